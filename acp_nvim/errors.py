@@ -1,0 +1,55 @@
+"""Every kind of failure that a user can meet: its code, how bad it is, and its words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["info", "warn", "error"]
+
+SEVERITY: dict[str, Severity] = {
+    "agent_unknown": "error",
+    "agent_not_found": "error",
+    "agent_exited": "error",
+    "agent_silent": "error",
+    "agent_refused": "error",
+    "auth_required": "error",
+    "protocol_version": "error",
+    "bad_message": "warn",
+    "bad_request": "warn",
+    "turn_failed": "error",
+    "host_bug": "error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong, in words for the user.
+
+    `what` says what failed and whose it is, `next_step` what to do about it, `detail` holds the lines that explain it
+    (an agent's last words on stderr, say), oldest first.
+    """
+
+    code: str
+    what: str
+    next_step: str
+    agent: str | None = None
+    detail: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is."""
+        return SEVERITY[self.code]
+
+    def __str__(self) -> str:
+        lines = [f"{self.what} {self.next_step}".rstrip()]
+        lines.extend(f"  {line}" for line in self.detail)
+        return "\n".join(lines)
+
+
+class FailureError(Exception):
+    """Carries a `Failure` up to whoever can tell the user."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(str(failure))
+        self.failure = failure

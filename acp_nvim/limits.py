@@ -1,0 +1,47 @@
+"""Every number that bounds something, with its reason."""
+
+from __future__ import annotations
+
+from typing import Final
+
+READ_BYTES: Final = 64 * 1024
+"""Bytes asked of a pipe at once: what a Linux pipe holds."""
+
+MAX_LINE_BYTES: Final = 64 * 1024 * 1024
+"""One message of an agent; the largest seen in the field is 0.6 MB, whole files travel in one message."""
+
+MAX_FILE_BYTES: Final = 32 * 1024 * 1024
+"""One text file served to an agent: escaped as JSON it must still fit into a message."""
+
+FRAME_SECONDS: Final = 0.016
+"""The shortest time between two batches for the editor: one frame at 60 Hz."""
+
+BATCH_BYTES: Final = 32 * 1024
+"""Text in one batch: Lua puts it into a buffer within about 2 ms."""
+
+EARLY_UPDATES: Final = 10_000
+"""Updates kept for a session whose id the agent has not told us yet; whole replays arrive like this."""
+
+STDERR_LINES: Final = 20
+"""Lines of stderr kept for the moment an agent dies."""
+
+STDERR_LINE_CHARS: Final = 400
+"""Characters kept of one such line."""
+
+INITIALIZE_SECONDS: Final = 60.0
+"""Time for an agent to answer `initialize`, when the user set none: slow ones take 3 s, a first download more."""
+
+EOF_GRACE_SECONDS: Final = 0.7
+"""Time for an agent to leave by itself after its stdin was closed (slow ones take 0.5 s)."""
+
+TERM_GRACE_SECONDS: Final = 0.8
+"""Time between SIGTERM and SIGKILL; with the grace above everything is gone well within 3 s."""
+
+EXIT_SECONDS: Final = 1.0
+"""Time for an agent to exit after it closed its stdout, before it is stopped."""
+
+LOG_BYTES: Final = 4 * 1024 * 1024
+"""Size at which the log file is rotated; one older file is kept."""
+
+LOGGED_LINE_CHARS: Final = 500
+"""Characters of one faulty message that go into the log."""

@@ -1,0 +1,1 @@
+"""Child processes: spawning, the tail of their stderr, and an end that leaves nothing behind."""

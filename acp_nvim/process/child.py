@@ -1,0 +1,78 @@
+"""One child process on pipes: an agent, in a session of its own, watched by the guard."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import anyio
+import anyio.abc
+
+from acp_nvim.limits import READ_BYTES
+from acp_nvim.process import group
+from acp_nvim.process.guarding import Guard
+from acp_nvim.process.stderr_tail import StderrTail
+from acp_nvim.process.stopping import stop
+
+log = logging.getLogger(__name__)
+
+
+class Child:
+    """A running process; `source` and `sink` are its stdout and stdin."""
+
+    def __init__(self, name: str, process: anyio.abc.Process, mark: str, guard: Guard) -> None:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        self.name = name
+        self.source = process.stdout
+        self.sink = process.stdin
+        self.stderr = StderrTail()
+        self._process = process
+        self._mark = mark
+        self._guard = guard
+
+    def __repr__(self) -> str:
+        return f"<Child {self.name} pid={self.pid} returncode={self.returncode}>"
+
+    @classmethod
+    async def spawn(
+        cls, name: str, argv: Sequence[str], cwd: str, env: Mapping[str, str], guard: Guard
+    ) -> Child:
+        """Start `argv` in `cwd` with our environment and `env` on top. Raises `OSError` when it cannot be started."""
+        mark = secrets.token_hex(8)
+        process = await anyio.open_process(
+            argv, cwd=cwd, env={**os.environ, **env, group.MARK_VARIABLE: mark}, start_new_session=True
+        )
+        guard.watch(process.pid, mark)
+        return cls(name, process, mark, guard)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code; minus the signal's number when one killed it; None while it runs."""
+        return self._process.returncode
+
+    async def read_stderr(self) -> None:
+        """Keep the tail of stderr, and log all of it, until it ends."""
+        assert self._process.stderr is not None
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            while True:
+                for line in self.stderr.feed(await self._process.stderr.receive(READ_BYTES)):
+                    log.info("%s stderr: %s", self.name, line)
+
+    async def wait(self) -> int:
+        """The exit code, once the process has ended."""
+        return await self._process.wait()
+
+    async def stop(self) -> None:
+        """End it and everything it started; returns when all are gone. Cannot be cancelled halfway."""
+        with anyio.CancelScope(shield=True):
+            await stop(self._process, self._mark)
+            self._guard.forget(self.pid)

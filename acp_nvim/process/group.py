@@ -1,0 +1,82 @@
+"""Who belongs to an agent: its process, all that it started, and all that those started.
+
+Standard library only: the guard runs this in a process that must start in no time. A process belongs to an agent when it
+descends from it, is in its process group or session, or carries its mark in the environment (Linux), which also finds those that
+made a session of their own and whose parents are gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+
+MARK_VARIABLE = "ACP_NVIM_AGENT_MARK"
+"""The environment variable that every process of an agent inherits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One process of this machine."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+
+
+def members(pid: int, mark: str) -> set[int]:
+    """The living processes of the agent that was started as `pid` with `mark`, itself included."""
+    table = _process_table()
+    found = {entry.pid for entry in table if pid in (entry.pid, entry.group, entry.session)}
+    found |= {entry.pid for entry in table if _has_mark(entry.pid, mark)}
+    grown = True
+    while grown:
+        children = {entry.pid for entry in table if entry.parent in found}
+        grown = not children <= found
+        found |= children
+    return found - {os.getpid()}
+
+
+def send(pids: set[int], number: signal.Signals) -> None:
+    """Signal each of them; those already gone, or not ours, are passed over."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def _process_table() -> list[Entry]:
+    if os.path.isdir("/proc/self"):
+        entries = [_read_proc(int(name)) for name in os.listdir("/proc") if name.isdigit()]
+        return [entry for entry in entries if entry is not None]
+    return _ask_ps()
+
+
+def _read_proc(pid: int) -> Entry | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, parent, group, session = file.read().rpartition(b")")[2].split()[:4]
+    except OSError:
+        return None
+    return None if state in (b"Z", b"X") else Entry(pid, int(parent), int(group), int(session))
+
+
+def _has_mark(pid: int, mark: str) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return f"{MARK_VARIABLE}={mark}".encode() in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def _ask_ps() -> list[Entry]:
+    answer = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], capture_output=True, text=True, check=False)
+    rows = [line.split() for line in answer.stdout.splitlines()]
+    return [
+        Entry(int(row[0]), int(row[1]), int(row[2]), int(row[2]))
+        for row in rows
+        if len(row) >= 4 and not row[3].startswith("Z")
+    ]
