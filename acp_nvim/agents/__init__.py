@@ -1,0 +1,1 @@
+"""Who can be started, and how."""

@@ -1,0 +1,246 @@
+"""What an editor is told: everything that happened in a session, in an editor's words.
+
+Each event becomes a map with `type` (its tag) and the fields below; members that are None are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+
+class Event(msgspec.Struct, tag_field="type", omit_defaults=True, kw_only=True):
+    """Base of all events."""
+
+
+class SessionEvent(Event):
+    """An event of one session; `session` is the key that the editor chose."""
+
+    session: int
+
+
+class Append(SessionEvent, tag="append"):
+    """More text of a message; a new `block` goes to the end of the transcript."""
+
+    block: int
+    kind: Literal["user", "agent", "thought"]
+    text: str
+
+
+class Place(msgspec.Struct, omit_defaults=True):
+    """A file, and the line in it (1-based) when one is meant."""
+
+    path: str
+    line: int | None = None
+
+
+class TextItem(msgspec.Struct, tag_field="type", tag="text"):
+    """Text that a tool call shows."""
+
+    text: str
+
+
+class DiffItem(msgspec.Struct, tag_field="type", tag="diff", omit_defaults=True):
+    """A change that a tool call shows; without `old_text` the file is new."""
+
+    path: str
+    new_text: str
+    old_text: str | None = None
+
+
+class TerminalItem(msgspec.Struct, tag_field="type", tag="terminal"):
+    """A terminal that a tool call shows."""
+
+    terminal_id: str
+
+
+class OtherItem(msgspec.Struct, tag_field="type", tag="other"):
+    """Anything else that a tool call shows, in words."""
+
+    label: str
+
+
+Item = TextItem | DiffItem | TerminalItem | OtherItem
+
+
+class CallView(msgspec.Struct):
+    """A tool call as it is to be shown."""
+
+    id: str
+    title: str
+    kind: str
+    status: str
+    content: list[Item]
+    locations: list[Place]
+
+
+class ToolCall(SessionEvent, tag="tool_call"):
+    """The whole state of a tool call."""
+
+    block: int
+    call: CallView
+
+
+class PlanStep(msgspec.Struct):
+    """One entry of a plan."""
+
+    content: str
+    status: str
+    priority: str
+
+
+class Plan(SessionEvent, tag="plan"):
+    """The whole plan."""
+
+    block: int
+    entries: list[PlanStep]
+
+
+class Option(msgspec.Struct):
+    """One way to answer a permission request."""
+
+    option_id: str
+    name: str
+    kind: str
+
+
+class RequestView(msgspec.Struct):
+    """A permission request as it is to be shown; `id` is ours."""
+
+    id: int
+    tool_call_id: str
+    title: str
+    kind: str
+    options: list[Option]
+    content: list[Item]
+    locations: list[Place]
+
+
+class Permission(SessionEvent, tag="permission"):
+    """The agent asks for a permission and waits."""
+
+    block: int
+    request: RequestView
+
+
+class PermissionDone(SessionEvent, tag="permission_done"):
+    """The request was answered or withdrawn."""
+
+    block: int
+    id: int
+    outcome: Literal["selected", "cancelled"]
+    option_id: str | None = None
+    name: str | None = None
+
+
+class Notice(SessionEvent, tag="notice"):
+    """A line of ours in the transcript."""
+
+    block: int
+    level: Literal["info", "warn", "error"]
+    text: str
+
+
+class Error(Event, tag="error"):
+    """To be shown wherever the user is."""
+
+    text: str
+    code: str
+    session: int | None = None
+    agent: str | None = None
+
+
+class Location(SessionEvent, tag="location"):
+    """Where the agent is."""
+
+    path: str
+    line: int | None = None
+
+
+class SessionReady(SessionEvent, tag="session_ready"):
+    """The agent takes prompts."""
+
+    session_id: str
+    agent: str
+
+
+class TurnStart(SessionEvent, tag="turn_start"):
+    """A prompt was sent."""
+
+
+class TurnEnd(SessionEvent, tag="turn_end"):
+    """The agent is done with it."""
+
+    stop_reason: str
+
+
+class FileChanged(SessionEvent, tag="file_changed"):
+    """A file of the workspace was changed for the agent."""
+
+    path: str
+    by: Literal["agent"] = "agent"
+
+
+class FilesMaybeChanged(SessionEvent, tag="files_maybe_changed"):
+    """The agent may have written files itself."""
+
+    cwd: str
+
+
+class CommandView(msgspec.Struct, omit_defaults=True):
+    """A slash command of the agent."""
+
+    name: str
+    description: str
+    hint: str | None = None
+
+
+class Commands(SessionEvent, tag="commands"):
+    """All slash commands."""
+
+    commands: list[CommandView]
+
+
+class StatusView(msgspec.Struct, omit_defaults=True):
+    """What `require("acp_nvim").status()` returns."""
+
+    agent: str
+    agent_title: str
+    state: str
+    cwd: str
+    pending_permissions: int
+    queue: int
+    session_id: str | None = None
+    stop_reason: str | None = None
+    title: str | None = None
+    mode: str | None = None
+    model: str | None = None
+    usage: dict[str, Any] | None = None
+    plan: list[PlanStep] | None = None
+
+
+class Status(SessionEvent, tag="status"):
+    """The whole status of a session."""
+
+    status: StatusView
+
+
+class Reset(SessionEvent, tag="reset"):
+    """Forget what is shown of the session; all of it follows."""
+
+
+class SessionRef(msgspec.Struct):
+    """A session that is alive."""
+
+    session: int
+    agent: str
+    cwd: str
+
+
+class Ready(Event, tag="ready"):
+    """The host is up."""
+
+    version: str
+    pid: int
+    sessions: list[SessionRef]

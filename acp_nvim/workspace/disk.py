@@ -1,0 +1,94 @@
+"""Text files on disk, off the event loop: only regular ones, read whole, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from contextlib import suppress
+
+import anyio.to_thread
+
+from acp_nvim.limits import MAX_FILE_BYTES
+from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
+
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a FIFO without a writer must not hang us
+
+
+async def read(path: str) -> str:
+    """The text of the file. Raises `FileRefusedError`."""
+    return await anyio.to_thread.run_sync(_read, path)
+
+
+async def write(path: str, text: str) -> None:
+    """Replace the file by `text` in one step; its directories are made. Raises `FileRefusedError`."""
+    await anyio.to_thread.run_sync(_write, path, text)
+
+
+def _read(path: str) -> str:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _NONBLOCK | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError as error:
+        raise NoSuchFileError(f"{path} does not exist") from error
+    except OSError as error:
+        raise FileRefusedError(f"{path} cannot be read: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        _check(path, os.fstat(descriptor))
+        data = file.read(MAX_FILE_BYTES + 1)
+    return _decode(path, data)
+
+
+def _check(path: str, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+        raise FileRefusedError(f"{path} is {what}")
+    if status.st_size > MAX_FILE_BYTES:
+        raise FileRefusedError(f"{path} has {status.st_size} bytes; the limit is {MAX_FILE_BYTES}")
+
+
+def _decode(path: str, data: bytes) -> str:
+    if b"\0" in data[:8192]:
+        raise FileRefusedError(f"{path} is a binary file")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FileRefusedError(f"{path} is not UTF-8 text") from error
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        mode = _mode_of(path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        _replace(path, text.encode("utf-8"), mode)
+    except OSError as error:
+        raise FileRefusedError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _mode_of(path: str) -> int:
+    """The permission bits that the file has, or that a new one gets."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+    if not stat.S_ISREG(status.st_mode):
+        raise FileRefusedError(f"{path} is not a regular file")
+    if not os.access(path, os.W_OK):
+        raise FileRefusedError(f"{path} cannot be written: Permission denied")
+    return stat.S_IMODE(status.st_mode)
+
+
+def _replace(path: str, data: bytes, mode: int) -> None:
+    descriptor, temporary = tempfile.mkstemp(prefix=".acp_nvim-", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,33 @@
+"""`fs/read_text_file`: the buffer when there is one, else the file (ACP "File System")."""
+
+from __future__ import annotations
+
+from acp_nvim.editor import Editor
+from acp_nvim.workspace import disk
+from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.seen import SeenTexts
+
+
+async def read_text_file(
+    editor: Editor, roots: Roots, seen: SeenTexts, path: str, line: int | None, limit: int | None
+) -> str:
+    """The text that `:write` would write, or the part of it from line `line` (1-based), `limit` lines of it.
+
+    Raises `FileRefusedError`.
+    """
+    real = roots.resolve(path)
+    buffer = await editor.read_buffer(real)
+    if buffer is not None:
+        seen.remember(real, buffer.text, buffer.tick)
+        return cut(buffer.text, line, limit)
+    return cut(await disk.read(real), line, limit)
+
+
+def cut(text: str, line: int | None, limit: int | None) -> str:
+    """Lines `line` to `line + limit - 1` of `text`, their ends included; nothing past the end. Line 0 counts as 1."""
+    if line is None and limit is None:
+        return text
+    first = max(line or 1, 1) - 1
+    lines = text.split("\n")
+    ended = [*(piece + "\n" for piece in lines[:-1]), *lines[-1:]]
+    return "".join(ended[first : None if limit is None else first + limit])

@@ -1,0 +1,54 @@
+"""`fs/write_text_file`: into the buffer when there is one, else the file (ACP "File System")."""
+
+from __future__ import annotations
+
+from acp_nvim.editor import BufferWrite, Editor
+from acp_nvim.workspace import disk
+from acp_nvim.workspace.refusals import ChangedSinceReadError, FileRefusedError
+from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.seen import SeenTexts
+
+ATTEMPTS = 5
+"""How often a write is tried while the user types into the very buffer."""
+
+
+async def write_text_file(editor: Editor, roots: Roots, seen: SeenTexts, path: str, text: str, save: bool) -> str:
+    """Make `text` the file's text; returns the real path.
+
+    A buffer that holds edits which the agent has not seen is left as it is: raises `ChangedSinceReadError`; other
+    refusals raise `FileRefusedError`.
+    """
+    real = roots.resolve(path)
+    for _ in range(ATTEMPTS):
+        outcome = await _write_buffer(editor, seen, real, text, save)
+        if outcome is None:
+            await disk.write(real, text)
+            return real
+        if outcome.tick is not None:
+            seen.remember(real, text, outcome.tick)
+        if outcome.error is None:
+            return real
+        if not outcome.changed:
+            raise FileRefusedError(f"{path} was not written: {outcome.error}")
+    raise _changed(path)
+
+
+async def _write_buffer(editor: Editor, seen: SeenTexts, path: str, text: str, save: bool) -> BufferWrite | None:
+    """Write into the buffer in the state that the agent knows; None when there is no buffer."""
+    tick = seen.tick(path)
+    if tick is not None:
+        outcome = await editor.write_buffer(path, text, tick, save)
+        if outcome is None or not outcome.changed:
+            return outcome
+    buffer = await editor.read_buffer(path)
+    if buffer is None:
+        return None
+    if buffer.modified and not seen.knows(path, buffer.text):
+        raise _changed(path)
+    return await editor.write_buffer(path, text, buffer.tick, save)
+
+
+def _changed(path: str) -> ChangedSinceReadError:
+    return ChangedSinceReadError(
+        f"{path} has unsaved edits of the user that you have not seen. Nothing was written. Read the file again and redo your change."
+    )
