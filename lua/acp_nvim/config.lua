@@ -1,0 +1,115 @@
+-- The options in force: the schema's defaults, under vim.g.acp_nvim, under what setup() was given.
+local check = require("acp_nvim.config.check")
+local message = require("acp_nvim.message")
+local schema = require("acp_nvim.config.schema")
+
+local M = {}
+
+---@type acp.Config?
+local merged
+---@type table
+local from_setup = {}
+---@type table<string, true> problems that were said already
+local said = {}
+
+---@return table
+local function defaults()
+  local out = {}
+  for _, option in ipairs(schema) do
+    local at = out
+    local group, leaf = option.name:match("^(%w+)%.(.+)$")
+    if group then
+      out[group] = out[group] or {}
+      at = out[group]
+    end
+    at[leaf or option.name] = vim.deepcopy(option.default)
+  end
+  return out
+end
+
+---@param user any
+---@param from string
+---@return table
+local function good_part(user, from)
+  local good, problems = check.checked(user, from)
+  local new = vim.tbl_filter(function(problem)
+    return not said[problem]
+  end, problems)
+  for _, problem in ipairs(new) do
+    said[problem] = true
+  end
+  if #new > 0 then
+    message.warn(("%s, ignored: %s"):format(from, table.concat(new, "; ")))
+  end
+  return good
+end
+
+---@param under table
+---@param over table
+---@return table
+local function merge(under, over)
+  local out = vim.tbl_extend("force", {}, under)
+  for name, value in pairs(over) do
+    local both = type(value) == "table" and type(out[name]) == "table"
+    if both and not vim.islist(value) and not (vim.islist(out[name]) and #out[name] > 0) then
+      out[name] = merge(out[name], value)
+    else
+      out[name] = value
+    end
+  end
+  return out
+end
+
+---@param opts? table
+function M.setup(opts)
+  from_setup = opts == nil and {} or opts
+  merged = nil
+  M.get()
+end
+
+---@return acp.Config
+function M.get()
+  if not merged then
+    local global = good_part(vim.g.acp_nvim or {}, "vim.g.acp_nvim")
+    local given = good_part(from_setup, "setup()")
+    merged = merge(merge(defaults(), global), given)
+  end
+  return merged
+end
+
+---@return string[] names of the agents that can be started, sorted
+function M.agent_names()
+  local names = vim.tbl_keys(M.get().agents)
+  if not vim.list_contains(names, "demo") then
+    names[#names + 1] = "demo"
+  end
+  table.sort(names)
+  return names
+end
+
+---@return string name of the agent to start when none is named
+function M.default_agent()
+  local config = M.get()
+  local names = vim.tbl_keys(config.agents)
+  table.sort(names)
+  return config.default_agent or names[1] or "demo"
+end
+
+---The keys of one action, as a list.
+---@param action string
+---@return string[]
+function M.keys(action)
+  local keys = M.get().keymaps[action]
+  if not keys then
+    return {}
+  end
+  return type(keys) == "table" and keys or { keys }
+end
+
+---@param word string
+---@return string? nearest name of an agent
+function M.nearest_agent(word)
+  return require("acp_nvim.config.nearest")(word, M.agent_names())
+end
+
+return M

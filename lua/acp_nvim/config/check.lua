@@ -1,0 +1,192 @@
+-- Checks a user's table against the schema; gives back what is right of it, and words for what is not.
+local nearest = require("acp_nvim.config.nearest")
+local schema = require("acp_nvim.config.schema")
+
+local AGENT_FIELDS = { command = "strings", env = "env", mcp_servers = "table" }
+
+local M = {}
+
+---Like vim.spairs, for keys of any type.
+---@param values table
+---@return fun(): any, any
+local function sorted(values)
+  local keys = vim.tbl_keys(values)
+  table.sort(keys, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  local at = 0
+  return function()
+    at = at + 1
+    return keys[at], values[keys[at]]
+  end
+end
+
+---@param value any
+---@return boolean
+local function is_strings(value)
+  if type(value) ~= "table" or not vim.islist(value) or #value == 0 then
+    return false
+  end
+  return vim.iter(value):all(function(item)
+    return type(item) == "string"
+  end)
+end
+
+---@param value any
+---@return boolean
+local function is_env(value)
+  return type(value) == "table"
+    and vim.iter(value):all(function(name, text)
+      return type(name) == "string" and (type(text) == "string" or type(text) == "number")
+    end)
+end
+
+---@param word any
+---@param known string[]
+---@return string
+local function hint(word, known)
+  local near = nearest(tostring(word), known)
+  return near and ("; did you mean %q?"):format(near) or ""
+end
+
+---@param name string
+---@param field string
+---@param value any
+---@return string? problem
+local function agent_field_problem(name, field, value)
+  local kind = AGENT_FIELDS[field]
+  if not kind then
+    return ("agents.%s.%s: no such field%s"):format(name, field, hint(field, vim.tbl_keys(AGENT_FIELDS)))
+  elseif kind == "strings" and not is_strings(value) then
+    return ('agents.%s.command: must be a list of strings, like { "program", "argument" }'):format(name)
+  elseif kind == "env" and not is_env(value) then
+    return ("agents.%s.env: must be a table of names and strings"):format(name)
+  elseif kind == "table" and type(value) ~= "table" then
+    return ("agents.%s.%s: must be a table, not a %s"):format(name, field, type(value))
+  end
+end
+
+---@param name any
+---@param agent any
+---@param problems string[]
+---@return table? agent
+local function agent_checked(name, agent, problems)
+  if type(name) ~= "string" then
+    problems[#problems + 1] = "agents: must be a map from a name to an agent, not a list"
+    return nil
+  elseif type(agent) == "string" or is_strings(agent) then
+    local command = type(agent) == "string" and vim.split(agent, "%s+", { trimempty = true }) or agent
+    local written = vim.inspect(command, { newline = "", indent = "" })
+    problems[#problems + 1] = ("agents.%s: must be a table: write { command = %s }"):format(name, written)
+    return nil
+  elseif type(agent) ~= "table" then
+    problems[#problems + 1] = ("agents.%s: must be a table with a command, not a %s"):format(name, type(agent))
+    return nil
+  end
+  local good = {}
+  for field, value in pairs(agent) do
+    local problem = agent_field_problem(name, tostring(field), value)
+    if problem then
+      problems[#problems + 1] = problem
+    else
+      good[field] = value
+    end
+  end
+  if good.command then
+    return good
+  elseif agent.command == nil then
+    problems[#problems + 1] = ('agents.%s: has no command, like { command = { "program" } }'):format(name)
+  end
+end
+
+---@param agents any
+---@param problems string[]
+---@return table?
+local function agents_checked(agents, problems)
+  if type(agents) ~= "table" then
+    problems[#problems + 1] = ("agents: must be a map from a name to an agent, not a %s"):format(type(agents))
+    return nil
+  end
+  local good = {}
+  for name, agent in sorted(agents) do
+    good[name] = agent_checked(name, agent, problems)
+  end
+  return good
+end
+
+---@param option acp.Option.Schema
+---@param value any
+---@return string? problem
+local function problem_of(option, value)
+  if vim.list_contains(option.types, "key") then
+    if type(value) ~= "string" and value ~= false and not is_strings(value) then
+      return ("%s: must be a key, a list of keys, or false"):format(option.name)
+    end
+  elseif not vim.list_contains(option.types, type(value)) then
+    local wanted = table.concat(option.types, " or ")
+    return ("%s: must be a %s, not a %s"):format(option.name, wanted, type(value))
+  elseif option.values and not vim.list_contains(option.values, value) then
+    local near = type(value) == "string" and hint(value, vim.tbl_map(tostring, option.values)) or ""
+    local values = table.concat(vim.tbl_map(vim.inspect, option.values), ", ")
+    return ("%s: must be one of %s%s"):format(option.name, values, near)
+  end
+end
+
+---@return table<string, acp.Option.Schema> by_name
+---@return table<string, string[]> children of each table, "" for the top
+local function tree()
+  local by_name, children = {}, { [""] = {} }
+  for _, option in ipairs(schema) do
+    by_name[option.name] = option
+    local group, leaf = option.name:match("^(%w+)%.(.+)$")
+    if group and not children[group] then
+      children[group] = {}
+      table.insert(children[""], group)
+    end
+    table.insert(children[group or ""], leaf or option.name)
+  end
+  return by_name, children
+end
+
+---@param user any
+---@param from string where the table comes from, for the words
+---@return table good
+---@return string[] problems
+function M.checked(user, from)
+  local by_name, children = tree()
+  local problems = {}
+  ---@param path string
+  ---@param values table
+  local function walk(path, values)
+    local good = {}
+    for name, value in sorted(values) do
+      local full = path == "" and tostring(name) or (path .. "." .. tostring(name))
+      local option = by_name[full]
+      if full == "agents" then
+        good.agents = agents_checked(value, problems)
+      elseif option then
+        local problem = problem_of(option, value)
+        problems[#problems + 1] = problem
+        good[name] = not problem and value or nil
+        if value == false and not problem then
+          good[name] = false
+        end
+      elseif path == "" and children[full] then
+        if type(value) == "table" then
+          good[name] = walk(full, value)
+        else
+          problems[#problems + 1] = ("%s: must be a table, not a %s"):format(full, type(value))
+        end
+      else
+        problems[#problems + 1] = ("%s: no such option%s"):format(full, hint(name, children[path]))
+      end
+    end
+    return good
+  end
+  if type(user) ~= "table" then
+    return {}, { ("%s: must be a table, not a %s"):format(from, type(user)) }
+  end
+  return walk("", user), problems
+end
+
+return M

@@ -1,0 +1,97 @@
+-- The one list of options: name, types, default and what it is for; checks, defaults and :help come from it.
+
+---@class acp.Option.Schema
+---@field name string with dots for nested tables
+---@field types string[] Lua types that are allowed; "key" = string, list of strings or false
+---@field values? any[] the only values allowed
+---@field default any
+---@field doc string
+
+---@param name string
+---@param default string|string[]|false
+---@param doc string
+---@return acp.Option.Schema
+local function key(name, default, doc)
+  return { name = "keymaps." .. name, types = { "key" }, default = default, doc = doc }
+end
+
+---@type acp.Option.Schema[]
+return {
+  {
+    name = "agents",
+    types = { "agents" },
+    default = {},
+    doc = [[Your agents: a map from a name to `{ command = { "program", "argument" }, env = { NAME = "value" },
+mcp_servers = {} }`. Only `command` is needed. The agent inherits Neovim's environment; `env` is added to it.
+The agent `demo` comes with the plugin.]],
+  },
+  {
+    name = "default_agent",
+    types = { "string" },
+    doc = "The agent that `:AcpChat` starts when none is named. Without it: the first of `agents` by name, else `demo`.",
+  },
+  {
+    name = "python",
+    types = { "string" },
+    doc = [[The Python that runs the host (3.11 or newer, with the packages of the plugin). Without it: `.venv` in the
+plugin's directory, then |g:python3_host_prog|.]],
+  },
+  {
+    name = "fs.write",
+    types = { "string" },
+    values = { "save", "buffer" },
+    default = "save",
+    doc = [[What happens when the agent writes a file that you have open. `"save"`: the change goes into the buffer and
+is saved. `"buffer"`: it goes into the buffer and is left for you to save.]],
+  },
+  {
+    name = "follow.enabled",
+    types = { "string", "boolean" },
+    values = { "auto", true, false },
+    default = "auto",
+    doc = [[Whether a code window shows where the agent works. `"auto"`: while the focus is in the chat or the prompt.
+See |:AcpFollow|.]],
+  },
+  {
+    name = "ui.position",
+    types = { "string" },
+    values = { "right", "left", "bottom", "tab" },
+    default = "right",
+    doc = "Where the chat opens.",
+  },
+  {
+    name = "ui.width",
+    types = { "number" },
+    default = 0.4,
+    doc = [[Width of the chat at the left or right: columns, or a part of the screen when it is below 1. It is at least 40
+columns where the screen allows.]],
+  },
+  {
+    name = "ui.height",
+    types = { "number" },
+    default = 0.4,
+    doc = "Height of chat and prompt at the bottom: lines, or a part of the screen when it is below 1.",
+  },
+  { name = "ui.prompt_height", types = { "number" }, default = 6, doc = "Lines of the prompt's window." },
+  {
+    name = "timeouts.initialize",
+    types = { "number" },
+    default = 60000,
+    doc = "Milliseconds that an agent may take for its first answer.",
+  },
+  key("send", "<CR>", "Prompt, normal mode: send."),
+  key("send_insert", "<C-s>", "Prompt, normal and insert mode: send."),
+  key("history_previous", "<M-p>", "Prompt: the prompt sent before."),
+  key("history_next", "<M-n>", "Prompt: the prompt sent after, or your draft."),
+  key("focus_prompt", "i", "Chat: go to the prompt."),
+  key("close", "q", "Chat: close the windows; the session goes on."),
+  key("cancel", "<C-c>", "Chat and prompt, normal mode: cancel the turn."),
+  key("help", "g?", "Chat and prompt: show the keys."),
+  key("next_message", "]]", "Chat: your next message."),
+  key("previous_message", "[[", "Chat: your previous message."),
+  key("allow_once", "a", "Chat, while a permission is asked: allow once."),
+  key("allow_always", "A", "Chat, while a permission is asked: allow always."),
+  key("reject_once", "r", "Chat, while a permission is asked: reject once."),
+  key("reject_always", "R", "Chat, while a permission is asked: reject always."),
+  key("choose", "<CR>", "Chat, while a permission is asked: the option under the cursor."),
+}

@@ -1,0 +1,135 @@
+---@meta
+-- The words that Lua and the host exchange (doc/development/architecture.md), for the language server.
+
+---@alias acp.State "starting"|"idle"|"running"|"waiting"|"stopped"|"failed"
+
+---@class acp.Status
+---@field state acp.State
+---@field pending_permissions integer
+---@field queue integer
+---@field agent? string
+---@field session_id? string
+---@field stop_reason? string
+---@field plan? { done: integer, total: integer }
+---@field mode? string
+---@field model? string
+---@field usage? table
+
+---@class acp.Location
+---@field path string
+---@field line? integer 1-based
+
+---@class acp.Content
+---@field type "text"|"diff"|"terminal"|"other"
+---@field text? string
+---@field path? string
+---@field old_text? string
+---@field new_text? string
+---@field terminal_id? string
+---@field label? string
+
+---@class acp.ToolCall
+---@field id string
+---@field title string
+---@field kind string
+---@field status string
+---@field content acp.Content[]
+---@field locations acp.Location[]
+
+---@class acp.PlanEntry
+---@field content string
+---@field status string
+---@field priority string
+
+---@class acp.Option
+---@field option_id string
+---@field name string
+---@field kind string
+
+---@class acp.Request
+---@field id integer
+---@field tool_call_id string
+---@field title string
+---@field kind string
+---@field options acp.Option[]
+---@field content acp.Content[]
+---@field locations acp.Location[]
+
+---@class acp.ContextItem
+---@field uri string
+---@field name string
+---@field text string
+---@field mime_type? string
+
+---@class acp.Event
+---@field type string
+---@field session? integer
+---@field block? integer
+---@field [string] any
+
+---@class acp.Highlight
+---@field row integer 0-based, counted from the first line of the block
+---@field from integer byte column
+---@field to integer byte column; -1: the whole line, to the window's edge
+---@field group string
+
+---@class acp.Rendered What a block looks like.
+---@field lines string[]
+---@field highlights acp.Highlight[]
+---@field option_rows? table<integer, string> row in the block -> option_id
+
+---@class acp.Block
+---@field id integer
+---@field kind string
+---@field mark integer extmark on its first line
+---@field index integer its place in the transcript
+---@field rendered? acp.Rendered what is shown; nil when it is text
+---@field extent? integer extmark that colours a whole text block
+
+---@class acp.Transcript
+---@field bufnr integer
+---@field blocks table<integer, acp.Block>
+---@field order acp.Block[]
+---@field resting table<integer, integer> window -> line where its cursor was left at the end
+
+---@class acp.Session
+---@field key integer
+---@field agent? string
+---@field cwd string
+---@field bufnr? integer
+---@field prompt_bufnr? integer
+---@field status acp.Status
+---@field host_pid? integer channel of the host that knows the session
+---@field used integer counts up with each use
+---@field history string[]
+---@field unseen string[] prompts handed over that the host has not shown yet
+---@field context acp.ContextItem[] attached to the next prompt
+---@field draft? string[] of a prompt buffer that was wiped
+---@field commands acp.SlashCommand[]
+---@field calls table<string, string> tool call -> what was last told about it
+
+---@class acp.SlashCommand
+---@field name string
+---@field description string
+---@field hint? string
+
+---@class acp.Pending
+---@field session integer
+---@field block integer
+---@field request acp.Request
+---@field answered? boolean
+
+---@class acp.AgentConfig
+---@field command string[]
+---@field env? table<string, string>
+---@field mcp_servers? table[]
+
+---@class acp.Config
+---@field agents table<string, acp.AgentConfig>
+---@field default_agent? string
+---@field python? string
+---@field fs { write: "save"|"buffer" }
+---@field follow { enabled: "auto"|boolean }
+---@field keymaps table<string, string|string[]|false>
+---@field ui { position: string, width: number, height: number, prompt_height: integer }
+---@field timeouts { initialize: integer }

@@ -1,0 +1,40 @@
+-- Declares the commands and the <Plug> maps; their bodies are required when they are first used.
+if vim.g.loaded_acp_nvim_plugin then
+  return
+end
+vim.g.loaded_acp_nvim_plugin = true
+
+---@param name string of the function in acp_nvim.commands
+---@return fun(args: table)
+local function body(name)
+  return function(args)
+    require("acp_nvim.commands")[name](args)
+  end
+end
+
+---@return string[]
+local function agents(lead)
+  return require("acp_nvim.commands").complete_agent(lead)
+end
+
+---@return string[]
+local function on_off(lead)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, { "off", "on" })
+end
+
+local command = vim.api.nvim_create_user_command
+command("AcpChat", body("chat"), { nargs = "?", bang = true, complete = agents, desc = "Open the chat with an agent" })
+command("AcpPrompt", body("prompt"), { nargs = "*", range = true, desc = "Prompt the agent, a range is context" })
+command("AcpCancel", body("cancel"), { bang = true, desc = "Cancel the agent's turn (! stops it by force)" })
+command("AcpStop", body("stop"), { desc = "Stop the agent of this session" })
+command("AcpLog", body("log"), { desc = "Open the log" })
+command("AcpFollow", body("follow"), { nargs = "?", complete = on_off, desc = "Follow the agent through the files" })
+
+local map = vim.keymap.set
+map("n", "<Plug>(AcpChat)", "<Cmd>AcpChat<CR>", { desc = "Open the chat with an agent" })
+map("n", "<Plug>(AcpPrompt)", "<Cmd>AcpPrompt<CR>", { desc = "Prompt the agent" })
+map("x", "<Plug>(AcpPrompt)", ":AcpPrompt<CR>", { silent = true, desc = "Prompt the agent about the selection" })
+map("n", "<Plug>(AcpCancel)", "<Cmd>AcpCancel<CR>", { desc = "Cancel the agent's turn" })
+map("n", "<Plug>(AcpFollow)", "<Cmd>AcpFollow<CR>", { desc = "Follow the agent, on or off" })
