@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from acp_nvim.errors import Severity
+
 
 class Event(msgspec.Struct, tag_field="type", omit_defaults=True, kw_only=True):
     """Base of all events."""
@@ -138,7 +140,7 @@ class Notice(SessionEvent, tag="notice"):
     """A line of ours in the transcript."""
 
     block: int
-    level: Literal["info", "warn", "error"]
+    level: Severity
     text: str
 
 
@@ -179,7 +181,7 @@ class FileChanged(SessionEvent, tag="file_changed"):
     """A file of the workspace was changed for the agent."""
 
     path: str
-    by: Literal["agent"] = "agent"
+    by: Literal["agent"]
 
 
 class FilesMaybeChanged(SessionEvent, tag="files_maybe_changed"):

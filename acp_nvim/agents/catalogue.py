@@ -68,9 +68,7 @@ def _define(name: str, settings: Any) -> AgentDefinition:
         raise FailureError(_bad_settings(name, str(error))) from error
     if not wanted.command:
         raise FailureError(_bad_settings(name, "`command` is empty"))
-    return AgentDefinition(
-        name=name, command=wanted.command, env=wanted.env, mcp_servers=wanted.mcp_servers
-    )
+    return AgentDefinition(name=name, command=wanted.command, env=wanted.env, mcp_servers=wanted.mcp_servers)
 
 
 def _bad_settings(name: str, reason: str) -> Failure:

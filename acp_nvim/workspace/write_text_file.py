@@ -43,12 +43,14 @@ async def _write_buffer(editor: Editor, seen: SeenTexts, path: str, text: str, s
     buffer = await editor.read_buffer(path)
     if buffer is None:
         return None
-    if buffer.modified and not seen.knows(path, buffer.text):
+    unseen = buffer.modified if tick is None else not seen.knows(path, buffer.text)
+    if unseen:
         raise _changed(path)
     return await editor.write_buffer(path, text, buffer.tick, save)
 
 
 def _changed(path: str) -> ChangedSinceReadError:
     return ChangedSinceReadError(
-        f"{path} has unsaved edits of the user that you have not seen. Nothing was written. Read the file again and redo your change."
+        f"{path} has edits of the user that you have not seen. Nothing was written. "
+        "Read the file again and redo your change."
     )

@@ -1,0 +1,189 @@
+"""Joins the parts: takes what Lua says, owns the sessions, and knows every other layer."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from logging.handlers import RotatingFileHandler
+from typing import Any
+
+import anyio
+import anyio.abc
+import msgspec
+
+from acp_nvim import __version__, events
+from acp_nvim.agents.catalogue import DEMO, Catalogue
+from acp_nvim.editor import Editor
+from acp_nvim.limits import INITIALIZE_SECONDS, LOG_BYTES
+from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.session.peers import Peers
+from acp_nvim.session.prompt import ContextItem, Prompt
+from acp_nvim.session.session import Session
+
+log = logging.getLogger(__name__)
+
+
+class Fs(msgspec.Struct):
+    """`fs` of the configuration."""
+
+    write: str = "save"
+
+
+class Timeouts(msgspec.Struct):
+    """`timeouts` of the configuration; `initialize` in milliseconds."""
+
+    initialize: float = INITIALIZE_SECONDS * 1000
+
+
+class Config(msgspec.Struct):
+    """What the host uses of the user's configuration; Lua has checked it."""
+
+    agents: dict[str, Any] | list[Any] = {}
+    default_agent: str | None = None
+    fs: Fs = msgspec.field(default_factory=Fs)
+    timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
+
+
+class Hello(msgspec.Struct):
+    """`hello`: the first thing that Lua says."""
+
+    version: str
+    log_path: str
+    config: Config
+
+
+class Open(msgspec.Struct):
+    """`open`."""
+
+    session: int
+    cwd: str
+    agent: str | None = None
+
+
+class Say(msgspec.Struct):
+    """`prompt`."""
+
+    session: int
+    text: str
+    context: list[ContextItem] = []
+
+
+class Cancel(msgspec.Struct):
+    """`cancel`."""
+
+    session: int
+    force: bool = False
+
+
+class Answer(msgspec.Struct):
+    """`answer`."""
+
+    id: int
+    option_id: str
+
+
+class Named(msgspec.Struct):
+    """`stop`, `redraw`."""
+
+    session: int
+
+
+class App:
+    """The whole host behind an editor; lives in the task group it is given."""
+
+    def __init__(self, editor: Editor, tasks: anyio.abc.TaskGroup) -> None:
+        self._editor = editor
+        self._tasks = tasks
+        self._peers = Peers(tasks)
+        self._permissions = PendingPermissions()
+        self._catalogue = Catalogue()
+        self._config = Config()
+        self._sessions: dict[int, Session] = {}
+        self._methods: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
+            "hello": (Hello, self._hello),
+            "open": (Open, self._open),
+            "prompt": (Say, self._prompt),
+            "cancel": (Cancel, self._cancel),
+            "stop": (Named, self._stop),
+            "answer": (Answer, self._answer),
+            "redraw": (Named, self._redraw),
+        }
+
+    def __repr__(self) -> str:
+        return f"<App {list(self._sessions.values())}>"
+
+    def receive(self, method: str, params: Any) -> None:
+        """Something that Lua says; nothing it can say raises."""
+        try:
+            shape, act = self._methods[method]
+            act(msgspec.convert(params, shape))
+        except (KeyError, msgspec.ValidationError) as error:
+            log.exception("Lua said %s", method)
+            self._editor.publish(events.Error(text=f"acp_nvim: {method}: {error!r}", code="host_bug"))
+
+    def _hello(self, hello: Hello) -> None:
+        start_log(hello.log_path)
+        config = self._config = hello.config
+        agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
+        self._catalogue = Catalogue(agents, config.default_agent)
+        self._peers.initialize_seconds = config.timeouts.initialize / 1000
+        alive = [events.SessionRef(one.key, one.agent, one.cwd) for one in self._sessions.values()]
+        self._editor.publish(events.Ready(version=__version__, pid=os.getpid(), sessions=alive))
+
+    def _open(self, wanted: Open) -> None:
+        session = self._sessions.get(wanted.session)
+        if session is None:
+            session = self._new_session(wanted)
+        session.requests.save = self._config.fs.write == "save"
+        session.open()
+
+    def _new_session(self, wanted: Open) -> Session:
+        agent = wanted.agent or self._catalogue.default_name()
+        session = Session(wanted.session, agent, wanted.cwd, self._find, self._editor, self._peers, self._permissions)
+        self._sessions[wanted.session] = session
+        self._tasks.start_soon(session.run)
+        if agent == DEMO and wanted.agent is None:
+            session.narrator.notice(
+                "info",
+                "No agent is configured, so this is the bundled demo agent: it has no model. "
+                "To work with a real one see :help acp_nvim-agents.",
+            )
+        return session
+
+    def _find(self, name: str) -> Any:
+        return self._catalogue.find(name)
+
+    def _prompt(self, said: Say) -> None:
+        self._sessions[said.session].prompt(Prompt(said.text, said.context))
+
+    def _cancel(self, wanted: Cancel) -> None:
+        session = self._sessions[wanted.session]
+        if wanted.force:
+            self._tasks.start_soon(session.stop, True)
+        else:
+            session.cancel()
+
+    def _stop(self, wanted: Named) -> None:
+        self._tasks.start_soon(self._sessions[wanted.session].stop, False)
+
+    def _answer(self, answer: Answer) -> None:
+        if not self._permissions.choose(answer.id, answer.option_id):
+            log.info("permission %d does not wait any more, or has no option %r", answer.id, answer.option_id)
+
+    def _redraw(self, wanted: Named) -> None:
+        self._sessions[wanted.session].narrator.redraw()
+
+
+def start_log(path: str) -> None:
+    """Everything from now on goes into the file at `path`, which is rotated."""
+    logger = logging.getLogger("acp_nvim")
+    for handler in list(logger.handlers):
+        logger.removeHandler(handler)
+        handler.close()
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False

@@ -1,0 +1,1 @@
+"""Neovim: the only layer that knows pynvim."""

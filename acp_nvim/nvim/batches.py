@@ -1,0 +1,127 @@
+"""Gathers events into batches: pieces of one message are one append, many states of one thing are its last."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import msgspec
+
+from acp_nvim import events
+from acp_nvim.events import Event
+from acp_nvim.limits import BATCH_BYTES
+
+Key = tuple[object, ...]
+
+
+class Batches:
+    """What waits for the editor, in order, coalesced as it comes in."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[_Entry] = deque()
+        self._open: dict[Key, _Entry] = {}
+
+    def __repr__(self) -> str:
+        return f"<Batches {len(self._waiting)} waiting>"
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def add(self, event: Event) -> None:
+        """Let it wait.
+
+        A block's event joins the one that waits for the same block, which keeps its place. An event that says how things stand
+        now takes the place of its predecessor, but goes to the end: whoever reads the status `idle` has the text before it.
+        """
+        if isinstance(event, events.Reset):
+            self._open.clear()
+        key = _key(event)
+        waiting = None if key is None else self._open.get(key)
+        if waiting is not None and waiting.join(event):
+            return
+        entry = _Entry(event)
+        self._waiting.append(entry)
+        if key is not None:
+            self._open[key] = entry
+
+    def take(self, limit: int = BATCH_BYTES) -> list[dict[str, object]]:
+        """The next batch, of about `limit` bytes: at least one event, a long text cut in pieces."""
+        batch: list[dict[str, object]] = []
+        room = limit
+        while self._waiting and room > 0:
+            entry = self._waiting[0]
+            if entry.alive:
+                payload, size = entry.take(room)
+                batch.append(payload)
+                room -= size
+            if not entry.alive:
+                self._waiting.popleft()
+                self._close(entry)
+        return batch
+
+    def _close(self, entry: _Entry) -> None:
+        key = _key(entry.event)
+        if key is not None and self._open.get(key) is entry:
+            del self._open[key]
+
+
+class _Entry:
+    """A waiting event; an append gathers the texts that belong to it. Dead when sent, or overtaken."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self.texts: deque[str] = deque([event.text] if isinstance(event, events.Append) else ())
+        self.alive = True
+
+    def join(self, event: Event) -> bool:
+        """Take in a later event of the same key; False when that must wait by itself."""
+        match event:
+            case events.Append():
+                self.texts.append(event.text)
+            case events.ToolCall() | events.Plan():
+                self.event = event
+            case _:
+                self.alive = False
+        return self.alive
+
+    def take(self, room: int) -> tuple[dict[str, object], int]:
+        """The event as Lua gets it, and about how many bytes that is."""
+        payload: dict[str, object] = msgspec.to_builtins(self.event)
+        if isinstance(self.event, events.Append):
+            text = self._take_text(room)
+            self.alive = bool(self.texts)
+            return {**payload, "text": text}, len(text)
+        self.alive = False
+        return payload, _size(payload)
+
+    def _take_text(self, room: int) -> str:
+        pieces: list[str] = []
+        while self.texts and room > 0:
+            piece = self.texts.popleft()
+            if len(piece) > room:
+                self.texts.appendleft(piece[room:])
+                piece = piece[:room]
+            pieces.append(piece)
+            room -= len(piece)
+        return "".join(pieces)
+
+
+def _key(event: Event) -> Key | None:
+    """Equal for events that are joined while they wait."""
+    match event:
+        case events.Append() | events.ToolCall() | events.Plan():
+            return (type(event), event.session, event.block)
+        case events.Status() | events.Location() | events.FilesMaybeChanged() | events.Commands():
+            return (type(event), event.session)
+        case _:
+            return None
+
+
+def _size(value: object) -> int:
+    """About how many bytes a payload is."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return 16 + sum(map(_size, value.values()))
+    if isinstance(value, list):
+        return 16 + sum(map(_size, value))
+    return 8

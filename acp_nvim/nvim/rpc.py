@@ -1,0 +1,39 @@
+"""Neovim's RPC from coroutines: pynvim's callback requests made awaitable. No other file touches pynvim's session."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import anyio
+import pynvim
+
+log = logging.getLogger(__name__)
+
+
+class NvimError(Exception):
+    """Neovim answered with an error."""
+
+
+class NvimRpc:
+    """Calls Lua functions in Neovim; answers come when Neovim takes requests (not while it waits at a prompt)."""
+
+    def __init__(self, nvim: pynvim.Nvim) -> None:
+        self._session = nvim._session._async_session
+
+    async def call_lua(self, module: str, function: str, *args: Any) -> Any:
+        """What `require(module)[function](...)` returns. Raises `NvimError`."""
+        answered = anyio.Event()
+        answer: list[Any] = []
+
+        def settle(error: Any, result: Any) -> None:
+            answer.extend((error, result))
+            answered.set()
+
+        code = f"return require({module!r}).{function}(...)"
+        self._session.request("nvim_exec_lua", [code, args], settle)
+        await answered.wait()
+        error, result = answer
+        if error:
+            raise NvimError(error[1] if isinstance(error, list) else str(error))
+        return result

@@ -1,0 +1,1 @@
+"""Requests that wait for the user's answer: each is answered exactly once."""

@@ -1,0 +1,89 @@
+"""Permission requests that wait, of all sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import anyio
+
+from acp_nvim.events import Option
+
+
+class PendingPermission:
+    """One request; `choose` or `cancel` answers it, the first of them counts."""
+
+    def __init__(self, permission_id: int, session: int, tool_call_id: str, options: list[Option]) -> None:
+        self.id = permission_id
+        self.session = session
+        self.block = 0  # of the transcript, once it stands there
+        self.tool_call_id = tool_call_id
+        self.options = options
+        self.chosen: Option | None = None
+        self._answered = anyio.Event()
+
+    def __repr__(self) -> str:
+        state = "waiting" if not self.answered else repr(self.chosen)
+        return f"<PendingPermission {self.id} of session {self.session}: {state}>"
+
+    @property
+    def answered(self) -> bool:
+        """Whether its answer is fixed."""
+        return self._answered.is_set()
+
+    def choose(self, option_id: str) -> bool:
+        """Answer with that option; False when there is none of that id, or it is answered already."""
+        option = next((option for option in self.options if option.option_id == option_id), None)
+        if option is None or self.answered:
+            return False
+        self.chosen = option
+        self._answered.set()
+        return True
+
+    def cancel(self) -> None:
+        """Answer `cancelled`, unless it is answered."""
+        self._answered.set()
+
+    async def wait(self) -> Option | None:
+        """The chosen option; None when it was cancelled."""
+        await self._answered.wait()
+        return self.chosen
+
+
+class PendingPermissions:
+    """All that wait; ids are unique in this process."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, PendingPermission] = {}
+        self._last_id = 0
+
+    def __repr__(self) -> str:
+        return f"<PendingPermissions {list(self._waiting.values())}>"
+
+    def add(self, session: int, tool_call_id: str, options: list[Option]) -> PendingPermission:
+        """A new one, under a new id."""
+        self._last_id += 1
+        pending = PendingPermission(self._last_id, session, tool_call_id, options)
+        self._waiting[pending.id] = pending
+        return pending
+
+    def remove(self, pending: PendingPermission) -> None:
+        """It no longer waits."""
+        self._waiting.pop(pending.id, None)
+
+    def choose(self, permission_id: int, option_id: str) -> bool:
+        """Answer a request; False when it does not wait (any more) or has no such option."""
+        pending = self._waiting.get(permission_id)
+        return pending is not None and pending.choose(option_id)
+
+    def of_session(self, session: int) -> list[PendingPermission]:
+        """Those of one session that nobody has answered, oldest first."""
+        return [one for one in self._waiting.values() if one.session == session and not one.answered]
+
+    def cancel_where(self, condition: Callable[[PendingPermission], bool]) -> None:
+        """Answer `cancelled` to all that meet the condition."""
+        for pending in list(self):
+            if condition(pending):
+                pending.cancel()
+
+    def __iter__(self) -> Iterator[PendingPermission]:
+        return iter(list(self._waiting.values()))

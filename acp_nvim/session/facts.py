@@ -1,0 +1,55 @@
+"""What is known of a session beside its transcript: mode, model, title, usage, plan; as its status shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from acp_nvim import events
+from acp_nvim.protocol import updates, v1
+
+
+class Facts:
+    """Folded from the agent's answers and updates."""
+
+    def __init__(self) -> None:
+        self.title: str | None = None
+        self.mode: str | None = None
+        self.model: str | None = None
+        self.usage: dict[str, Any] | None = None
+        self.plan: list[events.PlanStep] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Facts title={self.title!r} mode={self.mode!r} model={self.model!r}>"
+
+    def begin(self, response: v1.NewSessionResponse) -> None:
+        """What `session/new` answered."""
+        self.mode = response.modes.current_mode_id if response.modes else None
+        self._take_options(response.config_options or [])
+
+    def take(self, update: updates.Update) -> bool:
+        """What an update says of the session itself; False when it says nothing of the kind."""
+        match update:
+            case updates.ModeChanged():
+                self.mode = update.mode_id
+            case updates.ConfigReplaced():
+                self._take_options(update.options)
+            case updates.SessionInfoChanged():
+                if update.title is not UNSET:
+                    self.title = update.title
+            case updates.UsageChanged():
+                self.usage = {"used": update.used, "size": update.size}
+                if update.cost is not None:
+                    self.usage |= {"cost": update.cost, "currency": update.currency}
+            case _:
+                return False
+        return True
+
+    def _take_options(self, options: list[dict[str, Any]]) -> None:
+        for option in options:
+            value = option.get("currentValue")
+            if option.get("category") == "mode" and isinstance(value, str):
+                self.mode = value
+            elif option.get("category") == "model" and isinstance(value, str):
+                self.model = value

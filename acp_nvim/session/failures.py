@@ -1,0 +1,108 @@
+"""The words for everything that can go wrong with an agent: what failed, whose it is, what to do next."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import msgspec
+
+from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.errors import Failure
+from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, RpcError
+from acp_nvim.protocol import v1
+
+_LOG = ":AcpLog shows what it said."
+
+
+def cannot_start(definition: AgentDefinition, cwd: str, error: OSError) -> Failure:
+    """The command is not there, or may not be run; or the directory is not there."""
+    name, program = definition.name, definition.command[0]
+    if not os.path.isdir(cwd):
+        what, step = f"Agent {name!r} cannot start: there is no directory {cwd}.", ":cd to one that exists."
+    elif isinstance(error, FileNotFoundError):
+        what = f"Agent {name!r} cannot start: the command {program!r} was not found."
+        step = f"Install it, or correct agents.{name}.command in your configuration (:checkhealth acp_nvim)."
+    else:
+        what = f"Agent {name!r} cannot start: {program!r}: {error.strerror or error}."
+        step = f"Correct agents.{name}.command in your configuration."
+    return Failure("agent_not_found", what, step, name)
+
+
+def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Failure:
+    """The process is gone."""
+    said = "Its last words on stderr:" if last_words else "It said nothing on stderr."
+    return Failure(
+        "agent_exited",
+        f"Agent {name!r} ended {_how(returncode)}.",
+        f"Your next prompt starts it again. {said}",
+        name,
+        last_words,
+    )
+
+
+def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:
+    """`initialize` was not answered."""
+    return Failure(
+        "agent_silent",
+        f"Agent {name!r} did not answer `initialize` within {seconds:g} s and was stopped.",
+        "Check that its command starts an ACP agent; timeouts.initialize sets the limit.",
+        name,
+        last_words,
+    )
+
+
+def refused(name: str, method: str, error: RpcError) -> Failure:
+    """An error answer to `initialize` or `session/new`."""
+    if error.code == AUTH_REQUIRED:
+        what = f"Agent {name!r} wants you to sign in first ({error.describe()})."
+        return Failure("auth_required", what, "Sign in with the agent's own program, then prompt again.", name)
+    what = f"Agent {name!r} refused `{method}`: {error.describe()} (code {error.code})."
+    return Failure("agent_refused", what, _LOG, name)
+
+
+def malformed_answer(name: str, method: str, error: msgspec.DecodeError) -> Failure:
+    """An answer that is not what the protocol says."""
+    what = f"Agent {name!r} answered `{method}` with something that is not ACP: {error}."
+    return Failure("agent_refused", what, "Check that its command starts an ACP agent, and its version.", name)
+
+
+def wrong_version(name: str, version: int) -> Failure:
+    """The agent speaks another protocol version."""
+    newer = version > v1.VERSION
+    return Failure(
+        "protocol_version",
+        f"Agent {name!r} speaks ACP version {version}; acp_nvim speaks version {v1.VERSION}.",
+        "Update acp_nvim." if newer else "Update the agent.",
+        name,
+    )
+
+
+def turn_failed(name: str, error: RpcError) -> Failure:
+    """An error answer to a prompt."""
+    if error.code == AUTH_REQUIRED:
+        return refused(name, "session/prompt", error)
+    what = f"Agent {name!r} failed on this prompt: {error.describe()} (code {error.code})."
+    return Failure("turn_failed", what, "You can prompt again.", name)
+
+
+def bad_message(name: str, method: str, error: Exception) -> Failure:
+    """Something of a known kind that is malformed."""
+    return Failure("bad_message", f"Agent {name!r} sent a malformed {method}: {error}.", "It was passed over.", name)
+
+
+def bug(name: str, error: BaseException) -> Failure:
+    """Our own fault."""
+    what = f"acp_nvim failed while working with agent {name!r}: {error!r}."
+    return Failure("host_bug", what, "Please report it with the log (:AcpLog). You can prompt again.", name)
+
+
+def _how(returncode: int | None) -> str:
+    if returncode is None:
+        return "its connection"
+    if returncode < 0:
+        try:
+            return f"by signal {signal.Signals(-returncode).name}"
+        except ValueError:
+            return f"by signal {-returncode}"
+    return f"with exit code {returncode}"

@@ -1,0 +1,120 @@
+"""Tells the editor what happens in a session: folds updates into the transcript and publishes what changed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from acp_nvim import events
+from acp_nvim.editor import Editor
+from acp_nvim.errors import Failure, Severity
+from acp_nvim.protocol import updates
+from acp_nvim.protocol.content import Text
+from acp_nvim.protocol.tool_call import ToolCallPatch
+from acp_nvim.session import views
+from acp_nvim.session.facts import Facts
+from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.transcript import Transcript
+
+log = logging.getLogger(__name__)
+
+WRITES_FILES = frozenset({"edit", "delete", "move", "execute", "other"})
+"""Kinds of tool calls after which files may be different on disk."""
+
+
+class Narrator:
+    """Owns the transcript and the facts; `on_facts` is called when the session's status is different."""
+
+    def __init__(self, key: int, cwd: str, editor: Editor, on_facts: Callable[[], None]) -> None:
+        self.transcript = Transcript(key)
+        self.facts = Facts()
+        self._key = key
+        self._cwd = cwd
+        self._editor = editor
+        self._on_facts = on_facts
+        self._commands: events.Commands | None = None
+
+    def __repr__(self) -> str:
+        return f"<Narrator {self.transcript!r} {self.facts!r}>"
+
+    def prompt(self, prompt: Prompt) -> None:
+        """The user says it; only once."""
+        if not prompt.shown:
+            prompt.shown = True
+            self.transcript.end_message()
+            self._publish(self.transcript.say(updates.MessageChunk("user", Text(prompt.transcript_text()))))
+
+    def notice(self, level: Severity, text: str) -> None:
+        """A line of ours."""
+        self._publish(self.transcript.notice(level, text))
+
+    def failure(self, failure: Failure, more: str = "") -> None:
+        """What went wrong: in the transcript, as a message, and in the log."""
+        text = f"{failure}\n{more}".rstrip()
+        log.warning("session %s: %s", self._key, text)
+        self.notice(failure.severity, text)
+        self._publish(events.Error(text=text, code=failure.code, session=self._key, agent=failure.agent))
+
+    def update(self, update: updates.Update) -> None:
+        """Something the agent says."""
+        match update:
+            case updates.MessageChunk():
+                self._publish(self.transcript.say(update))
+            case updates.ToolCallChanged():
+                self._tool_call(update)
+            case updates.PlanReplaced():
+                plan = self.transcript.plan(update)
+                self.facts.plan = plan.entries
+                self._publish(plan)
+                self._on_facts()
+            case updates.CommandsReplaced():
+                self._commands = events.Commands(session=self._key, commands=views.commands(update))
+                self._publish(self._commands)
+            case _:
+                if self.facts.take(update):
+                    self._on_facts()
+                else:
+                    self._remark(update)
+
+    def close_calls(self, status: str, rejected: set[str]) -> None:
+        """No more news is expected of the running turn's tool calls: the open ones become `status`, or `rejected`."""
+        for tool_call_id in self.transcript.unfinished():
+            closed = "rejected" if tool_call_id in rejected else status
+            patch = ToolCallPatch(tool_call_id=tool_call_id, status=closed)
+            self._tool_call(updates.ToolCallChanged(patch, announced=False))
+
+    def redraw(self) -> None:
+        """Everything again."""
+        for event in self.transcript.replay():
+            self._publish(event)
+        self._publish(self._commands)
+        self._on_facts()
+
+    def _tool_call(self, changed: updates.ToolCallChanged) -> None:
+        call, event = self.transcript.tool_call(changed)
+        if event is None:
+            return
+        self._publish(event)
+        if changed.patch.locations:
+            place = views.places(call.locations)[-1]
+            self._publish(events.Location(session=self._key, path=place.path, line=place.line))
+        if call.finished and call.kind in WRITES_FILES:
+            self._publish(events.FilesMaybeChanged(session=self._key, cwd=self._cwd))
+
+    def _remark(self, update: updates.Update) -> None:
+        """What has no place of its own becomes a line."""
+        match update:
+            case updates.NoticeGiven():
+                level: Severity = "info"
+                if update.severity in ("warning", "error"):
+                    level = "error" if update.severity == "error" else "warn"
+                self.notice(level, "\n".join(filter(None, (update.title, update.description))))
+            case updates.Compaction():
+                reason = f": {update.error}" if update.error else ""
+                self.notice("info", f"Compaction of the conversation: {update.status}{reason}")
+            case updates.UnknownUpdate():
+                self.notice("info", f"The agent sent an update that acp_nvim does not know: {update.kind}")
+
+    def _publish(self, event: events.Event | None) -> None:
+        if event is not None:
+            self._editor.publish(event)

@@ -1,0 +1,35 @@
+"""The running agent processes: one for an agent and a directory."""
+
+from __future__ import annotations
+
+import anyio
+import anyio.abc
+
+from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.process.guarding import Guard
+from acp_nvim.session.peer import AgentPeer
+
+
+class Peers:
+    """Starts agents on demand, and all of them end with `tasks`."""
+
+    def __init__(self, tasks: anyio.abc.TaskGroup) -> None:
+        self.initialize_seconds = 0.0
+        self._tasks = tasks
+        self._guard = Guard()
+        self._peers: dict[tuple[str, str], AgentPeer] = {}
+        self._starting: dict[tuple[str, str], anyio.Lock] = {}
+
+    def __repr__(self) -> str:
+        return f"<Peers {list(self._peers.values())}>"
+
+    async def obtain(self, definition: AgentDefinition, cwd: str) -> AgentPeer:
+        """The running agent, started if it is not running. Raises `FailureError`."""
+        key = (definition.name, cwd)
+        async with self._starting.setdefault(key, anyio.Lock()):
+            peer = self._peers.get(key)
+            if peer is None or not peer.alive or peer.definition != definition:
+                peer = AgentPeer(definition, cwd, self.initialize_seconds)
+                await peer.start(self._tasks, self._guard)
+                self._peers[key] = peer
+            return peer

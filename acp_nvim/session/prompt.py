@@ -1,0 +1,49 @@
+"""What the user says: text, and places in files that come along."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from acp_nvim.protocol.content import Resource, ResourceContents, Text
+
+
+class ContextItem(msgspec.Struct):
+    """A piece of a file: `name` for people, `uri` for the agent, `text` as it stands in the buffer."""
+
+    uri: str
+    name: str
+    text: str
+    mime_type: str | None = None
+
+
+class Prompt(msgspec.Struct):
+    """One message of the user; `shown`: it already stands in the transcript."""
+
+    text: str
+    context: list[ContextItem] = []
+    shown: bool = False
+
+    def transcript_text(self) -> str:
+        """What the transcript shows of it."""
+        names = "".join(f"\n@{item.name}" for item in self.context)
+        return self.text + names
+
+    def blocks(self, embedded_context: bool) -> list[Any]:
+        """The content blocks for `session/prompt`: resources where the agent takes them, else text it can read."""
+        blocks: list[Any] = [Text(self.text)]
+        for item in self.context:
+            if embedded_context:
+                contents = ResourceContents(uri=item.uri, text=item.text, mime_type=item.mime_type)
+                blocks.append(Resource(contents))
+            else:
+                blocks.append(Text(_quoted(item)))
+        return blocks
+
+
+def _quoted(item: ContextItem) -> str:
+    fence = "```"
+    while fence in item.text:
+        fence += "`"
+    return f"{item.name}:\n{fence}\n{item.text}\n{fence}"

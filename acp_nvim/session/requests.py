@@ -1,0 +1,140 @@
+"""What an agent asks of us in a session: permissions and files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from acp_nvim import events
+from acp_nvim.editor import Editor
+from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, RpcError
+from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
+from acp_nvim.protocol import v1
+from acp_nvim.protocol.translate_v1 import decode_tool_call
+from acp_nvim.protocol.updates import ToolCallChanged
+from acp_nvim.session import views
+from acp_nvim.session.transcript import Transcript
+from acp_nvim.workspace.read_text_file import read_text_file
+from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError, NotAllowedError
+from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.seen import SeenTexts
+from acp_nvim.workspace.write_text_file import write_text_file
+
+log = logging.getLogger(__name__)
+
+
+class AgentRequests:
+    """Serves one session's requests; `on_permissions` is called whenever the number of waiting ones changes."""
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        cwd: str,
+        editor: Editor,
+        permissions: PendingPermissions,
+        on_permissions: Callable[[], None],
+    ) -> None:
+        self.save = True
+        self.quirks: frozenset[str] = frozenset()
+        self.refusing = False
+        self.rejected: set[str] = set()
+        self._transcript = transcript
+        self._editor = editor
+        self._permissions = permissions
+        self._on_permissions = on_permissions
+        self._roots = Roots([cwd])
+        self._seen = SeenTexts()
+
+    def __repr__(self) -> str:
+        return f"<AgentRequests {self._roots!r} {self._seen!r}>"
+
+    def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
+        """The answer to come. What it changes on screen is changed now, in the order of the agent's messages."""
+        try:
+            match method:
+                case "session/request_permission":
+                    return self._decide(self._ask(decode_tool_call(params)))
+                case "fs/read_text_file":
+                    return self._read(msgspec.json.decode(params, type=v1.ReadTextFileRequest))
+                case "fs/write_text_file":
+                    return self._write(msgspec.json.decode(params, type=v1.WriteTextFileRequest))
+        except msgspec.DecodeError as error:
+            raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
+        raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}")
+
+    def _ask(self, request: v1.RequestPermissionRequest) -> PendingPermission:
+        patch = request.tool_call
+        call, event = self._transcript.tool_call(ToolCallChanged(patch, announced=False))
+        if event is not None:
+            self._editor.publish(event)
+        options = [events.Option(one.option_id, one.name, one.kind) for one in request.options]
+        pending = self._permissions.add(self._transcript.session, patch.tool_call_id, options)
+        view = views.call_view(call)
+        shown = self._transcript.request(
+            events.RequestView(pending.id, view.id, view.title, view.kind, options, view.content, view.locations)
+        )
+        pending.block = shown.block
+        self._editor.publish(shown)
+        if self.refusing:
+            pending.cancel()
+        self._on_permissions()
+        return pending
+
+    async def _decide(self, pending: PendingPermission) -> dict[str, Any]:
+        chosen = None
+        try:
+            chosen = await pending.wait()
+        finally:
+            self._permissions.remove(pending)
+            self._tell(pending)
+        if chosen is None:
+            return {"outcome": {"outcome": "cancelled"}}
+        if chosen.kind.startswith("reject"):
+            self.rejected.add(pending.tool_call_id)
+        return {"outcome": {"outcome": "selected", "optionId": chosen.option_id}}
+
+    def _tell(self, pending: PendingPermission) -> None:
+        chosen = pending.chosen
+        done = events.PermissionDone(
+            session=pending.session,
+            block=pending.block,
+            id=pending.id,
+            outcome="selected" if chosen else "cancelled",
+            option_id=chosen.option_id if chosen else None,
+            name=chosen.name if chosen else None,
+        )
+        self._editor.publish(self._transcript.request_done(done))
+        self._on_permissions()
+
+    async def _read(self, request: v1.ReadTextFileRequest) -> dict[str, Any]:
+        try:
+            text = await read_text_file(
+                self._editor, self._roots, self._seen, request.path, request.line, request.limit
+            )
+        except NoSuchFileError as error:
+            if "missing_file_reads_empty" in self.quirks:
+                return {"content": ""}
+            raise RpcError(RESOURCE_NOT_FOUND, str(error), {"uri": request.path}) from error
+        except FileRefusedError as error:
+            raise _refusal("fs/read_text_file", error) from error
+        return {"content": text}
+
+    async def _write(self, request: v1.WriteTextFileRequest) -> dict[str, Any]:
+        try:
+            path = await write_text_file(
+                self._editor, self._roots, self._seen, request.path, request.content, self.save
+            )
+        except FileRefusedError as error:
+            self._editor.publish(self._transcript.notice("warn", f"Write refused: {error}"))
+            raise _refusal("fs/write_text_file", error) from error
+        self._editor.publish(events.FileChanged(session=self._transcript.session, path=path, by="agent"))
+        return {}
+
+
+def _refusal(method: str, error: FileRefusedError) -> RpcError:
+    log.info("%s refused: %s", method, error)
+    code = INVALID_PARAMS if isinstance(error, NotAllowedError) else INTERNAL_ERROR
+    return RpcError(code, str(error))
