@@ -99,7 +99,7 @@
 ---@field bufnr? integer
 ---@field prompt_bufnr? integer
 ---@field status acp.Status
----@field host_pid? integer channel of the host that knows the session
+---@field host? integer channel of the host that knows the session
 ---@field used integer counts up with each use
 ---@field history string[]
 ---@field unseen string[] prompts handed over that the host has not shown yet

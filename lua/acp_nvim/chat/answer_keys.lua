@@ -1,0 +1,147 @@
+-- The keys that answer permissions: in the chat buffer, only while a permission waits there.
+local config = require("acp_nvim.config")
+local transcript = require("acp_nvim.chat.transcript")
+
+local M = {}
+
+local KINDS = { "allow_once", "allow_always", "reject_once", "reject_always" }
+
+---@alias acp.Answer fun(id: integer, option_id: string)
+
+---@type table<integer, table<string, table>> buffer -> key -> the map that it covers
+local covered = {}
+
+---The letter of each option: the first option of a kind has that kind's.
+---@param request acp.Request
+---@return table<string, string> option_id -> key
+function M.letters(request)
+  local letters, taken = {}, {}
+  for _, option in ipairs(request.options or {}) do
+    if vim.list_contains(KINDS, option.kind) and not taken[option.kind] then
+      taken[option.kind] = true
+      letters[option.option_id] = config.keys(option.kind)[1]
+    end
+  end
+  return letters
+end
+
+---@param session acp.Session
+---@param waiting acp.Pending[] oldest first
+---@return acp.Pending under the cursor, else the oldest
+local function meant(session, waiting)
+  local block = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  for _, pending in ipairs(waiting) do
+    if block and block.id == pending.block then
+      return pending
+    end
+  end
+  return waiting[1]
+end
+
+---@param bufnr integer
+---@param key string
+---@param action fun()
+---@param desc string
+local function map(bufnr, key, action, desc)
+  local old = vim.api.nvim_buf_call(bufnr, function()
+    return vim.fn.maparg(key, "n", false, true)
+  end)
+  covered[bufnr][key] = old.buffer == 1 and old or {}
+  vim.keymap.set("n", key, action, { buffer = bufnr, nowait = true, desc = desc })
+end
+
+---@param bufnr integer
+local function unmap(bufnr)
+  for key, old in pairs(covered[bufnr] or {}) do
+    pcall(vim.keymap.del, "n", key, { buffer = bufnr })
+    if old.lhs then
+      vim.api.nvim_buf_call(bufnr, function()
+        vim.fn.mapset("n", false, old)
+      end)
+    end
+  end
+  covered[bufnr] = nil
+end
+
+---@param key string
+local function plain(key)
+  vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
+end
+
+---@param session acp.Session
+---@param waiting acp.Pending[]
+---@param answer acp.Answer
+local function map_kinds(session, waiting, answer)
+  for _, kind in ipairs(KINDS) do
+    for _, key in ipairs(config.keys(kind)) do
+      map(session.bufnr, key, function()
+        local request = meant(session, waiting).request
+        for _, option in ipairs(request.options) do
+          if option.kind == kind then
+            return answer(request.id, option.option_id)
+          end
+        end
+      end, "acp: " .. kind:gsub("_", " "))
+    end
+  end
+end
+
+---@param session acp.Session
+---@param waiting acp.Pending[]
+---@param answer acp.Answer
+local function map_digits(session, waiting, answer)
+  local most = 0
+  for _, pending in ipairs(waiting) do
+    most = math.max(most, #pending.request.options)
+  end
+  for digit = 1, math.min(most, 9) do
+    map(session.bufnr, tostring(digit), function()
+      local request = meant(session, waiting).request
+      local option = request.options[digit]
+      if option then
+        answer(request.id, option.option_id)
+      end
+    end, ("acp: option %d"):format(digit))
+  end
+end
+
+---@param session acp.Session
+---@param waiting acp.Pending[]
+---@param answer acp.Answer
+---@param key string
+local function choose(session, waiting, answer, key)
+  local block, offset = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local rows = block and block.rendered and block.rendered.option_rows
+  local option_id = rows and rows[offset]
+  for _, pending in ipairs(waiting) do
+    if option_id and pending.block == block.id then
+      return answer(pending.request.id, option_id)
+    end
+  end
+  plain(key)
+end
+
+---Makes the keys fit what waits in this chat.
+---@param session acp.Session
+---@param waiting acp.Pending[] of this session, oldest first
+---@param answer acp.Answer
+function M.refresh(session, waiting, answer)
+  local bufnr = session.bufnr
+  if not bufnr or not vim.api.nvim_buf_is_loaded(bufnr) then
+    return
+  end
+  unmap(bufnr)
+  if #waiting == 0 then
+    return
+  end
+  covered[bufnr] = {}
+  map_kinds(session, waiting, answer)
+  map_digits(session, waiting, answer)
+  for _, key in ipairs(config.keys("choose")) do
+    map(bufnr, key, function()
+      choose(session, waiting, answer, key)
+    end, "acp: choose this option")
+  end
+end
+
+return M

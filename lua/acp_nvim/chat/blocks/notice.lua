@@ -1,0 +1,17 @@
+-- Draws a line of ours in the transcript.
+local Lines = require("acp_nvim.chat.blocks.lines")
+
+local GROUPS = { info = "AcpNoticeInfo", warn = "AcpNoticeWarn", error = "AcpNoticeError" }
+local MARKS = { info = "· ", warn = "! ", error = "✗ " }
+
+---@param level string
+---@param text string
+---@return acp.Rendered
+return function(level, text)
+  local out = Lines.new()
+  local mark = MARKS[level] or MARKS.info
+  for index, line in ipairs(vim.split((text:gsub("[\r\n]+$", "")), "\r?\n")) do
+    out:add_whole((index == 1 and mark or "  ") .. line, GROUPS[level] or GROUPS.info)
+  end
+  return out:rendered()
+end

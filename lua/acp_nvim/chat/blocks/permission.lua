@@ -1,0 +1,58 @@
+-- Draws a permission request: what is asked with all that belongs to it, and the options or what became of them.
+local Lines = require("acp_nvim.chat.blocks.lines")
+local content = require("acp_nvim.chat.blocks.content")
+
+local M = {}
+
+---@param out acp.Lines
+---@param request acp.Request
+---@param letters table<string, string> option_id -> letter
+---@return table<integer, string> rows of the options
+local function add_options(out, request, letters)
+  local rows = {}
+  for index, option in ipairs(request.options or {}) do
+    local digit = index <= 9 and tostring(index) or " "
+    local letter = letters[option.option_id] or " "
+    rows[#out.lines] = option.option_id
+    out:add({
+      "  [",
+      { digit, "AcpPermissionKey" },
+      "] ",
+      { letter, "AcpPermissionKey" },
+      "  " .. Lines.one_line(option.name),
+    })
+  end
+  return rows
+end
+
+---@param request acp.Request
+---@param letters table<string, string>
+---@param outcome? string words for what became of it; nil while it waits
+---@param cwd? string
+---@return acp.Rendered
+function M.render(request, letters, outcome, cwd)
+  local out = Lines.new()
+  local title = Lines.one_line(request.title)
+  local kind = Lines.one_line(request.kind)
+  out:add({
+    { outcome and "Permission" or "Permission needed", outcome and "AcpToolDetail" or "AcpPermission" },
+    "  ",
+    { kind, "AcpToolKind" },
+    kind ~= "" and "  " or "",
+    { title, "AcpToolTitle" },
+  })
+  content.add_title_rest(out, request.title, math.huge)
+  content.add_locations(out, request.locations, title, cwd)
+  content.add(out, request.content, cwd)
+  local rows
+  if outcome then
+    out:add({ "  ", { outcome, "AcpToolDetail" } })
+  else
+    rows = add_options(out, request, letters)
+  end
+  local rendered = out:rendered()
+  rendered.option_rows = rows
+  return rendered
+end
+
+return M

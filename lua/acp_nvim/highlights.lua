@@ -1,0 +1,38 @@
+-- The highlight groups, all of them links that a colour scheme may replace.
+local M = {}
+
+---@type table<string, string>
+M.links = {
+  AcpUserHeader = "Title",
+  AcpAgentHeader = "Identifier",
+  AcpThoughtHeader = "Comment",
+  AcpRule = "WinSeparator",
+  AcpThought = "Comment",
+  AcpNoticeInfo = "Comment",
+  AcpNoticeWarn = "DiagnosticWarn",
+  AcpNoticeError = "DiagnosticError",
+  AcpToolTitle = "Normal",
+  AcpToolKind = "Type",
+  AcpToolDetail = "Comment",
+  AcpStatusPending = "Comment",
+  AcpStatusInProgress = "DiagnosticInfo",
+  AcpStatusCompleted = "DiagnosticOk",
+  AcpStatusFailed = "DiagnosticError",
+  AcpPlanDone = "Comment",
+  AcpPlanActive = "DiagnosticInfo",
+  AcpDiffAdded = "Added",
+  AcpDiffRemoved = "Removed",
+  AcpDiffHeader = "Directory",
+  AcpPermission = "DiagnosticWarn",
+  AcpPermissionKey = "Special",
+  AcpPlaceholder = "NonText",
+  AcpFollowLine = "Visual",
+}
+
+function M.define()
+  for group, target in pairs(M.links) do
+    vim.api.nvim_set_hl(0, group, { default = true, link = target })
+  end
+end
+
+return M

@@ -1,0 +1,160 @@
+-- Reaches the Python host: starts it with the first word for it, never waits for it.
+local config = require("acp_nvim.config")
+local limits = require("acp_nvim.limits")
+local log = require("acp_nvim.log")
+local message = require("acp_nvim.message")
+local python = require("acp_nvim.host.python")
+local version = require("acp_nvim.version")
+
+local M = {}
+
+---@type integer? channel of the running host
+local channel
+---@type string[] its last lines on stderr
+local tail = {}
+---@type fun(words: string, code: integer, tail: string[])[]
+local listeners = {}
+
+---@param method string
+---@param params table
+---@return boolean sent
+local function notify(method, params)
+  if vim.tbl_isempty(params) then
+    params = vim.empty_dict()
+  end
+  local ok, err = pcall(vim.rpcnotify, channel, "acp_nvim", method, params)
+  if not ok then
+    log.write(("could not send %s: %s"):format(method, err))
+  end
+  return ok
+end
+
+local function hello()
+  notify("hello", { version = version, log_path = log.path(), config = config.get() })
+end
+
+---@param lines string[] as jobstart gives them: the first goes on where the last ended
+local function keep_tail(lines)
+  local at = math.max(#tail, 1)
+  tail[at] = (tail[at] or "") .. lines[1]
+  vim.list_extend(tail, lines, 2)
+  if #tail > limits.stderr_lines + 1 then
+    tail = vim.list_slice(tail, #tail - limits.stderr_lines)
+  end
+end
+
+---@param program string
+---@param code integer
+local function ended(program, code)
+  channel = nil
+  vim.g.acp_nvim_channel = nil
+  if vim.v.exiting ~= vim.NIL then
+    return
+  end
+  local last = vim.tbl_filter(function(line)
+    return vim.trim(line) ~= ""
+  end, tail)
+  local words = python.explain(program, code, last)
+  log.write(words .. "\n" .. table.concat(last, "\n"))
+  for _, listener in ipairs(listeners) do
+    listener(words, code, last)
+  end
+end
+
+---The host that modules loaded before these have started, when it is still there.
+---@return integer?
+local function left_running()
+  local id = vim.g.acp_nvim_channel
+  return id and vim.fn.jobwait({ id }, 0)[1] == -1 and id or nil
+end
+
+---@param program string
+---@return integer? channel
+---@return string? problem
+local function spawn(program)
+  local cwd = vim.fn.stdpath("state") --[[@as string]]
+  pcall(vim.fn.mkdir, cwd, "p")
+  tail = {}
+  local ok, id = pcall(vim.fn.jobstart, python.argv(program), {
+    rpc = true,
+    cwd = cwd,
+    env = python.env(),
+    on_stderr = function(_, lines)
+      keep_tail(lines)
+    end,
+    on_exit = function(id, code)
+      -- of the modules that are loaded by then: these may have been reloaded
+      local host = package.loaded["acp_nvim.host"]
+      if host and host.channel() == id then
+        host.on_end(program, code)
+      end
+    end,
+  })
+  if ok and id > 0 then
+    return id
+  end
+  return nil, ok and "jobstart failed" or tostring(id)
+end
+
+---@return boolean running
+local function start()
+  channel = left_running()
+  if channel then
+    hello()
+    return true
+  end
+  local program, where = python.find(config.get().python)
+  if not program then
+    message.error(("no Python for the host: %s. %s"):format(where, python.advice()))
+    return false
+  end
+  local id, problem = spawn(program)
+  if not id then
+    message.error(("the host could not be started with %s: %s. %s"):format(program, problem, python.advice()))
+    return false
+  end
+  channel = id
+  vim.g.acp_nvim_channel = id
+  hello()
+  return true
+end
+
+M.on_end = ended
+
+---@return integer? id of the running host, another one after each start
+function M.channel()
+  return channel
+end
+
+---Starts the host when there is none.
+---@return boolean running
+function M.ensure()
+  return channel ~= nil or start()
+end
+
+---@param method string
+---@param params table
+---@return boolean sent
+function M.send(method, params)
+  return M.ensure() and notify(method, params)
+end
+
+---@param listener fun(words: string, code: integer, tail: string[]) called when the host has ended
+function M.on_exit(listener)
+  listeners[#listeners + 1] = listener
+end
+
+---@param theirs string version of the host
+function M.check_version(theirs)
+  if theirs ~= version then
+    message.error(
+      ("the Lua side is version %s, the host is %s: restart Neovim; if that does not help: %s"):format(
+        version,
+        theirs,
+        python.advice()
+      )
+    )
+  end
+end
+
+return M

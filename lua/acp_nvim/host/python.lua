@@ -1,0 +1,84 @@
+-- Finds the Python of the host, and the environment that it gets.
+local M = {}
+
+local WINDOWS = vim.fn.has("win32") == 1
+
+---@return string root of the plugin
+function M.root()
+  local here = debug.getinfo(1, "S").source:sub(2)
+  return vim.fn.fnamemodify(here, ":p:h:h:h:h")
+end
+
+---@return string
+local function venv_python()
+  return M.root() .. (WINDOWS and "/.venv/Scripts/python.exe" or "/.venv/bin/python")
+end
+
+---@param configured? string the option `python`
+---@return string? python
+---@return string where it comes from, or why there is none
+function M.find(configured)
+  if configured then
+    if vim.fn.executable(vim.fn.expand(configured)) == 1 then
+      return vim.fn.expand(configured), "the option `python`"
+    end
+    return nil, ("the option `python` names %q, which cannot be run"):format(configured)
+  elseif vim.fn.executable(venv_python()) == 1 then
+    return venv_python(), "the plugin's .venv"
+  end
+  local global = vim.g.python3_host_prog
+  if type(global) == "string" and vim.fn.executable(vim.fn.expand(global)) == 1 then
+    return vim.fn.expand(global), "g:python3_host_prog"
+  end
+  return nil, ("there is no %s, and neither the option `python` nor g:python3_host_prog is set"):format(venv_python())
+end
+
+---Entries of PYTHONPATH that depend on the working directory would let a user's project into the host.
+---@param value string
+---@return string
+local function absolute_entries(value)
+  local entries = vim.split(value, WINDOWS and ";" or ":", { plain = true })
+  local kept = vim.tbl_filter(function(entry)
+    return vim.startswith(entry, "/") or (WINDOWS and entry:match("^%a:[/\\]") ~= nil)
+  end, entries)
+  return table.concat(kept, WINDOWS and ";" or ":")
+end
+
+---What differs from Neovim's own environment.
+---@return table<string, string>
+function M.env()
+  local path = vim.env.PYTHONPATH
+  return path and { PYTHONPATH = absolute_entries(path) } or {}
+end
+
+---@param python string
+---@return string[]
+function M.argv(python)
+  local file = M.root() .. "/rplugin/python3/acp_nvim_host.py"
+  return { python, "-P", "-c", "import pynvim; pynvim.start_host()", file }
+end
+
+---What to do when the host cannot run.
+---@return string
+function M.advice()
+  return ("Type `make setup` in %s, or see :checkhealth acp_nvim."):format(M.root())
+end
+
+---Why the host ended, from its last words.
+---@param python string
+---@param code integer
+---@param tail string[]
+---@return string
+function M.explain(python, code, tail)
+  local text = table.concat(tail, "\n")
+  local missing = text:match("No module named '?([%w_.]+)")
+  if missing then
+    return ("the host could not run: %s has no package %q. %s"):format(python, missing, M.advice())
+  elseif text:match("[Uu]nknown option:? %-P") then
+    return ("the host could not run: %s is older than Python 3.11. %s"):format(python, M.advice())
+  end
+  local last = tail[#tail] and (" Its last words: " .. tail[#tail]) or ""
+  return ("the host ended unexpectedly (exit code %d); the next command starts it again.%s"):format(code, last)
+end
+
+return M

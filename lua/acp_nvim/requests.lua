@@ -1,0 +1,99 @@
+-- Says to the host what is wanted of a session, and tells it the session first when it does not know it.
+local host = require("acp_nvim.host")
+local notice = require("acp_nvim.chat.blocks.notice")
+local sessions = require("acp_nvim.sessions")
+local transcript = require("acp_nvim.chat.transcript")
+
+local M = {}
+
+local NEW_HOST = "The host was started again. The agent begins a new session: it does not know what is above."
+
+---@param session acp.Session
+---@param level "info"|"warn"|"error"
+---@param text string
+function M.note(session, level, text)
+  transcript.draw(session, transcript.own_block(), "notice", notice(level, text))
+  transcript.flush()
+end
+
+---@param session acp.Session
+---@return boolean known to the host that runs now
+local function introduced(session)
+  if not host.ensure() then
+    return false
+  elseif session.host == host.channel() then
+    return true
+  end
+  if session.host then
+    transcript.forget_blocks(session)
+    M.note(session, "warn", NEW_HOST)
+  end
+  session.host = host.channel()
+  return host.send("open", { session = session.key, agent = session.agent, cwd = session.cwd })
+end
+
+M.open = introduced
+
+---The host has named this session itself.
+---@param session acp.Session
+function M.known(session)
+  session.host = host.channel()
+end
+
+---@param session acp.Session
+---@param text string
+---@param context? acp.ContextItem[]
+---@return boolean handed_over
+function M.prompt(session, text, context)
+  sessions.touch(session)
+  if not introduced(session) then
+    return false
+  end
+  local params = { session = session.key, text = text, context = context or {} }
+  if not host.send("prompt", params) then
+    return false
+  end
+  table.insert(session.unseen, text)
+  table.insert(session.history, text)
+  return true
+end
+
+---@param method string
+---@param session acp.Session
+---@param params table
+---@return boolean sent false when the running host does not know the session
+local function about(method, session, params)
+  if not host.channel() or session.host ~= host.channel() then
+    return false
+  end
+  params.session = session.key
+  return host.send(method, params)
+end
+
+---@param session acp.Session
+---@param force boolean
+---@return boolean sent
+function M.cancel(session, force)
+  return about("cancel", session, { force = force })
+end
+
+---@param session acp.Session
+---@return boolean sent
+function M.stop(session)
+  return about("stop", session, {})
+end
+
+---@param session acp.Session
+---@return boolean sent
+function M.redraw(session)
+  return about("redraw", session, {})
+end
+
+---@param id integer of a permission
+---@param option_id string
+---@return boolean sent
+function M.answer(id, option_id)
+  return host.send("answer", { id = id, option_id = option_id })
+end
+
+return M

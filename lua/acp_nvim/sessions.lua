@@ -1,0 +1,127 @@
+-- The registry of the sessions that Lua displays.
+local M = {}
+
+---@type table<integer, acp.Session>
+local by_key = {}
+---@type table<integer, acp.Session> by chat buffer and by prompt buffer
+local by_buffer = {}
+local uses = 0
+
+---@return integer highest key that this Neovim has used, also by modules that were loaded before these
+local function highest_key()
+  local highest = vim.g.acp_nvim_last_session or 0
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    highest = math.max(highest, vim.b[bufnr].acp_nvim_session or 0)
+  end
+  for key in pairs(by_key) do
+    highest = math.max(highest, key)
+  end
+  return highest
+end
+
+---@param key integer
+---@param agent? string
+---@param cwd string
+---@return acp.Session
+function M.add(key, agent, cwd)
+  uses = uses + 1
+  local session = {
+    key = key,
+    agent = agent,
+    cwd = cwd,
+    status = { agent = agent, state = "starting", pending_permissions = 0, queue = 0 },
+    used = uses,
+    history = {},
+    unseen = {},
+    context = {},
+    commands = {},
+    calls = {},
+  }
+  by_key[key] = session
+  vim.g.acp_nvim_last_session = math.max(vim.g.acp_nvim_last_session or 0, key)
+  return session
+end
+
+---@param agent? string
+---@param cwd string
+---@return acp.Session
+function M.new(agent, cwd)
+  return M.add(highest_key() + 1, agent, cwd)
+end
+
+---@param key integer
+---@return acp.Session?
+function M.get(key)
+  return by_key[key]
+end
+
+---@return acp.Session[]
+function M.all()
+  return vim.tbl_values(by_key)
+end
+
+---@param session acp.Session
+---@param bufnr integer its chat or its prompt
+function M.own_buffer(session, bufnr)
+  by_buffer[bufnr] = session
+  vim.b[bufnr].acp_nvim_session = session.key
+end
+
+---@param bufnr integer
+function M.disown_buffer(bufnr)
+  by_buffer[bufnr] = nil
+end
+
+---@param bufnr integer
+---@return acp.Session?
+function M.of_buffer(bufnr)
+  return by_buffer[bufnr]
+end
+
+---@param session acp.Session
+function M.touch(session)
+  uses = uses + 1
+  session.used = uses
+end
+
+---@param accept? fun(session: acp.Session): boolean
+---@return acp.Session?
+function M.last_used(accept)
+  local last
+  for _, session in pairs(by_key) do
+    if (not accept or accept(session)) and (not last or session.used > last.used) then
+      last = session
+    end
+  end
+  return last
+end
+
+---The session that has the focus, else the one used last.
+---@return acp.Session?
+function M.current()
+  return by_buffer[vim.api.nvim_get_current_buf()] or M.last_used()
+end
+
+---The session to go on with when none is asked for.
+---@param agent? string
+---@return acp.Session?
+function M.usable(agent)
+  local function accept(session)
+    return session.status.state ~= "stopped" and (not agent or session.agent == agent)
+  end
+  local focused = by_buffer[vim.api.nvim_get_current_buf()]
+  return focused and accept(focused) and focused or M.last_used(accept)
+end
+
+---@param id string|integer the agent's session id, or our key
+---@return acp.Session?
+function M.find(id)
+  if by_key[id] then
+    return by_key[id]
+  end
+  return M.last_used(function(session)
+    return session.status.session_id == id
+  end)
+end
+
+return M
