@@ -37,7 +37,7 @@ class Handler(Protocol):
     def notification(self, method: str, params: msgspec.Raw) -> None:
         """A message that wants no answer."""
 
-    def request(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
+    def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """A message that wants one: awaiting gives the result, or raises `RpcError`."""
 
     def odd(self, words: str) -> None:
@@ -77,9 +77,7 @@ class Connection:
             self.closed = True
             self._calls.fail_all(PeerGoneError())
 
-    async def request(
-        self, method: str, params: Any, on_answer: Callable[[Answer], None] | None = None
-    ) -> msgspec.Raw:
+    async def request(self, method: str, params: Any, on_answer: Callable[[Answer], None] | None = None) -> msgspec.Raw:
         """Call the peer. Raises `RpcError` for its error answer, `PeerGoneError` when it leaves without one.
 
         `on_answer` sees the answer at once, before any later message of the peer is looked at. When the caller is
@@ -182,7 +180,7 @@ class Connection:
         scope = anyio.CancelScope()
         self._serving[bytes(request_id)] = scope
         try:
-            work = self._handler.request(method, params)
+            work = self._handler.serve(method, params)
         except Exception as error:  # whatever it is, the peer gets an answer
             work = _refuse(error)
         self._tasks.start_soon(self._answer, request_id.copy(), scope, work)

@@ -38,9 +38,7 @@ class Child:
         return f"<Child {self.name} pid={self.pid} returncode={self.returncode}>"
 
     @classmethod
-    async def spawn(
-        cls, name: str, argv: Sequence[str], cwd: str, env: Mapping[str, str], guard: Guard
-    ) -> Child:
+    async def spawn(cls, name: str, argv: Sequence[str], cwd: str, env: Mapping[str, str], guard: Guard) -> Child:
         """Start `argv` in `cwd` with our environment and `env` on top. Raises `OSError` when it cannot be started."""
         mark = secrets.token_hex(8)
         process = await anyio.open_process(
