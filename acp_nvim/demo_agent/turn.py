@@ -1,0 +1,173 @@
+"""One prompt turn: what the story sends, asks and waits for; each step ends it when it was cancelled."""
+
+import os
+import re
+import threading
+from typing import Any
+
+from acp_nvim.demo_agent.child import Child
+from acp_nvim.demo_agent.wire import Call, Json, Peer, RpcError
+
+CHUNK_DELAY = 0.015  # seconds between two pieces of text: about the rhythm of a real model
+STEP_DELAY = 0.35  # seconds that a tool call seems to take
+
+ADVERTISED: list[Json] = [
+    {"name": "slow", "description": "Ten seconds of text: try to cancel it"},
+    {"name": "markdown", "description": "Headings, lists, code and a table; touches no file"},
+    {"name": "fail", "description": "A tool call that fails"},
+    {"name": "crash", "description": "The agent's process dies in the middle of the turn"},
+]
+
+PERMISSION_OPTIONS: list[Json] = [
+    {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "allow-always", "name": "Allow for this session", "kind": "allow_always"},
+    {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
+]
+
+
+class CancelledTurn(Exception):
+    """The client wants this turn to end: nothing more is sent but the answer to the prompt."""
+
+
+class Session:
+    """What the agent keeps of one conversation."""
+
+    def __init__(self, session_id: str, cwd: str) -> None:
+        self.id = session_id
+        self.cwd = cwd
+        self.always: set[str] = set()  # kinds of tool call that need no permission any more
+        self.turn: Turn | None = None
+        self.tool_calls = 0
+
+
+class Turn:
+    """The tools of a story, in the order of its thread; `cancel` may come from another one."""
+
+    def __init__(self, peer: Peer, session: Session, fs: Json) -> None:
+        self.session = session
+        self.fs = fs
+        self._peer = peer
+        self._speed = _speed()
+        self._cancelled = threading.Event()
+        self._call: Call | None = None
+        self._child: Child | None = None
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+        if self._call is not None:
+            self._call.settle(None)
+        if self._child is not None:
+            self._child.kill()
+
+    def check(self) -> None:
+        if self._cancelled.is_set():
+            raise CancelledTurn
+
+    def pause(self, seconds: float) -> None:
+        if self._cancelled.wait(seconds * self._speed):
+            raise CancelledTurn
+
+    def update(self, name: str, /, **fields: Any) -> None:
+        self.check()
+        update = {"sessionUpdate": name, **fields}
+        self._peer.notify("session/update", {"sessionId": self.session.id, "update": update})
+
+    def think(self, text: str) -> None:
+        self._stream("agent_thought_chunk", text, CHUNK_DELAY)
+
+    def say(self, text: str, delay: float = CHUNK_DELAY) -> None:
+        self._stream("agent_message_chunk", text, delay)
+
+    def request(self, method: str, /, **params: Any) -> Any:
+        """Ask the client; a cancel ends the waiting."""
+        call = self._call = self._peer.new_call()
+        try:
+            self.check()
+            self._peer.send_call(call, method, {"sessionId": self.session.id, **params})
+            result = call.wait()
+            self.check()
+            return result
+        finally:
+            self._call = None
+            self._peer.forget(call)
+
+    def run(self, argv: list[str]) -> tuple[int, str]:
+        """Run a command in the project; a cancel kills it."""
+        self.check()
+        child = self._child = Child(argv, self.session.cwd)
+        if self._cancelled.is_set():
+            child.kill()
+        try:
+            result = child.output()
+        finally:
+            self._child = None
+        self.check()
+        return result
+
+    def _stream(self, kind: str, text: str, delay: float) -> None:
+        for piece in re.findall(r"\s*\S+(?:[ \t]+\S{1,3}(?=\s))?\s*", text):
+            self.update(kind, content={"type": "text", "text": piece})
+            self.pause(delay)
+
+
+class ToolCall:
+    """One tool call as the client sees it, from its announcement to its end."""
+
+    def __init__(self, turn: Turn, kind: str, title: str, **fields: Any) -> None:
+        turn.session.tool_calls += 1
+        self._turn = turn
+        self._kind = kind
+        self._shown = {"toolCallId": f"call_{turn.session.tool_calls}", "title": title, "kind": kind, **fields}
+        turn.update("tool_call", **self._shown, status="pending")
+
+    def allowed(self) -> bool:
+        """Whether the user lets this happen; "for this session" holds for calls of the same kind."""
+        always = self._turn.session.always
+        if self._kind in always:
+            return True
+        shown = {**self._shown, "status": "pending"}
+        try:
+            answer = self._turn.request("session/request_permission", toolCall=shown, options=PERMISSION_OPTIONS)
+        except RpcError:
+            return False  # a client that cannot ask has not allowed it
+        option = _chosen(answer)
+        if option == "allow-always":
+            always.add(self._kind)
+        return option in ("allow", "allow-always")
+
+    def start(self) -> None:
+        self._update(status="in_progress")
+        self._turn.pause(STEP_DELAY)
+
+    def complete(self, text: str | None = None) -> None:
+        self._end("completed", text)
+
+    def fail(self, text: str | None = None) -> None:
+        self._end("failed", text)
+
+    def _end(self, status: str, text: str | None) -> None:
+        if text is None:
+            self._update(status=status)
+        else:
+            self._update(status=status, content=[{"type": "content", "content": {"type": "text", "text": text}}])
+
+    def _update(self, **fields: Any) -> None:
+        self._turn.update("tool_call_update", toolCallId=self._shown["toolCallId"], **fields)
+
+
+def _chosen(answer: Any) -> str:
+    """The chosen option's id; the outcome `cancelled` means that the turn is over."""
+    outcome = answer.get("outcome") if isinstance(answer, dict) else None
+    if not isinstance(outcome, dict):
+        return ""
+    if outcome.get("outcome") == "cancelled":
+        raise CancelledTurn
+    return str(outcome.get("optionId", ""))
+
+
+def _speed() -> float:
+    """The factor on every delay; 0 for none."""
+    try:
+        return min(max(float(os.environ.get("ACP_NVIM_DEMO_SPEED", "1")), 0.0), 100.0)
+    except ValueError:
+        return 1.0
