@@ -60,11 +60,22 @@ local function merge(under, over)
   return out
 end
 
+---@type fun()[]
+local listeners = {}
+
 ---@param opts? table
 function M.setup(opts)
   from_setup = opts == nil and {} or opts
   merged = nil
   M.get()
+  for _, listener in ipairs(listeners) do
+    listener()
+  end
+end
+
+---@param listener fun() called when the options have changed
+function M.on_change(listener)
+  listeners[#listeners + 1] = listener
 end
 
 ---@return acp.Config

@@ -33,6 +33,12 @@ local function hello()
   notify("hello", { version = version, log_path = log.path(), config = config.get() })
 end
 
+config.on_change(function()
+  if channel then
+    hello()
+  end
+end)
+
 ---@param lines string[] as jobstart gives them: the first goes on where the last ended
 local function keep_tail(lines)
   local at = math.max(#tail, 1)

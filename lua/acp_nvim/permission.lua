@@ -9,6 +9,8 @@ local M = {}
 
 ---@type table<integer, acp.Pending> by the request's id
 local pending = {}
+---@type table<integer, "asked"|"done"> what was told of each request, for a redraw tells it again
+local heard = {}
 
 ---@param session? acp.Session
 ---@return acp.Pending[] that still wait for the user, oldest first
@@ -49,7 +51,9 @@ function M.asked(session, id, request)
   pending[request.id] = one
   draw(one)
   refresh_keys(session)
-  return known == nil
+  local new = heard[request.id] == nil
+  heard[request.id] = heard[request.id] or "asked"
+  return new
 end
 
 ---@param event { outcome: string, name?: string, option_id?: string }
@@ -72,7 +76,14 @@ function M.done(session, event)
   pending[event.id] = nil
   draw(one, outcome_words(event))
   refresh_keys(session)
-  return true
+  local new = heard[event.id] == "asked"
+  heard[event.id] = "done"
+  return new
+end
+
+---Another host numbers its requests from 1 again.
+function M.forget()
+  heard = {}
 end
 
 ---The host is gone, and with it all who wait for answers.

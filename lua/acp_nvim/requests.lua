@@ -17,19 +17,29 @@ function M.note(session, level, text)
 end
 
 ---@param session acp.Session
+---@return boolean sent
+local function send_open(session)
+  -- the host explains why it is the demo agent when nobody asked for it
+  local agent = (session.named or session.agent ~= "demo") and session.agent or nil
+  return host.send("open", { session = session.key, agent = agent, cwd = session.cwd })
+end
+
+---@param session acp.Session
+---@param again? boolean an agent that has ended is started again
 ---@return boolean known to the host that runs now
-local function introduced(session)
+local function introduced(session, again)
   if not host.ensure() then
     return false
   elseif session.host == host.channel() then
-    return true
+    local state = session.status.state
+    return not (again and (state == "stopped" or state == "failed")) or send_open(session)
   end
   if session.host then
     transcript.forget_blocks(session)
     M.note(session, "warn", NEW_HOST)
   end
   session.host = host.channel()
-  return host.send("open", { session = session.key, agent = session.agent, cwd = session.cwd })
+  return send_open(session)
 end
 
 M.open = introduced

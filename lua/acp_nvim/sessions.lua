@@ -106,11 +106,12 @@ end
 ---@param agent? string
 ---@return acp.Session?
 function M.usable(agent)
-  local function accept(session)
-    return session.status.state ~= "stopped" and (not agent or session.agent == agent)
-  end
   local focused = by_buffer[vim.api.nvim_get_current_buf()]
-  return focused and accept(focused) and focused or M.last_used(accept)
+  return M.last_used(function(session)
+    return session == focused and (not agent or session.agent == agent)
+  end) or M.last_used(function(session)
+    return session.status.state ~= "stopped" and (not agent or session.agent == agent)
+  end)
 end
 
 ---@param id string|integer the agent's session id, or our key

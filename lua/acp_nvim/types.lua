@@ -10,7 +10,7 @@
 ---@field agent? string
 ---@field session_id? string
 ---@field stop_reason? string
----@field plan? { done: integer, total: integer }
+---@field plan? acp.PlanEntry[]
 ---@field mode? string
 ---@field model? string
 ---@field usage? table
@@ -95,6 +95,7 @@
 ---@class acp.Session
 ---@field key integer
 ---@field agent? string
+---@field named? boolean the user asked for this agent
 ---@field cwd string
 ---@field bufnr? integer
 ---@field prompt_bufnr? integer

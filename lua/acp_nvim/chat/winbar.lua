@@ -47,13 +47,25 @@ local function counted(count, words)
   return count and count > 0 and ("%d %s"):format(count, words) or nil
 end
 
+---@param entries acp.PlanEntry[]?
+---@return string?
+local function plan_words(entries)
+  if type(entries) ~= "table" or #entries == 0 then
+    return nil
+  end
+  local done = 0
+  for _, entry in ipairs(entries) do
+    done = done + (entry.status == "completed" and 1 or 0)
+  end
+  return ("plan %d/%d"):format(done, #entries)
+end
+
 ---@param status acp.Status
 ---@return string
 function M.text(status)
   local state = STATES[status.state] or STATES.starting
-  local plan = type(status.plan) == "table" and status.plan.total and status.plan
   local parts = {
-    plan and plan.total > 0 and ("plan %d/%d"):format(plan.done or 0, plan.total) or false,
+    plan_words(status.plan) or false,
     counted(status.pending_permissions, "to allow") or false,
     counted(status.queue, "queued") or false,
     word(status.mode) or false,

@@ -88,6 +88,8 @@ local function agent_checked(name, agent, problems)
     local problem = agent_field_problem(name, tostring(field), value)
     if problem then
       problems[#problems + 1] = problem
+    elseif field == "env" then
+      good.env = next(value) and vim.tbl_map(tostring, value) or nil
     else
       good[field] = value
     end

@@ -1,0 +1,87 @@
+-- Saves buffers and reads them again, and is never caught in a question that Neovim would ask about it.
+local M = {}
+
+local api = vim.api
+
+---@type table<integer, true> buffers whose file was changed by others since it was read
+local stale = {}
+local watching = false
+
+---Writing or reading settles it.
+local function watch()
+  if watching then
+    return
+  end
+  watching = true
+  api.nvim_create_autocmd({ "BufReadPost", "BufWritePost", "FileChangedShellPost", "BufWipeout" }, {
+    group = api.nvim_create_augroup("acp_nvim.disk", {}),
+    callback = function(event)
+      stale[event.buf] = nil
+    end,
+  })
+end
+
+---Looks at the file: reads it again where that is safe ('autoread', no changes), notes it where it is not.
+---@param bufnr integer
+function M.check(bufnr)
+  watch()
+  local found
+  local id = api.nvim_create_autocmd("FileChangedShell", {
+    buffer = bufnr,
+    callback = function()
+      found = vim.v.fcs_reason
+      vim.v.fcs_choice = ""
+    end,
+  })
+  pcall(vim.cmd, ("silent! checktime %d"):format(bufnr))
+  api.nvim_del_autocmd(id)
+  if found == "changed" or found == "conflict" then
+    stale[bufnr] = true
+  end
+end
+
+---@param bufnr integer
+---@return string? problem
+local function obstacle(bufnr)
+  local path = api.nvim_buf_get_name(bufnr)
+  if stale[bufnr] then
+    return "the file was changed on disk by another program since Neovim read it; the change is in the buffer, unsaved"
+  elseif vim.uv.fs_stat(path) and not vim.uv.fs_access(path, "W") then
+    return "the file may not be written; the change is in the buffer, unsaved"
+  end
+end
+
+---@param bufnr integer
+---@return boolean saved
+---@return string? problem
+function M.save(bufnr)
+  local problem = obstacle(bufnr)
+  if problem then
+    return false, problem
+  end
+  -- with ! there is no question; without it a character that the encoding lacks is an error and no loss
+  local fenc = vim.bo[bufnr].fileencoding
+  local bang = (fenc == "" or fenc == "utf-8") and "!" or ""
+  local ok, err = pcall(api.nvim_buf_call, bufnr, function()
+    vim.cmd(("silent keepalt lockmarks write%s ++p"):format(bang))
+  end)
+  if ok and not vim.bo[bufnr].modified then
+    return true
+  end
+  return false, ok and "it could not be written" or (tostring(err):gsub("^.-(E%d+:)", "%1"):match("^[^\n]*"))
+end
+
+---@param bufnr integer
+---@return boolean
+local function can_reload(bufnr)
+  return not vim.bo[bufnr].modified and vim.bo[bufnr].autoread
+end
+
+---@param bufnr integer
+function M.reload_if_changed(bufnr)
+  if can_reload(bufnr) and vim.uv.fs_stat(api.nvim_buf_get_name(bufnr)) then
+    M.check(bufnr)
+  end
+end
+
+return M

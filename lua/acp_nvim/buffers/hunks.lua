@@ -1,0 +1,97 @@
+-- Changes a buffer where it differs and nowhere else: cursors, marks, folds and extmarks stay; one undo takes it back.
+local limits = require("acp_nvim.limits")
+
+local M = {}
+
+local api = vim.api
+
+---@param line string
+---@param at integer bytes
+---@return boolean a character begins after these bytes
+local function is_boundary(line, at)
+  local byte = line:byte(at + 1)
+  return not byte or byte < 0x80 or byte >= 0xC0
+end
+
+---@param old string
+---@param new string
+---@return integer head bytes that both begin with
+---@return integer tail bytes that both end with
+local function common(old, new)
+  local shorter = math.min(#old, #new)
+  local head = 0
+  while head < shorter and old:byte(head + 1) == new:byte(head + 1) do
+    head = head + 1
+  end
+  while head > 0 and not (is_boundary(old, head) and is_boundary(new, head)) do
+    head = head - 1
+  end
+  local tail = 0
+  while tail < shorter - head and old:byte(#old - tail) == new:byte(#new - tail) do
+    tail = tail + 1
+  end
+  while tail > 0 and not (is_boundary(old, #old - tail) and is_boundary(new, #new - tail)) do
+    tail = tail - 1
+  end
+  return head, tail
+end
+
+---@param bufnr integer
+---@param row integer
+---@param old string
+---@param new string
+local function change_line(bufnr, row, old, new)
+  if old ~= new then
+    local head, tail = common(old, new)
+    api.nvim_buf_set_text(bufnr, row, head, row, #old - tail, { new:sub(head + 1, #new - tail) })
+  end
+end
+
+---@param bufnr integer
+---@param old string[]
+---@param new string[]
+---@param hunk integer[] start and count in old, start and count in new, as vim.diff gives them
+local function apply_hunk(bufnr, old, new, hunk)
+  local from, count, to_from, to_count = unpack(hunk)
+  if count == to_count and count <= limits.paired_lines then
+    for offset = count - 1, 0, -1 do
+      change_line(bufnr, from - 1 + offset, old[from + offset], new[to_from + offset])
+    end
+    return
+  end
+  local row = count == 0 and from or from - 1
+  api.nvim_buf_set_lines(bufnr, row, row + count, true, vim.list_slice(new, to_from, to_from + to_count - 1))
+end
+
+---Ends an undo block, so that what follows is none of the user's own.
+---@param bufnr integer
+local function break_undo(bufnr)
+  api.nvim_buf_call(bufnr, function()
+    vim.bo.undolevels = vim.bo.undolevels
+  end)
+end
+
+---@param bufnr integer
+---@param new string[]
+---@return boolean changed
+function M.apply(bufnr, new)
+  local old = api.nvim_buf_get_lines(bufnr, 0, -1, true)
+  if #new == 0 then
+    break_undo(bufnr)
+    api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
+    return true
+  end
+  local before, after = table.concat(old, "\n") .. "\n", table.concat(new, "\n") .. "\n"
+  if before == after then
+    return false
+  end
+  local hunks = vim.diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
+  break_undo(bufnr)
+  for index = #hunks, 1, -1 do
+    apply_hunk(bufnr, old, new, hunks[index])
+  end
+  break_undo(bufnr)
+  return true
+end
+
+return M

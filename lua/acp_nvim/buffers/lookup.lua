@@ -1,0 +1,62 @@
+-- Finds the loaded buffer of a file, whatever name either goes by.
+local limits = require("acp_nvim.limits")
+
+local M = {}
+
+---@type table<string, { real: string, until_ms: integer }>
+local cache = {}
+
+---@param path string
+---@return string real path; of a file that is not there yet: in the real directory
+local function real_path(path)
+  local real = vim.uv.fs_realpath(path)
+  if real then
+    return real
+  end
+  local dir = vim.uv.fs_realpath(vim.fs.dirname(path))
+  return dir and vim.fs.joinpath(dir, vim.fs.basename(path)) or vim.fs.normalize(path)
+end
+
+---@param name string of a buffer, absolute
+---@return string
+local function cached_real_path(name)
+  local now = vim.uv.now()
+  local entry = cache[name]
+  if not entry or entry.until_ms < now then
+    entry = { real = real_path(name), until_ms = now + limits.realpath_ms }
+    cache[name] = entry
+  end
+  return entry.real
+end
+
+---@return integer[] loaded buffers of files
+function M.file_buffers()
+  return vim.tbl_filter(function(bufnr)
+    return vim.api.nvim_buf_is_loaded(bufnr)
+      and vim.bo[bufnr].buftype == ""
+      and vim.api.nvim_buf_get_name(bufnr) ~= ""
+  end, vim.api.nvim_list_bufs())
+end
+
+---@param bufnr integer
+---@return string
+function M.real_path(bufnr)
+  return cached_real_path(vim.api.nvim_buf_get_name(bufnr))
+end
+
+---@param path string
+---@return integer? bufnr a modified one before others of the same file
+function M.find(path)
+  local real, found = real_path(path), nil
+  for _, bufnr in ipairs(M.file_buffers()) do
+    if M.real_path(bufnr) == real then
+      if vim.bo[bufnr].modified then
+        return bufnr
+      end
+      found = found or bufnr
+    end
+  end
+  return found
+end
+
+return M

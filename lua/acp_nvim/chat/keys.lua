@@ -1,0 +1,103 @@
+-- The keys of the chat and of the prompt, but for those that answer permissions.
+local config = require("acp_nvim.config")
+local history = require("acp_nvim.prompt.history")
+local prompt = require("acp_nvim.prompt.buffer")
+local requests = require("acp_nvim.requests")
+local schema = require("acp_nvim.config.schema")
+local transcript = require("acp_nvim.chat.transcript")
+local windows = require("acp_nvim.chat.windows")
+
+local M = {}
+
+---@param bufnr integer
+---@param modes string[]
+---@param action string
+---@param run fun()
+local function map(bufnr, modes, action, run)
+  for _, key in ipairs(config.keys(action)) do
+    local desc = "acp: " .. action:gsub("_", " ")
+    vim.keymap.set(modes, key, run, { buffer = bufnr, nowait = true, desc = desc })
+  end
+end
+
+local function help()
+  local chunks = { { "Keys of acp_nvim\n", "Title" } }
+  for _, option in ipairs(schema) do
+    local action = option.name:match("^keymaps%.(.+)$")
+    local keys = action and table.concat(config.keys(action), " ")
+    if keys and keys ~= "" then
+      table.insert(chunks, { ("%-8s"):format(keys), "Special" })
+      table.insert(chunks, { option.doc .. "\n" })
+    end
+  end
+  vim.api.nvim_echo(chunks, false, {})
+end
+
+---@param session acp.Session
+---@param backwards boolean
+local function jump(session, backwards)
+  for _ = 1, vim.v.count1 do
+    local row = transcript.user_message(session, vim.api.nvim_win_get_cursor(0)[1] - 1, backwards)
+    if row then
+      vim.cmd("normal! m'")
+      vim.api.nvim_win_set_cursor(0, { row + 2, 0 })
+    end
+  end
+end
+
+---@param session acp.Session
+---@param bufnr integer
+local function attach_both(session, bufnr)
+  map(bufnr, { "n" }, "cancel", function()
+    requests.cancel(session, false)
+  end)
+  map(bufnr, { "n" }, "help", help)
+end
+
+---@param session acp.Session
+local function focus_prompt(session)
+  prompt.ensure(session)
+  M.attach_prompt(session)
+  windows.focus_prompt(session)
+  vim.cmd("startinsert!")
+end
+
+---@param session acp.Session
+function M.attach_chat(session)
+  local bufnr = session.bufnr --[[@as integer]]
+  attach_both(session, bufnr)
+  map(bufnr, { "n" }, "focus_prompt", function()
+    focus_prompt(session)
+  end)
+  map(bufnr, { "n" }, "close", function()
+    windows.close(session)
+  end)
+  map(bufnr, { "n", "x" }, "next_message", function()
+    jump(session, false)
+  end)
+  map(bufnr, { "n", "x" }, "previous_message", function()
+    jump(session, true)
+  end)
+end
+
+---@param session acp.Session
+function M.attach_prompt(session)
+  local bufnr = session.prompt_bufnr --[[@as integer]]
+  attach_both(session, bufnr)
+  local function send()
+    prompt.send(session)
+  end
+  map(bufnr, { "n" }, "send", send)
+  map(bufnr, { "n", "i" }, "send_insert", send)
+  map(bufnr, { "n", "i" }, "history_previous", function()
+    history.walk(session, -1)
+  end)
+  map(bufnr, { "n", "i" }, "history_next", function()
+    history.walk(session, 1)
+  end)
+  map(bufnr, { "n", "i" }, "drop_context", function()
+    prompt.drop_context(session)
+  end)
+end
+
+return M

@@ -1,0 +1,189 @@
+-- What a person does with sessions: joins the registry, the buffers, the windows and the host.
+local autocmds = require("acp_nvim.autocmds")
+local chat_buffer = require("acp_nvim.chat.buffer")
+local config = require("acp_nvim.config")
+local follow = require("acp_nvim.follow")
+local highlights = require("acp_nvim.highlights")
+local host = require("acp_nvim.host")
+local keys = require("acp_nvim.chat.keys")
+local message = require("acp_nvim.message")
+local permission = require("acp_nvim.permission")
+local prompt = require("acp_nvim.prompt.buffer")
+local requests = require("acp_nvim.requests")
+local sessions = require("acp_nvim.sessions")
+local transcript = require("acp_nvim.chat.transcript")
+local windows = require("acp_nvim.chat.windows")
+local winbar = require("acp_nvim.chat.winbar")
+
+local M = {}
+
+---@param agent string
+---@return string? problem
+local function unknown(agent)
+  local names = config.agent_names()
+  if vim.list_contains(names, agent) then
+    return nil
+  end
+  local near = config.nearest_agent(agent)
+  local hint = near and ("; did you mean %q?"):format(near) or ""
+  return ("no agent is called %q%s (known: %s)"):format(agent, hint, table.concat(names, ", "))
+end
+
+---@param session acp.Session
+local function ensure_buffers(session)
+  highlights.define()
+  if chat_buffer.ensure(session) then
+    keys.attach_chat(session)
+    requests.redraw(session)
+  end
+  if prompt.ensure(session) then
+    keys.attach_prompt(session)
+  end
+end
+
+---@param agent? string
+---@return acp.Session? nil when the host cannot run
+---@return string? problem
+local function new_session(agent)
+  if not host.ensure() then
+    return nil, "the host cannot run"
+  end
+  local session = sessions.new(agent or config.default_agent(), vim.fn.getcwd())
+  session.named = agent ~= nil
+  ensure_buffers(session)
+  requests.open(session)
+  return session
+end
+
+---@param agent? string
+---@param fresh? boolean a new session, whatever there is
+---@return acp.Session?
+---@return string? problem
+function M.session(agent, fresh)
+  local problem = agent and unknown(agent)
+  if problem then
+    return nil, problem
+  end
+  local session = not fresh and sessions.usable(agent) or nil
+  if not session then
+    return new_session(agent)
+  end
+  ensure_buffers(session)
+  return session
+end
+
+---@param problem? string said already when it is the host's
+local function say(problem)
+  if problem and problem ~= "the host cannot run" then
+    message.error(problem)
+  end
+end
+
+---Opens the chat, and goes to its prompt.
+---@param agent? string
+---@param fresh? boolean
+---@return acp.Session?
+function M.chat(agent, fresh)
+  local session, problem = M.session(agent, fresh)
+  if not session then
+    say(problem)
+    return nil
+  end
+  follow.watch()
+  sessions.touch(session)
+  requests.open(session, true)
+  windows.focus_prompt(session)
+  return session
+end
+
+---Sends a text without touching a window.
+---@param text string
+---@param opts? { agent?: string, session_id?: string|integer, context?: acp.ContextItem[] }
+---@return boolean sent
+---@return string? problem
+function M.prompt(text, opts)
+  opts = opts or {}
+  local session, problem
+  if opts.session_id then
+    session = sessions.find(opts.session_id)
+    problem = not session and ("there is no session %s"):format(opts.session_id) or nil
+  else
+    session, problem = M.session(opts.agent)
+  end
+  if not session then
+    say(problem)
+    return false, problem
+  end
+  ensure_buffers(session)
+  follow.watch()
+  return requests.prompt(session, text, opts.context)
+end
+
+---@param entry { session: integer, agent: string, cwd: string }
+---@return acp.Session? nil when it was here before
+local function adopted(entry)
+  local session = sessions.get(entry.session)
+  if session and session.host == host.channel() then
+    return nil
+  end
+  session = session or sessions.add(entry.session, entry.agent, entry.cwd)
+  requests.known(session)
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    local theirs = vim.api.nvim_buf_is_loaded(bufnr) and vim.b[bufnr].acp_nvim_session == session.key
+    if theirs and vim.bo[bufnr].filetype == "acp_chat" and not session.bufnr then
+      chat_buffer.adopt(session, bufnr)
+      keys.attach_chat(session)
+    elseif theirs and vim.bo[bufnr].filetype == "acp_prompt" and not session.prompt_bufnr then
+      prompt.adopt(session, bufnr)
+      keys.attach_prompt(session)
+    end
+  end
+  return session
+end
+
+---The host is there: take up the sessions that it has, when these modules are new to it.
+---@param event acp.Event
+function M.ready(event)
+  host.check_version(event.version)
+  for _, entry in ipairs(event.sessions or {}) do
+    local session = adopted(entry)
+    if session and session.bufnr then
+      requests.redraw(session)
+    end
+  end
+end
+
+---@param session acp.Session
+---@param words string
+---@param last string[]
+local function session_lost(session, words, last)
+  for _, one in ipairs(permission.abandon(session)) do
+    autocmds.fire("AcpPermissionDone", { session = session.key, id = one.request.id, outcome = "cancelled" })
+  end
+  local text = words
+  if prompt.restore(session) then
+    text = text .. "\nWhat the agent had not seen yet is back in the prompt."
+  end
+  requests.note(session, "error", text .. (#last > 0 and "\n" .. table.concat(last, "\n") or ""))
+  session.status = vim.tbl_extend("force", session.status, { state = "failed", pending_permissions = 0, queue = 0 })
+  winbar.update(session)
+end
+
+---@param words string
+---@param code integer
+---@param last string[]
+local function host_lost(words, code, last)
+  message.error(words)
+  permission.forget()
+  for _, session in ipairs(sessions.all()) do
+    if session.host and session.status.state ~= "stopped" then
+      session_lost(session, words, last)
+    end
+  end
+  transcript.flush()
+  autocmds.fire("AcpError", { text = words, code = code })
+end
+
+host.on_exit(host_lost)
+
+return M

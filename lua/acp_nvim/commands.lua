@@ -1,0 +1,99 @@
+-- The bodies of the commands.
+local client = require("acp_nvim.client")
+local config = require("acp_nvim.config")
+local context = require("acp_nvim.prompt.context")
+local follow = require("acp_nvim.follow")
+local log = require("acp_nvim.log")
+local message = require("acp_nvim.message")
+local prompt = require("acp_nvim.prompt.buffer")
+local requests = require("acp_nvim.requests")
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+---@class acp.CommandArgs
+---@field args string
+---@field bang boolean
+---@field range integer
+---@field line1 integer
+---@field line2 integer
+
+---@param lead string
+---@return string[]
+function M.complete_agent(lead)
+  return vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, config.agent_names())
+end
+
+---@param args acp.CommandArgs
+function M.chat(args)
+  client.chat(args.args ~= "" and args.args or nil, args.bang)
+end
+
+---@param args acp.CommandArgs
+---@return acp.ContextItem?
+local function selection(args)
+  if args.range == 0 then
+    return nil
+  end
+  return context.lines(vim.api.nvim_get_current_buf(), args.line1, args.line2, vim.fn.getcwd())
+end
+
+---@param args acp.CommandArgs
+function M.prompt(args)
+  local item = selection(args)
+  if vim.trim(args.args) ~= "" then
+    client.prompt(args.args, { context = item and { item } or nil })
+    return
+  end
+  local session = client.chat()
+  if session then
+    if item then
+      prompt.attach(session, item)
+    end
+    vim.cmd("startinsert!")
+  end
+end
+
+---@param act fun(session: acp.Session): boolean
+local function to_current(act)
+  local session = sessions.current()
+  if not session or not act(session) then
+    message.info("no agent runs here")
+  end
+end
+
+---@param args acp.CommandArgs
+function M.cancel(args)
+  to_current(function(session)
+    return requests.cancel(session, args.bang)
+  end)
+end
+
+function M.stop()
+  to_current(requests.stop)
+end
+
+function M.log()
+  if not vim.uv.fs_stat(log.path()) then
+    message.info(("nothing was logged yet (%s)"):format(log.path()))
+    return
+  end
+  vim.cmd("split")
+  vim.cmd("silent view " .. vim.fn.fnameescape(log.path()))
+  vim.bo.autoread = true
+  vim.cmd("normal! G")
+end
+
+---@param args acp.CommandArgs
+function M.follow(args)
+  local to = ({ on = true, off = false })[args.args]
+  if to == nil and args.args ~= "" then
+    message.error((":AcpFollow takes on or off, not %q"):format(args.args))
+    return
+  end
+  message.info(follow.set(to) and "the agent is followed" or "the agent is not followed")
+end
+
+return M

@@ -1,0 +1,153 @@
+-- The buffer where a prompt is written; what stands in it is lost in no case but being sent.
+local config = require("acp_nvim.config")
+local history = require("acp_nvim.prompt.history")
+local requests = require("acp_nvim.requests")
+local sessions = require("acp_nvim.sessions")
+local winbar = require("acp_nvim.chat.winbar")
+
+local M = {}
+
+local api = vim.api
+local PLACEHOLDER = api.nvim_create_namespace("acp_nvim.placeholder")
+local OPTIONS = {
+  bufhidden = "hide",
+  buflisted = false,
+  buftype = "nofile",
+  filetype = "acp_prompt",
+  omnifunc = "v:lua.require'acp_nvim.prompt.completion'.complete",
+  swapfile = false,
+  textwidth = 0,
+}
+
+---@param bufnr integer
+---@return boolean
+local function is_empty(bufnr)
+  return api.nvim_buf_line_count(bufnr) == 1 and api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] == ""
+end
+
+---@param session acp.Session
+---@param bufnr integer
+local function show_placeholder(session, bufnr)
+  api.nvim_buf_clear_namespace(bufnr, PLACEHOLDER, 0, -1)
+  if is_empty(bufnr) then
+    local key = config.keys("send")[1] or config.keys("send_insert")[1] or ":AcpPrompt"
+    local words = ("Ask %s … (%s sends, %s: keys)"):format(
+      session.agent or "the agent",
+      key,
+      config.keys("help")[1] or ":help acp-keys"
+    )
+    api.nvim_buf_set_extmark(bufnr, PLACEHOLDER, 0, 0, { virt_text = { { words, "AcpPlaceholder" } }, virt_text_pos = "overlay" })
+  end
+end
+
+---@param session acp.Session
+---@param bufnr integer
+local function watch(session, bufnr)
+  api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {
+    buffer = bufnr,
+    callback = function()
+      show_placeholder(session, bufnr)
+    end,
+  })
+  api.nvim_create_autocmd("BufUnload", {
+    buffer = bufnr,
+    callback = function()
+      if session.prompt_bufnr == bufnr then
+        session.draft = not is_empty(bufnr) and api.nvim_buf_get_lines(bufnr, 0, -1, true) or nil
+        session.prompt_bufnr = nil
+      end
+      sessions.disown_buffer(bufnr)
+    end,
+  })
+end
+
+---@param session acp.Session
+---@param text string
+local function add_to_draft(session, text)
+  local lines = vim.split(text, "\n", { plain = true })
+  local bufnr = session.prompt_bufnr
+  if not bufnr or not api.nvim_buf_is_loaded(bufnr) then
+    session.draft = vim.list_extend(lines, session.draft or {})
+    return
+  end
+  local empty = is_empty(bufnr)
+  api.nvim_buf_set_lines(bufnr, 0, empty and -1 or 0, true, lines)
+  show_placeholder(session, bufnr)
+end
+
+---Puts prompts back that were handed over but never seen in the transcript.
+---@param session acp.Session
+---@return boolean any
+function M.restore(session)
+  local unseen = session.unseen
+  session.unseen = {}
+  if #unseen > 0 then
+    add_to_draft(session, table.concat(unseen, "\n\n"))
+  end
+  return #unseen > 0
+end
+
+---@param session acp.Session
+function M.send(session)
+  local bufnr = session.prompt_bufnr --[[@as integer]]
+  local text = table.concat(api.nvim_buf_get_lines(bufnr, 0, -1, true), "\n")
+  if vim.trim(text) == "" or not requests.prompt(session, text, session.context) then
+    return
+  end
+  session.context = {}
+  history.finish(session)
+  api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
+  show_placeholder(session, bufnr)
+  winbar.update(session)
+end
+
+---@param session acp.Session
+---@param item acp.ContextItem
+function M.attach(session, item)
+  for _, known in ipairs(session.context) do
+    if known.uri == item.uri and known.text == item.text then
+      return
+    end
+  end
+  table.insert(session.context, item)
+  winbar.update(session)
+end
+
+---@param session acp.Session
+function M.drop_context(session)
+  session.context = {}
+  winbar.update(session)
+end
+
+---@param session acp.Session
+---@param bufnr integer
+function M.adopt(session, bufnr)
+  session.prompt_bufnr = bufnr
+  for option, value in pairs(OPTIONS) do
+    vim.bo[bufnr][option] = value
+  end
+  sessions.own_buffer(session, bufnr)
+  watch(session, bufnr)
+  show_placeholder(session, bufnr)
+end
+
+---@param session acp.Session
+---@return boolean made
+function M.ensure(session)
+  if session.prompt_bufnr and api.nvim_buf_is_loaded(session.prompt_bufnr) then
+    return false
+  end
+  local bufnr = api.nvim_create_buf(false, true)
+  local name = ("acp://prompt/%d/%s"):format(session.key, session.agent or "agent")
+  if not pcall(api.nvim_buf_set_name, bufnr, name) then
+    pcall(api.nvim_buf_set_name, bufnr, ("%s#%d"):format(name, bufnr))
+  end
+  if session.draft then
+    api.nvim_buf_set_lines(bufnr, 0, -1, true, session.draft)
+    session.draft = nil
+  end
+  M.adopt(session, bufnr)
+  return true
+end
+
+return M

@@ -1,0 +1,24 @@
+-- Keeps in mind which prompts the host has taken up, so that the others can be put back if it dies.
+local M = {}
+
+---A prompt is in the transcript now.
+---@param session acp.Session
+---@param text string
+function M.text(session, text)
+  for index, unseen in ipairs(session.unseen) do
+    -- a long text comes in pieces; the names of what was attached follow it
+    if vim.startswith(unseen, text) or vim.startswith(text, unseen) then
+      table.remove(session.unseen, index)
+      return
+    end
+  end
+end
+
+---@param session acp.Session with a new status
+function M.status(session)
+  if session.status.state == "idle" and (session.status.queue or 0) == 0 then
+    session.unseen = {}
+  end
+end
+
+return M
