@@ -1,0 +1,1 @@
+"""Everything that shows that acp_nvim keeps its promise."""

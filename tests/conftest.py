@@ -1,0 +1,38 @@
+"""Fixtures for all tests: Neovim with the plugin, with a screen and without."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.editor import HeadlessEditor
+from tests.support.screen import ScreenEditor
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> Iterator[Callable[..., HeadlessEditor]]:
+    """Starts headless Neovims: `editor(agents={...}, config={...})`. They are closed, and checked, at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**given) -> HeadlessEditor:
+            started = HeadlessEditor(tmp_path, **given)
+            stack.callback(started.close)
+            return started
+
+        yield start
+
+
+@pytest.fixture
+def screen(tmp_path: Path) -> Iterator[Callable[..., ScreenEditor]]:
+    """Starts Neovims with a screen: `screen(columns=100, rows=30, agents={...})`."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**given) -> ScreenEditor:
+            started = ScreenEditor(tmp_path, **given)
+            stack.callback(started.close)
+            return started
+
+        yield start

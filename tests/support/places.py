@@ -1,0 +1,65 @@
+"""The directories of one Neovim under test, and its environment: nothing of the user's is seen or touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+from typing import Any
+
+from tests.support.processes import MARK
+
+ROOT = Path(__file__).resolve().parents[2]
+PRELUDE = Path(__file__).with_name("prelude.lua")
+NOT_INHERITED = ("NVIM", "NVIM_APPNAME", "VIM", "VIMRUNTIME", "MYVIMRC", "TMUX", "COLORTERM", "TERM_PROGRAM")
+
+
+class Places:
+    """Where one Neovim lives: home, XDG directories, project, socket."""
+
+    def __init__(self, directory: Path, config: dict[str, Any] | None, plugin: bool) -> None:
+        self.mark = uuid.uuid4().hex
+        self.directory = directory / f"nvim-{self.mark[:8]}"
+        self.home = self._make("home")
+        self.project = self._make("project")
+        # not below the directory: the path of a socket has room for about 100 bytes
+        self.run = Path(tempfile.mkdtemp(prefix="acp-"))
+        self.socket = self.run / "nvim.sock"
+        self.stderr = self.directory / "stderr"
+        self._given = self.directory / "given.json"
+        given = {"root": str(ROOT), "plugin": plugin, "config": config}
+        self._given.write_text(json.dumps(given), encoding="utf-8")
+
+    def _make(self, name: str) -> Path:
+        place = self.directory / name
+        place.mkdir(parents=True, exist_ok=True)
+        return place
+
+    def environment(self, extra: dict[str, str]) -> dict[str, str]:
+        """The environment of Neovim, which all that it starts carries too."""
+        env = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in NOT_INHERITED and not name.startswith("XDG_")
+        }
+        for kind in ("config", "data", "state", "cache"):
+            env[f"XDG_{kind.upper()}_HOME"] = str(self._make(kind))
+        env |= {"XDG_RUNTIME_DIR": str(self.run), "HOME": str(self.home), "LC_ALL": "C.UTF-8", MARK: self.mark}
+        return env | extra
+
+    def arguments(self) -> list[str]:
+        """What each Neovim of the tests is started with."""
+        file = str(self._given).replace("'", "''")
+        prelude = str(PRELUDE).replace("\\", "\\\\").replace('"', '\\"')
+        return [
+            *("--clean", "-n", "-i", "NONE", "--listen", str(self.socket)),
+            *("--cmd", f"let g:acp_test_file = '{file}'"),
+            *("--cmd", f'lua dofile("{prelude}")'),
+        ]
+
+    def remove(self) -> None:
+        """Removes what pytest does not."""
+        shutil.rmtree(self.run, ignore_errors=True)

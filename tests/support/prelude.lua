@@ -1,0 +1,27 @@
+-- Run by every Neovim of the tests before its plugins: puts the plugin on the path and records what it says.
+local file = assert(io.open(vim.g.acp_test_file))
+local given = vim.json.decode(file:read("*a"), { luanil = { object = true, array = true } })
+file:close()
+
+if given.plugin then
+  vim.o.runtimepath = vim.fn.escape(given.root, " ,\\") .. "," .. vim.o.runtimepath
+end
+if given.config then
+  vim.g.acp_nvim = given.config
+end
+
+_G.acp_test = { events = {}, messages = {} }
+
+vim.api.nvim_create_autocmd("User", {
+  pattern = "Acp*",
+  callback = function(ev)
+    table.insert(_G.acp_test.events, { name = ev.match, data = ev.data == nil and vim.empty_dict() or ev.data })
+  end,
+})
+
+local notify = vim.notify
+---@diagnostic disable-next-line: duplicate-set-field
+vim.notify = function(text, level, opts)
+  table.insert(_G.acp_test.messages, { text = text, level = level or vim.log.levels.INFO })
+  return notify(text, level, opts)
+end

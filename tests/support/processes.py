@@ -1,0 +1,91 @@
+"""Live processes of Linux, found by their parent or by a mark in their environment."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.waiting import wait_until
+
+PROC = Path("/proc")
+MARK = "ACP_NVIM_TEST_MARK"
+
+
+@dataclass(frozen=True)
+class Process:
+    """One live process."""
+
+    pid: int
+    parent: int
+    group: int
+    command: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.pid} (of {self.parent}): {' '.join(self.command)}"
+
+
+def look_at(pid: int) -> Process | None:
+    """The process of that id; None when it is gone or a zombie."""
+    try:
+        stat = (PROC / str(pid) / "stat").read_text(errors="replace")
+        command = (PROC / str(pid) / "cmdline").read_bytes()
+    except OSError:
+        return None
+    state, parent, group = stat.rpartition(")")[2].split()[:3]
+    if state in "ZX":
+        return None
+    words = command.decode(errors="replace").rstrip("\0").split("\0")
+    return Process(pid, int(parent), int(group), tuple(words))
+
+
+def processes() -> list[Process]:
+    """All live processes."""
+    pids = [int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit()]
+    return [process for pid in pids if (process := look_at(pid))]
+
+
+def descendants(pid: int) -> list[Process]:
+    """The live children of a process, their children, and so on."""
+    everyone = processes()
+    found: list[Process] = []
+    parents = {pid}
+    while parents:
+        children = [process for process in everyone if process.parent in parents]
+        found += children
+        parents = {process.pid for process in children}
+    return found
+
+
+def marked(mark: str) -> list[Process]:
+    """The live processes that were started with that mark in their environment."""
+    word = f"{MARK}={mark}".encode()
+
+    def carries(process: Process) -> bool:
+        try:
+            return word in (PROC / str(process.pid) / "environ").read_bytes().split(b"\0")
+        except OSError:
+            return False
+
+    return [process for process in processes() if carries(process)]
+
+
+def running(words: str, mark: str) -> list[Process]:
+    """The marked processes whose command line contains the words."""
+    return [process for process in marked(mark) if words in " ".join(process.command)]
+
+
+def wait_gone(find: Callable[[], list[Process]], limit: float = 10.0, what: str = "processes to end") -> None:
+    """Waits until nothing is found any more; names what is left after the limit."""
+    wait_until(lambda: not find(), limit, what, lambda: "\n".join(str(process) for process in find()))
+
+
+def kill(found: list[Process]) -> None:
+    """Ends these processes at once."""
+    for process in found:
+        try:
+            os.kill(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue

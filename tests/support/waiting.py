@@ -1,0 +1,31 @@
+"""The one place where tests pause: waiting for a condition, with a limit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+PAUSE = 0.01
+LIMIT = 10.0
+
+
+def wait_until(
+    condition: Callable[[], T],
+    limit: float = LIMIT,
+    what: str = "the condition",
+    describe: Callable[[], str] | None = None,
+) -> T:
+    """Asks again and again until the answer is true, and returns it; after the limit it fails in words."""
+    end = time.monotonic() + limit
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > end:
+            break
+        time.sleep(PAUSE)
+    more = f"\n{describe()}" if describe else ""
+    raise AssertionError(f"waited {limit:g} s in vain for {what}; the last answer was {answer!r}{more}")

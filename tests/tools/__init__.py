@@ -1,0 +1,1 @@
+"""Set-up and checks of the repository itself, and their tests."""

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Runs every check, all of them even when one fails, and says which failed.
+set -u
+cd "$(dirname "$0")/../.."
+python=.venv/bin/python
+nvim=$("$python" tests/support/find_nvim.py) || exit 1
+failed=
+
+check() {
+  name=$1
+  shift
+  echo "== $name"
+  "$@" || failed="$failed, $name"
+}
+
+check "ruff check" "$python" -m ruff check --quiet .
+check "ruff format" "$python" -m ruff format --check --quiet .
+check "mypy" "$python" -m mypy
+check "mypy tests/support" "$python" -m mypy tests/support tests/tools
+check "shape" "$python" tests/tools/check_shape.py
+check "lua" "$nvim" --clean --headless -l tests/tools/check_lua.lua
+check "stylua" .cache/stylua/stylua --check .
+
+if [ -n "$failed" ]; then
+  echo "failed: ${failed#, }" >&2
+  exit 1
+fi
+echo "all checks passed"

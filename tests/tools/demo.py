@@ -1,0 +1,58 @@
+"""Opens Neovim on a copy of the sample project and starts a chat with the demo agent there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.support.find_nvim import NeovimMissing, find_nvim  # noqa: E402 - needs the path above
+
+NOT_A_TERMINAL = """\
+acp_nvim: the demo opens Neovim, which needs a terminal, and here standard input or output is not one.
+          Run `make demo` in a terminal; the same conversation without one is part of `make test`."""
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """The user's environment, with every place that Neovim writes to inside the directory."""
+    env = {name: value for name, value in os.environ.items() if name not in ("NVIM", "VIM", "VIMRUNTIME")}
+    for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
+        place = directory / kind.lower()
+        place.mkdir()
+        env[f"XDG_{kind}_HOME"] = str(place)
+    env["ACP_NVIM_DEMO_ROOT"] = str(ROOT)
+    return env
+
+
+def arguments(nvim: str) -> list[str]:
+    """The command line: this plugin only, and the chat once the screen is there."""
+    plugin = r"""lua vim.o.rtp = vim.fn.escape(vim.env.ACP_NVIM_DEMO_ROOT, " ,\\") .. "," .. vim.o.rtp"""
+    start = "autocmd VimEnter * ++once ++nested AcpChat demo"
+    return [nvim, "--clean", "-n", "-i", "NONE", "--cmd", plugin, "--cmd", start, "greeting.py"]
+
+
+def main() -> int:
+    """Runs the demo and removes what it left."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        print(NOT_A_TERMINAL, file=sys.stderr)
+        return 1
+    try:
+        nvim = find_nvim()
+    except NeovimMissing as missing:
+        print(f"acp_nvim: {missing}", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="acp_nvim-demo-", ignore_cleanup_errors=True) as name:
+        project = Path(name) / "project"
+        shutil.copytree(ROOT / "acp_nvim" / "demo_project", project)
+        print(f"acp_nvim: a copy of the sample project is in {project}. To leave: <Esc> and then :qa!", flush=True)
+        return subprocess.run(arguments(nvim), cwd=project, env=environment(Path(name)), check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
