@@ -1,0 +1,74 @@
+"""A real headless Neovim with the plugin, and a recorder in place of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.editor import HeadlessEditor
+
+RECORD = """
+_G.sent = {}
+local host = require("acp_nvim.host")
+host.send = function(method, params)
+  table.insert(_G.sent, { method = method, params = params })
+  return true
+end
+host.ensure = function() return true end
+host.channel = function() return _G.channel or 1 end
+vim.o.columns, vim.o.lines = 120, 40
+"""
+
+
+class LuaEditor(HeadlessEditor):
+    """Neovim with the plugin, but no host: what would be sent is recorded."""
+
+    def __init__(self, directory: Path, **given: Any) -> None:
+        super().__init__(directory, **given)
+        self.lua(RECORD)
+
+    def apply(self, *events: dict[str, Any]) -> None:
+        """What the host would send as one batch."""
+        self.lua('require("acp_nvim.events").apply(...)', list(events))
+
+    def chat(self, agent: str = "demo") -> int:
+        """Opens a new chat; the key of its session."""
+        self.command(f"AcpChat! {agent}")
+        return int(self.lua("return vim.b.acp_nvim_session"))
+
+    def session(self, key: int, field: str) -> Any:
+        """One field of a session of the registry."""
+        return self.lua('local key, field = ... return require("acp_nvim.sessions").get(key)[field]', key, field)
+
+    def lines(self, key: int) -> list[str]:
+        """The lines of a chat."""
+        return list(self.api("buf_get_lines", self.session(key, "bufnr"), 0, -1, True))
+
+    def prompt_lines(self, key: int) -> list[str]:
+        """The lines of a prompt."""
+        return list(self.api("buf_get_lines", self.session(key, "prompt_bufnr"), 0, -1, True))
+
+    def sent(self, method: str) -> list[dict[str, Any]]:
+        """The params of every message of this method to the host."""
+        return [one["params"] for one in self.lua("return _G.sent") if one["method"] == method]
+
+    def focus(self, bufnr: int) -> int:
+        """Goes to the window that shows this buffer, and returns it."""
+        return int(
+            self.lua("local w = vim.fn.win_findbuf(...)[1] vim.api.nvim_set_current_win(w) return w", bufnr)
+        )
+
+    def message(self) -> str:
+        """All messages so far; they come a little later than what they are about, so there must be one."""
+        self.wait_until(lambda: self.messages(), what="a message")
+        return "\n".join(self.messages())
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> Iterator[LuaEditor]:
+    started = LuaEditor(tmp_path)
+    yield started
+    started.close()

@@ -1,0 +1,210 @@
+"""What the chat buffer shows."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+PIECES = ["# title\n", "\n", "a", "```lua\n", "x = 1\n", "\r", "\r\n", "\0", "🙂", "  indented ", "é", "\x1b[31m", "| t |\n", "日本\n", ""]
+
+
+def append(key, block, text, kind="agent"):
+    return {"type": "append", "session": key, "block": block, "kind": kind, "text": text}
+
+
+def call(key, block, status="pending", title="Edit main.py", content=(), **more):
+    view = {"id": "t1", "title": title, "kind": "edit", "status": status, "content": list(content), "locations": []}
+    return {"type": "tool_call", "session": key, "block": block, "call": {**view, **more}}
+
+
+def text_of(lines):
+    """The buffer's lines as the text they stand for."""
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_agent_text_is_exact(editor, seed):
+    rng = random.Random(seed)
+    key = editor.chat()
+    pieces = [rng.choice(PIECES) for _ in range(rng.randint(1, 60))]
+    cut = rng.randint(0, len(pieces))
+    editor.apply(*[append(key, 1, piece) for piece in pieces[:cut]])
+    editor.apply(*[append(key, 1, piece) for piece in pieces[cut:]])
+    assert text_of(editor.lines(key)[1:]) == "".join(pieces)
+
+
+def test_blocks_are_separated_by_one_empty_line_and_headers_are_not_text(editor):
+    key = editor.chat()
+    editor.apply(append(key, 1, "hi", "user"), append(key, 2, "well", "thought"), append(key, 3, "hello\n"))
+    editor.apply(append(key, 2, ", hm"), append(key, 3, "there"))
+    assert editor.lines(key) == ["", "hi", "", "well, hm", "", "hello", "there"]
+    marks = editor.lua(
+        """local out = {}
+        for _, m in ipairs(vim.api.nvim_buf_get_extmarks(..., -1, 0, -1, { details = true })) do
+          if m[4].virt_text then table.insert(out, { m[2], m[4].virt_text[1][1] }) end
+        end
+        table.sort(out, function(a, b) return a[1] < b[1] end)
+        return out""",
+        editor.session(key, "bufnr"),
+    )
+    assert marks == [[0, "You"], [2, "Thought"], [4, "demo"]]
+
+
+def test_thought_is_dimmed_as_far_as_it_goes(editor):
+    key = editor.chat()
+    editor.apply(append(key, 1, "a", "thought"))
+    editor.apply(append(key, 1, "b\nc", "thought"))
+    editor.apply(append(key, 2, "answer"))
+    (mark,) = editor.lua(
+        """return vim.tbl_filter(function(m) return m[4].hl_group == "AcpThought" end,
+        vim.api.nvim_buf_get_extmarks(..., -1, 0, -1, { details = true }))""",
+        editor.session(key, "bufnr"),
+    )
+    assert (mark[1], mark[2], mark[3]["end_row"], mark[3]["end_col"]) == (1, 0, 2, 1)
+
+
+def test_tool_call_in_the_middle_changes_in_place(editor):
+    key = editor.chat()
+    editor.apply(append(key, 1, "before"), call(key, 2), append(key, 3, "after"))
+    editor.apply(call(key, 2, "completed", content=[{"type": "text", "text": "one\ntwo\n"}]))
+    editor.apply(append(key, 1, "\nmore"), append(key, 3, "!"))
+    assert editor.lines(key) == [
+        "", "before", "more", "", "● edit  Edit main.py  [completed]", "  one", "  two", "", "after!",
+    ]  # fmt: skip
+    editor.apply(call(key, 2, "failed"))
+    assert editor.lines(key)[4:] == ["✗ edit  Edit main.py  [failed]", "", "after!"]
+
+
+def test_tool_call_shows_diffs_terminals_and_whatever_else(editor):
+    key = editor.chat()
+    content = [
+        {"type": "diff", "path": "/p/a.py", "old_text": "a\nb\nc\n", "new_text": "a\nB\nc\n"},
+        {"type": "diff", "path": "/p/new.py", "new_text": "x\n"},
+        {"type": "terminal", "terminal_id": "term-1"},
+        {"type": "other", "label": "image (image/png, 12 kB)"},
+    ]
+    editor.apply(call(key, 1, "strange\nword", "run\nthis\r\nand that\0", content))
+    shown = editor.lines(key)
+    assert shown[1] == "● edit  run  [strange]"
+    assert shown[2:4] == ["  this", "  and that"]
+    for line in ["  /p/a.py", "  -b", "  +B", "  /p/new.py (new file)", "  +x", "  terminal term-1",
+                 "  image (image/png, 12 kB)"]:  # fmt: skip
+        assert line in shown
+
+
+def test_long_output_is_cut_and_counted(editor):
+    key = editor.chat()
+    output = "\n".join(f"line {n}" for n in range(500))
+    editor.apply(call(key, 1, content=[{"type": "text", "text": output}, {"type": "text", "text": "y" * 9000}]))
+    shown = editor.lines(key)
+    assert "… 480 more lines" in [line.strip() for line in shown]
+    assert len(shown) < 30
+    assert max(map(len, shown)) < 2100
+
+
+def test_plan(editor):
+    key = editor.chat()
+    steps = [("done", "completed"), ("now\nand more", "in_progress"), ("later", "pending"), ("odd", "dreamt")]
+    entries = [{"content": text, "status": status, "priority": "high"} for text, status in steps]
+    editor.apply({"type": "plan", "session": key, "block": 1, "entries": entries})
+    assert editor.lines(key)[1:] == ["Plan (1/4)", "  ✓ done", "  ▸ now", "  ○ later", "  ○ odd [dreamt]"]
+
+
+def test_reset_begins_anew(editor):
+    key = editor.chat()
+    editor.apply(append(key, 1, "one"), call(key, 2))
+    editor.apply({"type": "reset", "session": key}, append(key, 1, "uno"), append(key, 2, "due", "user"))
+    assert editor.lines(key) == ["", "uno", "", "due"]
+
+
+def test_user_cannot_type_there_and_nothing_parses_it(editor):
+    key = editor.chat()
+    editor.apply(append(key, 1, "```lua\nx\n```"))
+    buffer = editor.session(key, "bufnr")
+    state = editor.lua(
+        """local b = vim.bo[...]
+        return { b.modifiable, b.undolevels, b.syntax, b.filetype, b.buftype, vim.treesitter.highlighter.active[...] == nil }""",
+        buffer,
+    )
+    assert state == [False, -1, "", "acp_chat", "nofile", True]
+
+
+def test_windows_at_the_end_follow_and_others_stay(editor):
+    key = editor.chat()
+    editor.apply(append(key, 1, "\n".join(map(str, range(100)))))
+    first = editor.lua("return vim.fn.win_findbuf(...)[1]", editor.session(key, "bufnr"))
+    editor.command("wincmd p | split")
+    second = editor.lua(
+        "local w = vim.api.nvim_get_current_win() vim.api.nvim_win_set_buf(w, ...) vim.api.nvim_win_set_cursor(w, {5, 0}) return w",
+        editor.session(key, "bufnr"),
+    )
+    editor.apply(append(key, 1, "\nmore\nlines"))
+    assert editor.api("win_get_cursor", first)[0] == 103
+    assert editor.api("win_get_cursor", second)[0] == 5
+
+
+def test_selecting_is_not_disturbed_and_the_end_is_found_again(editor):
+    key = editor.chat()
+    editor.apply(append(key, 1, "one\ntwo"))
+    editor.focus(editor.session(key, "bufnr"))
+    editor.keys("v")
+    editor.apply(append(key, 1, "\nthree\nfour"))
+    assert editor.api("get_mode")["mode"] == "v"
+    assert editor.api("win_get_cursor", 0)[0] == 3
+    editor.keys("<Esc>")
+    editor.apply(append(key, 1, "\nfive"))
+    assert editor.api("win_get_cursor", 0)[0] == 6
+
+
+def test_wiped_chat_comes_back_by_redraw(editor):
+    key = editor.chat()
+    editor.apply(append(key, 1, "gone"))
+    editor.command(f"bwipeout! {editor.session(key, 'bufnr')}")
+    editor.apply(append(key, 1, "more"), call(key, 2), {"type": "reset", "session": key})
+    editor.command("AcpChat")
+    assert editor.sent("redraw") == [{"session": key}]
+    editor.apply({"type": "reset", "session": key}, append(key, 1, "gonemore"))
+    assert editor.lines(key) == ["", "gonemore"]
+
+
+def test_one_bad_event_does_not_hide_the_others(editor):
+    key = editor.chat()
+    editor.apply(
+        append(key, 1, "a"),
+        {"type": "tool_call", "session": key, "block": 2},
+        {"type": "nobody knows this"},
+        {"type": "append", "session": 99, "block": 1, "kind": "agent", "text": "x"},
+        append(key, 3, "b"),
+    )
+    assert editor.lines(key)[-1] == "b"
+    assert "could not be shown" in editor.message()
+
+
+def test_text_that_meets_a_text_lock_is_shown_afterwards(editor):
+    key = editor.chat()
+    editor.lua("_G.apply = function(e) require('acp_nvim.events').apply(e) return '' end _G.event = ...", [append(key, 1, "late")])
+    editor.command("nnoremap <expr> Q v:lua.apply(g:event)")
+    editor.lua("vim.g.event = _G.event")
+    editor.keys("Q")
+    editor.wait_until(lambda: editor.lines(key) == ["", "late"])
+
+
+def test_a_long_chat_costs_no_more_than_a_short_one(editor):
+    key = editor.chat()
+    editor.apply(call(key, 1))
+    for part in range(20):
+        editor.apply(append(key, 2, "some words in a line\n" * 5000))
+    spent = editor.lua(
+        """local events, key = require("acp_nvim.events"), ...
+        local start = vim.uv.hrtime()
+        for n = 1, 200 do
+          events.apply({ { type = "append", session = key, block = 2, kind = "agent", text = "word\\n" },
+            { type = "tool_call", session = key, block = 1, call = { id = "t", title = "T" .. n, kind = "edit",
+              status = "pending", content = {}, locations = {} } } })
+        end
+        return (vim.uv.hrtime() - start) / 1e6 / 200""",
+        key,
+    )
+    assert len(editor.lines(key)) > 100_000
+    assert spent < 2, f"{spent} ms for a batch"
