@@ -1,0 +1,138 @@
+"""Imports go one way through the layers, and never round in a circle (doc/development/architecture.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.core.import_graph import Import, cycles, imports, modules
+
+ROOT = Path(__file__).parents[2] / "acp_nvim"
+
+LAYERS = [
+    "",  # the package itself: its version
+    "errors",
+    "limits",
+    "jsonrpc",
+    "process",
+    "protocol",
+    "agents",
+    "events",
+    "editor",
+    "workspace",
+    "permissions",
+    "session",
+    "nvim",
+    "app",
+    "plugin",
+]
+APART = {"demo_agent", "demo_project"}
+"""Neither import the rest nor are imported: another program, and a sample to work on."""
+
+FORBIDDEN = {
+    "jsonrpc": {"acp_nvim.process", "acp_nvim.protocol"},
+    "process": {"json", "msgspec", "acp_nvim.jsonrpc"},
+    "nvim": {"acp_nvim.jsonrpc", "acp_nvim.protocol"},
+    "session": {"acp_nvim.nvim"},
+}
+PYNVIM_USERS = {"nvim", "plugin"}
+
+
+def layer(module: str) -> str | None:
+    """The layer of one of our modules; None for a foreign one."""
+    top, _, rest = module.partition(".")
+    return rest.partition(".")[0] if top == ROOT.name else None
+
+
+def complaint(one: Import) -> str | None:
+    """Why that import is against the rules, if it is."""
+    own, other = layer(one.importer), layer(one.module)
+    if own in APART or other in APART:
+        return None if other in (None, "", own) else f"{one}: the two stand apart"
+    if own not in LAYERS:
+        return f"{one}: {own!r} is no layer"
+    if other is not None and LAYERS.index(other) > LAYERS.index(own):
+        return f"{one}: {other} is a layer above"
+    if any(f"{one.module}.".startswith(f"{name}.") for name in FORBIDDEN.get(own, ())):
+        return f"{one}: {own} must not know it"
+    if one.module == "pynvim" and own not in PYNVIM_USERS:
+        return f"{one}: only {sorted(PYNVIM_USERS)} know pynvim"
+    return None
+
+
+def complaints(root: Path) -> list[str]:
+    """Everything that is wrong with the imports of the package at `root`."""
+    found = imports(root)
+    circles = [f"a cycle: {' -> '.join(circle)}" for circle in cycles(found)]
+    return [words for one in found if (words := complaint(one))] + circles
+
+
+def test_imports_go_up_the_layers_only() -> None:
+    assert complaints(ROOT) == []
+
+
+def test_every_layer_of_the_rule_exists() -> None:
+    assert {layer(module) for module in modules(ROOT)} == {*LAYERS, *APART}
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "words"),
+    [
+        ("jsonrpc/a.py", "from acp_nvim.session import session", "session is a layer above"),
+        ("jsonrpc/a.py", "import acp_nvim.protocol.v1", "protocol is a layer above"),
+        ("errors.py", "from acp_nvim import app", "app is a layer above"),
+        ("errors.py", "def f():\n    from acp_nvim.app import App", "app is a layer above"),
+        ("errors.py", "if TYPE_CHECKING:\n    from acp_nvim.app import App", "app is a layer above"),
+        ("session/a.py", "from ..nvim import rpc", "nvim is a layer above"),
+        ("session/a.py", "import pynvim.api", "know pynvim"),
+        ("process/a.py", "import json", "process must not know it"),
+        ("process/a.py", "from acp_nvim.jsonrpc import messages", "process must not know it"),
+        ("nvim/a.py", "from acp_nvim.protocol.v1 import VERSION", "nvim must not know it"),
+        ("demo_agent/a.py", "from acp_nvim.errors import Failure", "stand apart"),
+        ("app.py", "from acp_nvim.demo_agent import a", "stand apart"),
+        ("util.py", "import os", "'util' is no layer"),
+    ],
+)
+def test_the_checker_finds_each_kind_of_wrong_import(tmp_path: Path, path: str, source: str, words: str) -> None:
+    found = complaints(fake_package(tmp_path, {path: source}))
+    assert len(found) == 1
+    assert words in found[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("session/a.py", "from acp_nvim.jsonrpc.messages import RpcError"),
+        ("session/b.py", "from . import a"),
+        ("demo_agent/b.py", "from acp_nvim.demo_agent import a\nimport json"),
+        ("nvim/a.py", "import pynvim"),
+        ("app.py", "from acp_nvim import __version__"),
+    ],
+)
+def test_the_checker_lets_right_imports_pass(tmp_path: Path, path: str, source: str) -> None:
+    assert complaints(fake_package(tmp_path, {path: source})) == []
+
+
+def test_the_checker_finds_a_cycle_that_lazy_imports_close(tmp_path: Path) -> None:
+    files = {
+        "session/a.py": "from acp_nvim.session import b",
+        "session/b.py": "def f():\n    from acp_nvim.session.c import g",
+        "session/c.py": "def g():\n    import acp_nvim.session.a",
+    }
+    ours = "acp_nvim.session"
+    assert complaints(fake_package(tmp_path, files)) == [f"a cycle: {ours}.a -> {ours}.b -> {ours}.c -> {ours}.a"]
+
+
+def fake_package(where: Path, files: dict[str, str]) -> Path:
+    """A package of the same name with one module in each of some layers, and then `files`."""
+    root = where / ROOT.name
+    usual = ["errors.py", "app.py", "plugin.py"]
+    packages = ["jsonrpc", "process", "protocol", "session", "nvim", "demo_agent"]
+    texts = dict.fromkeys([*usual, *(f"{name}/__init__.py" for name in packages), "__init__.py"], "")
+    modules = {f"{name}/{module}.py": "" for name in packages for module in ("a", "messages", "session", "v1", "rpc")}
+    for path, text in {**texts, **modules, **files}.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return root
