@@ -8,7 +8,7 @@ from acp_nvim.limits import MAX_LINE_BYTES
 class LineFramer:
     """Collects bytes until a newline ends the message they belong to.
 
-    A line longer than `limit` bytes is dropped while it arrives, and counted in `skipped`; the lines after it are whole.
+    A line longer than `limit` bytes is dropped while it arrives, and counted in `skipped`; those after it are whole.
     """
 
     def __init__(self, limit: int = MAX_LINE_BYTES) -> None:
@@ -22,14 +22,9 @@ class LineFramer:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The lines that `data` completes, without their newline; empty ones are left out."""
-        first, *others = data.split(b"\n")
-        if not others:
-            self._keep(first)
-            return []
-        last = others.pop()
-        self._keep(first)
-        lines = [self._take(), *others]
-        self._keep(last)
+        *ended, rest = data.split(b"\n")
+        lines = [self._end(piece) for piece in ended]
+        self._keep(rest)
         return [line for line in (raw.rstrip(b"\r") for raw in lines) if line.strip()]
 
     def _keep(self, piece: bytes) -> None:
@@ -39,7 +34,8 @@ class LineFramer:
         else:
             self._pieces.clear()
 
-    def _take(self) -> bytes:
+    def _end(self, piece: bytes) -> bytes:
+        self._keep(piece)
         too_long, line = self._size > self._limit, b"".join(self._pieces)
         self._pieces.clear()
         self._size = 0
