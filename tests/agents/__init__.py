@@ -1,0 +1,1 @@
+"""Agents for tests: real processes that speak ACP, and the tests of these agents themselves."""

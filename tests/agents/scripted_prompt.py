@@ -1,0 +1,111 @@
+"""What a script holds in its hands: a request of the client, and a prompt with everything that belongs to its turn."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from tests.agents.scripted_wire import LIMIT, Error, Json
+
+if TYPE_CHECKING:
+    from tests.agents.scripted_agent import Agent
+
+OPTIONS = [
+    {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
+    {"optionId": "always", "name": "Always allow", "kind": "allow_always"},
+    {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
+]
+
+
+class Request:
+    """A request, or a notification (then `id` is None), of the client."""
+
+    def __init__(self, agent: Agent, message: Json) -> None:
+        self.agent = agent
+        self.message = message
+        self.method: str = message["method"]
+        self.id = message.get("id")
+        self.params: Json = message.get("params") or {}
+
+    def reply(self, result: Any) -> None:
+        self.agent.wire.send({"id": self.id, "result": result})
+
+    def fail(self, code: int, message: str, data: Any = None) -> None:
+        self.agent.wire.send({"id": self.id, "error": Error(code, message, data).as_json()})
+
+    def __repr__(self) -> str:
+        return f"<{self.method} id={self.id!r}>"
+
+
+class Prompt(Request):
+    """A `session/prompt` request; updates and requests of its turn go to its session."""
+
+    def __init__(self, agent: Agent, message: Json) -> None:
+        super().__init__(agent, message)
+        self.session_id: str = self.params["sessionId"]
+        self.blocks: list[Json] = self.params["prompt"]
+        self.text = "\n".join(block["text"] for block in self.blocks if block["type"] == "text")
+        self._cancelled = threading.Event()
+
+    # The turn's end
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    def wait_cancelled(self, timeout: float = LIMIT) -> None:
+        if not self._cancelled.wait(timeout):
+            raise TimeoutError(f"the turn was not cancelled in {timeout:g} s")
+
+    def pause(self, seconds: float) -> bool:
+        """Wait that long, or until the cancel; whether it was cancelled."""
+        return self._cancelled.wait(seconds)
+
+    # What the turn shows
+
+    def update(self, kind: str, /, **fields: Any) -> None:
+        self.agent.update(self.session_id, {"sessionUpdate": kind, **fields})
+
+    def say(self, text: str, **fields: Any) -> None:
+        self.update("agent_message_chunk", content={"type": "text", "text": text}, **fields)
+
+    def think(self, text: str, **fields: Any) -> None:
+        self.update("agent_thought_chunk", content={"type": "text", "text": text}, **fields)
+
+    def say_all(self, texts: Iterable[str]) -> None:
+        """One chunk for each text, as fast as the pipe takes them."""
+        self.agent.flood(self.session_id, texts)
+
+    def plan(self, *entries: tuple[str, str]) -> None:
+        """Entries are pairs of content and status."""
+        shown = [{"content": content, "status": status, "priority": "medium"} for content, status in entries]
+        self.update("plan", entries=shown)
+
+    def tool(self, tool_call_id: str, title: str, **fields: Any) -> None:
+        self.update("tool_call", toolCallId=tool_call_id, title=title, **fields)
+
+    def tool_update(self, tool_call_id: str, **fields: Any) -> None:
+        self.update("tool_call_update", toolCallId=tool_call_id, **fields)
+
+    # What the turn asks
+
+    def request(self, method: str, /, **params: Any) -> Any:
+        return self.agent.request(method, {"sessionId": self.session_id, **params})
+
+    def ask(self, tool_call_id: str, options: list[Json] | None = None, **fields: Any) -> str | None:
+        """Ask for permission: the chosen option's id, or None for the outcome `cancelled`."""
+        shown = {"toolCallId": tool_call_id, **fields}
+        answer = self.request("session/request_permission", toolCall=shown, options=options or OPTIONS)
+        chosen: str | None = answer["outcome"].get("optionId")
+        return chosen
+
+    def read(self, path: str, **fields: Any) -> str:
+        content: str = self.request("fs/read_text_file", path=path, **fields)["content"]
+        return content
+
+    def write(self, path: str, content: str) -> None:
+        self.request("fs/write_text_file", path=path, content=content)
