@@ -84,7 +84,6 @@ local function spawn(program)
   local ok, id = pcall(vim.fn.jobstart, python.argv(program), {
     rpc = true,
     cwd = cwd,
-    env = python.env(),
     on_stderr = function(_, lines)
       keep_tail(lines)
     end,

@@ -33,29 +33,13 @@ function M.find(configured)
   return nil, ("there is no %s, and neither the option `python` nor g:python3_host_prog is set"):format(venv_python())
 end
 
----Entries of PYTHONPATH that depend on the working directory would let a user's project into the host.
----@param value string
----@return string
-local function absolute_entries(value)
-  local entries = vim.split(value, WINDOWS and ";" or ":", { plain = true })
-  local kept = vim.tbl_filter(function(entry)
-    return vim.startswith(entry, "/") or (WINDOWS and entry:match("^%a:[/\\]") ~= nil)
-  end, entries)
-  return table.concat(kept, WINDOWS and ";" or ":")
-end
-
----What differs from Neovim's own environment.
----@return table<string, string>
-function M.env()
-  local path = vim.env.PYTHONPATH
-  return path and { PYTHONPATH = absolute_entries(path) } or {}
-end
-
+---`-P` and `-E`: neither the working directory nor PYTHONPATH, which may name the user's project, can bring a file called
+---`anyio.py` into the host; the agents still inherit the variable.
 ---@param python string
 ---@return string[]
 function M.argv(python)
   local file = M.root() .. "/rplugin/python3/acp_nvim_host.py"
-  return { python, "-P", "-c", "import pynvim; pynvim.start_host()", file }
+  return { python, "-P", "-E", "-c", "import pynvim; pynvim.start_host()", file }
 end
 
 ---What to do when the host cannot run.
