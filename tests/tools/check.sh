@@ -16,7 +16,7 @@ check() {
 check "ruff check" "$python" -m ruff check --quiet .
 check "ruff format" "$python" -m ruff format --check --quiet .
 check "mypy" "$python" -m mypy
-check "mypy tests/support" "$python" -m mypy tests/support tests/tools
+check "mypy of the tests' tools" "$python" -m mypy --exclude '(^|/)test_' tests/support tests/tools
 check "shape" "$python" tests/tools/check_shape.py
 check "lua" "$nvim" --clean --headless -l tests/tools/check_lua.lua
 check "stylua" .cache/stylua/stylua --check .

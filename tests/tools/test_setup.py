@@ -1,0 +1,92 @@
+"""Set-up and the search for programs: what they say when something is missing, without the network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.support import find_nvim
+from tests.support.places import ROOT
+
+
+@pytest.fixture
+def find_python(tmp_path):
+    """Runs the search with pretended Pythons: name -> body of a shell script."""
+
+    def run(chosen: str = "", **pythons: str) -> subprocess.CompletedProcess[str]:
+        shutil.copy(shutil.which("sh"), tmp_path / "sh")
+        for name, body in pythons.items():
+            (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+            (tmp_path / name).chmod(0o755)
+        env = {"PATH": str(tmp_path), "ACP_NVIM_PYTHON": chosen}
+        command = [str(tmp_path / "sh"), str(ROOT / "tests/tools/find_python.sh")]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+
+    return run
+
+
+def test_the_first_good_python_is_taken(find_python, tmp_path):
+    found = find_python(python3="exit 1", **{"python3.12": "exit 0", "python3.11": "exit 0"})
+    assert found.stdout.strip() == str(tmp_path / "python3.12")
+
+
+def test_no_python(find_python):
+    found = find_python()
+    assert found.returncode == 1
+    assert "no Python >= 3.11 found" in found.stderr
+
+
+def test_no_venv_module(find_python):
+    found = find_python(python3='case "$2" in *venv*) exit 1 ;; esac')
+    assert found.returncode == 1
+    assert "its venv module is missing" in found.stderr
+
+
+def test_the_chosen_python_is_the_only_one_tried(find_python):
+    found = find_python("mine", python3="exit 0", mine="exit 1")
+    assert found.returncode == 1
+    assert "mine is not a Python >= 3.11" in found.stderr
+
+
+def fake_nvim(directory, version):
+    path = directory / "nvim"
+    path.write_text(f"#!/bin/sh\necho 'NVIM v{version}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_environment_chooses_neovim(tmp_path, monkeypatch):
+    path = fake_nvim(tmp_path, "0.12.0-dev")
+    monkeypatch.setenv("ACP_NVIM_NVIM", str(path))
+    assert find_nvim.find_nvim() == str(path)
+
+
+def test_an_old_neovim_is_refused_in_words(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACP_NVIM_NVIM", str(fake_nvim(tmp_path, "0.10.4")))
+    with pytest.raises(find_nvim.NeovimMissing, match=r"is not a Neovim >= 0\.11"):
+        find_nvim.find_nvim()
+
+
+def test_no_neovim_at_all_is_said(monkeypatch):
+    monkeypatch.delenv("ACP_NVIM_NVIM", raising=False)
+    monkeypatch.setattr(find_nvim, "on_path", lambda: None)
+    monkeypatch.setattr(find_nvim, "in_venv", lambda: None)
+    with pytest.raises(find_nvim.NeovimMissing, match="make setup"):
+        find_nvim.find_nvim()
+
+
+def test_the_demo_says_that_it_needs_a_terminal():
+    answer = subprocess.run(
+        [sys.executable, str(ROOT / "tests/tools/demo.py")],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ},
+    )
+    assert answer.returncode == 1
+    assert "needs a terminal" in answer.stderr
