@@ -11,7 +11,7 @@ function M.fire(pattern, data)
   end
   local ok, err = pcall(vim.api.nvim_exec_autocmds, "User", { pattern = pattern, data = data, modeline = false })
   if not ok then
-    message.error(("an autocommand for User %s failed: %s"):format(pattern, err))
+    message.news(("an autocommand for User %s failed: %s"):format(pattern, err))
   end
 end
 

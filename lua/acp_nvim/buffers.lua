@@ -47,6 +47,14 @@ local function change(bufnr, text)
   end
 end
 
+---@param bufnr integer
+---@return boolean the file has this text already
+local function is_saved(bufnr)
+  return not vim.bo[bufnr].modified
+    and vim.bo[bufnr].eol == text_of.ends_with_eol(bufnr)
+    and vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr)) ~= nil
+end
+
 ---@param path string
 ---@param text string
 ---@param tick integer changedtick of the text that was read
@@ -72,7 +80,7 @@ function M.write(path, text, tick, save)
     return { error = "the buffer could not be changed: " .. tostring(err) }
   elseif not save then
     return { tick = tick_of(bufnr), saved = false }
-  elseif not vim.bo[bufnr].modified and vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr)) then
+  elseif is_saved(bufnr) then
     return { tick = tick_of(bufnr), saved = true }
   end
   local saved, why = disk.save(bufnr)

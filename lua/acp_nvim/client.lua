@@ -173,7 +173,7 @@ end
 ---@param code integer
 ---@param last string[]
 local function host_lost(words, code, last)
-  message.error(words)
+  message.news(words)
   permission.forget()
   for _, session in ipairs(sessions.all()) do
     if session.host and session.status.state ~= "stopped" then

@@ -32,7 +32,8 @@ local function ask(session, event)
   autocmds.fire("AcpPermissionRequest", { session = session.key, request = event.request })
   if not windows.visible(session) then
     local title = (event.request.title or ""):match("^[^\r\n]*")
-    message.warn(("%s asks for permission: %s (answer it in :AcpChat)"):format(session.agent or "the agent", title))
+    local words = ("%s needs your permission (:AcpChat): %s"):format(session.agent or "the agent", title)
+    message.news(words, vim.log.levels.WARN)
   end
 end
 
@@ -105,7 +106,7 @@ local of_session = {
 local of_all = {
   ready = client.ready,
   error = function(event)
-    message.error(event.agent and ("%s: %s"):format(event.agent, event.text) or event.text)
+    message.news(event.text)
     autocmds.fire("AcpError", { text = event.text, code = event.code, agent = event.agent, session = event.session })
   end,
   location = follow.go,
@@ -154,7 +155,7 @@ local function guarded(run, ...)
     log.write("an event failed: " .. err)
     if not reported then
       reported = true
-      message.error("something could not be shown, the rest goes on: " .. err)
+      message.news("something could not be shown, the rest goes on: " .. err)
     end
   end
 end

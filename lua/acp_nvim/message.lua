@@ -1,7 +1,11 @@
 -- Talks to the user: the only module that calls vim.notify.
 local limits = require("acp_nvim.limits")
+local log = require("acp_nvim.log")
 
 local M = {}
+
+local PREFIX = "acp_nvim: "
+local MORE = " … :AcpLog"
 
 ---The first lines of a long text, so that it fits above the command line.
 ---@param text string
@@ -13,31 +17,53 @@ local function shortened(text)
   if #lines <= limits.message_lines and short == kept then
     return kept
   end
-  return short .. " … (:AcpLog has more)"
+  log.write(text)
+  return short .. MORE
+end
+
+---What fits beside the command line, so that nobody who is doing something else is asked for a key.
+---@param text string
+---@return string
+local function on_one_line(text)
+  local line = vim.trim(text:gsub("%s*[\r\n]+%s*", " "))
+  local room = math.max(vim.v.echospace, 40) - #PREFIX
+  if vim.fn.strdisplaywidth(line) <= room then
+    return line
+  end
+  log.write(text)
+  return vim.fn.strcharpart(line, 0, room - #MORE) .. MORE
 end
 
 ---@param text string
 ---@param level integer
 local function show(text, level)
-  text = shortened((text:gsub("%z", "")))
   vim.schedule(function()
-    vim.notify("acp_nvim: " .. text, level, { title = "acp_nvim" })
+    vim.notify(PREFIX .. (text:gsub("%z", "")), level, { title = "acp_nvim" })
   end)
 end
 
+---Answers of commands: a few lines, and a key to go on if they do not fit.
+
 ---@param text string
 function M.info(text)
-  show(text, vim.log.levels.INFO)
+  show(shortened(text), vim.log.levels.INFO)
 end
 
 ---@param text string
 function M.warn(text)
-  show(text, vim.log.levels.WARN)
+  show(shortened(text), vim.log.levels.WARN)
 end
 
 ---@param text string
 function M.error(text)
-  show(text, vim.log.levels.ERROR)
+  show(shortened(text), vim.log.levels.ERROR)
+end
+
+---News that come while the user does anything: one line.
+---@param text string
+---@param level? integer of vim.log.levels; an error when it is left out
+function M.news(text, level)
+  show(on_one_line(text), level or vim.log.levels.ERROR)
 end
 
 return M

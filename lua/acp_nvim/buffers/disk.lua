@@ -62,19 +62,25 @@ function M.save(bufnr)
   -- with ! there is no question; without it a character that the encoding lacks is an error and no loss
   local fenc = vim.bo[bufnr].fileencoding
   local bang = (fenc == "" or fenc == "utf-8") and "!" or ""
+  vim.v.errmsg = ""
   local ok, err = pcall(api.nvim_buf_call, bufnr, function()
     vim.cmd(("silent keepalt lockmarks write%s ++p"):format(bang))
   end)
   if ok and not vim.bo[bufnr].modified then
     return true
   end
-  return false, ok and "it could not be written" or (tostring(err):gsub("^.-(E%d+:)", "%1"):match("^[^\n]*"))
+  local words = ok and vim.v.errmsg or tostring(err)
+  return false, words ~= "" and (words:gsub("^.-(E%d+:)", "%1"):match("^[^\n]*")) or "it could not be written"
 end
 
 ---@param bufnr integer
 ---@return boolean
 local function can_reload(bufnr)
-  return not vim.bo[bufnr].modified and vim.bo[bufnr].autoread
+  local autoread = vim.bo[bufnr].autoread
+  if autoread == nil then -- no value of its own
+    autoread = vim.go.autoread
+  end
+  return autoread and not vim.bo[bufnr].modified
 end
 
 ---@param bufnr integer

@@ -73,17 +73,18 @@ end
 
 ---@param bufnr integer
 ---@param new string[]
----@return boolean changed
 function M.apply(bufnr, new)
   local old = api.nvim_buf_get_lines(bufnr, 0, -1, true)
-  if #new == 0 then
+  local is_or_was_void = #new == 0 or (#old == 1 and old[1] == "")
+  if is_or_was_void then
     break_undo(bufnr)
-    api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
-    return true
+    api.nvim_buf_set_lines(bufnr, 0, -1, true, new)
+    break_undo(bufnr)
+    return
   end
   local before, after = table.concat(old, "\n") .. "\n", table.concat(new, "\n") .. "\n"
   if before == after then
-    return false
+    return
   end
   local hunks = vim.diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
   break_undo(bufnr)
@@ -91,7 +92,6 @@ function M.apply(bufnr, new)
     apply_hunk(bufnr, old, new, hunks[index])
   end
   break_undo(bufnr)
-  return true
 end
 
 return M

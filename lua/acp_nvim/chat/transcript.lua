@@ -121,6 +121,8 @@ local function dress_text(transcript, block, agent)
   api.nvim_buf_set_extmark(transcript.bufnr, namespace, row - 1, 0, {
     virt_text = { { words, group } },
     virt_text_pos = "overlay",
+    virt_lines = row > 1 and { { { "" } } } or nil, -- air above the header
+    virt_lines_above = true,
   })
   if block.kind == "thought" then
     local last = api.nvim_buf_line_count(transcript.bufnr) - 1

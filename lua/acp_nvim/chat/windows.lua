@@ -11,6 +11,7 @@ local LOOK = {
   colorcolumn = "",
   conceallevel = 0,
   cursorline = false,
+  fillchars = "eob: ",
   foldcolumn = "0",
   foldenable = false,
   linebreak = true,

@@ -41,13 +41,13 @@ function M.render(request, letters, outcome, cwd)
     kind ~= "" and "  " or "",
     { title, "AcpToolTitle" },
   })
-  content.add_title_rest(out, request.title, math.huge)
-  content.add_locations(out, request.locations, title, cwd)
-  content.add(out, request.content, cwd)
   local rows
-  if outcome then
+  if outcome then -- the tool call itself goes on to show what it was about
     out:add({ "  ", { outcome, "AcpToolDetail" } })
   else
+    content.add_title_rest(out, request.title, math.huge)
+    content.add_locations(out, request.locations, title, cwd)
+    content.add(out, request.content, cwd)
     rows = add_options(out, request, letters)
   end
   local rendered = out:rendered()
