@@ -6,9 +6,6 @@ local M = {}
 ---@param pattern string
 ---@param data table
 function M.fire(pattern, data)
-  if vim.tbl_isempty(vim.api.nvim_get_autocmds({ event = "User", pattern = pattern })) then
-    return
-  end
   local ok, err = pcall(vim.api.nvim_exec_autocmds, "User", { pattern = pattern, data = data, modeline = false })
   if not ok then
     message.news(("an autocommand for User %s failed: %s"):format(pattern, err))

@@ -126,7 +126,7 @@ class Editor:
 
     def describe(self) -> str:
         """The state of things, for the words of a failure."""
-        parts = {"chat": self.chat_text(), "messages": self.printed(), "events": self.events()}
+        parts = {"chat": self.chat_text()[-3000:], "messages": self.printed(), "events": self.events()}
         for log in self.places.directory.glob("state/**/*.log"):
             parts[log.name] = log.read_text(encoding="utf-8", errors="replace")[-3000:]
         return "\n".join(f"--- {name}\n{text}" for name, text in parts.items())
