@@ -60,7 +60,7 @@ def _replaced(text: str, old: str, new: str, title: str, why: str) -> Improvemen
 
 def _noted(name: str, text: str, note: str) -> Improvement:
     """Put our line in, or take it away if it is there."""
-    before = re.search(rf"^{re.escape(note)}\r?\n", text, re.MULTILINE)
+    before = re.search(rf"(?:^|(?<=\ufeff)){re.escape(note)}\r?\n", text, re.MULTILINE)
     if before is not None:
         line = text[: before.start()].count("\n") + 1
         rest = text[: before.start()] + text[before.end() :]

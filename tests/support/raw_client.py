@@ -79,7 +79,8 @@ class RawClient:
         return self._next_id
 
     def finish(self, request_id: Any, limit: float = LIMIT) -> Any:
-        self.take_until(lambda message: request_id in self._answers, limit)
+        if request_id not in self._answers:
+            self.take_until(lambda message: request_id in self._answers, limit)
         answer = self._answers.pop(request_id)
         if "error" in answer:
             raise AnswerError(answer["error"]["code"], answer["error"]["message"])
