@@ -4,7 +4,7 @@ local given = vim.json.decode(file:read("*a"), { luanil = { object = true, array
 file:close()
 
 if given.plugin then
-  vim.o.runtimepath = vim.fn.escape(given.root, " ,\\") .. "," .. vim.o.runtimepath
+  vim.o.runtimepath = vim.fn.escape(given.root, ",\\") .. "," .. vim.o.runtimepath
 end
 if given.config then
   vim.g.acp_nvim = given.config

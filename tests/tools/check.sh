@@ -5,6 +5,8 @@ cd "$(dirname "$0")/../.."
 python=.venv/bin/python
 nvim=$("$python" tests/support/find_nvim.py) || exit 1
 failed=
+# Neovim writes to a state directory even with --clean
+export XDG_STATE_HOME="$PWD/.cache/state"
 
 check() {
   name=$1

@@ -32,7 +32,7 @@ def environment(directory: Path) -> dict[str, str]:
 
 def arguments(nvim: str) -> list[str]:
     """The command line: this plugin only, and the chat once the screen is there."""
-    plugin = r"""lua vim.o.rtp = vim.fn.escape(vim.env.ACP_NVIM_DEMO_ROOT, " ,\\") .. "," .. vim.o.rtp"""
+    plugin = r"""lua vim.o.rtp = vim.fn.escape(vim.env.ACP_NVIM_DEMO_ROOT, ",\\") .. "," .. vim.o.rtp"""
     start = "autocmd VimEnter * ++once ++nested AcpChat demo"
     return [nvim, "--clean", "-n", "-i", "NONE", "--cmd", plugin, "--cmd", start, "greeting.py"]
 

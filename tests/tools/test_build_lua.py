@@ -39,7 +39,14 @@ def build(tmp_path):
             if not link.exists():
                 link.symlink_to(shutil.which(name))
         command = [find_nvim(), "--clean", "--headless", *(arguments or ("-l", str(plugin / "build.lua")))]
-        environment = {**os.environ, "PATH": str(bin_directory), "LOG": str(log), "OFFLINE": "", **env}
+        environment = {
+            **os.environ,
+            "PATH": str(bin_directory),
+            "LOG": str(log),
+            "OFFLINE": "",
+            "HOME": str(tmp_path),
+            **env,
+        }
         answer = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
         return answer, log.read_text() if log.exists() else ""
 

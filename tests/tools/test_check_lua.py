@@ -22,7 +22,7 @@ def check(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         command = [find_nvim(), "--clean", "--headless", "-l", str(SCRIPT), str(tmp_path)]
-        answer = subprocess.run(command, capture_output=True, text=True, check=False)
+        answer = subprocess.run(command, capture_output=True, text=True, check=False, env={"HOME": str(tmp_path)})
         return answer.returncode, (answer.stdout + answer.stderr).strip().splitlines()[:-1]
 
     return run
@@ -103,4 +103,4 @@ def test_a_cycle_is_found_also_when_lazy(check):
 
 def test_nothing_to_check_is_a_failure(tmp_path):
     command = [find_nvim(), "--clean", "--headless", "-l", str(SCRIPT), str(tmp_path)]
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 1
+    assert subprocess.run(command, capture_output=True, check=False, env={"HOME": str(tmp_path)}).returncode == 1
