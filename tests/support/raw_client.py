@@ -119,9 +119,9 @@ class RawClient:
     def wait_exit(self, limit: float = LIMIT) -> int:
         return self.process.wait(limit)
 
-    def stderr(self) -> str:
-        """All of stderr; only after the agent's end."""
-        self._readers[1].join(LIMIT)
+    def stderr(self, limit: float = LIMIT) -> str:
+        """All of stderr, once the agent has ended; what there is of it, after the limit."""
+        self._readers[1].join(limit)
         return b"".join(self._errors).decode(errors="replace")
 
     def _take(self, end: float) -> Json:
@@ -129,7 +129,7 @@ class RawClient:
             line = self._lines.get(timeout=max(0.0, end - time.monotonic()))
         except Empty:
             raise AssertionError(f"the agent is silent; the last it sent: {self.messages[-5:]}") from None
-        assert line is not None, f"the agent closed its stdout; its stderr: {self.stderr()}"
+        assert line is not None, f"the agent closed its stdout; its stderr: {self.stderr(0.5)}"
         message: Json = json.loads(line)
         self.messages.append(message)
         if "method" not in message:
