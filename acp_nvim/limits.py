@@ -37,6 +37,9 @@ EOF_GRACE_SECONDS: Final = 0.7
 TERM_GRACE_SECONDS: Final = 0.8
 """Time between SIGTERM and SIGKILL; with the grace above everything is gone well within 3 s."""
 
+KILL_SECONDS: Final = 1.0
+"""Time for what got SIGKILL to be gone; only who hangs in the kernel needs more, and cannot be waited for."""
+
 EXIT_SECONDS: Final = 1.0
 """Time for an agent to exit after it closed its stdout, before it is stopped."""
 

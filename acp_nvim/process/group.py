@@ -1,8 +1,8 @@
 """Who belongs to an agent: its process, all that it started, and all that those started.
 
-Standard library only: the guard runs this in a process that must start in no time. A process belongs to an agent when it
-descends from it, is in its process group or session, or carries its mark in the environment (Linux), which also finds those that
-made a session of their own and whose parents are gone.
+Standard library only: the guard runs this in a process that must start in no time. A process belongs to an agent when
+it descends from it, is in its process group or session, or carries its mark in the environment (Linux), which also
+finds those that made a session of their own and whose parents are gone.
 """
 
 from __future__ import annotations

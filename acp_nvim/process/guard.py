@@ -1,7 +1,8 @@
 """A process that outlives the host and ends the agents that the host left behind.
 
-Reads lines from stdin: `watch PID MARK`, `forget PID`. At the end of stdin (the host is gone, however that happened) it gives what
-is left a moment to go by itself (agents see the end of their own stdin at the same time), then SIGTERM, then SIGKILL.
+Reads lines from stdin: `watch PID MARK`, `forget PID`. At the end of stdin (the host is gone, however that happened) it
+gives what is left a moment to go by itself (agents see the end of their own stdin at the same time), then SIGTERM, then
+SIGKILL.
 Run as a script, with the standard library only.
 """
 
@@ -15,7 +16,7 @@ import time
 if __name__ == "__main__":  # run with `python -I FILE`: the package is beside this file, not on the path
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from acp_nvim.limits import EOF_GRACE_SECONDS, TERM_GRACE_SECONDS
+from acp_nvim.limits import EOF_GRACE_SECONDS, KILL_SECONDS, TERM_GRACE_SECONDS
 from acp_nvim.process import group
 
 PAUSE_SECONDS = 0.05
@@ -37,8 +38,10 @@ def end(watched: dict[int, str]) -> None:
     if left:
         group.send(left, signal.SIGTERM)
         left = _wait_until_gone(watched, TERM_GRACE_SECONDS)
-    if left:
+    deadline = time.monotonic() + KILL_SECONDS
+    while left and time.monotonic() < deadline:  # one may have started another since they were looked for
         group.send(left, signal.SIGKILL)
+        left = _wait_until_gone(watched, PAUSE_SECONDS)
 
 
 def _wait_until_gone(watched: dict[int, str], seconds: float) -> set[int]:

@@ -9,7 +9,7 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from acp_nvim.limits import EOF_GRACE_SECONDS, TERM_GRACE_SECONDS
+from acp_nvim.limits import EOF_GRACE_SECONDS, KILL_SECONDS, TERM_GRACE_SECONDS
 from acp_nvim.process import group
 
 PAUSE_SECONDS = 0.05
@@ -26,9 +26,10 @@ async def stop(process: anyio.abc.Process, mark: str) -> None:
     if left:
         group.send(left, signal.SIGTERM)
         left = await _wait_until_gone(process, mark)
-    if left:
-        group.send(left, signal.SIGKILL)
-    await process.wait()
+    with anyio.move_on_after(KILL_SECONDS):
+        if left:
+            await _kill(process, mark)
+        await process.wait()
 
 
 async def _wait_until_gone(process: anyio.abc.Process, mark: str) -> set[int]:
@@ -37,6 +38,13 @@ async def _wait_until_gone(process: anyio.abc.Process, mark: str) -> set[int]:
         left = await _members(process, mark)
         if not left or anyio.current_time() > deadline:
             return left
+        await anyio.sleep(PAUSE_SECONDS)
+
+
+async def _kill(process: anyio.abc.Process, mark: str) -> None:
+    """Until none is left: one may have started another since they were looked for."""
+    while left := await _members(process, mark):
+        group.send(left, signal.SIGKILL)
         await anyio.sleep(PAUSE_SECONDS)
 
 
