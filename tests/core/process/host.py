@@ -1,0 +1,32 @@
+"""Plays the host in a process of its own: starts scripts, says their pids, and waits for its end."""
+
+from __future__ import annotations
+
+import sys
+
+import anyio
+
+from acp_nvim.process.child import Child
+from acp_nvim.process.guarding import Guard
+
+
+async def main(scripts: list[str]) -> None:
+    """Start them all, each once the one before is ready."""
+    guard = Guard()
+    pids = []
+    for script in scripts:
+        if script == "KILL THE GUARD":
+            assert guard._process is not None
+            guard._process.kill()
+            guard._process.wait()
+            continue
+        child = await Child.spawn("it", ["sh", "-c", script], "/", {}, guard)
+        while b"ready" not in await child.source.receive():
+            continue
+        pids.append(child.pid)
+    print(*pids, guard._process.pid if guard._process else 0, flush=True)
+    await anyio.sleep_forever()
+
+
+if __name__ == "__main__":
+    anyio.run(main, sys.argv[1:])

@@ -1,0 +1,129 @@
+"""A child process: how it is started, what it says, how it ended."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_nvim.process.child import Child
+from acp_nvim.process.group import MARK_VARIABLE
+from acp_nvim.process.guarding import Guard
+from tests.core.process.conftest import Spawn
+from tests.support.processes import look_at
+
+pytestmark = pytest.mark.anyio
+
+
+async def read_all(child: Child) -> str:
+    """Its whole stdout."""
+    said = b""
+    with anyio.fail_after(20):
+        try:
+            while True:
+                said += await child.source.receive()
+        except anyio.EndOfStream:
+            return said.decode()
+
+
+async def test_it_talks_through_its_pipes_and_its_exit_code_is_known(guard: Guard) -> None:
+    child = await Child.spawn("it", ["sh", "-c", "read line; echo got $line; exit 3"], "/", {}, guard)
+    assert child.returncode is None
+    await child.sink.send(b"words\n")
+    assert await read_all(child) == "got words\n"
+    assert await child.wait() == 3
+    assert child.returncode == 3
+    await child.stop()
+
+
+async def test_it_runs_in_the_directory_given(guard: Guard, tmp_path: Path) -> None:
+    child = await Child.spawn("it", ["sh", "-c", "pwd -P"], str(tmp_path), {}, guard)
+    assert await read_all(child) == f"{tmp_path}\n"
+    await child.stop()
+
+
+async def test_its_environment_is_ours_with_more_on_top(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEPT", "kept")
+    monkeypatch.setenv("CHANGED", "ours")
+    script = "echo $KEPT $CHANGED $ADDED"
+    child = await Child.spawn("it", ["sh", "-c", script], "/", {"CHANGED": "theirs", "ADDED": "new"}, guard)
+    assert await read_all(child) == "kept theirs new\n"
+    await child.stop()
+
+
+async def test_each_child_has_a_mark_of_its_own(guard: Guard) -> None:
+    marks = []
+    for _ in range(2):
+        child = await Child.spawn("it", ["sh", "-c", f"echo ${MARK_VARIABLE}"], "/", {}, guard)
+        marks.append(await read_all(child))
+        await child.stop()
+    assert len(set(marks)) == 2
+    assert all(len(mark.strip()) >= 16 for mark in marks)
+
+
+async def test_it_leads_a_group_of_its_own_so_that_keys_for_us_do_not_reach_it(spawn: Spawn) -> None:
+    child = await spawn("echo ready; cat")
+    process = look_at(child.pid)
+    assert process is not None
+    assert process.group == child.pid != os.getpgrp()
+    assert os.getsid(child.pid) == child.pid
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        (["/nonexistent/agent"], FileNotFoundError),
+        (["no-such-program-anywhere"], FileNotFoundError),
+        (["/"], PermissionError),
+    ],
+)
+async def test_what_cannot_be_started_raises_an_os_error(
+    command: list[str], error: type[OSError], guard: Guard
+) -> None:
+    with pytest.raises(error):
+        await Child.spawn("it", command, "/", {}, guard)
+
+
+async def test_a_directory_that_is_not_there_raises_an_os_error(guard: Guard, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        await Child.spawn("it", ["true"], str(tmp_path / "gone"), {}, guard)
+
+
+async def test_a_file_that_may_not_be_run_raises_an_os_error(guard: Guard, tmp_path: Path) -> None:
+    file = tmp_path / "agent"
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o644)
+    with pytest.raises(PermissionError):
+        await Child.spawn("it", [str(file)], "/", {}, guard)
+
+
+async def test_a_file_that_is_no_program_raises_an_os_error(guard: Guard, tmp_path: Path) -> None:
+    file = tmp_path / "agent"
+    file.write_bytes(b"\x01\x02 not a program")
+    file.chmod(0o755)
+    with pytest.raises(OSError, match="Exec format error"):
+        await Child.spawn("it", [str(file)], "/", {}, guard)
+
+
+async def test_its_stderr_is_read_to_the_end_and_the_tail_kept(guard: Guard) -> None:
+    script = 'i=0; while [ $i -lt 5000 ]; do echo "line $i" >&2; i=$((i+1)); done; printf "last words" >&2'
+    child = await Child.spawn("it", ["sh", "-c", script], "/", {}, guard)
+    with anyio.fail_after(20):
+        await child.read_stderr()
+    assert child.stderr.lines()[-3:] == ("line 4998", "line 4999", "last words")
+    await child.stop()
+
+
+async def test_a_child_killed_by_a_signal_has_its_negative_number(spawn: Spawn) -> None:
+    child = await spawn("echo ready; kill -SEGV $$")
+    assert await child.wait() == -11
+
+
+async def test_repr_shows_name_pid_and_exit_code(guard: Guard) -> None:
+    child = await Child.spawn("it", ["sh", "-c", "cat; exit 4"], "/", {}, guard)
+    running = f"<Child it pid={child.pid} returncode=None>"
+    assert repr(child) == running
+    await child.stop()
+    assert repr(child) == f"<Child it pid={child.pid} returncode=4>"

@@ -1,0 +1,94 @@
+"""Who belongs to an agent, and who does not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from acp_nvim.process import group
+from acp_nvim.process.group import Entry
+
+
+def members_of(pid: int, table: list[Entry], monkeypatch: pytest.MonkeyPatch, marked: frozenset[int]) -> set[int]:
+    monkeypatch.setattr(group, "_process_table", lambda: table)
+    monkeypatch.setattr(group, "_has_mark", lambda pid, mark: pid in marked and mark == "m")
+    return group.members(pid, "m")
+
+
+TABLE = [
+    Entry(pid=1, parent=0, group=1, session=1),
+    Entry(pid=10, parent=1, group=10, session=10),  # the agent
+    Entry(pid=11, parent=10, group=10, session=10),
+    Entry(pid=12, parent=11, group=12, session=12),  # a session of its own, below
+    Entry(pid=13, parent=1, group=10, session=10),  # its parent is gone
+    Entry(pid=14, parent=1, group=14, session=14),  # marked only
+    Entry(pid=15, parent=14, group=15, session=15),  # below a marked one
+    Entry(pid=20, parent=1, group=20, session=20),
+    Entry(pid=21, parent=20, group=20, session=20),
+]
+
+
+def test_descendants_the_group_and_the_marked_belong_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert members_of(10, TABLE, monkeypatch, frozenset({14})) == {10, 11, 12, 13, 14, 15}
+
+
+def test_the_living_belong_to_it_when_it_is_gone_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = [entry for entry in TABLE if entry.pid not in (10, 11)]
+    assert members_of(10, table, monkeypatch, frozenset({12, 14})) == {12, 13, 14, 15}
+
+
+def test_nothing_belongs_to_one_that_is_gone_with_all_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert members_of(99, TABLE, monkeypatch, frozenset()) == set()
+
+
+def test_we_never_belong_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    us = Entry(pid=os.getpid(), parent=10, group=10, session=10)
+    assert os.getpid() not in members_of(10, [*TABLE, us], monkeypatch, frozenset())
+
+
+def test_parents_in_a_circle_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = [Entry(10, 11, 10, 10), Entry(11, 10, 11, 11)]
+    assert members_of(10, table, monkeypatch, frozenset()) == {10, 11}
+
+
+def test_a_zombie_does_not_count() -> None:
+    process = subprocess.Popen(["sh", "-c", "exit 0"], start_new_session=True)
+    try:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert group.members(process.pid, "no such mark") == set()
+    finally:
+        process.wait()
+
+
+def test_a_program_name_with_spaces_and_brackets_is_read_right(tmp_path: Path) -> None:
+    program = tmp_path / "a) R (b 1"
+    program.symlink_to("/bin/sleep")
+    process = subprocess.Popen([program, "1000"], start_new_session=True)
+    try:
+        entry = group._read_proc(process.pid)
+        assert entry == Entry(process.pid, os.getpid(), process.pid, process.pid)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_the_table_of_ps_has_the_same_processes_as_proc() -> None:
+    process = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    try:
+        shown = {entry.pid: entry for entry in group._ask_ps()}
+        assert shown[process.pid] == group._read_proc(process.pid)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_signals_to_those_already_gone_are_passed_over() -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    living = subprocess.Popen(["sleep", "1000"])
+    group.send({process.pid, living.pid}, signal.SIGKILL)
+    assert living.wait() == -9

@@ -1,0 +1,147 @@
+"""The stop ladder: end of stdin, SIGTERM, SIGKILL; in the end nothing is left of whatever was started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_nvim.process import stopping
+from acp_nvim.process.child import Child
+from tests.core.process.conftest import Spawn
+from tests.support.processes import look_at, marked
+
+pytestmark = pytest.mark.anyio
+
+NOBODY_HEEDS = 0.05
+"""A grace for processes that are known not to heed: no need to wait the whole time for them."""
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ladder gives little time on its first step."""
+    monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", NOBODY_HEEDS)
+
+
+@pytest.fixture
+def merciless(monkeypatch: pytest.MonkeyPatch, impatient: None) -> None:
+    """The ladder gives little time on any step."""
+    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", NOBODY_HEEDS)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So much time on every step that a slow machine changes nothing."""
+    monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", 30)
+    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", 30)
+
+
+async def stop(child: Child) -> None:
+    """Stop it within a limit."""
+    with anyio.fail_after(20):
+        await child.stop()
+
+
+@pytest.mark.usefixtures("patient")
+async def test_who_leaves_at_the_end_of_stdin_gets_no_signal(spawn: Spawn, mark: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    child = await spawn(f'trap "echo signalled >> {log}" TERM; echo ready; cat; echo left >> {log}; exit 5')
+    await stop(child)
+    assert child.returncode == 5
+    assert log.read_text() == "left\n"
+    assert marked(mark) == []
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_who_ignores_the_end_of_stdin_gets_sigterm(spawn: Spawn, mark: str) -> None:
+    child = await spawn("echo ready; exec sleep 1000")
+    await stop(child)
+    assert child.returncode == -15
+    assert marked(mark) == []
+
+
+async def test_who_cleans_up_on_sigterm_has_the_time_for_it(
+    spawn: Spawn, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", NOBODY_HEEDS)
+    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", 30)
+    log = tmp_path / "log"
+    child = await spawn(f'trap "sleep 0.2; echo clean > {log}; exit 7" TERM; echo ready; sleep 1000 & wait')
+    await stop(child)
+    assert (child.returncode, log.read_text()) == (7, "clean\n")
+    assert marked(mark) == []
+
+
+@pytest.mark.usefixtures("merciless")
+async def test_who_ignores_that_too_is_killed(spawn: Spawn, mark: str) -> None:
+    child = await spawn('trap "" TERM; echo ready; while :; do sleep 1000; done')
+    await stop(child)
+    assert child.returncode == -9
+    assert marked(mark) == []
+
+
+GRANDCHILDREN = {
+    "in its group": "sleep 1000 &",
+    "in a session of its own": "setsid sleep 1000 &",
+    "with a parent that is gone": "(sleep 1000 & exit) &",
+    "in a session of its own and with a parent that is gone": "setsid sh -c 'sleep 1000 & exit' &",
+    "three generations": "sh -c 'setsid sh -c \"sleep 1000; :\"; :' &",
+    "deaf": "sh -c 'trap \"\" TERM; sleep 1000; :' &",
+}
+
+
+@pytest.mark.usefixtures("merciless")
+@pytest.mark.parametrize("script", GRANDCHILDREN.values(), ids=GRANDCHILDREN)
+async def test_what_it_started_goes_with_it(spawn: Spawn, mark: str, script: str) -> None:
+    child = await spawn(f"{script} echo ready; exec sleep 1000")
+    await stop(child)
+    assert marked(mark) == []
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("script", GRANDCHILDREN.values(), ids=GRANDCHILDREN)
+async def test_what_it_left_behind_is_ended_although_it_is_gone_itself(spawn: Spawn, mark: str, script: str) -> None:
+    child = await spawn(f"{script} echo ready")
+    await child.wait()
+    await stop(child)
+    assert (child.returncode, marked(mark)) == (0, [])
+
+
+@pytest.mark.usefixtures("merciless")
+async def test_a_grandchild_without_our_environment_is_found_by_its_parents(spawn: Spawn, tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    nested = f"echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 1000"
+    child = await spawn(
+        f"env -i PATH=$PATH setsid sh -c '{nested}' & while [ ! -e {pid} ]; do sleep 0.01; done; echo ready; wait"
+    )
+    await stop(child)
+    assert look_at(int(pid.read_text())) is None
+
+
+@pytest.mark.usefixtures("merciless")
+async def test_stopping_cannot_be_cancelled_halfway(spawn: Spawn, mark: str) -> None:
+    child = await spawn('trap "" TERM; echo ready; while :; do sleep 1000; done')
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await child.stop()
+    assert marked(mark) == []
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_stopping_twice_and_at_once_is_harmless(spawn: Spawn, mark: str) -> None:
+    child = await spawn("echo ready; exec sleep 1000")
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(child.stop)
+            tasks.start_soon(child.stop)
+    await stop(child)
+    assert marked(mark) == []
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_another_child_is_left_alone(spawn: Spawn, mark: str) -> None:
+    other = await spawn("echo ready; exec sleep 1000")
+    child = await spawn("echo ready; exec sleep 1000")
+    await stop(child)
+    assert [process.pid for process in marked(mark)] == [other.pid]
