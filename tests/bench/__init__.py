@@ -1,0 +1,1 @@
+"""Measurements: figures with their floor beside them; nothing here fails a build."""
