@@ -34,12 +34,12 @@ function M.find(configured)
 end
 
 ---`-P` and `-E`: neither the working directory nor PYTHONPATH, which may name the user's project, can bring a file called
----`anyio.py` into the host; the agents still inherit the variable.
+---`anyio.py` into the host; the agents still inherit the variable. `_exit`: a host whose Neovim is gone waits for no thread.
 ---@param python string
 ---@return string[]
 function M.argv(python)
   local file = M.root() .. "/rplugin/python3/acp_nvim_host.py"
-  return { python, "-P", "-E", "-c", "import pynvim; pynvim.start_host()", file }
+  return { python, "-P", "-E", "-c", "import os, pynvim; pynvim.start_host(); os._exit(0)", file }
 end
 
 ---What to do when the host cannot run.
