@@ -142,7 +142,12 @@ def test_neovim_dies_with_the_tests(tmp_path):
         "os.kill(os.getpid(), 9)\n"
     )
     answer = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
     )
     pid = int(answer.stdout)
     wait_gone(lambda: [process for process in [look_at(pid)] if process])

@@ -50,7 +50,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="acp_nvim-demo-", ignore_cleanup_errors=True) as name:
         project = Path(name) / "project"
         shutil.copytree(ROOT / "acp_nvim" / "demo_project", project)
-        print(f"acp_nvim: a copy of the sample project is in {project}. To leave: <Esc> and then :qa!", flush=True)
+        print(f"acp_nvim: opening a copy of the sample project, in {project}", flush=True)
+        print("          To leave: <Esc> and then :qa!", flush=True)
         return subprocess.run(arguments(nvim), cwd=project, env=environment(Path(name)), check=False).returncode
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 
 import pytest
 
@@ -77,16 +75,3 @@ def test_no_neovim_at_all_is_said(monkeypatch):
     monkeypatch.setattr(find_nvim, "in_venv", lambda: None)
     with pytest.raises(find_nvim.NeovimMissing, match="make setup"):
         find_nvim.find_nvim()
-
-
-def test_the_demo_says_that_it_needs_a_terminal():
-    answer = subprocess.run(
-        [sys.executable, str(ROOT / "tests/tools/demo.py")],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ},
-    )
-    assert answer.returncode == 1
-    assert "needs a terminal" in answer.stderr

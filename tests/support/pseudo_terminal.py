@@ -1,0 +1,103 @@
+"""A program under a pseudo terminal, and what it shows."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.support.terminal import Terminal
+
+# The terminal becomes the controlling one only when a process without one takes it.
+TAKE_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
+class PseudoTerminal:
+    """A terminal of the given size; a thread of its own reads what is written to it."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self._master, self._slave = pty.openpty()
+        self._lock = threading.Lock()
+        self._open = True
+        self._terminal = Terminal(columns, rows, self.write)
+        self._set_size(columns, rows)
+        self._reader = threading.Thread(target=self._read, name="terminal", daemon=True)
+
+    def start(self, command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        """Starts a program in this terminal, once; the first word is its full path."""
+        process = subprocess.Popen(
+            [sys.executable, "-c", TAKE_TERMINAL, *command],
+            stdin=self._slave,
+            stdout=self._slave,
+            stderr=self._slave,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
+        os.close(self._slave)
+        self._slave = -1
+        self._reader.start()
+        return process
+
+    def _read(self) -> None:
+        while True:
+            try:
+                data = os.read(self._master, 1 << 16)
+            except OSError:  # EIO: the last process has left the terminal
+                return
+            if not data:
+                return
+            with self._lock:
+                self._terminal.feed(data)
+
+    def write(self, data: bytes) -> None:
+        """Types."""
+        while data and self._open:
+            data = data[os.write(self._master, data) :]
+
+    def _set_size(self, columns: int, rows: int) -> None:
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Makes the window of the terminal larger or smaller."""
+        with self._lock:
+            self._terminal.screen.resize(rows, columns)
+        self._set_size(columns, rows)
+
+    def rows(self) -> list[str]:
+        """The rows of the screen, without the blanks at their ends."""
+        with self._lock:
+            return [row.rstrip() for row in self._terminal.screen.display]
+
+    def text(self) -> str:
+        """The whole screen as text."""
+        return "\n".join(self.rows())
+
+    def cursor(self) -> tuple[int, int]:
+        """Row and column of the cursor, from 0."""
+        with self._lock:
+            return self._terminal.screen.cursor.y, self._terminal.screen.cursor.x
+
+    def cell(self, row: int, column: int) -> Any:
+        """One cell, as pyte has it."""
+        with self._lock:
+            return self._terminal.screen.buffer[row][column]
+
+    def close(self) -> None:
+        """Gives the terminal back; programs in it should have ended."""
+        self._open = False
+        if self._slave >= 0:
+            os.close(self._slave)
+        if self._reader.ident is not None:
+            self._reader.join(5)
+        os.close(self._master)
