@@ -1,6 +1,15 @@
 -- Finds the Python of the host, and the environment that it gets.
 local M = {}
 
+-- pynvim raises when Neovim is gone; then nothing is worth waiting for, least of all an idle thread
+local HOST = [[
+import os, pynvim
+try:
+    pynvim.start_host()
+except (EOFError, OSError):
+    os._exit(0)
+]]
+
 local WINDOWS = vim.fn.has("win32") == 1
 
 ---@return string root of the plugin
@@ -34,12 +43,12 @@ function M.find(configured)
 end
 
 ---`-P` and `-E`: neither the working directory nor PYTHONPATH, which may name the user's project, can bring a file called
----`anyio.py` into the host; the agents still inherit the variable. `_exit`: a host whose Neovim is gone waits for no thread.
+---`anyio.py` into the host; the agents still inherit the variable.
 ---@param python string
 ---@return string[]
 function M.argv(python)
   local file = M.root() .. "/rplugin/python3/acp_nvim_host.py"
-  return { python, "-P", "-E", "-c", "import os, pynvim; pynvim.start_host(); os._exit(0)", file }
+  return { python, "-P", "-E", "-c", HOST, file }
 end
 
 ---What to do when the host cannot run.
