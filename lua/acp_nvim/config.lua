@@ -51,7 +51,8 @@ local function merge(under, over)
   local out = vim.tbl_extend("force", {}, under)
   for name, value in pairs(over) do
     local both = type(value) == "table" and type(out[name]) == "table"
-    if both and not vim.islist(value) and not (vim.islist(out[name]) and #out[name] > 0) then
+    -- an empty table is no list here: it says nothing, and must not replace what is under it
+    if both and #value == 0 and #out[name] == 0 then
       out[name] = merge(out[name], value)
     else
       out[name] = value

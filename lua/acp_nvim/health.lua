@@ -52,11 +52,14 @@ local function check_python()
   end
   health.ok(("%s (%s)"):format(program, where))
   local ok, result = pcall(function()
-    local options = { text = true, env = python.env(), cwd = vim.uv.os_tmpdir() }
-    return vim.system({ program, "-c", PROBE }, options):wait(limits.health_ms)
+    local options = { text = true, cwd = vim.uv.os_tmpdir() }
+    return vim.system({ program, "-P", "-E", "-c", PROBE }, options):wait(limits.health_ms)
   end)
   if not ok or result.code ~= 0 then
     local why = ok and vim.trim(result.stderr or "") or tostring(result)
+    if why:match("[Uu]nknown option:? %-P") then
+      why = "it is older than Python 3.11"
+    end
     health.error("it could not be run: " .. (why ~= "" and why or "no answer in time"), { python.advice() })
     return
   end

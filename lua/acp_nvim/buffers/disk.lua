@@ -40,6 +40,19 @@ function M.check(bufnr)
   end
 end
 
+---Neovim writes "?" for a character that the file's encoding lacks.
+---@param bufnr integer
+---@return boolean
+local function can_be_encoded(bufnr)
+  local fenc = vim.bo[bufnr].fileencoding
+  if fenc == "" or fenc == "utf-8" then
+    return true
+  end
+  local text = table.concat(api.nvim_buf_get_lines(bufnr, 0, -1, true), "\n")
+  local there = vim.iconv(text, "utf-8", fenc)
+  return there == nil or vim.iconv(there, fenc, "utf-8") == text
+end
+
 ---@param bufnr integer
 ---@return string? problem
 local function obstacle(bufnr)
@@ -48,6 +61,8 @@ local function obstacle(bufnr)
     return "the file was changed on disk by another program since Neovim read it; the change is in the buffer, unsaved"
   elseif vim.uv.fs_stat(path) and not vim.uv.fs_access(path, "W") then
     return "the file may not be written; the change is in the buffer, unsaved"
+  elseif not can_be_encoded(bufnr) then
+    return "the file's encoding lacks some of the characters; the change is in the buffer, unsaved"
   end
 end
 
@@ -59,12 +74,9 @@ function M.save(bufnr)
   if problem then
     return false, problem
   end
-  -- with ! there is no question; without it a character that the encoding lacks is an error and no loss
-  local fenc = vim.bo[bufnr].fileencoding
-  local bang = (fenc == "" or fenc == "utf-8") and "!" or ""
   vim.v.errmsg = ""
   local ok, err = pcall(api.nvim_buf_call, bufnr, function()
-    vim.cmd(("silent keepalt lockmarks write%s ++p"):format(bang))
+    vim.cmd("silent keepalt lockmarks write! ++p") -- with ! Neovim asks nothing
   end)
   if ok and not vim.bo[bufnr].modified then
     return true

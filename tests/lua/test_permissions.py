@@ -1,0 +1,139 @@
+"""Permissions: how they look, the keys that answer them, and that each is answered once."""
+
+from __future__ import annotations
+
+import pytest
+
+OPTIONS = [
+    {"option_id": "x1", "name": "Allow once", "kind": "allow_once"},
+    {"option_id": "x2", "name": "Allow always", "kind": "allow_always"},
+    {"option_id": "x3", "name": "Reject once", "kind": "reject_once"},
+    {"option_id": "x4", "name": "Reject always", "kind": "reject_always"},
+    {"option_id": "x5", "name": "Ask\nmy boss", "kind": "boss"},
+]
+
+
+def asked(key, block=1, number=7, options=None, title="Edit main.py", content=()):
+    request = {
+        "id": number, "tool_call_id": "t1", "title": title, "kind": "edit", "options": options or OPTIONS,
+        "content": list(content), "locations": [],
+    }  # fmt: skip
+    return {"type": "permission", "session": key, "block": block, "request": request}
+
+
+def done(key, block=1, number=7, option_id="x1", name="Allow once"):
+    more = {"option_id": option_id, "name": name} if option_id else {}
+    outcome = "selected" if option_id else "cancelled"
+    return {"type": "permission_done", "session": key, "block": block, "id": number, "outcome": outcome, **more}
+
+
+@pytest.fixture
+def key(editor):
+    """A session, with the focus in its chat."""
+    opened = editor.chat()
+    editor.focus(editor.session(opened, "bufnr"))
+    return opened
+
+
+def test_it_shows_what_is_asked_and_the_ways_to_answer(editor, key):
+    content = [{"type": "diff", "path": "/p/a.py", "old_text": "a\n", "new_text": "b\n"}]
+    editor.apply(asked(key, title="rm -r build\nrm -r dist", content=content))
+    assert editor.lines(key)[1:] == [
+        "Permission needed  edit  rm -r build",
+        "  rm -r dist",
+        "  /p/a.py",
+        "  @@ -1 +1 @@",
+        "  -a",
+        "  +b",
+        "  [1] a  Allow once",
+        "  [2] A  Allow always",
+        "  [3] r  Reject once",
+        "  [4] R  Reject always",
+        "  [5]    Ask",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pressed", "chosen"), [("a", "x1"), ("A", "x2"), ("r", "x3"), ("R", "x4"), ("1", "x1"), ("4", "x4"), ("5", "x5")]
+)
+def test_keys(editor, key, pressed, chosen):
+    editor.apply(asked(key))
+    editor.keys(pressed)
+    editor.keys("<CR>")
+    assert editor.sent("answer") == [{"id": 7, "option_id": chosen}]
+
+
+def test_enter_takes_the_option_under_the_cursor(editor, key):
+    editor.apply(asked(key))
+    editor.keys("gg<CR>")
+    assert editor.sent("answer") == []
+    editor.lua("vim.fn.search('Reject once', 'w')")
+    editor.keys("<CR>")
+    assert editor.sent("answer") == [{"id": 7, "option_id": "x3"}]
+
+
+def test_the_answer_takes_the_place_of_the_options(editor, key):
+    editor.apply(asked(key), {"type": "append", "session": key, "block": 2, "kind": "agent", "text": "well"})
+    editor.apply(done(key))
+    assert editor.lines(key)[1:] == ["Permission  edit  Edit main.py", "  ✓ Allow once", "", "well"]
+    editor.apply(asked(key, 3, 8), done(key, 3, 8, None))
+    assert editor.lines(key)[-1] == "  – cancelled"
+
+
+def test_keys_are_plain_when_nothing_waits(editor, key):
+    maps = "return vim.tbl_map(function(m) return m.lhs end, vim.api.nvim_buf_get_keymap(0, 'n'))"
+    before = sorted(editor.lua(maps))
+    editor.apply(asked(key))
+    assert {"a", "r", "1", "5"} <= set(editor.lua(maps))
+    editor.apply(done(key))
+    assert sorted(editor.lua(maps)) == before
+
+
+def test_several_at_once(editor, key):
+    editor.apply(asked(key, 1, 7), asked(key, 2, 8), asked(key, 3, 9))
+    editor.keys("gg")
+    editor.lua("vim.api.nvim_win_set_cursor(0, { 10, 0 })")
+    editor.keys("r")
+    editor.keys("gga")
+    assert editor.sent("answer") == [{"id": 8, "option_id": "x3"}, {"id": 7, "option_id": "x1"}]
+    assert [one["id"] for one in editor.lua('return require("acp_nvim").permissions()')] == [9]
+
+
+def test_answers_from_lua(editor, key):
+    editor.apply(asked(key))
+    (waiting,) = editor.lua('return require("acp_nvim").permissions()')
+    assert (waiting["id"], waiting["title"], waiting["kind"]) == (7, "Edit main.py", "edit")
+    assert waiting["options"] == OPTIONS
+    answer = 'return { require("acp_nvim").answer(...) }'
+    assert editor.lua(answer, 8, "x1") == [False, "no permission 8 waits for an answer"]
+    assert editor.lua(answer, 7, "nope") == [False, 'permission 7 has no option "nope"']
+    assert editor.lua(answer, 7, "x2") == [True]
+    assert editor.lua(answer, 7, "x1")[0] is False
+    assert editor.sent("answer") == [{"id": 7, "option_id": "x2"}]
+
+
+def test_a_permission_that_is_not_seen_is_announced_and_takes_no_focus(editor, key):
+    editor.command("tabnew")
+    window = editor.api("get_current_win")
+    editor.apply(asked(key))
+    assert "demo needs your permission (:AcpChat): Edit main.py" in editor.message()
+    assert editor.api("get_current_win") == window
+
+
+def test_a_redraw_is_no_second_request(editor, key):
+    editor.apply(asked(key), done(key), asked(key, 2, 8))
+    editor.apply({"type": "reset", "session": key}, asked(key), done(key), asked(key, 2, 8))
+    names = [record["name"] for record in editor.events() if "Permission" in record["name"]]
+    assert names == ["AcpPermissionRequest", "AcpPermissionDone", "AcpPermissionRequest"]
+    assert [one["id"] for one in editor.lua('return require("acp_nvim").permissions()')] == [8]
+
+
+def test_configured_keys(editor):
+    editor.lua('require("acp_nvim").setup({ keymaps = { allow_once = "<C-y>", reject_once = false, choose = false } })')
+    key = editor.chat()
+    editor.focus(editor.session(key, "bufnr"))
+    editor.apply(asked(key))
+    assert "  [1] <C-y>  Allow once" in editor.lines(key)
+    assert editor.lua("return vim.fn.maparg('r', 'n') == ''")
+    editor.keys("<C-y>")
+    assert editor.sent("answer") == [{"id": 7, "option_id": "x1"}]

@@ -1,0 +1,102 @@
+"""The prompt: sending, the draft that is never lost, what is attached, history."""
+
+from __future__ import annotations
+
+import pytest
+
+SEND_FAILS = 'require("acp_nvim.host").send = function() return false end'
+
+
+@pytest.fixture
+def key(editor):
+    return editor.chat()
+
+
+def test_chat_opens_with_the_focus_in_the_prompt(editor, key):
+    assert editor.lua("return vim.bo.filetype") == "acp_prompt"
+    assert editor.sent("open") == [{"session": key, "agent": "demo", "cwd": str(editor.project)}]
+
+
+@pytest.mark.parametrize("keys", ["ihello<CR>there<Esc><CR>", "ihello<CR>there<C-s>", "ihello<CR>there<Esc><C-s>"])
+def test_send(editor, key, keys):
+    editor.keys(keys)
+    assert editor.sent("prompt") == [{"session": key, "text": "hello\nthere", "context": []}]
+    assert editor.prompt_lines(key) == [""]
+
+
+def test_nothing_is_not_sent(editor, key):
+    editor.keys("i  <CR> <Esc><CR>")
+    assert editor.sent("prompt") == []
+
+
+def test_what_cannot_be_handed_over_stays(editor, key):
+    editor.lua(SEND_FAILS)
+    editor.keys("ikeep me<C-s>")
+    assert editor.prompt_lines(key) == ["keep me"]
+
+
+@pytest.mark.parametrize("how", ["close", "bwipeout!", "bdelete!"])
+def test_a_draft_survives_its_window_and_its_buffer(editor, key, how):
+    editor.keys("idraft<Esc>")
+    editor.command(how)
+    editor.command("AcpChat")
+    assert editor.lua("return vim.bo.filetype") == "acp_prompt"
+    assert editor.prompt_lines(key) == ["draft"]
+    editor.keys("<CR>")
+    assert [one["text"] for one in editor.sent("prompt")] == ["draft"]
+
+
+def test_history(editor, key):
+    editor.keys("ione<C-s><Esc>itwo<C-s><Esc>idraft<M-p>")
+    assert editor.prompt_lines(key) == ["two"]
+    editor.keys("<M-p><M-p>")
+    assert editor.prompt_lines(key) == ["one"]
+    editor.keys("<M-n><M-n>")
+    assert editor.prompt_lines(key) == ["draft"]
+
+
+def test_a_range_is_context(editor):
+    path = editor.project / "src" / "a.lua"
+    path.parent.mkdir()
+    path.write_text("one\ntwo\nthree\n")
+    editor.command(f"edit {path}")
+    editor.command("2,3AcpPrompt explain this")
+    (sent,) = editor.sent("prompt")
+    assert sent["text"] == "explain this"
+    assert sent["context"] == [
+        {"uri": f"file://{path}#L2-3", "name": "src/a.lua:2-3", "text": "two\nthree\n", "mime_type": "text/x-lua"}
+    ]
+    assert editor.lua("return vim.api.nvim_buf_get_name(0)") == str(path)
+
+
+def test_a_selection_waits_for_its_prompt(editor):
+    (editor.project / "a.txt").write_text("one\ntwo\nthree\n")
+    editor.command("edit a.txt")
+    editor.keys("Vj:AcpPrompt<CR>")
+    assert editor.api("get_mode")["mode"] == "i"
+    editor.keys("why?<C-s>")
+    (sent,) = editor.sent("prompt")
+    assert [item["name"] for item in sent["context"]] == ["a.txt:1-2"]
+    editor.keys("and?<C-s>")
+    assert editor.sent("prompt")[1]["context"] == []
+
+
+def test_prompt_from_lua_touches_no_window(editor):
+    windows = editor.api("list_wins")
+    assert editor.lua('return require("acp_nvim").prompt("a\\nb", { agent = "demo" })') is True
+    assert editor.api("list_wins") == windows
+    (opened,) = editor.sent("open")
+    assert editor.sent("prompt") == [{"session": opened["session"], "text": "a\nb", "context": []}]
+    editor.apply({"type": "session_ready", "session": opened["session"], "session_id": "s-1", "agent": "demo"})
+    editor.lua('require("acp_nvim").prompt("again", { session_id = "s-1" })')
+    assert [one["session"] for one in editor.sent("prompt")] == [opened["session"]] * 2
+    assert editor.lua('return { require("acp_nvim").prompt("x", { session_id = "s-2" }) }')[0] is False
+
+
+def test_slash_commands_are_completed(editor, key):
+    commands = [{"name": "plan", "description": "Plan it", "hint": "what"}, {"name": "slow", "description": "Slowly"}]
+    editor.apply({"type": "commands", "session": key, "commands": commands})
+    found = editor.lua('return require("acp_nvim.prompt.completion").complete(0, "/p")')
+    assert [one["word"] for one in found] == ["/plan"]
+    editor.keys("i/sl<C-x><C-o> now<C-s>")
+    assert editor.sent("prompt")[0]["text"] == "/slow now"
