@@ -46,8 +46,7 @@ def agent_alone(script: AgentScript, cwd: Path) -> float:
             process.stdin.write(json.dumps(message).encode() + b"\n")
             process.stdin.flush()
             process.stdout.readline()
-        elapsed = (time.perf_counter() - start) * 1000
-    return elapsed
+        return (time.perf_counter() - start) * 1000
 
 
 def first_command(directory: Path) -> FirstCommand:

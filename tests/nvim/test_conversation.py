@@ -253,6 +253,8 @@ def test_the_chat_can_be_drawn_again(editor: Callable[..., HeadlessEditor], tmp_
     if where == "wiped":
         nvim.command(f"bwipeout! {nvim.chat_buffer()}")
     else:
-        nvim.lua('for name in pairs(package.loaded) do if name:match("^acp_nvim") then package.loaded[name] = nil end end')
+        nvim.lua(
+            'for name in pairs(package.loaded) do if name:match("^acp_nvim") then package.loaded[name] = nil end end'
+        )
     nvim.command("AcpChat")
     nvim.wait_until(lambda: nvim.chat_text() == before, what="the same text again")

@@ -83,9 +83,7 @@ def test_nothing_is_left(
     wait_gone(lambda: of_the_agent(nvim, script), SECONDS, "the agent and its children to end")
 
 
-def test_after_a_crash_of_the_host_the_next_prompt_works(
-    editor: Callable[..., HeadlessEditor], tmp_path: Path
-) -> None:
+def test_after_a_crash_of_the_host_the_next_prompt_works(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> None:
     script = agent_script(tmp_path, POLITE)
     nvim = busy(editor, script)
     before = nvim.chat_text()

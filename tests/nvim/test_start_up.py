@@ -1,0 +1,42 @@
+"""Those who do not use the plugin pay nothing: no process, no module, until the first command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.support.editor import HeadlessEditor
+
+
+def test_loading_starts_nothing(editor: Callable[..., HeadlessEditor]) -> None:
+    nvim = editor(agents={"some": {"command": ["some-agent"]}})
+    assert nvim.lua("return vim.fn.exists(':AcpChat')") == 2
+    assert nvim.children() == []
+    loaded = nvim.lua(
+        'return vim.tbl_filter(function(n) return n:match("^acp_nvim") end, vim.tbl_keys(package.loaded))'
+    )
+    assert loaded == []
+
+
+def test_asking_for_the_status_starts_nothing(editor: Callable[..., HeadlessEditor]) -> None:
+    nvim = editor(agents={})
+    status = nvim.lua('return require("acp_nvim").status()')
+    assert status == {"state": "stopped", "pending_permissions": 0, "queue": 0}
+    assert nvim.children() == []
+
+
+def test_no_key_is_mapped_outside_of_our_buffers(editor: Callable[..., HeadlessEditor]) -> None:
+    nvim = editor(agents={})
+    maps = nvim.lua(
+        """
+        local found = {}
+        for _, mode in ipairs({ "n", "x", "i", "o", "c", "t" }) do
+          for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do
+            table.insert(found, { lhs = map.lhs, rhs = map.rhs or "" })
+          end
+        end
+        return found
+        """
+    )
+    ours = [one["lhs"] for one in maps if "Acp" in one["rhs"]]
+    assert ours
+    assert all(lhs.startswith("<Plug>(Acp") for lhs in ours)
