@@ -23,11 +23,11 @@ class ToolCallPatch(msgspec.Struct, rename="camel", kw_only=True):
     """What an update says of a tool call (ACP "Tool Calls"; `tool_call` and `tool_call_update` alike)."""
 
     tool_call_id: str
-    title: str | None | UnsetType = UNSET
-    kind: str | None | UnsetType = UNSET
-    status: str | None | UnsetType = UNSET
-    content: list[ToolCallContent] | None | UnsetType = UNSET
-    locations: list[Location] | None | UnsetType = UNSET
+    title: str | UnsetType | None = UNSET
+    kind: str | UnsetType | None = UNSET
+    status: str | UnsetType | None = UNSET
+    content: list[ToolCallContent] | UnsetType | None = UNSET
+    locations: list[Location] | UnsetType | None = UNSET
     raw_input: Any = UNSET
     raw_output: Any = UNSET
 

@@ -71,7 +71,7 @@ class ConfigReplaced(msgspec.Struct, frozen=True):
 class SessionInfoChanged(msgspec.Struct, frozen=True):
     """The session got a title (or lost it: None)."""
 
-    title: str | None | UnsetType = UNSET
+    title: str | UnsetType | None = UNSET
 
 
 class UsageChanged(msgspec.Struct, frozen=True):

@@ -89,7 +89,7 @@ class ConfigOptionUpdate(Wire, tag_field="sessionUpdate", tag="config_option_upd
 class SessionInfoUpdate(Wire, tag_field="sessionUpdate", tag="session_info_update"):
     """`SessionInfoUpdate`."""
 
-    title: str | None | UnsetType = UNSET
+    title: str | UnsetType | None = UNSET
 
 
 class Cost(Wire):
