@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import msgspec
@@ -60,14 +61,23 @@ class PeerGoneError(Exception):
 
 _incoming = msgspec.json.Decoder(Incoming)
 _batch = msgspec.json.Decoder(list[msgspec.Raw])
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)")
 _call_id = msgspec.json.Decoder(int)
 
 
 def decode(line: bytes) -> list[Incoming]:
     """The messages of one line (several when it is a batch array). Raises `msgspec.DecodeError`."""
+    if _SURROGATE.search(line):
+        line = _ESCAPE.sub(_mend, line)
     if line.lstrip()[:1] == b"[":
         return [_incoming.decode(raw) for raw in _batch.decode(line)]
     return [_incoming.decode(line)]
+
+
+def _mend(escape: re.Match[bytes]) -> bytes:
+    """Half a character (JavaScript cuts texts like that) becomes U+FFFD; pairs and all other escapes stay."""
+    return rb"\ufffd" if escape.end() - escape.start() == len(rb"\ud800") else escape[0]
 
 
 def decode_call_id(raw: msgspec.Raw) -> int | None:
