@@ -27,23 +27,32 @@ async def write(path: str, text: str) -> None:
 
 def _read(path: str) -> str:
     try:
-        descriptor = os.open(path, os.O_RDONLY | _NONBLOCK | getattr(os, "O_BINARY", 0))
+        return _decode(path, _read_bytes(path))
     except FileNotFoundError as error:
         raise NoSuchFileError(f"{path} does not exist") from error
     except OSError as error:
         raise FileRefusedError(f"{path} cannot be read: {error.strerror}") from error
-    with os.fdopen(descriptor, "rb") as file:
-        _check(path, os.fstat(descriptor))
-        data = file.read(MAX_FILE_BYTES + 1)
-    return _decode(path, data)
 
 
-def _check(path: str, status: os.stat_result) -> None:
+def _read_bytes(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | _NONBLOCK | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(descriptor)
+        _check(path, status, status.st_size)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+        _check(path, status, len(data))  # it may have grown, and some files of the system say that they are empty
+        return data
+    finally:
+        os.close(descriptor)
+
+
+def _check(path: str, status: os.stat_result, size: int) -> None:
     if not stat.S_ISREG(status.st_mode):
         what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise FileRefusedError(f"{path} is {what}")
-    if status.st_size > MAX_FILE_BYTES:
-        raise FileRefusedError(f"{path} has {status.st_size} bytes; the limit is {MAX_FILE_BYTES}")
+    if size > MAX_FILE_BYTES:
+        raise FileRefusedError(f"{path} has {size} bytes or more; the limit is {MAX_FILE_BYTES}")
 
 
 def _decode(path: str, data: bytes) -> str:

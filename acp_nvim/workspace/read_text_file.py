@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from acp_nvim.editor import Editor
 from acp_nvim.workspace import disk
+from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.seen import SeenTexts
 
@@ -18,9 +19,17 @@ async def read_text_file(
     real = roots.resolve(path)
     buffer = await editor.read_buffer(real)
     if buffer is not None:
+        _check(path, buffer.text)
         seen.remember(real, buffer.text, buffer.tick)
         return cut(buffer.text, line, limit)
     return cut(await disk.read(real), line, limit)
+
+
+def _check(path: str, text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise FileRefusedError(f"{path} is not UTF-8 text") from error
 
 
 def cut(text: str, line: int | None, limit: int | None) -> str:
