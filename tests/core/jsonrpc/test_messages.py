@@ -57,6 +57,30 @@ def test_what_is_not_a_message_raises_a_decode_error(line: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (rb"\ud83d", "\ufffd"),
+        (rb"\ude00 b", "\ufffd b"),
+        (rb"\uD83Dx\uDE00", "\ufffdx\ufffd"),
+        (rb"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
+        (rb"\ud83d\ude00", "\U0001f600"),
+        (rb"\\ud83d", r"\ud83d"),
+        (rb"\\\ud83d", "\\\ufffd"),
+        (rb"\u00e9\ud800\n\"", 'é\ufffd\n"'),
+    ],
+)
+def test_half_a_character_becomes_a_replacement_character_and_the_message_is_read(written: bytes, read: str) -> None:
+    [incoming] = messages.decode(b'{"method":"m","params":"%s"}' % written)
+    assert msgspec.json.decode(incoming.params) == read
+
+
+@given(st.text())
+def test_whole_characters_stay_as_they_are_however_they_are_escaped(text: str) -> None:
+    [incoming] = messages.decode(json.dumps({"method": "m", "params": text}).encode())
+    assert msgspec.json.decode(incoming.params) == text
+
+
+@pytest.mark.parametrize(
     ("raw", "ours"), [(b"5", 5), (b'"5"', None), (b"null", None), (b"true", None), (b"1.5", None), (b"[]", None)]
 )
 def test_only_an_integer_can_be_an_id_of_ours(raw: bytes, ours: int | None) -> None:

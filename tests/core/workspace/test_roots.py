@@ -1,0 +1,101 @@
+"""Which paths belong to a session."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A session's directory with neighbours, and links in all directions."""
+    root = tmp_path / "b"
+    (root / "sub").mkdir(parents=True)
+    (tmp_path / "bc").mkdir()
+    (tmp_path / "secret").write_text("s")
+    (root / "file").write_text("f")
+    (root / "link to file").symlink_to(root / "file")
+    (root / "link out").symlink_to(tmp_path / "secret")
+    (root / "directory out").symlink_to(tmp_path / "bc")
+    (root / "dangling out").symlink_to(tmp_path / "not yet")
+    (root / "circle").symlink_to(root / "circle")
+    (tmp_path / "link in").symlink_to(root)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("path", "real"),
+    [
+        ("file", "file"),
+        ("not/yet/there", "not/yet/there"),
+        ("sub/../file", "file"),
+        ("./file", "file"),
+        ("sub//", "sub"),
+        ("", ""),
+        ("link to file", "file"),
+        ("../link in/file", "file"),
+        ("../b/file", "file"),
+        ("..file", "..file"),
+        ("ä ☃", "ä ☃"),
+    ],
+)
+def test_inside_gives_the_real_path(root: Path, path: str, real: str) -> None:
+    assert Roots([str(root)]).resolve(f"{root}/{path}") == str(root / real)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["..", "../secret", "../bc", "../bc/file", "sub/../../secret", "link out", "directory out/x", "dangling out"],
+)
+def test_outside_is_refused_in_words(root: Path, path: str) -> None:
+    with pytest.raises(NotAllowedError, match="outside of the session's directory") as caught:
+        Roots([str(root)]).resolve(f"{root}/{path}")
+    assert str(root) in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["file", "./file", "../b/file", "", "~/file"])
+def test_a_relative_path_is_refused_in_words(root: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    with pytest.raises(NotAllowedError, match="not an absolute path"):
+        Roots([str(root)]).resolve(path)
+
+
+def test_the_root_may_be_named_through_a_link(root: Path) -> None:
+    roots = Roots([str(root.parent / "link in")])
+    assert roots.resolve(str(root / "file")) == str(root / "file")
+
+
+def test_the_root_of_all_allows_all() -> None:
+    assert Roots(["/"]).resolve("/etc") == os.path.realpath("/etc")
+
+
+def test_every_directory_counts(root: Path) -> None:
+    roots = Roots([str(root), str(root.parent / "bc")])
+    assert roots.resolve(f"{root.parent}/bc/x") == f"{root.parent}/bc/x"
+    with pytest.raises(NotAllowedError):
+        roots.resolve(f"{root.parent}/secret")
+
+
+@given(st.lists(st.sampled_from(["..", ".", "b", "bc", "a", "b.", "", " "]), max_size=8))
+def test_what_is_allowed_is_below_the_root_however_it_is_written(parts: list[str]) -> None:
+    path = "/nowhere/a/" + "/".join(parts)
+    normal = os.path.normpath(path)
+    inside = normal == "/nowhere/a/b" or normal.startswith("/nowhere/a/b/")
+    try:
+        resolved = Roots(["/nowhere/a/b"]).resolve(path)
+    except NotAllowedError:
+        assert not inside
+    else:
+        assert inside
+        assert resolved == normal
+
+
+def test_repr_shows_the_directories(root: Path) -> None:
+    assert repr(Roots([str(root)])) == f"<Roots ['{root}']>"
