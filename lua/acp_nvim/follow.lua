@@ -95,10 +95,7 @@ end
 ---@return boolean the buffer in the window can be hidden
 local function can_leave(win, bufnr)
   local shown = api.nvim_win_get_buf(win)
-  return shown == bufnr
-    or not vim.bo[shown].modified
-    or vim.o.hidden
-    or #vim.fn.win_findbuf(shown) > 1
+  return shown == bufnr or not vim.bo[shown].modified or vim.o.hidden or #vim.fn.win_findbuf(shown) > 1
 end
 
 ---@param bufnr integer

@@ -57,9 +57,7 @@ class LuaEditor(HeadlessEditor):
 
     def focus(self, bufnr: int) -> int:
         """Goes to the window that shows this buffer, and returns it."""
-        return int(
-            self.lua("local w = vim.fn.win_findbuf(...)[1] vim.api.nvim_set_current_win(w) return w", bufnr)
-        )
+        return int(self.lua("local w = vim.fn.win_findbuf(...)[1] vim.api.nvim_set_current_win(w) return w", bufnr))
 
     def message(self) -> str:
         """All messages so far; they come a little later than what they are about, so there must be one."""

@@ -41,9 +41,21 @@ def test_status_is_of_the_focused_session_else_of_the_last_used(editor):
 def test_winbar_says_how_it_stands(editor):
     key = editor.chat()
     plan = [{"content": "a", "status": "completed", "priority": "low"}] * 2
-    editor.apply(status(key, "waiting", queue=2, pending_permissions=1, plan=plan, mode="100%", usage={"used": 53000, "size": 200000}))
+    editor.apply(
+        status(
+            key,
+            "waiting",
+            queue=2,
+            pending_permissions=1,
+            plan=plan,
+            mode="100%",
+            usage={"used": 53000, "size": 200000},
+        )
+    )
     win = editor.focus(editor.session(key, "bufnr"))
-    bar = editor.lua("return vim.api.nvim_eval_statusline(vim.wo[...].winbar, { winid = ..., maxwidth = 200 }).str", win)
+    bar = editor.lua(
+        "return vim.api.nvim_eval_statusline(vim.wo[...].winbar, { winid = ..., maxwidth = 200 }).str", win
+    )
     assert bar.strip() == "? demo waiting · plan 2/2 · 1 to allow · 2 queued · 100% · 53k/200k"
 
 
@@ -63,9 +75,7 @@ def test_unknown_agent_is_refused_in_words(editor):
 
 
 def test_default_agent(editor):
-    editor.lua(
-        'require("acp_nvim").setup({ agents = { zeta = { command = { "z" } }, beta = { command = { "b" } } } })'
-    )
+    editor.lua('require("acp_nvim").setup({ agents = { zeta = { command = { "z" } }, beta = { command = { "b" } } } })')
     editor.command("AcpChat")
     assert editor.sent("open")[0]["agent"] == "beta"
     editor.lua('require("acp_nvim").setup({ default_agent = "zeta", agents = { zeta = { command = { "z" } } } })')
@@ -164,7 +174,10 @@ def test_lua_that_is_loaded_again_takes_its_sessions_up(editor):
     editor.apply({"type": "ready", "version": "0.1.0", "pid": 1, "sessions": alive})
     assert editor.sent("redraw") == [{"session": key}]
     assert (editor.session(key, "bufnr"), editor.session(key, "prompt_bufnr")) == (chat, prompt)
-    editor.apply({"type": "reset", "session": key}, {"type": "append", "session": key, "block": 1, "kind": "agent", "text": "new"})
+    editor.apply(
+        {"type": "reset", "session": key},
+        {"type": "append", "session": key, "block": 1, "kind": "agent", "text": "new"},
+    )
     assert editor.lines(key) == ["", "new"]
     editor.keys("ihi<C-s>")
     assert editor.sent("prompt")[0]["session"] == key
@@ -185,7 +198,11 @@ def test_commands_that_cannot_do_it_say_so(editor, command):
 def test_log_opens_at_its_end(editor):
     editor.lua('require("acp_nvim.log").write("one") require("acp_nvim.log").write("two")')
     editor.command("AcpLog")
-    assert editor.lua("return { vim.bo.readonly, vim.fn.line('.'), vim.fn.getline('.'):match('two') }") == [True, 2, "two"]
+    assert editor.lua("return { vim.bo.readonly, vim.fn.line('.'), vim.fn.getline('.'):match('two') }") == [
+        True,
+        2,
+        "two",
+    ]
 
 
 def test_checkhealth(editor):

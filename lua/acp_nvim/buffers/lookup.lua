@@ -32,9 +32,7 @@ end
 ---@return integer[] loaded buffers of files
 function M.file_buffers()
   return vim.tbl_filter(function(bufnr)
-    return vim.api.nvim_buf_is_loaded(bufnr)
-      and vim.bo[bufnr].buftype == ""
-      and vim.api.nvim_buf_get_name(bufnr) ~= ""
+    return vim.api.nvim_buf_is_loaded(bufnr) and vim.bo[bufnr].buftype == "" and vim.api.nvim_buf_get_name(bufnr) ~= ""
   end, vim.api.nvim_list_bufs())
 end
 

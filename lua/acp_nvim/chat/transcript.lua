@@ -86,8 +86,7 @@ end
 local function end_row(transcript, block)
   local following_block = transcript.order[block.index + 1]
   -- one empty line lies between two blocks
-  return following_block and first_row(transcript, following_block) - 1
-    or api.nvim_buf_line_count(transcript.bufnr)
+  return following_block and first_row(transcript, following_block) - 1 or api.nvim_buf_line_count(transcript.bufnr)
 end
 
 ---Makes a block at the end: the line above its text is empty, and carries the header.

@@ -66,9 +66,9 @@ function M.explain(python, code, tail)
   local text = table.concat(tail, "\n")
   local missing = text:match("No module named '?([%w_.]+)")
   if missing then
-    return ("the host could not run: %s has no package %q. %s"):format(python, missing, M.advice())
+    return ("the host needs the Python package %q: %s lacks it. %s"):format(missing, python, M.advice())
   elseif text:match("[Uu]nknown option:? %-P") then
-    return ("the host could not run: %s is older than Python 3.11. %s"):format(python, M.advice())
+    return ("the host needs Python 3.11: %s is older. %s"):format(python, M.advice())
   end
   local last = tail[#tail] and (" Its last words: " .. tail[#tail]) or ""
   return ("the host ended unexpectedly (exit code %d); the next command starts it again.%s"):format(code, last)

@@ -36,7 +36,13 @@ local function show_placeholder(session, bufnr)
       key,
       config.keys("help")[1] or ":help acp-keys"
     )
-    api.nvim_buf_set_extmark(bufnr, PLACEHOLDER, 0, 0, { virt_text = { { words, "AcpPlaceholder" } }, virt_text_pos = "overlay" })
+    api.nvim_buf_set_extmark(
+      bufnr,
+      PLACEHOLDER,
+      0,
+      0,
+      { virt_text = { { words, "AcpPlaceholder" } }, virt_text_pos = "overlay" }
+    )
   end
 end
 

@@ -1,0 +1,75 @@
+"""Options: what is wrong is said by name and ignored; defaults and help come from one schema."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.lua.conftest import LuaEditor
+from tests.support.find_nvim import find_nvim
+
+ROOT = Path(__file__).resolve().parents[2]
+GET = 'return require("acp_nvim.config").get()'
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("{ agent = {} }", 'agent: no such option; did you mean "agents"?'),
+        ("{ keymaps = { allow_onec = 'x' } }", 'keymaps.allow_onec: no such option; did you mean "allow_once"?'),
+        ("{ ui = { width = 'wide' } }", "ui.width: must be a number, not a string"),
+        ("{ ui = 3 }", "ui: must be a table, not a number"),
+        ("{ fs = { write = 'safe' } }", 'fs.write: must be one of "save", "buffer"; did you mean "save"?'),
+        ("{ follow = { enabled = 'yes' } }", 'follow.enabled: must be one of "auto", true, false'),
+        ("{ keymaps = { send = 3 } }", "keymaps.send: must be a key, a list of keys, or false"),
+        ("{ agents = { x = 'gemini --acp' } }", 'agents.x: must be a table: write { command = { "gemini", "--acp" } }'),
+        ("{ agents = { x = { 'gemini' } } }", 'agents.x: must be a table: write { command = { "gemini" } }'),
+        ("{ agents = { x = { comand = { 'y' } } } }", 'agents.x.comand: no such field; did you mean "command"?'),
+        ("{ agents = { x = { command = 'y' } } }", "agents.x.command: must be a list of strings"),
+        ("{ agents = { x = { command = { 'y' }, env = 3 } } }", "agents.x.env: must be a table of names and strings"),
+        ("{ agents = { 'x' } }", "agents: must be a map from a name to an agent"),
+        ("{ 'x', [{}] = 1 }", "no such option"),
+        ("3", "must be a table, not a number"),
+    ],
+)
+def test_what_is_wrong_is_said_and_ignored(editor, given, words):
+    before = editor.lua(GET)
+    editor.lua(f'require("acp_nvim").setup({given})')
+    assert words in editor.message()
+    after = editor.lua(GET)
+    after["agents"] = before["agents"]
+    assert after == before
+
+
+def test_setup_wins_over_the_global(tmp_path):
+    config = {"ui": {"position": "left", "width": 50}, "agents": {"a": {"command": ["a"]}}}
+    editor = LuaEditor(tmp_path, config=config)
+    try:
+        editor.lua('require("acp_nvim").setup({ ui = { position = "tab" }, agents = { b = { command = { "b" } } } })')
+        merged = editor.lua(GET)
+        assert (merged["ui"]["position"], merged["ui"]["width"], merged["ui"]["prompt_height"]) == ("tab", 50, 6)
+        assert sorted(merged["agents"]) == ["a", "b"]
+        assert editor.messages() == []
+    finally:
+        editor.close()
+
+
+def test_a_complaint_is_made_once(editor):
+    editor.lua('for _ = 1, 3 do require("acp_nvim").setup({ nope = 1 }) end')
+    editor.message()
+    assert len(editor.messages()) == 1
+
+
+def test_the_help_lists_the_options_as_they_are():
+    command = [find_nvim(), "--clean", "--headless", "-l", str(ROOT / "doc" / "generate.lua"), "--check"]
+    assert subprocess.run(command, check=False, timeout=30).returncode == 0
+
+
+def test_help_tags_are_unique(tmp_path):
+    (tmp_path / "acp_nvim.txt").write_text((ROOT / "doc" / "acp_nvim.txt").read_text())
+    command = [find_nvim(), "--clean", "--headless", "-c", f"helptags {tmp_path}", "-c", "qall!"]
+    done = subprocess.run(command, check=True, timeout=30, capture_output=True, text=True)
+    assert done.stderr.strip() == ""
+    assert ":AcpChat" in (tmp_path / "tags").read_text()
