@@ -26,6 +26,10 @@ def environment(directory: Path) -> dict[str, str]:
         place = directory / kind.lower()
         place.mkdir()
         env[f"XDG_{kind}_HOME"] = str(place)
+    if "XDG_RUNTIME_DIR" not in env:
+        run = directory / "run"
+        run.mkdir(mode=0o700)
+        env["XDG_RUNTIME_DIR"] = str(run)
     env["ACP_NVIM_DEMO_ROOT"] = str(ROOT)
     return env
 
