@@ -33,4 +33,11 @@ function M.to_end(transcript, windows)
   transcript.resting = resting
 end
 
+---While a command is typed Neovim draws nothing by itself.
+function M.draw_under_command_line()
+  if vim.api.nvim_get_mode().mode:sub(1, 1) == "c" then
+    pcall(vim.cmd.redraw)
+  end
+end
+
 return M

@@ -39,6 +39,9 @@ function M.flush()
       following.to_end(transcript, windows)
     end
   end
+  if next(done) then
+    following.draw_under_command_line()
+  end
 end
 
 ---@param session acp.Session
