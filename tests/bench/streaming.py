@@ -35,9 +35,7 @@ class Streamed:
 
 def expected(count: int) -> str:
     """What the talker says."""
-    return "".join(
-        f"chunk {i:06d} of words, **bold** and `code`" + ("\n" if i % 3 == 0 else " ") for i in range(count)
-    )
+    return "".join(f"chunk {i:06d} of words, **bold** and `code`" + ("\n" if i % 3 == 0 else " ") for i in range(count))
 
 
 def stream(directory: Path, count: int, with_screen: bool = False) -> Streamed:
