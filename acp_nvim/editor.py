@@ -10,7 +10,7 @@ from acp_nvim.events import Event
 
 
 class BufferText(msgspec.Struct, frozen=True):
-    """A loaded buffer: what `:write` would write, which state of the buffer that was, and whether the file has it yet."""
+    """A loaded buffer: what `:write` would write, which state that was, and whether the file has it yet."""
 
     text: str
     tick: int
@@ -20,7 +20,8 @@ class BufferText(msgspec.Struct, frozen=True):
 class BufferWrite(msgspec.Struct, frozen=True):
     """What became of a write into a buffer.
 
-    `error` says why it failed (None: it did not); `changed` that the buffer was in another state than expected, and is as it was.
+    `error` says why it failed (None: it did not); `changed` that the buffer was in another state than expected, and
+    is as it was.
     """
 
     tick: int | None = None

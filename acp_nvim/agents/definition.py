@@ -10,7 +10,8 @@ import msgspec
 class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
     """An agent that can be started.
 
-    `command` is an argument list; `env` is set on top of the user's environment; `mcp_servers` goes into `session/new` as it is.
+    `command` is an argument list; `env` is set on top of the user's environment; `mcp_servers` goes into
+    `session/new` as it is.
     """
 
     name: str

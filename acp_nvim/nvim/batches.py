@@ -29,8 +29,9 @@ class Batches:
     def add(self, event: Event) -> None:
         """Let it wait.
 
-        A block's event joins the one that waits for the same block, which keeps its place. An event that says how things stand
-        now takes the place of its predecessor, but goes to the end: whoever reads the status `idle` has the text before it.
+        A block's event joins the one that waits for the same block, which keeps its place. An event that says how
+        things stand now takes the place of its predecessor, but goes to the end: whoever reads the status `idle` has
+        the text before it.
         """
         if isinstance(event, events.Reset):
             self._open.clear()

@@ -71,7 +71,8 @@ class ContentItem(msgspec.Struct, tag="content", tag_field="type"):
 class DiffItem(msgspec.Struct, tag="diff", tag_field="type", rename="camel"):
     """An item of a tool call's content: a change of a file.
 
-    `old_text` and `new_text` may be the whole file, a hunk, or only the words that change; without `old_text` the file is new.
+    `old_text` and `new_text` may be the whole file, a hunk, or only the words that change; without `old_text` the
+    file is new.
     """
 
     path: str

@@ -17,8 +17,8 @@ _loose = msgspec.json.Decoder()
 def decode_update(params: msgspec.Raw) -> tuple[str, Update]:
     """Session id and update of a `session/update`.
 
-    Kinds that we do not know become `UnknownUpdate` or `UnknownBlock`. Raises `msgspec.ValidationError`, which names the field, when
-    something of a known kind is malformed.
+    Kinds that we do not know become `UnknownUpdate` or `UnknownBlock`. Raises `msgspec.ValidationError`, which names
+    the field, when something of a known kind is malformed.
     """
     try:
         notification = _decoder.decode(params)

@@ -107,7 +107,7 @@ class AgentPeer:
             raise FailureError(failures.wrong_version(name, self.info.protocol_version))
 
     async def request(self, method: str, params: dict[str, Any], on_answer: Any = None) -> msgspec.Raw:
-        """Call the agent. Raises `RpcError` for its error, `FailureError` in words when it died instead of answering."""
+        """Call the agent. Raises `RpcError` for its error, `FailureError` in words when it died instead."""
         assert self._connection is not None
         try:
             return await self._connection.request(method, params, on_answer)

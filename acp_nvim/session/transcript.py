@@ -83,8 +83,9 @@ class Transcript:
     def tool_call(self, changed: ToolCallChanged) -> tuple[ToolCall, events.ToolCall | None]:
         """News of a tool call: the call as it is now, and the event unless nothing changed.
 
-        Whoever mentions an id first creates it. Some agents use their ids again in the next turn: an announcement of an id
-        that the running turn has not seen is a new call, while an update may still concern one of an earlier turn.
+        Whoever mentions an id first creates it. Some agents use their ids again in the next turn: an announcement of
+        an id that the running turn has not seen is a new call, while an update may still concern one of an earlier
+        turn.
         """
         tool_call_id = changed.patch.tool_call_id
         number = self._calls.get(tool_call_id)

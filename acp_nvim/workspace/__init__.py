@@ -1,1 +1,1 @@
-"""The files of a session: which ones an agent may touch, and reading and writing them without losing the user's text."""
+"""The files of a session: which ones an agent may touch; reading and writing them without losing the user's text."""

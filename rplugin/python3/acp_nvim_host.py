@@ -5,6 +5,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from acp_nvim.plugin import AcpPlugin  # noqa: E402
+from acp_nvim.plugin import AcpPlugin
 
 __all__ = ["AcpPlugin"]

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import anyio
 
-from acp_nvim import events
+from acp_nvim import events as happenings
 from acp_nvim.editor import BufferText, BufferWrite
 
-T = TypeVar("T", bound=events.Event)
+T = TypeVar("T", bound=happenings.Event)
 
 LIMIT_SECONDS = 20.0
 
@@ -36,12 +36,12 @@ class FakeBuffer:
 class FakeEditor:
     """Implements `acp_nvim.editor.Editor`."""
 
-    events: list[events.Event] = field(default_factory=list)
+    events: list[happenings.Event] = field(default_factory=list)
     buffers: dict[str, FakeBuffer] = field(default_factory=dict)
     on_write: Callable[[FakeBuffer], None] | None = None
     """Called before each write looks at the buffer: the user may type just then."""
 
-    def publish(self, event: events.Event) -> None:
+    def publish(self, event: happenings.Event) -> None:
         self.events.append(event)
 
     async def read_buffer(self, path: str) -> BufferText | None:
@@ -60,8 +60,7 @@ class FakeEditor:
             return BufferWrite(error="the buffer has changed", changed=True)
         buffer.text, buffer.tick, buffer.modified = text, tick + 1, not save
         if save:
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
+            await anyio.Path(path).write_text(text, encoding="utf-8", newline="")
         return BufferWrite(tick=buffer.tick, saved=save)
 
     def open(self, path: str | os.PathLike[str], text: str | None = None) -> FakeBuffer:
@@ -82,16 +81,16 @@ class FakeEditor:
 
     def text(self, kind: str) -> str:
         """All text of that kind of message."""
-        return "".join(event.text for event in self.all(events.Append) if event.kind == kind)
+        return "".join(event.text for event in self.all(happenings.Append) if event.kind == kind)
 
-    def status(self) -> events.StatusView:
+    def status(self) -> happenings.StatusView:
         """The last status."""
-        return self.all(events.Status)[-1].status
+        return self.all(happenings.Status)[-1].status
 
     async def until(self, what: str, condition: Callable[[], object]) -> None:
         """Wait until the condition holds; fails with the events so far when it does not within the limit."""
         with anyio.move_on_after(LIMIT_SECONDS):
-            while not condition():
+            while not condition():  # noqa: ASYNC110  # a condition is anything, and sets no event
                 await anyio.sleep(0.005)
             return
         shown = "\n".join(map(repr, self.events[-15:]))
