@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
 
 from acp_nvim.protocol.content import Resource, ResourceContents, Text
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class ContextItem(msgspec.Struct):
@@ -32,14 +35,20 @@ class Prompt(msgspec.Struct):
 
     def blocks(self, embedded_context: bool) -> list[Any]:
         """The content blocks for `session/prompt`: resources where the agent takes them, else text it can read."""
-        blocks: list[Any] = [Text(self.text)]
+        blocks: list[Any] = [Text(_readable(self.text))]
         for item in self.context:
             if embedded_context:
-                contents = ResourceContents(uri=item.uri, text=item.text, mime_type=item.mime_type)
+                uri, text = _readable(item.uri), _readable(item.text)
+                contents = ResourceContents(uri=uri, text=text, mime_type=item.mime_type)
                 blocks.append(Resource(contents))
             else:
-                blocks.append(Text(_quoted(item)))
+                blocks.append(Text(_readable(_quoted(item))))
         return blocks
+
+
+def _readable(text: str) -> str:
+    """Bytes that are no text, which Neovim gives us as surrogates, cannot be sent."""
+    return _SURROGATES.sub("\ufffd", text)
 
 
 def _quoted(item: ContextItem) -> str:

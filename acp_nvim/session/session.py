@@ -102,7 +102,7 @@ class Session:
             self._connecting.cancel()
 
     async def stop(self, force: bool) -> None:
-        """Leave the agent; its process ends with its last session, or at once with `force`. Transcript and queue stay."""
+        """Leave the agent; its process ends with its last session, or at once (`force`). Transcript and queue stay."""
         self.cancel()
         peer, session_id = self._peer, self.session_id
         if peer is None:
@@ -249,8 +249,10 @@ class Session:
             self.narrator.failure(failure)
 
     def _fail(self, failure: Failure) -> None:
-        """The agent could not be started."""
+        """The agent could not be started, or we failed with it."""
         self._wanted = False
+        if self._in_turn:
+            self._end_turn("error")
         self._leave("failed")
         kept = "Your prompt is kept, and goes out as soon as the agent starts." if self._queue else ""
         self.narrator.failure(failure, kept)
