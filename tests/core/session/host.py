@@ -1,0 +1,153 @@
+"""A host with a fake editor in front and scripted agents behind: spoken to as Lua does, seen through its events."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+
+from acp_nvim import events
+from acp_nvim.app import App
+from tests.core.guards import close_guard
+from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.fake_editor import FakeEditor
+from tests.support.processes import look_at
+
+
+class Host:
+    """The app; agents are added with `script` before `open` or `prompt` names them."""
+
+    def __init__(self, directory: Path, tasks: anyio.abc.TaskGroup) -> None:
+        self.directory = directory
+        self.cwd = directory / "project"
+        self.cwd.mkdir()
+        self.editor = FakeEditor()
+        self.app = App(self.editor, tasks)
+        self.scripts: dict[str, AgentScript] = {}
+        self.config: dict[str, Any] = {"agents": {}}
+        self.log_path = directory / "log" / "acp_nvim.log"
+
+    # --- what Lua says -----------------------------------------------------------------------------------------------
+
+    def hello(self, **config: Any) -> None:
+        """First of all, and again whenever the configuration changes."""
+        self.config |= config
+        hello = {"version": "0", "log_path": str(self.log_path), "config": self.config}
+        self.app.receive("hello", hello)
+
+    def script(self, source: str, name: str = "it") -> AgentScript:
+        """Write a script, and configure it as the agent of that name."""
+        script = self.scripts[name] = agent_script(self.directory, source, name)
+        self.config["agents"][name] = {"command": script.argv}
+        self.hello()
+        return script
+
+    def open(self, key: int = 1, agent: str = "it", cwd: str | None = None) -> None:
+        """A new session."""
+        self.app.receive("open", {"session": key, "agent": agent, "cwd": cwd or str(self.cwd)})
+
+    def prompt(self, text: str, key: int = 1, context: list[dict[str, str]] | None = None) -> None:
+        """The user says it."""
+        self.app.receive("prompt", {"session": key, "text": text, "context": context or []})
+
+    def cancel(self, key: int = 1, force: bool = False) -> None:
+        """The user wants the turn to end."""
+        self.app.receive("cancel", {"session": key, "force": force})
+
+    def stop(self, key: int = 1) -> None:
+        """The user wants the agent to end."""
+        self.app.receive("stop", {"session": key})
+
+    def answer(self, permission: int, option: str) -> None:
+        """The user chooses."""
+        self.app.receive("answer", {"id": permission, "option_id": option})
+
+    # --- what comes of it --------------------------------------------------------------------------------------------
+
+    async def turn(self, text: str = "hi", key: int = 1) -> str:
+        """Say it in a session, opened if need be, and wait for the end of the turn: its stop reason."""
+        if not any(one.key == key for one in self.app._sessions.values()):
+            self.open(key)
+        before = len(self.of(events.TurnEnd, key))
+        self.prompt(text, key)
+        await self.until("the end of the turn", lambda: len(self.of(events.TurnEnd, key)) > before)
+        return self.of(events.TurnEnd, key)[-1].stop_reason
+
+    async def until(self, what: str, condition: Callable[[], object]) -> None:
+        """Wait for it."""
+        await self.editor.until(what, condition)
+
+    async def until_state(self, state: str, key: int = 1) -> events.StatusView:
+        """Wait until the session says that of itself: its whole status."""
+        await self.until(f"the state {state}", lambda: (shown := self.status(key)) is not None and shown.state == state)
+        status = self.status(key)
+        assert status is not None
+        return status
+
+    async def until_received(self, method: str, count: int = 1, name: str = "it") -> list[Any]:
+        """Wait until an agent got so many of them."""
+        script = self.scripts[name]
+        await self.until(f"{count} {method} at the agent", lambda: len(script.received(method)) >= count)
+        return script.received(method)
+
+    async def until_note(self, note: str, count: int = 1, name: str = "it") -> list[Any]:
+        """Wait until a script noted that so many times."""
+        script = self.scripts[name]
+        await self.until(f"the note {note}", lambda: len(script.notes(note)) >= count)
+        return script.notes(note)
+
+    def of(self, kind: type[Any], key: int = 1) -> list[Any]:
+        """The events of a kind in one session."""
+        return [event for event in self.editor.all(kind) if event.session == key]
+
+    def status(self, key: int = 1) -> events.StatusView | None:
+        """The last status of a session."""
+        shown = self.of(events.Status, key)
+        return shown[-1].status if shown else None
+
+    def text(self, kind: str = "agent", key: int = 1) -> str:
+        """All text of that kind in one session."""
+        return "".join(event.text for event in self.of(events.Append, key) if event.kind == kind)
+
+    def notices(self, key: int = 1) -> list[str]:
+        """Our own lines in one session."""
+        return [event.text for event in self.of(events.Notice, key)]
+
+    def calls(self, key: int = 1) -> dict[int, events.CallView]:
+        """The tool calls of a session as they are shown now, by block."""
+        return {event.block: event.call for event in self.of(events.ToolCall, key)}
+
+    def sent_answers(self, name: str = "it") -> list[Any]:
+        """The answers that an agent got to its requests."""
+        return [one for one in self.scripts[name].received() if "method" not in one]
+
+    def close(self) -> None:
+        """After the app has ended: nothing that it started is left."""
+        close_guard(self.app._peers._guard)
+        logger = logging.getLogger("acp_nvim")
+        for handler in list(logger.handlers):
+            logger.removeHandler(handler)
+            handler.close()
+        logger.propagate = True
+        pids = [
+            pid for script in self.scripts.values() for name in ("started", "spawned") for pid in script.notes(name)
+        ]
+        assert [process for pid in pids if (process := look_at(pid))] == []
+
+
+@asynccontextmanager
+async def running_host(directory: Path) -> AsyncIterator[Host]:
+    """The app runs, and has been greeted; at the end all of it is gone."""
+    async with anyio.create_task_group() as tasks:
+        host = Host(directory, tasks)
+        host.hello()
+        try:
+            yield host
+        finally:
+            tasks.cancel_scope.cancel()
+    host.close()
