@@ -67,6 +67,7 @@ local of_session = {
     end
   end,
   tool_call = function(session, event)
+    session.call_blocks[event.call.id] = event.block
     transcript.draw(session, event.block, "tool_call", tool_call(event.call, session.cwd))
     tell_tool_call(session, event.call)
   end,

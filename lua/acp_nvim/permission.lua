@@ -36,7 +36,9 @@ M.refresh_keys = refresh_keys
 local function draw(one, outcome)
   local session = sessions.get(one.session)
   if session then
-    local rendered = block.render(one.request, answer_keys.letters(one.request), outcome, session.cwd)
+    -- right above, the tool call shows what it is about
+    local shown = session.call_blocks[one.request.tool_call_id] == one.block - 1
+    local rendered = block.render(one.request, answer_keys.letters(one.request), outcome, not shown, session.cwd)
     transcript.draw(session, one.block, "permission", rendered)
   end
 end

@@ -36,6 +36,7 @@ function M.add(key, agent, cwd)
     context = {},
     commands = {},
     calls = {},
+    call_blocks = {},
   }
   by_key[key] = session
   vim.g.acp_nvim_last_session = math.max(vim.g.acp_nvim_last_session or 0, key)

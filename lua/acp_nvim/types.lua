@@ -108,6 +108,7 @@
 ---@field draft? string[] of a prompt buffer that was wiped
 ---@field commands acp.SlashCommand[]
 ---@field calls table<string, string> tool call -> what was last told about it
+---@field call_blocks table<string, integer> tool call -> the block that shows it
 
 ---@class acp.SlashCommand
 ---@field name string

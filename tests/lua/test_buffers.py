@@ -225,15 +225,3 @@ def test_refresh_reads_unmodified_buffers_only(editor, file):
     assert read(editor, modified)["text"] == "\n"
     assert read(editor, gone)["text"] == "a\n"
     assert editor.api("get_mode")["blocking"] is False
-
-
-def test_many_reads_cost_little(editor, file):
-    path = file("".join(f"line {n}\n" for n in range(10_000)).encode())
-    spent = editor.lua(
-        """local read, path = require("acp_nvim.buffers").read, ...
-        local start = vim.uv.hrtime()
-        for _ = 1, 100 do read(path) end
-        return (vim.uv.hrtime() - start) / 1e6 / 100""",
-        str(path),
-    )
-    assert spent < 5, f"{spent} ms a read"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from pathlib import Path
 
@@ -81,16 +80,8 @@ def editor_with_host(tmp_path):
     editor.close()
 
 
-def test_start_up_loads_nothing_and_costs_little(tmp_path):
-    log = tmp_path / "startup"
+def test_start_up_loads_nothing(tmp_path):
     base = [find_nvim(), "--clean", "--headless", "-n", "--cmd", f"set rtp^={ROOT}"]
     code = 'lua print(#vim.tbl_filter(function(n) return n:match("^acp_nvim") end, vim.tbl_keys(package.loaded)))'
     done = subprocess.run([*base, "-c", code, "-c", "qall!"], capture_output=True, text=True, check=True, timeout=30)
     assert (done.stdout + done.stderr).strip() == "0"
-    costs = []
-    for _ in range(5):
-        subprocess.run([*base, "--startuptime", str(log), "-c", "qall!"], check=True, timeout=30)
-        (found,) = re.findall(r"(\d+\.\d+): sourcing .*plugin/acp_nvim\.lua", log.read_text())
-        costs.append(float(found))
-        log.unlink()
-    assert min(costs) < 2, costs

@@ -28,9 +28,10 @@ end
 ---@param request acp.Request
 ---@param letters table<string, string>
 ---@param outcome? string words for what became of it; nil while it waits
+---@param whole boolean with all that belongs to the request
 ---@param cwd? string
 ---@return acp.Rendered
-function M.render(request, letters, outcome, cwd)
+function M.render(request, letters, outcome, whole, cwd)
   local out = Lines.new()
   local title = Lines.one_line(request.title)
   local kind = Lines.one_line(request.kind)
@@ -46,8 +47,10 @@ function M.render(request, letters, outcome, cwd)
     out:add({ "  ", { outcome, "AcpToolDetail" } })
   else
     content.add_title_rest(out, request.title, math.huge)
-    content.add_locations(out, request.locations, title, cwd)
-    content.add(out, request.content, cwd)
+    if whole then
+      content.add_locations(out, request.locations, title, cwd)
+      content.add(out, request.content, cwd)
+    end
     rows = add_options(out, request, letters)
   end
   local rendered = out:rendered()
