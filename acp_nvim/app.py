@@ -160,12 +160,12 @@ class App:
     def _cancel(self, wanted: Cancel) -> None:
         session = self._sessions[wanted.session]
         if wanted.force:
-            self._tasks.start_soon(session.stop, True)
+            session.stop(force=True)
         else:
             session.cancel()
 
     def _stop(self, wanted: Named) -> None:
-        self._tasks.start_soon(self._sessions[wanted.session].stop, False)
+        self._sessions[wanted.session].stop(force=False)
 
     def _answer(self, answer: Answer) -> None:
         if not self._permissions.choose(answer.id, answer.option_id):
@@ -183,7 +183,7 @@ def start_log(path: str) -> None:
         handler.close()
     os.makedirs(os.path.dirname(path), exist_ok=True)
     handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(logging.Formatter("%(asctime)s [%(process)d] %(levelname)s %(name)s: %(message)s"))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False

@@ -53,9 +53,11 @@ class AgentPeer:
         self.sessions: dict[str, PeerSession] = {}
         self.gone = anyio.Event()
         self._initialize_seconds = initialize_seconds
+        self._tasks: anyio.abc.TaskGroup | None = None
         self._child: Child | None = None
         self._connection: Connection | None = None
         self._early: dict[str, list[Update]] = {}
+        self._opening = 0
         self._stopping = False
 
     def __repr__(self) -> str:
@@ -74,7 +76,7 @@ class AgentPeer:
 
     async def start(self, tasks: anyio.abc.TaskGroup, guard: Guard) -> None:
         """Spawn and `initialize`. Raises `FailureError`; then nothing of it is left running."""
-        definition = self.definition
+        definition, self._tasks = self.definition, tasks
         try:
             self._child = await Child.spawn(definition.name, definition.command, self.cwd, definition.env, guard)
         except OSError as error:
@@ -126,20 +128,31 @@ class AgentPeer:
         for update in self._early.pop(session_id, []):
             session.on_update(update)
 
-    async def leave(self, session_id: str | None) -> None:
-        """The session needs the agent no more; without any session the process is stopped."""
+    async def new_session(self, params: dict[str, Any]) -> msgspec.Raw:
+        """The answer to `session/new`. A process that gave us no session at all is not left running."""
+        self._opening += 1
+        opened = False
+        try:
+            answer = await self.request("session/new", params)
+            opened = True
+            return answer
+        finally:
+            self._opening -= 1
+            if not opened:
+                self.leave(None)
+
+    def leave(self, session_id: str | None, force: bool = False) -> None:
+        """The session needs the agent no more; without any session, or with `force`, the process is stopped."""
         if session_id is not None:
             self.sessions.pop(session_id, None)
-        if not self.sessions:
-            await self.stop()
+        if force or not (self.sessions or self._opening):
+            self._stop()
 
-    async def stop(self) -> None:
-        """End the process and all it started; its sessions are told."""
-        if self._child is None:
-            return
-        self._stopping = True
-        await self._child.stop()
-        await self.gone.wait()
+    def _stop(self) -> None:
+        """End the process and all it started, in the background; its sessions are told then."""
+        if self._child is not None and self._tasks is not None and not self._stopping:
+            self._stopping = True
+            self._tasks.start_soon(self._child.stop)
 
     # --- the agent speaks (jsonrpc.connection.Handler) ---------------------------------------------------------------
 
@@ -197,12 +210,21 @@ class AgentPeer:
 
     async def _serve_until_end(self, child: Child) -> None:
         assert self._connection is not None
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(child.read_stderr)
-            await self._connection.run()
-            with anyio.move_on_after(EXIT_SECONDS):
-                await child.wait()
-            await child.stop()
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(child.read_stderr)
+                tasks.start_soon(self._end_with, child, scope)
+                await self._connection.run()
+                with anyio.move_on_after(EXIT_SECONDS):
+                    await child.wait()
+                await child.stop()
+
+    @staticmethod
+    async def _end_with(child: Child, scope: anyio.CancelScope) -> None:
+        """The process is gone: so must be who holds its pipes; who is out of our reach is not waited for."""
+        await child.wait()
+        await child.stop()
+        scope.deadline = anyio.current_time() + EXIT_SECONDS
 
     def _death(self) -> Failure:
         assert self._child is not None

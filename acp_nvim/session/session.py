@@ -101,17 +101,14 @@ class Session:
             self._wanted = False
             self._connecting.cancel()
 
-    async def stop(self, force: bool) -> None:
+    def stop(self, force: bool) -> None:
         """Leave the agent; its process ends with its last session, or at once (`force`). Transcript and queue stay."""
         self.cancel()
         peer, session_id = self._peer, self.session_id
         if peer is None:
             return
-        if force:
-            await peer.stop()
-        else:
-            self.on_gone(None)
-            await peer.leave(session_id)
+        self.on_gone(None)
+        peer.leave(session_id, force)
 
     # --- its life ----------------------------------------------------------------------------------------------------
 
@@ -147,6 +144,7 @@ class Session:
         self._peer, self.session_id = peer, response.session_id
         self.narrator.facts.begin(response)
         self.requests.quirks = peer.quirks
+        self.narrator.transcript.begin_agent()
         if self._had_turns:
             self.narrator.notice("warn", "The agent was started anew: it does not know what was said above.")
         self._set_state("idle")
@@ -155,11 +153,12 @@ class Session:
 
     async def _new_session(self, peer: AgentPeer, definition: AgentDefinition) -> v1.NewSessionResponse:
         try:
-            answer = await peer.request("session/new", {"cwd": self.cwd, "mcpServers": definition.mcp_servers})
+            answer = await peer.new_session({"cwd": self.cwd, "mcpServers": definition.mcp_servers})
             return msgspec.json.decode(answer, type=v1.NewSessionResponse)
         except RpcError as error:
             raise FailureError(failures.refused(self.agent, "session/new", error)) from error
         except msgspec.DecodeError as error:
+            peer.leave(None)
             raise FailureError(failures.malformed_answer(self.agent, "session/new", error)) from error
 
     def _give_up_start(self) -> None:

@@ -63,7 +63,7 @@ class Transcript:
         self._open_message: int | None = None
         self._messages: dict[tuple[Role, str], int] = {}
         self._calls: dict[str, int] = {}
-        self._turn_calls: set[str] = set()
+        self._turn_calls: dict[str, bool] = {}  # whether the turn made it, or only mentioned an earlier one
         self._plan: int | None = None
 
     def __repr__(self) -> str:
@@ -89,10 +89,10 @@ class Transcript:
         """
         tool_call_id = changed.patch.tool_call_id
         number = self._calls.get(tool_call_id)
-        fresh = number is None or (changed.announced and tool_call_id not in self._turn_calls)
+        fresh = number is None or (changed.announced and not self._turn_calls.get(tool_call_id))
         if number is None or fresh:
             number = self._calls[tool_call_id] = self._add(CallBlock(ToolCall(tool_call_id=tool_call_id)))
-        self._turn_calls.add(tool_call_id)
+        self._turn_calls[tool_call_id] = fresh or self._turn_calls.get(tool_call_id, False)
         block = self._blocks[number - 1]
         assert isinstance(block, CallBlock)
         different = block.call.apply(changed.patch)
@@ -137,6 +137,12 @@ class Transcript:
         self._turn_calls.clear()
         self._plan = None
         self._open_message = None
+
+    def begin_agent(self) -> None:
+        """The ids of the process that was there before mean nothing to a new one."""
+        self.begin_turn()
+        self._messages.clear()
+        self._calls.clear()
 
     def replay(self) -> Iterator[events.Event]:
         """The events that show the whole of it again."""
