@@ -1,0 +1,162 @@
+"""An agent that cannot be started, or does not want to: told in words that help, and the prompt is kept."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from acp_nvim import events
+from tests.core.session.host import Host
+from tests.support.processes import look_at
+
+pytestmark = pytest.mark.anyio
+
+KEPT = "Your prompt is kept, and goes out as soon as the agent starts."
+
+
+async def failed(host: Host, agent: str = "it", prompt: str = "go", cwd: str | None = None) -> events.Error:
+    """Open and prompt, and wait for the failure."""
+    host.open(1, agent, cwd)
+    host.prompt(prompt)
+    error = await host.editor.until_event(events.Error)
+    status = await host.until_state("failed")
+    assert (status.queue, error.session) == (1, 1)
+    assert host.notices() == [error.text]
+    assert error.text.endswith(KEPT)
+    return error
+
+
+async def test_a_command_that_is_not_there(host: Host) -> None:
+    host.hello(agents={"it": {"command": ["no-such-agent", "--acp"]}})
+    error = await failed(host)
+    assert error.code == "agent_not_found"
+    assert "Agent 'it' cannot start: the command 'no-such-agent' was not found." in error.text
+    assert "agents.it.command" in error.text
+
+
+async def test_a_command_that_may_not_be_run(host: Host) -> None:
+    program = host.directory / "program"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o644)
+    host.hello(agents={"it": {"command": [str(program)]}})
+    error = await failed(host)
+    assert (error.code, "Permission denied" in error.text) == ("agent_not_found", True)
+
+
+async def test_a_directory_that_is_not_there(host: Host) -> None:
+    host.script("")
+    error = await failed(host, cwd="/nonexistent/project")
+    assert "there is no directory /nonexistent/project" in error.text
+
+
+async def test_an_agent_that_nobody_knows(host: Host) -> None:
+    host.script("", "claude")
+    error = await failed(host, "cluade")
+    assert error.code == "agent_unknown"
+    assert "Did you mean 'claude'?" in error.text
+
+
+async def test_settings_that_cannot_be_used(host: Host) -> None:
+    host.hello(agents={"it": {"command": "one string"}})
+    assert "The configuration of agent 'it' cannot be used" in (await failed(host)).text
+
+
+async def test_one_that_ends_at_once(host: Host) -> None:
+    host.script('def start(agent):\n    agent.stderr("no key in the environment\\n"); agent.exit(1)')
+    error = await failed(host)
+    assert error.code == "agent_exited"
+    assert "ended with exit code 1" in error.text
+    assert "  no key in the environment" in error.text
+
+
+async def test_one_that_never_answers_initialize_is_stopped(host: Host) -> None:
+    script = host.script("""
+        def initialize(agent, request):
+            agent.stderr("waiting for a login\\n")
+            return NO_ANSWER
+    """)
+    host.hello(timeouts={"initialize": 300})
+    error = await failed(host)
+    assert error.code == "agent_silent"
+    assert "did not answer `initialize` within 0.3 s and was stopped" in error.text
+    assert [pid for pid in script.notes("started") if look_at(pid)] == []
+
+
+@pytest.mark.parametrize(("version", "step"), [(2, "Update acp_nvim."), (0, "Update the agent.")])
+async def test_one_of_another_protocol_version_is_stopped(host: Host, version: int, step: str) -> None:
+    script = host.script(f'INITIALIZE = {{"protocolVersion": {version}}}')
+    error = await failed(host)
+    assert error.code == "protocol_version"
+    assert f"speaks ACP version {version}; acp_nvim speaks version 1. {step}" in error.text
+    assert [pid for pid in script.notes("started") if look_at(pid)] == []
+
+
+@pytest.mark.parametrize("version", ['"one"', "None", "1.5"])
+async def test_an_answer_that_is_not_acp(host: Host, version: str) -> None:
+    host.script(f'INITIALIZE = {{"protocolVersion": {version}}}')
+    error = await failed(host)
+    assert error.code == "agent_refused"
+    assert "answered `initialize` with something that is not ACP" in error.text
+    assert "protocolVersion" in error.text
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "data", "words"),
+    [
+        (-32603, "Internal error", {"details": "no network"}, "Internal error: no network (code -32603)"),
+        (-31002, "vendor", None, "vendor (code -31002)"),
+        (401, '{"error": {"code": 401}}', "", '{"error": {"code": 401}} (code 401)'),
+        (1001, "exited\n  at frame 1", {"restartable": True}, "exited\n  at frame 1 (code 1001)"),
+    ],
+)
+@pytest.mark.parametrize("method", ["initialize", "session/new"])
+async def test_a_refusal_is_told_with_its_reason_and_code(
+    host: Host, method: str, code: int, message: str, data: object, words: str
+) -> None:
+    name = method.replace("/", "_")
+    host.script(f"def {name}(agent, request): raise Error({code}, {message!r}, {data!r})")
+    error = await failed(host)
+    assert error.code == "agent_refused"
+    assert f"Agent 'it' refused `{method}`: {words}." in error.text
+
+
+async def test_a_new_session_without_an_id_is_not_acp(host: Host) -> None:
+    host.script('def session_new(agent, request): return {"id": "x"}')
+    error = await failed(host)
+    assert "answered `session/new` with something that is not ACP" in error.text
+    assert "sessionId" in error.text
+
+
+async def test_a_sign_in_that_is_needed_is_told_and_the_prompt_goes_out_afterwards(host: Host, tmp_path: Path) -> None:
+    door = tmp_path / "signed in"
+    host.script(f"""
+        def session_new(agent, request):
+            if not os.path.exists({str(door)!r}):
+                raise Error(-32000, "Authentication required", {{"authMethods": []}})
+            return {{"sessionId": "s"}}
+    """)
+    error = await failed(host, prompt="first")
+    assert error.code == "auth_required"
+    assert "wants you to sign in first (Authentication required)" in error.text
+    os.mknod(door)
+    host.prompt("second")
+    await host.editor.until_event(events.TurnEnd, 2)
+    assert host.text() == "You said: firstYou said: second"
+    assert host.text("user") == "firstsecond"
+
+
+async def test_a_configuration_that_was_corrected_counts_from_the_next_prompt_on(host: Host) -> None:
+    host.hello(agents={"it": {"command": ["no-such-agent"]}})
+    await failed(host, prompt="kept")
+    host.script("")
+    host.prompt("next")
+    await host.editor.until_event(events.TurnEnd, 2)
+    assert host.text() == "You said: keptYou said: next"
+
+
+async def test_a_process_whose_only_session_was_refused_is_not_left_running(host: Host) -> None:
+    script = host.script('def session_new(agent, request): raise Error(-32603, "no")')
+    await failed(host)
+    await host.until("the process to end", lambda: not any(look_at(pid) for pid in script.notes("started")))
