@@ -58,13 +58,24 @@ function M.asked(session, id, request)
   return new
 end
 
+---@param options acp.Option[]
+---@param option_id? string
+---@return boolean
+local function is_rejection(options, option_id)
+  return vim.iter(options):any(function(option)
+    return option.option_id == option_id and vim.startswith(option.kind, "reject")
+  end)
+end
+
+---@param one acp.Pending
 ---@param event { outcome: string, name?: string, option_id?: string }
 ---@return string
-local function outcome_words(event)
-  if event.outcome == "selected" then
-    return "✓ " .. vim.trim((event.name or event.option_id or "answered"):match("^[^\r\n]*"))
+local function outcome_words(one, event)
+  if event.outcome ~= "selected" then
+    return "– " .. tostring(event.outcome)
   end
-  return "– " .. tostring(event.outcome)
+  local mark = is_rejection(one.request.options, event.option_id) and "✗ " or "✓ "
+  return mark .. vim.trim((event.name or event.option_id or "answered"):match("^[^\r\n]*"))
 end
 
 ---@param session acp.Session
@@ -76,7 +87,7 @@ function M.done(session, event)
     return false
   end
   pending[event.id] = nil
-  draw(one, outcome_words(event))
+  draw(one, outcome_words(one, event))
   refresh_keys(session)
   local new = heard[event.id] == "asked"
   heard[event.id] = "done"
