@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.editor import HeadlessEditor
 from tests.support.screen import ScreenEditor
+
+# no clock decides whether a test passes, and each run tries the same cases
+settings.register_profile("acp_nvim", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("acp_nvim")
 
 
 @pytest.fixture
