@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
 
 from acp_nvim import events
@@ -97,7 +98,8 @@ class Narrator:
         self._publish(event)
         if changed.patch.locations:
             place = views.places(call.locations)[-1]
-            self._publish(events.Location(session=self._key, path=place.path, line=place.line))
+            path = os.path.join(self._cwd, place.path)  # which leaves an absolute one as it is
+            self._publish(events.Location(session=self._key, path=path, line=place.line))
         if call.finished and call.kind in WRITES_FILES:
             self._publish(events.FilesMaybeChanged(session=self._key, cwd=self._cwd))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 import anyio
@@ -14,6 +14,7 @@ from acp_nvim.agents.definition import QUIRKS, AgentDefinition
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, PeerGoneError, RpcError
+from acp_nvim.jsonrpc.pending import Answer
 from acp_nvim.limits import EARLY_UPDATES, EXIT_SECONDS
 from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import Guard
@@ -56,6 +57,7 @@ class AgentPeer:
         self._tasks: anyio.abc.TaskGroup | None = None
         self._child: Child | None = None
         self._connection: Connection | None = None
+        self._left: set[str] = set()
         self._early: dict[str, list[Update]] = {}
         self._opening = 0
         self._stopping = False
@@ -128,23 +130,36 @@ class AgentPeer:
         for update in self._early.pop(session_id, []):
             session.on_update(update)
 
-    async def new_session(self, params: dict[str, Any]) -> msgspec.Raw:
-        """The answer to `session/new`. A process that gave us no session at all is not left running."""
+    async def new_session(self, params: dict[str, Any], begin: Callable[[v1.NewSessionResponse], None]) -> None:
+        """Open a session; `begin` is called when the answer is read, before anything that follows it is looked at.
+
+        Raises `FailureError`. A process that gave us no session at all is not left running.
+        """
+        malformed: list[msgspec.DecodeError] = []
+
+        def on_answer(answer: Answer) -> None:
+            if not isinstance(answer, Exception):
+                try:
+                    begin(msgspec.json.decode(answer, type=v1.NewSessionResponse))
+                except msgspec.DecodeError as error:
+                    malformed.append(error)
+
         self._opening += 1
-        opened = False
         try:
-            answer = await self.request("session/new", params)
-            opened = True
-            return answer
+            await self.request("session/new", params, on_answer)
+        except RpcError as error:
+            raise FailureError(failures.refused(self.definition.name, "session/new", error)) from error
         finally:
             self._opening -= 1
-            if not opened:
-                self.leave(None)
+            self.leave(None)
+        if malformed:
+            raise FailureError(failures.malformed_answer(self.definition.name, "session/new", malformed[0]))
 
     def leave(self, session_id: str | None, force: bool = False) -> None:
         """The session needs the agent no more; without any session, or with `force`, the process is stopped."""
         if session_id is not None:
             self.sessions.pop(session_id, None)
+            self._left.add(session_id)
         if force or not (self.sessions or self._opening):
             self._stop()
 
@@ -169,7 +184,7 @@ class AgentPeer:
         session = self.sessions.get(session_id)
         if session is not None:
             session.on_update(update)
-        elif sum(map(len, self._early.values())) < EARLY_UPDATES:
+        elif session_id not in self._left and sum(map(len, self._early.values())) < EARLY_UPDATES:
             self._early.setdefault(session_id, []).append(update)
 
     def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:

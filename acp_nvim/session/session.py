@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Literal
 
 import anyio
@@ -140,7 +141,13 @@ class Session:
             self.narrator.prompt(self._queue[0])
         definition = self._find(self.agent)
         peer = await self._peers.obtain(definition, self.cwd)
-        response = await self._new_session(peer, definition)
+        params = {"cwd": self.cwd, "mcpServers": definition.mcp_servers}
+        await peer.new_session(params, partial(self._begin, peer))
+
+    def _begin(self, peer: AgentPeer, response: v1.NewSessionResponse) -> None:
+        """The session lives from the moment that its answer is read: what the agent says next may be for it."""
+        if self._connecting.cancel_called:
+            return
         self._peer, self.session_id = peer, response.session_id
         self.narrator.facts.begin(response)
         self.requests.quirks = peer.quirks
@@ -150,16 +157,6 @@ class Session:
         self._set_state("idle")
         self._editor.publish(events.SessionReady(session=self.key, session_id=response.session_id, agent=self.agent))
         peer.adopt(response.session_id, self)
-
-    async def _new_session(self, peer: AgentPeer, definition: AgentDefinition) -> v1.NewSessionResponse:
-        try:
-            answer = await peer.new_session({"cwd": self.cwd, "mcpServers": definition.mcp_servers})
-            return msgspec.json.decode(answer, type=v1.NewSessionResponse)
-        except RpcError as error:
-            raise FailureError(failures.refused(self.agent, "session/new", error)) from error
-        except msgspec.DecodeError as error:
-            peer.leave(None)
-            raise FailureError(failures.malformed_answer(self.agent, "session/new", error)) from error
 
     def _give_up_start(self) -> None:
         """The user cancelled while the agent started: prompts already on screen are not sent."""
