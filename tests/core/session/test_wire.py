@@ -1,0 +1,236 @@
+"""Whatever else agents put on the wire: noise, unknown names, early and malformed messages; the turn goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_nvim import events
+from tests.core.session.host import Host
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Debugger listening on ws://127.0.0.1\n",
+        b"\x1b[33mwarn\x1b[0m\n",
+        b"{\n",
+        b"\xff\xfe\n",
+        b"[]\n",
+        b"\n\r\n",
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n',
+        b'{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found","data":"unknown/notification"}}\n',
+        b'{"jsonrpc":"2.0","id":99,"result":{}}\n',
+        b'{"jsonrpc":"2.0","method":"_auth/status_update","params":{"sessionId":"other"}}\n',
+        b'{"jsonrpc":"2.0","method":"qwen/notify/session/mode-update"}\n',
+        b'{"jsonrpc":"2.0","method":"session/update"}\n',
+        b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"plan"}}}\n',
+        b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session-9","update":{"sessionUpdate":"x"}}}\n',
+    ],
+)
+async def test_noise_changes_nothing(host: Host, line: bytes) -> None:
+    host.script(f"""
+        def turn(agent, prompt):
+            prompt.say("before ")
+            agent.raw({line!r})
+            prompt.say("after")
+    """)
+    assert await host.turn() == "end_turn"
+    assert host.text() == "before after"
+    assert host.editor.all(events.Error) == []
+
+
+async def test_noise_on_stderr_is_no_failure(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            agent.stderr("Traceback (most recent call last):\\n" * 2000)
+            prompt.say("fine")
+    """)
+    assert await host.turn() == "end_turn"
+    assert (host.text(), host.notices()) == ("fine", [])
+
+
+@pytest.mark.parametrize(
+    "method", ["craft/drainMidTurnQueue", "terminal/create", "elicitation/create", "_x", "initialize"]
+)
+@pytest.mark.parametrize("string_ids", [True, False])
+async def test_an_unknown_request_is_refused_with_method_not_found(host: Host, method: str, string_ids: bool) -> None:
+    host.script(f"""
+        STRING_IDS = {string_ids}
+        def turn(agent, prompt):
+            try:
+                prompt.request({method!r})
+            except Error as error:
+                agent.note(code=error.code, data=error.data)
+    """)
+    await host.turn()
+    assert host.scripts["it"].notes("code") == [-32601]
+    assert host.scripts["it"].notes("data") == [{"method": method}]
+
+
+@pytest.mark.parametrize("params", [None, {}, {"sessionId": 5}, {"sessionId": "nobody"}, []])
+@pytest.mark.parametrize("method", ["fs/read_text_file", "session/request_permission"])
+async def test_a_request_of_no_session_is_refused_with_invalid_params(host: Host, method: str, params: Any) -> None:
+    host.script(f"""
+        def turn(agent, prompt):
+            try:
+                agent.request({method!r}, {params!r})
+            except Error as error:
+                agent.note(code=error.code)
+    """)
+    await host.turn()
+    assert host.scripts["it"].notes("code") == [-32602]
+
+
+async def test_updates_before_the_answer_to_session_new_are_shown_after_it(host: Host) -> None:
+    host.script("""
+        def session_new(agent, request):
+            agent.update("mine", {"sessionUpdate": "usage_update", "used": 1, "size": 2})
+            agent.flood("mine", [f"{number} " for number in range(500)])
+            return {"sessionId": "mine"}
+    """)
+    host.open()
+    await host.until_state("idle")
+    await host.until("the early words", lambda: host.text() == "".join(f"{number} " for number in range(500)))
+    kinds = [type(event) for event in host.editor.events]
+    assert kinds.index(events.SessionReady) < kinds.index(events.Append)
+    status = host.status()
+    assert status is not None
+    assert status.usage == {"used": 1, "size": 2}
+
+
+async def test_a_request_right_after_the_answer_to_session_new_is_served(host: Host) -> None:
+    (host.cwd / "AGENTS.md").write_text("be kind")
+    host.script(f"""
+        def session_new(agent, request):
+            request.reply({{"sessionId": "mine"}})
+            path = {str(host.cwd / "AGENTS.md")!r}
+            try:
+                agent.note(read=agent.request("fs/read_text_file", {{"sessionId": "mine", "path": path}}))
+            except Error as error:
+                agent.note(read=error.message)
+            return NO_ANSWER
+    """)
+    host.open()
+    assert await host.until_note("read") == [{"content": "be kind"}]
+
+
+async def test_an_update_of_an_unknown_kind_is_a_line_and_its_rest_is_passed_over(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.update("next_edit", suggestions=[1])
+            prompt.say("on")
+    """)
+    await host.turn()
+    assert host.notices() == ["The agent sent an update that acp_nvim does not know: next_edit"]
+    assert host.text() == "on"
+
+
+async def test_notices_of_the_agent_are_lines_of_their_level(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.update("notice", severity="warning", title="Slow", description="The provider is busy.")
+            prompt.update("notice", severity="error", title="Bad")
+            prompt.update("notice", severity="whisper", title="Psst")
+            prompt.update("compaction_update", compactionId="k", status="failed", error="too long")
+    """)
+    await host.turn()
+    assert [(event.level, event.text) for event in host.of(events.Notice)] == [
+        ("warn", "Slow\nThe provider is busy."),
+        ("error", "Bad"),
+        ("info", "Psst"),
+        ("info", "Compaction of the conversation: failed: too long"),
+    ]
+
+
+async def test_messages_with_ids_are_kept_apart_and_empty_chunks_show_nothing(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.say("", messageId="a")
+            prompt.say("one ", messageId="a")
+            prompt.say("two ", messageId="b")
+            prompt.say("of one", messageId="a")
+            prompt.say("")
+    """)
+    await host.turn()
+    shown: dict[int, str] = {}
+    for event in host.of(events.Append):
+        if event.kind == "agent":
+            shown[event.block] = shown.get(event.block, "") + event.text
+    assert list(shown.values()) == ["one of one", "two "]
+
+
+async def test_a_line_of_half_a_megabyte_and_half_a_character_are_taken(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.say("x" * 600_000)
+            prompt.say("\\ud83d")
+            prompt.say("\\ude00!")
+    """)
+    await host.turn()
+    assert host.text() == "x" * 600_000 + "\ufffd\ufffd!"
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "data", "words"),
+    [
+        (-32603, "Internal error", {"details": "provider is down"}, "Internal error: provider is down (code -32603)"),
+        (400, '{"error":{"code":400}}', None, '{"error":{"code":400}} (code 400)'),
+        (-31002, "retry later", ["x"], "retry later (code -31002)"),
+    ],
+)
+async def test_an_error_answer_to_a_prompt_is_told_and_the_session_goes_on(
+    host: Host, code: int, message: str, data: Any, words: str
+) -> None:
+    host.script(f"""
+        def turn(agent, prompt):
+            if prompt.text == "bad":
+                raise Error({code}, {message!r}, {data!r})
+            prompt.say("fine")
+    """)
+    assert await host.turn("bad") == "error"
+    error = await host.editor.until_event(events.Error)
+    assert (error.code, error.text) == (
+        "turn_failed",
+        f"Agent 'it' failed on this prompt: {words}. You can prompt again.",
+    )
+    assert await host.turn("good") == "end_turn"
+    assert host.text() == "fine"
+    assert len(host.scripts["it"].notes("started")) == 1
+
+
+async def test_a_sign_in_that_is_needed_in_the_middle_is_told(host: Host) -> None:
+    host.script('def turn(agent, prompt): raise Error(-32000, "Authentication required")')
+    assert await host.turn() == "error"
+    assert (await host.editor.until_event(events.Error)).code == "auth_required"
+
+
+async def test_a_result_without_a_stop_reason_ends_the_turn_in_words(host: Host) -> None:
+    host.script('def turn(agent, prompt): return {"usage": {}}')
+    assert await host.turn() == "error"
+    error = await host.editor.until_event(events.Error)
+    assert "answered `session/prompt` with something that is not ACP" in error.text
+    assert "stopReason" in error.text
+
+
+async def test_a_second_answer_to_a_prompt_changes_nothing(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.reply({"stopReason": "end_turn"})
+            return "refusal"
+    """)
+    await host.turn()
+    await host.turn("again")
+    assert [end.stop_reason for end in host.of(events.TurnEnd)] == ["end_turn", "end_turn"]
+
+
+async def test_an_agent_that_reads_slowly_holds_up_nobody(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.say(str(len(prompt.text)))
+    """)
+    await host.turn("x" * 3_000_000)
+    assert host.text() == "3000000"
