@@ -3,7 +3,7 @@ PYTHON ?=
 PY := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench interop soak doc clean
+.PHONY: help setup demo test check format bench interop soak picture doc clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1|/' | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -37,6 +37,9 @@ interop: setup ## real third-party agents against a scripted model server (bring
 
 soak: setup ## long runs
 	@if [ -d tests/soak ]; then $(PY) -m pytest tests/soak; else echo "no tests/soak here"; exit 1; fi
+
+picture: setup ## make the picture of the README again
+	@$(PY) -m tests.tools.picture
 
 doc: setup ## write the generated parts of the help again
 	@nvim=$$($(PY) tests/support/find_nvim.py) && "$$nvim" --clean --headless -l doc/generate.lua

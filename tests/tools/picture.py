@@ -1,0 +1,89 @@
+"""Makes the README's picture: the demo in a real Neovim on a real screen, as SVG."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from shutil import copytree
+
+from tests.support.places import ROOT
+from tests.support.screen import ScreenEditor
+
+PICTURE = ROOT / "doc" / "picture.svg"
+COLUMNS, ROWS = 118, 42
+CELL_WIDTH, CELL_HEIGHT = 8.4, 18
+PAPER, INK = "#14161b", "#e0e2ea"
+STYLE = "font: 14px 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+NAMED = {
+    **{"black": "#14161b", "red": "#ffc0b9", "green": "#b3f6c0", "brown": "#fce094", "blue": "#a6dbff"},
+    **{"magenta": "#ffcaff", "cyan": "#8cf8f7", "white": "#e0e2ea"},
+}
+
+
+def colour(name: str, default: str) -> str:
+    """A colour of pyte as SVG has it."""
+    if name == "default":
+        return default
+    return NAMED.get(name.removeprefix("bright"), f"#{name}" if len(name) == 6 else default)
+
+
+def look(cell: object) -> tuple[str, str, bool]:
+    """Ink, paper and weight of a cell."""
+    ink, paper = colour(cell.fg, INK), colour(cell.bg, PAPER)  # type: ignore[attr-defined]
+    if cell.reverse:  # type: ignore[attr-defined]
+        ink, paper = paper, ink
+    return ink, paper, bool(cell.bold)  # type: ignore[attr-defined]
+
+
+def drawn_row(nvim: ScreenEditor, row: int) -> list[str]:
+    """The SVG elements of one row."""
+    cells = [nvim.cell(row, column) for column in range(COLUMNS)]
+    pieces, column = [], 0
+    for (ink, paper, bold), group in groupby(cells, key=look):
+        text = "".join(cell.data for cell in group)
+        x, y, width = column * CELL_WIDTH, row * CELL_HEIGHT, len(text) * CELL_WIDTH
+        if paper != PAPER:
+            pieces.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{CELL_HEIGHT}" fill="{paper}"/>')
+        pieces += [drawn_word(match, column, y + 14, ink, bold) for match in re.finditer(r"\S+", text)]
+        column += len(text)
+    return pieces
+
+
+def drawn_word(word: re.Match[str], column: int, y: int, ink: str, bold: bool) -> str:
+    """A word at its place: what stands between words is not left to the reader's idea of a space."""
+    x, width = (column + word.start()) * CELL_WIDTH, len(word[0]) * CELL_WIDTH
+    weight = ' font-weight="bold"' if bold else ""
+    length = f'textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"'
+    return f'<text x="{x:.1f}" y="{y}" {length} fill="{ink}"{weight}>{escape(word[0])}</text>'
+
+
+def svg(nvim: ScreenEditor) -> str:
+    """What the screen shows now."""
+    width, height = COLUMNS * CELL_WIDTH, ROWS * CELL_HEIGHT
+    rows = [piece for row in range(ROWS) for piece in drawn_row(nvim, row)]
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" style="{STYLE}">'
+    return "\n".join([head, f'<rect width="100%" height="100%" fill="{PAPER}"/>', *rows, "</svg>"]) + "\n"
+
+
+def main() -> None:
+    """Ask the demo agent for an improvement, and keep the screen on which it asks for permission."""
+    with tempfile.TemporaryDirectory(prefix="acp-picture-") as directory:
+        nvim = ScreenEditor(Path(directory), columns=COLUMNS, rows=ROWS, env={"ACP_NVIM_DEMO_SPEED": "0"})
+        try:
+            copytree(ROOT / "acp_nvim" / "demo_project", nvim.project, dirs_exist_ok=True)
+            nvim.command(f"cd {nvim.project} | edit greeting.py | set termguicolors")
+            nvim.command("AcpChat demo")
+            nvim.wait_until('require("acp_nvim").status().state == "idle"')
+            nvim.type("ifix the greeting\x1b\r")
+            nvim.wait_until('#require("acp_nvim").permissions() > 0')
+            nvim.wait_for("[3] r")
+            PICTURE.write_text(svg(nvim), encoding="utf-8")
+        finally:
+            nvim.close()
+
+
+if __name__ == "__main__":
+    main()
