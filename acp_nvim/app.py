@@ -123,7 +123,11 @@ class App:
             self._editor.publish(events.Error(text=f"acp_nvim: {method}: {error!r}", code="host_bug"))
 
     def _hello(self, hello: Hello) -> None:
-        start_log(hello.log_path)
+        try:
+            start_log(hello.log_path)
+        except OSError as error:
+            words = f"The log {hello.log_path} cannot be written: {error.strerror}. Everything else works."
+            self._editor.publish(events.Error(text=words, code="no_log"))
         config = self._config = hello.config
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
         self._catalogue = Catalogue(agents, config.default_agent)

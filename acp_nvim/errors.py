@@ -18,6 +18,7 @@ SEVERITY: dict[str, Severity] = {
     "bad_message": "warn",
     "bad_request": "warn",
     "turn_failed": "error",
+    "no_log": "warn",
     "host_bug": "error",
 }
 

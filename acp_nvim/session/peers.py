@@ -6,6 +6,7 @@ import anyio
 import anyio.abc
 
 from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.limits import INITIALIZE_SECONDS
 from acp_nvim.process.guarding import Guard
 from acp_nvim.session.peer import AgentPeer
 
@@ -14,7 +15,7 @@ class Peers:
     """Starts agents on demand, and all of them end with `tasks`."""
 
     def __init__(self, tasks: anyio.abc.TaskGroup) -> None:
-        self.initialize_seconds = 0.0
+        self.initialize_seconds = INITIALIZE_SECONDS
         self._tasks = tasks
         self._guard = Guard()
         self._peers: dict[tuple[str, str], AgentPeer] = {}

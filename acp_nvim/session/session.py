@@ -94,6 +94,21 @@ class Session:
 
     def cancel(self) -> None:
         """Ask the agent to stop its turn (ACP "Prompt Turn", Cancellation); a start is given up."""
+        if self._in_turn and self.requests.refusing:
+            self.narrator.notice("info", "The agent was asked to stop already. :AcpCancel! ends its process.")
+        self._give_up()
+
+    def stop(self, force: bool) -> None:
+        """Leave the agent; its process ends with its last session, or at once (`force`). Transcript and queue stay."""
+        self._give_up()
+        peer, session_id = self._peer, self.session_id
+        if peer is None:
+            return
+        self.on_gone(None)
+        peer.leave(session_id, force)
+
+    def _give_up(self) -> None:
+        """Of a turn, or of a start."""
         if self._in_turn and self._peer is not None:
             self.requests.refusing = True
             self._peer.notify("session/cancel", {"sessionId": self.session_id})
@@ -101,15 +116,6 @@ class Session:
         elif self._state == "starting":
             self._wanted = False
             self._connecting.cancel()
-
-    def stop(self, force: bool) -> None:
-        """Leave the agent; its process ends with its last session, or at once (`force`). Transcript and queue stay."""
-        self.cancel()
-        peer, session_id = self._peer, self.session_id
-        if peer is None:
-            return
-        self.on_gone(None)
-        peer.leave(session_id, force)
 
     # --- its life ----------------------------------------------------------------------------------------------------
 

@@ -258,3 +258,20 @@ def test_the_chat_can_be_drawn_again(editor: Callable[..., HeadlessEditor], tmp_
         )
     nvim.command("AcpChat")
     nvim.wait_until(lambda: nvim.chat_text() == before, what="the same text again")
+
+
+def test_a_second_cancel_says_how_to_force_it(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> None:
+    script = agent_script(
+        tmp_path,
+        """
+        def turn(agent, prompt):
+            prompt.say("deaf")
+            return NO_ANSWER
+        """,
+    )
+    nvim = running(editor, script)
+    ask_by_keys(nvim, "go")
+    nvim.wait_until(lambda: "deaf" in nvim.chat_text())
+    nvim.command("AcpCancel")
+    nvim.command("AcpCancel")
+    nvim.wait_until(lambda: ":AcpCancel! ends its process" in nvim.chat_text())
