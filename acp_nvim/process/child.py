@@ -41,9 +41,9 @@ class Child:
     async def spawn(cls, name: str, argv: Sequence[str], cwd: str, env: Mapping[str, str], guard: Guard) -> Child:
         """Start `argv` in `cwd` with our environment and `env` on top. Raises `OSError` when it cannot be started."""
         mark = secrets.token_hex(8)
-        process = await anyio.open_process(
-            argv, cwd=cwd, env={**os.environ, **env, group.MARK_VARIABLE: mark}, start_new_session=True
-        )
+        environment = {**os.environ, **env, group.MARK_VARIABLE: mark}
+        with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped
+            process = await anyio.open_process(argv, cwd=cwd, env=environment, start_new_session=True)
         guard.watch(process.pid, mark)
         return cls(name, process, mark, guard)
 
