@@ -90,7 +90,7 @@ class _Entry:
         if isinstance(self.event, events.Append):
             text = self._take_text(room)
             self.alive = bool(self.texts)
-            return {**payload, "text": text}, len(text)
+            return {**payload, "text": text}, 16 + len(text)
         self.alive = False
         return payload, _size(payload)
 
