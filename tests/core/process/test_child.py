@@ -107,6 +107,15 @@ async def test_a_file_that_is_no_program_raises_an_os_error(guard: Guard, tmp_pa
         await Child.spawn("it", [str(file)], "/", {}, guard)
 
 
+async def test_a_start_that_is_cancelled_halfway_still_gives_a_child_that_can_be_stopped(guard: Guard) -> None:
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        child = await Child.spawn("it", ["sh", "-c", "cat"], "/", {}, guard)
+    assert look_at(child.pid)
+    await child.stop()
+    assert look_at(child.pid) is None
+
+
 async def test_its_stderr_is_read_to_the_end_and_the_tail_kept(guard: Guard) -> None:
     script = 'i=0; while [ $i -lt 5000 ]; do echo "line $i" >&2; i=$((i+1)); done; printf "last words" >&2'
     child = await Child.spawn("it", ["sh", "-c", script], "/", {}, guard)

@@ -1,0 +1,142 @@
+"""Neovim as the editor: one batch at a time, each after the last was applied; buffers are asked for by path."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_nvim import events
+from acp_nvim.editor import BufferText, BufferWrite
+from acp_nvim.nvim import nvim_editor
+from acp_nvim.nvim.nvim_editor import NvimEditor
+from acp_nvim.nvim.rpc import NvimError
+
+pytestmark = pytest.mark.anyio
+
+
+class FakeRpc:
+    """Keeps the calls; answers when it is told to."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.answers: list[Any] = []
+        self._changed = anyio.Event()
+
+    async def call_lua(self, module: str, function: str, *args: Any) -> Any:
+        """As `NvimRpc`."""
+        self.calls.append((module, function, *args))
+        self._wake()
+        while not self.answers:
+            await self._changed.wait()
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def answer(self, value: Any = None) -> None:
+        """Let the waiting call, or the next one, return that; or raise it."""
+        self.answers.append(value)
+        self._wake()
+
+    async def until_calls(self, count: int) -> list[tuple[Any, ...]]:
+        """Wait for so many calls."""
+        with anyio.fail_after(20):
+            while len(self.calls) < count:
+                await self._changed.wait()
+        return self.calls
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+@asynccontextmanager
+async def running() -> AsyncIterator[tuple[NvimEditor, FakeRpc]]:
+    """An editor that sends its batches to a fake Neovim."""
+    rpc = FakeRpc()
+    editor = NvimEditor(rpc)  # type: ignore[arg-type]
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(editor.run)
+        yield editor, rpc
+        tasks.cancel_scope.cancel()
+
+
+def piece(text: str) -> events.Append:
+    return events.Append(session=1, block=1, kind="agent", text=text)
+
+
+async def test_the_first_event_goes_out_at_once_and_what_comes_meanwhile_is_one_batch() -> None:
+    async with running() as (editor, rpc):
+        editor.publish(piece("a"))
+        await rpc.until_calls(1)
+        for text in "bcd":
+            editor.publish(piece(text))
+        await anyio.lowlevel.checkpoint()
+        assert len(rpc.calls) == 1
+        rpc.answer()
+        calls = await rpc.until_calls(2)
+    assert [call[:2] for call in calls] == [("acp_nvim.events", "apply")] * 2
+    assert [[event["text"] for event in call[2]] for call in calls] == [["a"], ["bcd"]]
+
+
+async def test_the_next_batch_waits_for_the_next_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    until: list[float] = []
+    now = anyio.current_time()
+
+    async def sleep_until(deadline: float) -> None:
+        until.append(deadline)
+
+    monkeypatch.setattr(nvim_editor, "FRAME_SECONDS", 1000.0)
+    monkeypatch.setattr(nvim_editor.anyio, "sleep_until", sleep_until)
+    async with running() as (editor, rpc):
+        for count in (1, 2):
+            rpc.answer()
+            editor.publish(piece("a"))
+            await rpc.until_calls(count)
+    assert until
+    assert all(deadline >= now + 1000 for deadline in until)
+
+
+async def test_a_batch_that_neovim_cannot_take_does_not_stop_the_next() -> None:
+    async with running() as (editor, rpc):
+        editor.publish(piece("a"))
+        rpc.answer(NvimError("E5108: Lua: oops"))
+        await rpc.until_calls(1)
+        editor.publish(piece("b"))
+        calls = await rpc.until_calls(2)
+    assert calls[1][2][0]["text"] == "b"
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        (None, None),
+        ({"text": "a\n", "tick": 5, "modified": True}, BufferText("a\n", 5, True)),
+        ({"text": "", "tick": 5, "modified": False, "new": 1}, BufferText("", 5, False)),
+    ],
+)
+async def test_reading_a_buffer(answer: Any, result: Any) -> None:
+    rpc = FakeRpc()
+    rpc.answer(answer)
+    assert await NvimEditor(rpc).read_buffer("/f") == result  # type: ignore[arg-type]
+    assert rpc.calls == [("acp_nvim.buffers", "read", "/f")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        (None, None),
+        ({"tick": 6, "saved": True}, BufferWrite(tick=6, saved=True)),
+        ({"error": "changed", "changed": True}, BufferWrite(error="changed", changed=True)),
+        ({"error": "E21"}, BufferWrite(error="E21")),
+    ],
+)
+async def test_writing_a_buffer(answer: Any, result: Any) -> None:
+    rpc = FakeRpc()
+    rpc.answer(answer)
+    assert await NvimEditor(rpc).write_buffer("/f", "text", 5, True) == result  # type: ignore[arg-type]
+    assert rpc.calls == [("acp_nvim.buffers", "write", "/f", "text", 5, True)]

@@ -1,0 +1,220 @@
+"""The transcript: numbered blocks in the order of their first event, and a replay that shows the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_nvim import events
+from acp_nvim.protocol.content import Image, Text
+from acp_nvim.protocol.tool_call import ToolCallPatch
+from acp_nvim.protocol.updates import MessageChunk, PlanEntry, PlanReplaced, Role, ToolCallChanged
+from acp_nvim.session.transcript import Transcript
+
+
+@pytest.fixture
+def transcript() -> Transcript:
+    """An empty one, of session 7."""
+    return Transcript(7)
+
+
+def say(transcript: Transcript, text: str, role: Role = "agent", message_id: str | None = None) -> int:
+    """A chunk; the number of its block."""
+    event = transcript.say(MessageChunk(role, Text(text), message_id))
+    assert event is not None
+    assert (event.session, event.kind, event.text) == (7, role, text)
+    return event.block
+
+
+def call(transcript: Transcript, call_id: str, announced: bool = True, **fields: Any) -> events.ToolCall | None:
+    """News of a tool call; its event."""
+    return transcript.tool_call(ToolCallChanged(ToolCallPatch(tool_call_id=call_id, **fields), announced))[1]
+
+
+def test_chunks_go_on_until_something_else_comes(transcript: Transcript) -> None:
+    assert say(transcript, "a") == say(transcript, "b") == 1
+    assert say(transcript, "c", "thought") == 2
+    assert say(transcript, "d") == 3
+    call(transcript, "c")
+    assert say(transcript, "e") == 5
+
+
+def test_a_notice_ends_a_message_too(transcript: Transcript) -> None:
+    say(transcript, "a")
+    assert transcript.notice("info", "n").block == 2
+    assert say(transcript, "b") == 3
+
+
+def test_chunks_with_ids_go_to_their_message_whatever_came_between(transcript: Transcript) -> None:
+    assert say(transcript, "a", message_id="1") == 1
+    assert say(transcript, "b", message_id="2") == 2
+    call(transcript, "c")
+    assert say(transcript, "a", message_id="1") == 1
+
+
+def test_the_same_id_in_another_role_is_another_message(transcript: Transcript) -> None:
+    assert say(transcript, "a", "thought", "1") != say(transcript, "b", "agent", "1")
+
+
+def test_chunks_with_and_without_ids_do_not_mix(transcript: Transcript) -> None:
+    assert say(transcript, "a", message_id="1") == 1
+    assert say(transcript, "b") == 2
+    assert say(transcript, "c", message_id="3") == 3
+    assert say(transcript, "d") == 4
+
+
+def test_an_empty_chunk_is_nothing(transcript: Transcript) -> None:
+    assert transcript.say(MessageChunk("agent", Text(""), "1")) is None
+    assert say(transcript, "a") == 1
+
+
+def test_what_is_not_text_is_described(transcript: Transcript) -> None:
+    event = transcript.say(MessageChunk("agent", Image("AAAA", "image/png")))
+    assert event is not None
+    assert event.text == "image (image/png, 3 B)"
+
+
+def test_a_plan_stays_where_it_is_until_the_next_turn(transcript: Transcript) -> None:
+    assert transcript.plan(PlanReplaced([PlanEntry("a")])).block == 1
+    say(transcript, "x")
+    replaced = transcript.plan(PlanReplaced([PlanEntry("b", "completed", "high")]))
+    assert (replaced.block, replaced.entries) == (1, [events.PlanStep("b", "completed", "high")])
+    transcript.begin_turn()
+    assert transcript.plan(PlanReplaced([])).block == 3
+
+
+def test_an_event_shows_the_call_as_it_was_then(transcript: Transcript) -> None:
+    first = call(transcript, "c", title="one")
+    call(transcript, "c", title="two")
+    assert first is not None
+    assert first.call.title == "one"
+
+
+def test_a_call_without_a_title_shows_its_id(transcript: Transcript) -> None:
+    event = call(transcript, "c")
+    assert event is not None
+    assert (event.call.title, event.call.kind, event.call.status) == ("c", "other", "pending")
+
+
+def test_an_announcement_after_a_mention_in_the_same_turn_is_the_same_call(transcript: Transcript) -> None:
+    mentioned = call(transcript, "c", announced=False, title="asked for")
+    announced = call(transcript, "c", title="announced")
+    assert mentioned is not None
+    assert announced is not None
+    assert mentioned.block == announced.block
+
+
+def test_unfinished_are_those_of_the_running_turn_in_their_order(transcript: Transcript) -> None:
+    call(transcript, "old", status="in_progress")
+    transcript.begin_turn()
+    for name, status in (("z", "pending"), ("b", "completed"), ("a", "in_progress"), ("k", "failed")):
+        call(transcript, name, status=status)
+    assert transcript.unfinished() == ["z", "a"]
+
+
+def test_a_new_agent_shares_no_ids_with_the_last(transcript: Transcript) -> None:
+    say(transcript, "a", message_id="1")
+    call(transcript, "c", title="old")
+    transcript.begin_agent()
+    assert say(transcript, "b", message_id="1") == 3
+    mentioned = call(transcript, "c", announced=False)
+    assert mentioned is not None
+    assert (mentioned.block, mentioned.call.title) == (4, "c")
+
+
+steps = st.one_of(
+    st.tuples(
+        st.just("say"),
+        st.sampled_from(["user", "agent", "thought"]),
+        st.sampled_from(["", "a", "é☃\n", "\ud83d"]),
+        st.sampled_from([None, None, "1", "2"]),
+    ),
+    st.tuples(st.just("call"), st.sampled_from("cd"), st.booleans(), st.sampled_from(["pending", "completed", None])),
+    st.tuples(st.just("plan"), st.lists(st.sampled_from("xy"), max_size=2)),
+    st.tuples(st.just("notice"), st.sampled_from(["info", "warn"])),
+    st.tuples(st.just("ask"), st.booleans()),
+    st.tuples(st.just("turn")),
+    st.tuples(st.just("end")),
+)
+
+
+class Show:
+    """Does a step, and keeps the events of it."""
+
+    def __init__(self) -> None:
+        self.transcript = Transcript(7)
+        self.events: list[Any] = []
+        self._requests = 0
+
+    def do(self, step: tuple[Any, ...]) -> None:
+        """One step."""
+        transcript = self.transcript
+        match step:
+            case ("say", role, text, message_id):
+                self.events.append(transcript.say(MessageChunk(role, Text(text), message_id)))
+            case ("call", call_id, announced, status):
+                self.events.append(call(transcript, call_id, announced, **({"status": status} if status else {})))
+            case ("plan", entries):
+                self.events.append(transcript.plan(PlanReplaced([PlanEntry(entry) for entry in entries])))
+            case ("notice", level):
+                self.events.append(transcript.notice(level, "words"))
+            case ("ask", answered):
+                self._ask(answered)
+            case ("turn",):
+                transcript.begin_turn()
+            case ("end",):
+                transcript.end_message()
+
+    def _ask(self, answered: bool) -> None:
+        self._requests += 1
+        view = events.RequestView(self._requests, "c", "T", "edit", [], [], [])
+        self.events.append(asked := self.transcript.request(view))
+        if answered:
+            done = events.PermissionDone(session=7, block=asked.block, id=view.id, outcome="cancelled")
+            self.events.append(self.transcript.request_done(done))
+
+
+def fold(shown: list[Any]) -> dict[int, Any]:
+    """What each block shows after these events, blocks in the order of their first."""
+    blocks: dict[int, Any] = {}
+    for event in shown:
+        match event:
+            case events.Append():
+                kind, text = blocks.get(event.block, (event.kind, ""))
+                assert kind == event.kind
+                blocks[event.block] = (kind, text + event.text)
+            case events.Permission():
+                blocks[event.block] = (event.request, None)
+            case events.PermissionDone():
+                blocks[event.block] = (blocks[event.block][0], event)
+            case events.ToolCall() | events.Plan() | events.Notice():
+                blocks[event.block] = event
+    return blocks
+
+
+@given(st.lists(steps, max_size=25))
+def test_blocks_count_from_one_in_the_order_of_their_first_event(script: list[tuple[Any, ...]]) -> None:
+    show = Show()
+    for step in script:
+        show.do(step)
+    blocks = list(fold(show.events))
+    assert blocks == list(range(1, len(blocks) + 1))
+
+
+@given(st.lists(steps, max_size=25))
+def test_a_replay_shows_what_the_events_showed(script: list[tuple[Any, ...]]) -> None:
+    show = Show()
+    for step in script:
+        show.do(step)
+    reset, *again = show.transcript.replay()
+    assert reset == events.Reset(session=7)
+    assert fold(again) == fold(show.events)
+    assert list(show.transcript.replay()) == [reset, *again]
+
+
+def test_repr_counts_blocks(transcript: Transcript) -> None:
+    say(transcript, "a")
+    assert repr(transcript) == "<Transcript of 7: 1 blocks>"
