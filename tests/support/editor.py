@@ -51,6 +51,8 @@ class Editor:
             raise
         assert connection is not None
         self.rpc: Rpc = connection
+        # Neovim listens before it has read its arguments
+        self.wait_until("vim.v.vim_did_enter == 1", what="Neovim to have started")
 
     def _start(self, command: list[str], env: dict[str, str]) -> subprocess.Popen[bytes]:
         raise NotImplementedError
