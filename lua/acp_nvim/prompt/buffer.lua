@@ -34,7 +34,7 @@ local function show_placeholder(session, bufnr)
     local words = ("Ask %s … (%s sends, %s: keys)"):format(
       session.agent or "the agent",
       key,
-      config.keys("help")[1] or ":help acp-keys"
+      config.keys("help")[1] or ":help acp_nvim-keys"
     )
     api.nvim_buf_set_extmark(
       bufnr,
