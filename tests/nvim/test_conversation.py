@@ -28,6 +28,11 @@ TURN = """
         prompt.plan(("Read", "completed"), ("Edit", "completed"))
         prompt.say("Done: " + str(answer))
 """
+DEAF = """
+    def turn(agent, prompt):
+        prompt.say("deaf")
+        return NO_ANSWER
+"""
 UNSAVED = ["# not saved yet", "def greet():", "    print('hello')", ""]
 
 
@@ -223,17 +228,7 @@ def test_cancelling(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> No
 def test_cancel_with_a_bang_ends_an_agent_that_does_not_listen(
     editor: Callable[..., HeadlessEditor], tmp_path: Path
 ) -> None:
-    script = agent_script(
-        tmp_path,
-        """
-        IGNORE_EOF = IGNORE_SIGTERM = True
-
-        def turn(agent, prompt):
-            prompt.say("deaf")
-            return NO_ANSWER
-        """,
-    )
-    nvim = running(editor, script)
+    nvim = running(editor, agent_script(tmp_path, "    IGNORE_EOF = IGNORE_SIGTERM = True\n" + DEAF))
     ask_by_keys(nvim, "go")
     nvim.wait_until(lambda: "deaf" in nvim.chat_text())
     nvim.command("AcpCancel!")
@@ -261,15 +256,7 @@ def test_the_chat_can_be_drawn_again(editor: Callable[..., HeadlessEditor], tmp_
 
 
 def test_a_second_cancel_says_how_to_force_it(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> None:
-    script = agent_script(
-        tmp_path,
-        """
-        def turn(agent, prompt):
-            prompt.say("deaf")
-            return NO_ANSWER
-        """,
-    )
-    nvim = running(editor, script)
+    nvim = running(editor, agent_script(tmp_path, DEAF))
     ask_by_keys(nvim, "go")
     nvim.wait_until(lambda: "deaf" in nvim.chat_text())
     nvim.command("AcpCancel")
