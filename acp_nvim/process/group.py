@@ -28,15 +28,8 @@ class Entry:
 
 def members(pid: int, mark: str) -> set[int]:
     """The living processes of the agent that was started as `pid` with `mark`, itself included."""
-    table = _process_table()
-    found = {entry.pid for entry in table if pid in (entry.pid, entry.group, entry.session)}
-    found |= {entry.pid for entry in table if _has_mark(entry.pid, mark)}
-    grown = True
-    while grown:
-        children = {entry.pid for entry in table if entry.parent in found}
-        grown = not children <= found
-        found |= children
-    return found - {os.getpid()}
+    # one that was started during the first look, by one that ended meanwhile, is seen by the second
+    return _look(pid, mark) or _look(pid, mark)
 
 
 def send(pids: set[int], number: signal.Signals) -> None:
@@ -46,6 +39,18 @@ def send(pids: set[int], number: signal.Signals) -> None:
             os.kill(pid, number)
         except (ProcessLookupError, PermissionError):
             continue
+
+
+def _look(pid: int, mark: str) -> set[int]:
+    table = _process_table()
+    found = {entry.pid for entry in table if pid in (entry.pid, entry.group, entry.session)}
+    found |= {entry.pid for entry in table if _has_mark(entry.pid, mark)}
+    grown = True
+    while grown:
+        children = {entry.pid for entry in table if entry.parent in found}
+        grown = not children <= found
+        found |= children
+    return found - {os.getpid()}
 
 
 def _process_table() -> list[Entry]:
