@@ -45,6 +45,15 @@ def test_nothing_belongs_to_one_that_is_gone_with_all_it_started(monkeypatch: py
     assert members_of(99, TABLE, monkeypatch, frozenset()) == set()
 
 
+def test_one_that_was_started_during_the_look_by_one_that_ended_meanwhile_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    child = Entry(pid=13, parent=1, group=10, session=10)
+    looks = iter([[], [child]])
+    monkeypatch.setattr(group, "_process_table", lambda: next(looks))
+    assert group.members(10, "m") == {13}
+
+
 def test_we_never_belong_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     us = Entry(pid=os.getpid(), parent=10, group=10, session=10)
     assert os.getpid() not in members_of(10, [*TABLE, us], monkeypatch, frozenset())
