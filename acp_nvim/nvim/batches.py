@@ -70,14 +70,14 @@ class _Entry:
 
     def __init__(self, event: Event) -> None:
         self.event = event
-        self.texts: deque[str] = deque([event.text] if isinstance(event, events.Append) else ())
+        self.texts: deque[str] = deque(_pieces(event.text) if isinstance(event, events.Append) else ())
         self.alive = True
 
     def join(self, event: Event) -> bool:
         """Take in a later event of the same key; False when that must wait by itself."""
         match event:
             case events.Append():
-                self.texts.append(event.text)
+                self.texts.extend(_pieces(event.text))
             case events.ToolCall() | events.Plan():
                 self.event = event
             case _:
@@ -90,20 +90,28 @@ class _Entry:
         if isinstance(self.event, events.Append):
             text = self._take_text(room)
             self.alive = bool(self.texts)
-            return {**payload, "text": text}, 16 + len(text)
+            return {**payload, "text": text}, 16 + _size(text)
         self.alive = False
         return payload, _size(payload)
 
     def _take_text(self, room: int) -> str:
-        pieces: list[str] = []
+        taken: list[str] = []
         while self.texts and room > 0:
             piece = self.texts.popleft()
-            if len(piece) > room:
-                self.texts.appendleft(piece[room:])
-                piece = piece[:room]
-            pieces.append(piece)
-            room -= len(piece)
-        return "".join(pieces)
+            if _size(piece) > room:
+                characters = max(1, room if piece.isascii() else room // 3)
+                self.texts.appendleft(piece[characters:])
+                piece = piece[:characters]
+            taken.append(piece)
+            room -= _size(piece)
+        return "".join(taken)
+
+
+def _pieces(text: str) -> list[str]:
+    """`text`, cut once where it is long: cutting off a bit for each batch would take time with its square."""
+    if len(text) <= BATCH_BYTES:
+        return [text]
+    return [text[start : start + BATCH_BYTES] for start in range(0, len(text), BATCH_BYTES)]
 
 
 def _key(event: Event) -> Key | None:
@@ -118,9 +126,9 @@ def _key(event: Event) -> Key | None:
 
 
 def _size(value: object) -> int:
-    """About how many bytes a payload is."""
+    """About how many bytes a payload is, at the most."""
     if isinstance(value, str):
-        return len(value)
+        return len(value) if value.isascii() else 3 * len(value)
     if isinstance(value, dict):
         return 16 + sum(map(_size, value.values()))
     if isinstance(value, list):

@@ -15,7 +15,7 @@ from acp_nvim.protocol import v1
 _LOG = ":AcpLog shows what it said."
 
 
-def cannot_start(definition: AgentDefinition, cwd: str, error: OSError) -> Failure:
+def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueError) -> Failure:
     """The command is not there, or may not be run; or the directory is not there."""
     name, program = definition.name, definition.command[0]
     if not os.path.isdir(cwd):
@@ -24,7 +24,8 @@ def cannot_start(definition: AgentDefinition, cwd: str, error: OSError) -> Failu
         what = f"Agent {name!r} cannot start: the command {program!r} was not found."
         step = f"Install it, or correct agents.{name}.command in your configuration (:checkhealth acp_nvim)."
     else:
-        what = f"Agent {name!r} cannot start: {program!r}: {error.strerror or error}."
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        what = f"Agent {name!r} cannot start: {program!r}: {reason}."
         step = f"Correct agents.{name}.command in your configuration."
     return Failure("agent_not_found", what, step, name)
 

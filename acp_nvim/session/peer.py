@@ -81,7 +81,7 @@ class AgentPeer:
         definition, self._tasks = self.definition, tasks
         try:
             self._child = await Child.spawn(definition.name, definition.command, self.cwd, definition.env, guard)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the command or its environment
             self.gone.set()
             raise FailureError(failures.cannot_start(definition, self.cwd, error)) from error
         log.info("%s: started %s as %d in %s", definition.name, definition.command, self._child.pid, self.cwd)
@@ -184,8 +184,14 @@ class AgentPeer:
         session = self.sessions.get(session_id)
         if session is not None:
             session.on_update(update)
-        elif session_id not in self._left and sum(map(len, self._early.values())) < EARLY_UPDATES:
+        elif session_id not in self._left:
+            self._keep_early(session_id, update)
+
+    def _keep_early(self, session_id: str, update: Update) -> None:
+        if sum(map(len, self._early.values())) < EARLY_UPDATES:
             self._early.setdefault(session_id, []).append(update)
+        else:
+            self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
 
     def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """Requests of a session go to it; there are no others."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from acp_nvim import events
 from acp_nvim.events import Event
+from acp_nvim.limits import BATCH_BYTES
 from acp_nvim.nvim.batches import Batches
 
 Payload = dict[str, Any]
@@ -83,6 +84,24 @@ def test_a_long_text_is_cut_and_none_of_it_lost() -> None:
     assert taken[2][0]["text"] == "x" * 50
     assert types(taken[2]) == ["append", "status"]
     assert not batches
+
+
+def test_a_batch_of_text_that_is_not_ascii_has_fewer_characters() -> None:
+    batches = Batches()
+    batches.add(append("世" * 1000))
+    sent = [str(batches.take(300)[0]["text"]) for _ in range(3)]
+    assert all(len(text.encode()) <= 300 for text in sent)
+
+
+def test_a_huge_text_is_cut_once_and_none_of_it_lost() -> None:
+    text = "".join(f"{number}, " for number in range(200_000))
+    batches = Batches()
+    batches.add(append(text))
+    sent = []
+    while batches:
+        sent += [str(payload["text"]) for payload in batches.take()]
+    assert "".join(sent) == text
+    assert len(sent) == -(-len(text) // BATCH_BYTES)
 
 
 def test_text_that_comes_while_a_long_one_is_sent_joins_what_is_left() -> None:

@@ -45,6 +45,13 @@ async def test_a_command_that_may_not_be_run(host: Host) -> None:
     assert (error.code, "Permission denied" in error.text) == ("agent_not_found", True)
 
 
+async def test_a_command_that_no_system_can_run(host: Host) -> None:
+    host.hello(agents={"it": {"command": ["agent", "half\0word"]}})
+    error = await failed(host)
+    assert error.code == "agent_not_found"
+    assert "Agent 'it' cannot start: 'agent': embedded null byte" in error.text
+
+
 async def test_a_directory_that_is_not_there(host: Host) -> None:
     host.script("")
     error = await failed(host, cwd="/nonexistent/project")
