@@ -19,6 +19,9 @@ FRAME_SECONDS: Final = 0.016
 BATCH_BYTES: Final = 128 * 1024
 """Text in one batch: Lua puts it into a buffer within about 4 ms."""
 
+EVENT_BYTES: Final = 2 * 1024
+"""What an event other than text counts in a batch beside its size: drawing one costs Lua as much as 2 kB of text."""
+
 EARLY_UPDATES: Final = 10_000
 """Updates kept for a session whose id the agent has not told us yet; whole replays arrive like this."""
 

@@ -8,7 +8,7 @@ import msgspec
 
 from acp_nvim import events
 from acp_nvim.events import Event
-from acp_nvim.limits import BATCH_BYTES
+from acp_nvim.limits import BATCH_BYTES, EVENT_BYTES
 
 Key = tuple[object, ...]
 
@@ -92,7 +92,7 @@ class _Entry:
             self.alive = bool(self.texts)
             return {**payload, "text": text}, 16 + _size(text)
         self.alive = False
-        return payload, _size(payload)
+        return payload, EVENT_BYTES + _size(payload)
 
     def _take_text(self, room: int) -> str:
         taken: list[str] = []
