@@ -7,6 +7,7 @@ local highlights = require("acp_nvim.highlights")
 local host = require("acp_nvim.host")
 local keys = require("acp_nvim.chat.keys")
 local message = require("acp_nvim.message")
+local named = require("acp_nvim.buffers.named")
 local permission = require("acp_nvim.permission")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.requests")
@@ -30,14 +31,49 @@ local function unknown(agent)
 end
 
 ---@param session acp.Session
+---@param bufnr integer
+local function dress_prompt(session, bufnr)
+  keys.attach_prompt(session)
+  named.on_read(bufnr, function()
+    if not session.prompt_bufnr then
+      prompt.adopt(session, bufnr)
+      dress_prompt(session, bufnr)
+      winbar.update(session)
+    end
+  end)
+end
+
+---@param session acp.Session with an empty chat
+local function refill(session)
+  if not requests.redraw(session) then
+    transcript.put_back(session)
+  end
+  session.last_text = nil
+end
+
+---@param session acp.Session
+---@param bufnr integer
+local function dress_chat(session, bufnr)
+  keys.attach_chat(session)
+  named.on_read(bufnr, function()
+    if not session.bufnr then
+      chat_buffer.adopt(session, bufnr)
+      dress_chat(session, bufnr)
+      refill(session)
+      winbar.update(session)
+    end
+  end)
+end
+
+---@param session acp.Session
 local function ensure_buffers(session)
   highlights.define()
   if chat_buffer.ensure(session) then
-    keys.attach_chat(session)
-    requests.redraw(session)
+    dress_chat(session, session.bufnr)
+    refill(session)
   end
   if prompt.ensure(session) then
-    keys.attach_prompt(session)
+    dress_prompt(session, session.prompt_bufnr)
   end
 end
 
@@ -132,10 +168,10 @@ local function adopted(entry)
     local theirs = vim.api.nvim_buf_is_loaded(bufnr) and vim.b[bufnr].acp_nvim_session == session.key
     if theirs and vim.bo[bufnr].filetype == "acp_chat" and not session.bufnr then
       chat_buffer.adopt(session, bufnr)
-      keys.attach_chat(session)
+      dress_chat(session, bufnr)
     elseif theirs and vim.bo[bufnr].filetype == "acp_prompt" and not session.prompt_bufnr then
       prompt.adopt(session, bufnr)
-      keys.attach_prompt(session)
+      dress_prompt(session, bufnr)
     end
   end
   return session

@@ -105,6 +105,7 @@
 ---@field history string[]
 ---@field unseen string[] prompts handed over that the host has not shown yet
 ---@field context acp.ContextItem[] attached to the next prompt
+---@field last_text? string[] of a chat whose buffer is gone, until it is shown again
 ---@field draft? string[] of a prompt buffer that was wiped
 ---@field commands acp.SlashCommand[]
 ---@field calls table<string, string> tool call -> what was last told about it

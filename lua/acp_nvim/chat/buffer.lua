@@ -1,4 +1,5 @@
 -- Makes the buffer of a chat.
+local named = require("acp_nvim.buffers.named")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
 
@@ -15,22 +16,18 @@ local OPTIONS = {
   undolevels = -1,
 }
 
----@param bufnr integer
----@param name string
-local function name_it(bufnr, name)
-  if not pcall(vim.api.nvim_buf_set_name, bufnr, name) then
-    pcall(vim.api.nvim_buf_set_name, bufnr, ("%s#%d"):format(name, bufnr))
-  end
-end
-
 ---@param session acp.Session
 ---@param bufnr integer
 local function watch(session, bufnr)
+  local group = vim.api.nvim_create_augroup("acp_nvim.chat", { clear = false })
+  vim.api.nvim_clear_autocmds({ group = group, buffer = bufnr })
   vim.api.nvim_create_autocmd({ "BufUnload", "BufWipeout" }, {
+    group = group,
     buffer = bufnr,
     callback = function()
       sessions.disown_buffer(bufnr)
       if session.bufnr == bufnr then
+        session.last_text = vim.api.nvim_buf_get_lines(bufnr, 1, -1, false)
         session.bufnr = nil
         transcript.detach(session)
       end
@@ -44,8 +41,10 @@ function M.ensure(session)
   if session.bufnr and vim.api.nvim_buf_is_loaded(session.bufnr) then
     return false
   end
-  M.adopt(session, vim.api.nvim_create_buf(false, true))
-  name_it(session.bufnr, ("acp://chat/%d/%s"):format(session.key, session.agent or "agent"))
+  local bufnr = named.get(("acp://chat/%d/%s"):format(session.key, session.agent or "agent"))
+  vim.bo[bufnr].modifiable = true
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
+  M.adopt(session, bufnr)
   return true
 end
 

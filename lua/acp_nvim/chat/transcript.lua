@@ -228,6 +228,17 @@ function M.own_block()
   return "lua-" .. notes
 end
 
+---Puts the text of a buffer that is gone into the one that took its place, when nobody can send it again.
+---@param session acp.Session
+function M.put_back(session)
+  local lines = session.last_text
+  session.last_text = nil
+  if lines and #lines > 0 then
+    M.draw(session, M.own_block(), "notice", { lines = lines, highlights = {} })
+    M.flush()
+  end
+end
+
 ---@param session acp.Session
 ---@param id integer
 ---@return integer? row of the block's first line

@@ -1,6 +1,7 @@
 -- The buffer where a prompt is written; what stands in it is lost in no case but being sent.
 local config = require("acp_nvim.config")
 local history = require("acp_nvim.prompt.history")
+local named = require("acp_nvim.buffers.named")
 local requests = require("acp_nvim.requests")
 local sessions = require("acp_nvim.sessions")
 local winbar = require("acp_nvim.chat.winbar")
@@ -49,13 +50,17 @@ end
 ---@param session acp.Session
 ---@param bufnr integer
 local function watch(session, bufnr)
+  local group = api.nvim_create_augroup("acp_nvim.prompt", { clear = false })
+  api.nvim_clear_autocmds({ group = group, buffer = bufnr })
   api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {
+    group = group,
     buffer = bufnr,
     callback = function()
       show_placeholder(session, bufnr)
     end,
   })
   api.nvim_create_autocmd("BufUnload", {
+    group = group,
     buffer = bufnr,
     callback = function()
       if session.prompt_bufnr == bufnr then
@@ -129,11 +134,17 @@ end
 ---@param bufnr integer
 function M.adopt(session, bufnr)
   session.prompt_bufnr = bufnr
+  vim.bo[bufnr].modifiable = true
   for option, value in pairs(OPTIONS) do
     vim.bo[bufnr][option] = value
   end
   sessions.own_buffer(session, bufnr)
   watch(session, bufnr)
+  local draft = session.draft
+  session.draft = nil
+  if draft then
+    add_to_draft(session, table.concat(draft, "\n"))
+  end
   show_placeholder(session, bufnr)
 end
 
@@ -143,15 +154,7 @@ function M.ensure(session)
   if session.prompt_bufnr and api.nvim_buf_is_loaded(session.prompt_bufnr) then
     return false
   end
-  local bufnr = api.nvim_create_buf(false, true)
-  local name = ("acp://prompt/%d/%s"):format(session.key, session.agent or "agent")
-  if not pcall(api.nvim_buf_set_name, bufnr, name) then
-    pcall(api.nvim_buf_set_name, bufnr, ("%s#%d"):format(name, bufnr))
-  end
-  if session.draft then
-    api.nvim_buf_set_lines(bufnr, 0, -1, true, session.draft)
-    session.draft = nil
-  end
+  local bufnr = named.get(("acp://prompt/%d/%s"):format(session.key, session.agent or "agent"))
   M.adopt(session, bufnr)
   return true
 end

@@ -1,0 +1,44 @@
+-- Makes the buffers of the plugin, or takes those that were left under their names.
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+local api = vim.api
+local GROUP = api.nvim_create_augroup("acp_nvim.named", {})
+
+---What :mksession or :bdelete has left under this name, and nobody else has.
+---@param name string
+---@return integer? bufnr loaded
+local function left(name)
+  for _, bufnr in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_get_name(bufnr) == name and not sessions.of_buffer(bufnr) then
+      api.nvim_clear_autocmds({ group = GROUP, buffer = bufnr })
+      vim.bo[bufnr].buftype = "nofile"
+      vim.bo[bufnr].swapfile = false
+      vim.fn.bufload(bufnr)
+      return bufnr
+    end
+  end
+end
+
+---@param name string
+---@return integer bufnr
+function M.get(name)
+  local bufnr = left(name)
+  if not bufnr then
+    bufnr = api.nvim_create_buf(false, true)
+    if not pcall(api.nvim_buf_set_name, bufnr, name) then
+      pcall(api.nvim_buf_set_name, bufnr, ("%s#%d"):format(name, bufnr))
+    end
+  end
+  return bufnr
+end
+
+---@param bufnr integer
+---@param fill fun() called when the buffer was read again, by :edit or after :bdelete, and is empty now
+function M.on_read(bufnr, fill)
+  api.nvim_clear_autocmds({ group = GROUP, buffer = bufnr })
+  api.nvim_create_autocmd("BufReadCmd", { group = GROUP, buffer = bufnr, callback = fill })
+end
+
+return M
