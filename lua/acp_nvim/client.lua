@@ -118,7 +118,7 @@ end
 ---Opens the chat, and goes to its prompt.
 ---@param agent? string
 ---@param fresh? boolean
----@return acp.Session?
+---@return acp.Session? nil when there is none, or its prompt cannot be shown
 function M.chat(agent, fresh)
   local session, problem = M.session(agent, fresh)
   if not session then
@@ -128,8 +128,7 @@ function M.chat(agent, fresh)
   follow.watch()
   sessions.touch(session)
   requests.open(session, true)
-  windows.focus_prompt(session)
-  return session
+  return windows.focus_prompt(session) and session or nil
 end
 
 ---Sends a text without touching a window.

@@ -58,8 +58,9 @@ end
 local function focus_prompt(session)
   prompt.ensure(session)
   M.attach_prompt(session)
-  windows.focus_prompt(session)
-  vim.cmd("startinsert!")
+  if windows.focus_prompt(session) then
+    vim.cmd("startinsert!")
+  end
 end
 
 ---@param session acp.Session

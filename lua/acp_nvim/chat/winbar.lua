@@ -100,7 +100,8 @@ end
 ---@param text string
 local function show(bufnr, text)
   for _, win in ipairs(bufnr and vim.fn.win_findbuf(bufnr) or {}) do
-    if vim.wo[win].winbar ~= text then
+    local room = vim.wo[win].winbar ~= "" or vim.api.nvim_win_get_height(win) > 1
+    if room and vim.wo[win].winbar ~= text then
       vim.wo[win][0].winbar = text
     end
   end

@@ -1,5 +1,6 @@
 -- Opens, finds and closes the windows of a chat and its prompt.
 local config = require("acp_nvim.config")
+local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 local winbar = require("acp_nvim.chat.winbar")
 
@@ -10,7 +11,9 @@ local LOOK = {
   breakindent = true,
   colorcolumn = "",
   conceallevel = 0,
+  cursorbind = false,
   cursorline = false,
+  diff = false,
   fillchars = "eob: ",
   foldcolumn = "0",
   foldenable = false,
@@ -18,9 +21,11 @@ local LOOK = {
   list = false,
   number = false,
   relativenumber = false,
+  scrollbind = false,
   signcolumn = "no",
   spell = false,
   statuscolumn = "",
+  winhighlight = "",
   wrap = true,
 }
 
@@ -57,15 +62,42 @@ local function size(wanted, all, least)
   return math.max(1, math.min(math.max(exact, least), math.floor(all * 2 / 3)))
 end
 
+---What opens windows runs autocommands of others; when one fails the window may be there all the same.
+---@param bufnr integer that should be seen now
+---@param open fun()
+---@return integer? win of the current tab; nil when there was no room
+local function opened(bufnr, open)
+  local ok, err = pcall(open)
+  local win = find(function(_, candidate)
+    return candidate == bufnr
+  end)
+  if not ok and win then
+    message.warn("an autocommand failed: " .. (tostring(err):gsub("^%S+%.lua:%d+: ", "")))
+  end
+  return win
+end
+
+---@param win integer
 ---@param bufnr integer
----@return integer win
-local function open_tab(bufnr)
-  vim.cmd(("keepalt tab sbuffer %d"):format(bufnr))
-  return api.nvim_get_current_win()
+local function show_in(win, bufnr)
+  local fixed = vim.wo[win].winfixbuf
+  vim.wo[win].winfixbuf = false
+  opened(bufnr, function()
+    api.nvim_win_set_buf(win, bufnr)
+  end)
+  vim.wo[win].winfixbuf = fixed
 end
 
 ---@param bufnr integer
----@return integer win
+---@return integer? win
+local function open_tab(bufnr)
+  return opened(bufnr, function()
+    vim.cmd(("keepalt tab sbuffer %d"):format(bufnr))
+  end)
+end
+
+---@param bufnr integer
+---@return integer? win nil when there is no room
 ---@return "winfixwidth"|"winfixheight"|nil fixed
 local function open_chat(bufnr)
   local ui = config.get().ui
@@ -78,8 +110,10 @@ local function open_chat(bufnr)
   else
     shape.width = size(ui.width, vim.o.columns, 40)
   end
-  local ok, win = pcall(api.nvim_open_win, bufnr, false, shape)
-  if not ok then -- no room for a split
+  local win = opened(bufnr, function()
+    api.nvim_open_win(bufnr, false, shape)
+  end)
+  if not win then -- no room for a split
     return open_tab(bufnr), nil
   end
   return win, ui.position == "bottom" and "winfixheight" or "winfixwidth"
@@ -103,7 +137,7 @@ local function close_together(chat, prompt)
 end
 
 ---@param session acp.Session
----@return integer win of the current tab, with the chat in it
+---@return integer? win of the current tab, with the chat in it; nil when there is no room
 local function ensure_chat(session)
   local win = find(function(_, bufnr)
     return bufnr == session.bufnr
@@ -117,18 +151,35 @@ local function ensure_chat(session)
   local fixed
   if win then
     fixed = vim.wo[win].winfixwidth and "winfixwidth" or vim.wo[win].winfixheight and "winfixheight" or nil
-    api.nvim_win_set_buf(win, session.bufnr)
+    show_in(win, session.bufnr)
   else
     win, fixed = open_chat(session.bufnr)
+  end
+  if not win then
+    return nil
   end
   dress(win, fixed)
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(session.bufnr), vim.v.maxcol })
   return win
 end
 
+---@param bufnr integer
+---@param chat integer
+---@return integer? win below the chat
+local function open_prompt(bufnr, chat)
+  local height = math.max(1, math.min(math.floor(config.get().ui.prompt_height), api.nvim_win_get_height(chat) - 3))
+  local win = opened(bufnr, function()
+    api.nvim_open_win(bufnr, false, { split = "below", win = chat, height = height })
+  end)
+  if win then
+    close_together(chat, win)
+  end
+  return win
+end
+
 ---@param session acp.Session
 ---@param chat integer
----@return integer win
+---@return integer? win nil when there is no room
 local function ensure_prompt(session, chat)
   local win = find(function(_, bufnr)
     return bufnr == session.prompt_bufnr
@@ -140,26 +191,32 @@ local function ensure_prompt(session, chat)
     return bufnr == other.prompt_bufnr
   end)
   if win then
-    api.nvim_win_set_buf(win, session.prompt_bufnr)
+    show_in(win, session.prompt_bufnr)
   else
-    local height = math.max(1, math.min(config.get().ui.prompt_height, api.nvim_win_get_height(chat) - 3))
-    win = api.nvim_open_win(session.prompt_bufnr, false, { split = "below", win = chat, height = height })
-    close_together(chat, win)
+    win = open_prompt(session.prompt_bufnr, chat)
   end
-  dress(win, "winfixheight")
+  if win then
+    dress(win, "winfixheight")
+  end
   return win
+end
+
+---A chat that has a tab of its own is not opened in another one as well.
+---@param session acp.Session
+local function go_to_tab(session)
+  for _, win in ipairs(config.get().ui.position == "tab" and vim.fn.win_findbuf(session.bufnr) or {}) do
+    if not M.visible(session) then
+      api.nvim_set_current_tabpage(api.nvim_win_get_tabpage(win))
+    end
+  end
 end
 
 ---Shows chat and prompt in the current tab; the focus stays where it is.
 ---@param session acp.Session with both buffers
----@return integer prompt window
+---@return integer? prompt window; nil when there is no room
 function M.open(session)
-  local before = api.nvim_get_current_win()
-  local tab = api.nvim_get_current_tabpage()
-  local prompt = ensure_prompt(session, ensure_chat(session))
-  if api.nvim_get_current_tabpage() == tab then
-    api.nvim_set_current_win(before)
-  end
+  local chat = ensure_chat(session)
+  local prompt = chat and ensure_prompt(session, chat)
   winbar.update(session)
   return prompt
 end
@@ -173,8 +230,25 @@ function M.visible(session)
 end
 
 ---@param session acp.Session
+---@return boolean done
 function M.focus_prompt(session)
-  api.nvim_set_current_win(M.open(session))
+  if vim.fn.getcmdwintype() ~= "" then
+    message.error("leave the command-line window first (:q)")
+    return false
+  end
+  go_to_tab(session)
+  local prompt = M.open(session)
+  if not prompt then
+    message.error("there is no room for the chat and its prompt: make the screen or the window larger")
+    return false
+  end
+  opened(session.prompt_bufnr, function()
+    api.nvim_set_current_win(prompt)
+  end)
+  if api.nvim_get_current_win() ~= prompt then -- an autocommand that failed prevented it
+    vim.cmd(("noautocmd call win_gotoid(%d)"):format(prompt))
+  end
+  return true
 end
 
 ---Closes chat and prompt in the current tab; the session goes on.
@@ -185,6 +259,7 @@ function M.close(session)
       return candidate == bufnr
     end)
     if win and not pcall(api.nvim_win_close, win, false) then
+      vim.wo[win].winfixbuf = false
       api.nvim_win_call(win, vim.cmd.enew) -- the last window of all
     end
   end
