@@ -84,7 +84,7 @@ function M.write(path, text, tick, save)
     return { tick = tick_of(bufnr), saved = true }
   end
   local saved, why = disk.save(bufnr)
-  return { tick = tick_of(bufnr), saved = saved, error = why }
+  return { tick = vim.api.nvim_buf_is_valid(bufnr) and tick_of(bufnr) or tick, saved = saved, error = why }
 end
 
 ---Buffers without changes of their own follow what is on disk below a directory.

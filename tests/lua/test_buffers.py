@@ -201,6 +201,33 @@ def test_a_save_that_an_autocommand_refuses_says_why(editor, file):
     assert read(editor, path)["text"] == "b\n"
 
 
+@pytest.mark.parametrize("what", ["throw 'not today'", "call NoSuchFunction()"])
+def test_an_autocommand_that_fails_before_the_save_leaves_the_change_in_the_buffer(editor, file, what):
+    path = file(b"a\n")
+    editor.command(f"autocmd BufWritePre * {what}")
+    answer = write(editor, path, "b\n")
+    assert answer["saved"] is False
+    assert answer["error"].startswith(("not today; the change is in", "E117: Unknown function"))
+    assert read(editor, path)["text"] == "b\n"
+
+
+def test_an_autocommand_that_fails_after_the_save_does_not_unsay_it(editor, file):
+    path = file(b"a\n")
+    editor.command("autocmd BufWritePost * call NoSuchFunction()")
+    answer = write(editor, path, "b\n")
+    assert (answer["saved"], answer.get("error")) == (True, None)
+    assert path.read_bytes() == b"b\n"
+    assert "the file was written" in editor.message()
+
+
+def test_an_autocommand_may_remove_the_buffer(editor, file):
+    path = file(b"a\n")
+    editor.command("autocmd BufWritePre * bwipeout!")
+    answer = write(editor, path, "b\n")
+    assert answer["saved"] is False
+    assert answer["error"] == "an autocommand removed the buffer"
+
+
 def test_characters_that_the_encoding_lacks_are_not_lost(editor, file):
     path = file(b"a\n")
     editor.command("setlocal fileencoding=latin1")

@@ -1,4 +1,6 @@
 -- Saves buffers and reads them again, and is never caught in a question that Neovim would ask about it.
+local message = require("acp_nvim.message")
+
 local M = {}
 
 local api = vim.api
@@ -66,6 +68,13 @@ local function obstacle(bufnr)
   end
 end
 
+---@param err any
+---@return string without where in our code it came up
+local function reason(err)
+  local words = tostring(err):match("^[^\n]*"):gsub('^.*Autocommands for ".-": ', "")
+  return (words:gsub("^.-(E%d+:)", "%1"))
+end
+
 ---@param bufnr integer
 ---@return boolean saved
 ---@return string? problem
@@ -74,15 +83,22 @@ function M.save(bufnr)
   if problem then
     return false, problem
   end
+  local was_modified = vim.bo[bufnr].modified
   vim.v.errmsg = ""
   local ok, err = pcall(api.nvim_buf_call, bufnr, function()
     vim.cmd("silent keepalt lockmarks write! ++p") -- with ! Neovim asks nothing
   end)
-  if ok and not vim.bo[bufnr].modified then
+  if not api.nvim_buf_is_loaded(bufnr) then
+    return false, "an autocommand removed the buffer"
+  end
+  local words = ok and vim.v.errmsg or reason(err)
+  if not vim.bo[bufnr].modified and (ok or was_modified) then
+    if not ok then
+      message.news("the file was written, but an autocommand failed: " .. words)
+    end
     return true
   end
-  local words = ok and vim.v.errmsg or tostring(err)
-  return false, words ~= "" and (words:gsub("^.-(E%d+:)", "%1"):match("^[^\n]*")) or "it could not be written"
+  return false, (words ~= "" and words or "it could not be written") .. "; the change is in the buffer, unsaved"
 end
 
 ---@param bufnr integer
