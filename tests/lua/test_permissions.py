@@ -137,3 +137,19 @@ def test_configured_keys(editor):
     assert editor.lua("return vim.fn.maparg('r', 'n') == ''")
     editor.keys("<C-y>")
     assert editor.sent("answer") == [{"id": 7, "option_id": "x1"}]
+
+
+def test_one_key_for_two_answers_leaves_no_key_behind(editor):
+    keymaps = {"allow_once": ["y", "<cr>", "1"], "reject_once": "y", "choose": "<CR>"}
+    editor.lua('require("acp_nvim").setup({ keymaps = ... })', keymaps)
+    key = editor.chat()
+    editor.focus(editor.session(key, "bufnr"))
+    editor.command("nmap <buffer> y <Cmd>let g:mine = 1<CR>")
+    editor.apply(asked(key))
+    editor.keys("1")
+    assert len(editor.sent("answer")) == 1
+    editor.apply(done(key))
+    left = editor.lua("return vim.tbl_map(function(m) return m.lhs end, vim.api.nvim_buf_get_keymap(0, 'n'))")
+    assert not {"<CR>", "1"} & set(left)
+    editor.keys("y")
+    assert editor.lua("return vim.g.mine") == 1

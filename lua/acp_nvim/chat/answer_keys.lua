@@ -8,7 +8,7 @@ local KINDS = { "allow_once", "allow_always", "reject_once", "reject_always" }
 
 ---@alias acp.Answer fun(id: integer, option_id: string)
 
----@type table<integer, table<string, table>> buffer -> key -> the map that it covers
+---@type table<integer, table<string, { key: string, old?: table }>> buffer -> key -> the map that it covers
 local covered = {}
 
 ---The letter of each option: the first option of a kind has that kind's.
@@ -43,20 +43,22 @@ end
 ---@param action fun()
 ---@param desc string
 local function map(bufnr, key, action, desc)
+  local lhs = vim.keycode(key)
   local old = vim.api.nvim_buf_call(bufnr, function()
     return vim.fn.maparg(key, "n", false, true)
   end)
-  covered[bufnr][key] = old.buffer == 1 and old or {}
+  -- an action may have the key of another one: what the user had there is below both
+  covered[bufnr][lhs] = covered[bufnr][lhs] or { key = key, old = old.buffer == 1 and old or nil }
   vim.keymap.set("n", key, action, { buffer = bufnr, nowait = true, desc = desc })
 end
 
 ---@param bufnr integer
 local function unmap(bufnr)
-  for key, old in pairs(covered[bufnr] or {}) do
-    pcall(vim.keymap.del, "n", key, { buffer = bufnr })
-    if old.lhs then
+  for _, one in pairs(covered[bufnr] or {}) do
+    pcall(vim.keymap.del, "n", one.key, { buffer = bufnr })
+    if one.old then
       vim.api.nvim_buf_call(bufnr, function()
-        vim.fn.mapset("n", false, old)
+        vim.fn.mapset("n", false, one.old)
       end)
     end
   end
