@@ -13,5 +13,6 @@ return {
   follow_light_ms = 800, -- how long the line stays lit
   realpath_ms = 2000, -- how long the real path of a buffer is believed
   health_ms = 2000, -- how long :checkhealth waits for Python
+  key_bytes = 50, -- of a key that is mapped: Neovim takes no more
   paired_lines = 50, -- changed line by line up to here, so that marks keep their columns
 }

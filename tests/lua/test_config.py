@@ -56,6 +56,15 @@ def test_setup_wins_over_the_global(tmp_path):
         editor.close()
 
 
+@pytest.mark.parametrize("key", ['""', '{ "x", "" }', 'string.rep("x", 51)', "3", "true"])
+def test_a_key_that_cannot_be_mapped_is_told_and_ignored(editor, key):
+    editor.lua(f'require("acp_nvim").setup({{ keymaps = {{ send = {key}, allow_once = {key} }} }})')
+    assert "keymaps.send: must be a key" in editor.message()
+    editor.command("AcpChat")
+    editor.keys("ihello<Esc><CR>")
+    assert editor.sent("prompt")[0]["text"] == "hello"
+
+
 def test_a_complaint_is_made_once(editor):
     editor.lua('for _ = 1, 3 do require("acp_nvim").setup({ nope = 1 }) end')
     editor.message()

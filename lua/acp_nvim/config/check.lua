@@ -1,4 +1,5 @@
 -- Checks a user's table against the schema; gives back what is right of it, and words for what is not.
+local limits = require("acp_nvim.limits")
 local nearest = require("acp_nvim.config.nearest")
 local schema = require("acp_nvim.config.schema")
 
@@ -116,12 +117,22 @@ local function agents_checked(agents, problems)
   return good
 end
 
+---@param value any
+---@return boolean
+local function is_keys(value)
+  local keys = type(value) == "string" and { value } or value
+  return is_strings(keys)
+    and vim.iter(keys):all(function(key)
+      return key ~= "" and #vim.keycode(key) <= limits.key_bytes
+    end)
+end
+
 ---@param option acp.Option.Schema
 ---@param value any
 ---@return string? problem
 local function problem_of(option, value)
   if vim.list_contains(option.types, "key") then
-    if type(value) ~= "string" and value ~= false and not is_strings(value) then
+    if value ~= false and not is_keys(value) then
       return ("%s: must be a key, a list of keys, or false"):format(option.name)
     end
   elseif not vim.list_contains(option.types, type(value)) then
