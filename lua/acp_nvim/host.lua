@@ -80,6 +80,9 @@ end
 local function spawn(program)
   local cwd = vim.fn.stdpath("state") --[[@as string]]
   pcall(vim.fn.mkdir, cwd, "p")
+  if vim.fn.isdirectory(cwd) == 0 then
+    cwd = vim.uv.os_tmpdir() or "/"
+  end
   tail = {}
   local ok, id = pcall(vim.fn.jobstart, python.argv(program), {
     rpc = true,

@@ -128,3 +128,12 @@ def test_a_config_of_the_wrong_shape(editor: Start) -> None:
     nvim.wait_until(lambda: all(part in "\n".join(nvim.messages()) for part in ("odd", "ui.width", "follow")))
     assert "Traceback" not in nvim.printed()
     assert "stack traceback" not in nvim.printed()
+
+
+def test_a_state_directory_that_cannot_be_made_stops_nothing(editor: Start, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    script = agent_script(tmp_path, """def turn(agent, prompt): prompt.say("hello")""")
+    nvim = editor(agents={"it": {"command": script.argv}}, env={"XDG_STATE_HOME": str(tmp_path / "file")})
+    nvim.command("AcpPrompt hi")
+    nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="the end of the turn")
+    assert "hello" in nvim.chat_text()
