@@ -19,7 +19,8 @@ def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueEr
     """The command is not there, or may not be run; or the directory is not there."""
     name, program = definition.name, definition.command[0]
     if not os.path.isdir(cwd):
-        what, step = f"Agent {name!r} cannot start: there is no directory {cwd}.", ":cd to one that exists."
+        what = f"Agent {name!r} cannot start: there is no directory {cwd or 'to work in any more'}."
+        step = ":cd to one that exists, then :AcpChat! begins a session there."
     elif isinstance(error, FileNotFoundError):
         what = f"Agent {name!r} cannot start: the command {program!r} was not found."
         step = f"Install it, or correct agents.{name}.command in your configuration (:checkhealth acp_nvim)."

@@ -56,6 +56,7 @@ async def test_a_directory_that_is_not_there(host: Host) -> None:
     host.script("")
     error = await failed(host, cwd="/nonexistent/project")
     assert "there is no directory /nonexistent/project" in error.text
+    assert ":AcpChat!" in error.text  # a session keeps its directory
 
 
 async def test_an_agent_that_nobody_knows(host: Host) -> None:
