@@ -248,7 +248,8 @@ class Session:
         self._leave("failed" if failure else "stopped")
         self._turn.cancel()
         if failure is not None:
-            self.narrator.failure(failure)
+            kept = "What is queued is kept, and goes out as soon as the agent starts." if self._queue else ""
+            self.narrator.failure(failure, kept)
 
     def _fail(self, failure: Failure) -> None:
         """The agent could not be started, or we failed with it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -137,3 +139,24 @@ def test_a_state_directory_that_cannot_be_made_stops_nothing(editor: Start, tmp_
     nvim.command("AcpPrompt hi")
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="the end of the turn")
     assert "hello" in nvim.chat_text()
+
+
+def test_what_was_queued_when_an_agent_died_is_not_forgotten(editor: Start, tmp_path: Path) -> None:
+    script = agent_script(
+        tmp_path,
+        """
+        def turn(agent, prompt):
+            if prompt.text == "die":
+                agent.note(waiting=os.getpid())
+                return NO_ANSWER
+            prompt.say("this is the answer to " + prompt.text)
+        """,
+    )
+    nvim = editor(agents={"it": {"command": script.argv}})
+    nvim.command("AcpPrompt die")
+    nvim.command("AcpPrompt next")
+    nvim.wait_until('require("acp_nvim").status().queue == 1')
+    os.kill(script.wait_note("waiting")[0], signal.SIGKILL)
+    words(nvim, "ended by signal SIGKILL", "What is queued is kept")
+    nvim.command("AcpChat")
+    nvim.wait_until(lambda: "this is the answer to next" in nvim.chat_text(), what="the answer to what was queued")
