@@ -32,7 +32,7 @@ local function ask(session, event)
   autocmds.fire("AcpPermissionRequest", { session = session.key, request = event.request })
   if not windows.visible(session) then
     local title = (event.request.title or ""):match("^[^\r\n]*")
-    local words = ("%s needs your permission (:AcpChat): %s"):format(session.agent or "the agent", title)
+    local words = ("%s asks you (:AcpChat): %s"):format(session.agent or "the agent", title)
     message.news(words, vim.log.levels.WARN)
   end
 end

@@ -116,8 +116,14 @@ def test_a_permission_that_is_not_seen_is_announced_and_takes_no_focus(editor, k
     editor.command("tabnew")
     window = editor.api("get_current_win")
     editor.apply(asked(key))
-    assert "demo needs your permission (:AcpChat): Edit main.py" in editor.message()
+    assert "demo asks you (:AcpChat): Edit main.py" in editor.message()
     assert editor.api("get_current_win") == window
+
+
+def test_the_announcement_says_where_to_go_on_a_narrow_screen_too(editor, key):
+    editor.command("tabnew | set columns=60")
+    editor.apply(asked(key, title="Run `rm -rf build` and whatever else comes to the mind of an agent"))
+    assert "demo asks you (:AcpChat): " in editor.message()
 
 
 def test_a_redraw_is_no_second_request(editor, key):
