@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 SEND_FAILS = 'require("acp_nvim.host").send = function() return false end'
 
 
@@ -100,3 +103,12 @@ def test_slash_commands_are_completed(editor, key):
     assert [one["word"] for one in found] == ["/plan"]
     editor.keys("i/sl<C-x><C-o> now<C-s>")
     assert editor.sent("prompt")[0]["text"] == "/slow now"
+
+
+def test_the_placeholder_names_help_that_exists_when_no_key_does(editor):
+    editor.lua('require("acp_nvim").setup({ keymaps = { help = false } })')
+    editor.chat()
+    marks = editor.lua("return vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })")
+    words = next(mark[3]["virt_text"][0][0] for mark in marks if "virt_text" in mark[3])
+    tag = words.split(":help ")[1].split(":")[0]
+    assert f"*{tag}*" in (ROOT / "doc" / "acp_nvim.txt").read_text()
