@@ -56,9 +56,9 @@ def test_any_height_of_the_prompt(editor, height):
     assert editor.lua(TYPES) == OPEN
 
 
-@pytest.mark.parametrize("option", ["diff", "scrollbind", "cursorbind", "winfixbuf"])
+@pytest.mark.parametrize("option", ["diff", "scrollbind", "cursorbind"])
 def test_what_binds_a_code_window_does_not_bind_the_chat(editor, option):
-    editor.command(f"setlocal {option}")
+    editor.command(f"set {option}")
     editor.chat()
     values = [editor.api("get_option_value", option, {"win": win}) for win in editor.api("list_wins")]
     assert values == [True, False, False]
