@@ -99,6 +99,30 @@ def test_several_at_once(editor, key):
     assert [one["id"] for one in editor.lua('return require("acp_nvim").permissions()')] == [9]
 
 
+def test_a_key_pressed_twice_answers_once_and_shows_the_next(editor, key):
+    editor.apply(asked(key, block=1, number=7), asked(key, block=2, number=8))
+    editor.keys("G")
+    editor.keys("aa")
+    assert editor.sent("answer") == [{"id": 8, "option_id": "x1"}]
+    editor.apply(done(key, block=2, number=8))
+    editor.keys("G")
+    editor.keys("a")
+    assert len(editor.sent("answer")) == 1
+    editor.keys("a")
+    assert editor.sent("answer")[1:] == [{"id": 7, "option_id": "x1"}]
+
+
+def test_a_request_that_is_out_of_sight_is_shown_before_it_is_answered(editor, key):
+    text = {"type": "append", "session": key, "block": 2, "kind": "agent", "text": "words\n" * 200}
+    editor.apply(asked(key, block=1), text)
+    editor.keys("G")
+    editor.keys("a")
+    assert editor.sent("answer") == []
+    assert "Permission needed" in editor.lua("return vim.api.nvim_get_current_line()")
+    editor.keys("a")
+    assert editor.sent("answer") == [{"id": 7, "option_id": "x1"}]
+
+
 def test_answers_from_lua(editor, key):
     editor.apply(asked(key))
     (waiting,) = editor.lua('return require("acp_nvim").permissions()')

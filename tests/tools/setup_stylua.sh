@@ -8,6 +8,12 @@ work="$root/.cache/npm"
 mkdir -p "$work" .cache/stylua
 export npm_config_cache="$work/cache" npm_config_update_notifier=false
 
+# Node brings certificates of its own; what the machine trusts counts as well
+machine=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
+if [ -z "${NODE_EXTRA_CA_CERTS:-}" ] && [ -f "$machine" ]; then
+  export NODE_EXTRA_CA_CERTS="$machine"
+fi
+
 if npm --version >/dev/null 2>&1; then
   run_npm() { npm "$@"; }
 else

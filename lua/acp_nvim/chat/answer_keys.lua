@@ -26,16 +26,33 @@ function M.letters(request)
 end
 
 ---@param session acp.Session
+---@param pending acp.Pending
+---@return boolean in_sight
+---@return integer? line its first one
+local function place(session, pending)
+  local row = transcript.row(session, pending.block)
+  local line = row and row + 1
+  return line ~= nil and line >= vim.fn.line("w0") and line <= vim.fn.line("w$"), line
+end
+
+---The request that a key answers: the one under the cursor, else the oldest. Nobody answers what they have not seen: when
+---that is out of sight, or the cursor is on one that was just answered (a key pressed twice), the cursor goes there instead.
+---@param session acp.Session
 ---@param waiting acp.Pending[] oldest first
----@return acp.Pending under the cursor, else the oldest
+---@return acp.Request?
 local function meant(session, waiting)
   local block = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
   for _, pending in ipairs(waiting) do
     if block and block.id == pending.block then
-      return pending
+      return pending.request
     end
   end
-  return waiting[1]
+  local in_sight, line = place(session, waiting[1])
+  if in_sight and not (block and block.kind == "permission") then
+    return waiting[1].request
+  elseif line then
+    vim.api.nvim_win_set_cursor(0, { line, 0 })
+  end
 end
 
 ---@param bufnr integer
@@ -77,8 +94,8 @@ local function map_kinds(session, waiting, answer)
   for _, kind in ipairs(KINDS) do
     for _, key in ipairs(config.keys(kind)) do
       map(session.bufnr, key, function()
-        local request = meant(session, waiting).request
-        for _, option in ipairs(request.options) do
+        local request = meant(session, waiting)
+        for _, option in ipairs(request and request.options or {}) do
           if option.kind == kind then
             return answer(request.id, option.option_id)
           end
@@ -98,8 +115,8 @@ local function map_digits(session, waiting, answer)
   end
   for digit = 1, math.min(most, 9) do
     map(session.bufnr, tostring(digit), function()
-      local request = meant(session, waiting).request
-      local option = request.options[digit]
+      local request = meant(session, waiting)
+      local option = request and request.options[digit]
       if option then
         answer(request.id, option.option_id)
       end
