@@ -81,7 +81,11 @@ local function build()
   end
   say("installing the host's packages into .venv")
   local pip = { venv_python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--editable", root }
+  -- a path for Python to look in; the other way is code that every start of Python runs
+  vim.list_extend(pip, { "--config-settings", "editable_mode=compat" })
   must(pip, "installing the host's packages")
+  local folders = { vim.fs.joinpath(root, "acp_nvim"), vim.fs.joinpath(root, "rplugin") }
+  must(vim.list_extend({ venv_python, "-m", "compileall", "-q" }, folders), "compiling the host")
   say("ready; see :checkhealth acp_nvim")
 end
 

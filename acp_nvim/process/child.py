@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -40,7 +39,7 @@ class Child:
     @classmethod
     async def spawn(cls, name: str, argv: Sequence[str], cwd: str, env: Mapping[str, str], guard: Guard) -> Child:
         """Start `argv` in `cwd` with our environment and `env` on top. Raises `OSError` when it cannot be started."""
-        mark = secrets.token_hex(8)
+        mark = os.urandom(8).hex()
         environment = {**os.environ, **env, group.MARK_VARIABLE: mark}
         with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped
             process = await anyio.open_process(argv, cwd=cwd, env=environment, start_new_session=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from dataclasses import dataclass
 
 MARK_VARIABLE = "ACP_NVIM_AGENT_MARK"
@@ -78,6 +77,8 @@ def _has_mark(pid: int, mark: str) -> bool:
 
 
 def _ask_ps() -> list[Entry]:
+    import subprocess  # here: the guard starts sooner without it, and Linux never needs it
+
     answer = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], capture_output=True, text=True, check=False)
     rows = [line.split() for line in answer.stdout.splitlines()]
     return [

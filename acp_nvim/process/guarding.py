@@ -47,7 +47,7 @@ class Guard:
     @staticmethod
     def _start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-I", str(GUARD)],
+            [sys.executable, "-I", "-S", str(GUARD)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
