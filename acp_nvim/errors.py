@@ -9,6 +9,7 @@ Severity = Literal["info", "warn", "error"]
 
 SEVERITY: dict[str, Severity] = {
     "agent_unknown": "error",
+    "agent_misconfigured": "error",
     "agent_not_found": "error",
     "agent_exited": "error",
     "agent_silent": "error",
@@ -16,7 +17,6 @@ SEVERITY: dict[str, Severity] = {
     "auth_required": "error",
     "protocol_version": "error",
     "bad_message": "warn",
-    "bad_request": "warn",
     "turn_failed": "error",
     "no_log": "warn",
     "host_bug": "error",

@@ -73,7 +73,7 @@ def _define(name: str, settings: Any) -> AgentDefinition:
 
 def _bad_settings(name: str, reason: str) -> Failure:
     return Failure(
-        "agent_unknown",
+        "agent_misconfigured",
         f"The configuration of agent {name!r} cannot be used: {reason}.",
         'It should look like agents = { ["' + name + '"] = { command = { "program", "argument" } } }.',
         name,

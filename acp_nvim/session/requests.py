@@ -18,7 +18,13 @@ from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.workspace.read_text_file import read_text_file
-from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError, NotAllowedError
+from acp_nvim.workspace.refusals import (
+    ChangedSinceReadError,
+    FileRefusedError,
+    NoSuchFileError,
+    NotAllowedError,
+    NotSavedError,
+)
 from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.seen import SeenTexts
 from acp_nvim.workspace.write_text_file import write_text_file
@@ -128,10 +134,25 @@ class AgentRequests:
                 self._editor, self._roots, self._seen, request.path, request.content, self.save
             )
         except FileRefusedError as error:
-            self._editor.publish(self._transcript.notice("warn", f"Write refused: {error}"))
+            if isinstance(error, NotSavedError):
+                self._file_changed(error.path)
+            self._editor.publish(self._transcript.notice("warn", _told(request.path, error)))
             raise _refusal("fs/write_text_file", error) from error
-        self._editor.publish(events.FileChanged(session=self._transcript.session, path=path, by="agent"))
+        self._file_changed(path)
         return {}
+
+    def _file_changed(self, path: str) -> None:
+        self._editor.publish(events.FileChanged(session=self._transcript.session, path=path, by="agent"))
+
+
+def _told(path: str, error: FileRefusedError) -> str:
+    """A write that failed, in words for the user; the error's own are for the agent."""
+    if isinstance(error, ChangedSinceReadError):
+        return (
+            f"Your edits were kept: the agent wanted to write {path}, but has not seen what you changed there. "
+            "Nothing was written, and it was told to read the file again."
+        )
+    return f"The agent's write failed: {error}"
 
 
 def _refusal(method: str, error: FileRefusedError) -> RpcError:

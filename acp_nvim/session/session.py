@@ -71,9 +71,9 @@ class Session:
     @property
     def state(self) -> State:
         """As `status()` says it; `waiting`: for an answer of the user."""
-        if self._in_turn:
-            return "waiting" if self._permissions.of_session(self.key) else "running"
-        return self._state
+        if self._permissions.of_session(self.key):  # agents may ask between turns, too
+            return "waiting"
+        return "running" if self._in_turn else self._state
 
     # --- the user acts -----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from contextlib import suppress
 
 import anyio.to_thread
@@ -73,14 +72,12 @@ def _write(path: str, text: str) -> None:
         raise FileRefusedError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _mode_of(path: str) -> int:
-    """The permission bits that the file has, or that a new one gets."""
+def _mode_of(path: str) -> int | None:
+    """The permission bits that the file has; None for a new one, which gets those that the user's umask gives."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+        return None
     if not stat.S_ISREG(status.st_mode):
         raise FileRefusedError(f"{path} is not a regular file")
     if not os.access(path, os.W_OK):
@@ -88,14 +85,17 @@ def _mode_of(path: str) -> int:
     return stat.S_IMODE(status.st_mode)
 
 
-def _replace(path: str, data: bytes, mode: int) -> None:
-    descriptor, temporary = tempfile.mkstemp(prefix=".acp_nvim-", dir=os.path.dirname(path))
+def _replace(path: str, data: bytes, mode: int | None) -> None:
+    temporary = os.path.join(os.path.dirname(path), f".acp_nvim-{os.urandom(8).hex()}")
+    # 0o666, and the system takes the umask off: asking for it would change it for the whole process
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, mode)
+        if mode is not None:
+            os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):

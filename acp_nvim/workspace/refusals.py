@@ -17,3 +17,11 @@ class NoSuchFileError(FileRefusedError):
 
 class ChangedSinceReadError(FileRefusedError):
     """The user has changed the file since the agent read it."""
+
+
+class NotSavedError(FileRefusedError):
+    """The text is in the buffer of `path` (a real path), but could not be saved."""
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(message)
+        self.path = path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acp_nvim.editor import BufferWrite, Editor
 from acp_nvim.workspace import disk
-from acp_nvim.workspace.refusals import ChangedSinceReadError, FileRefusedError
+from acp_nvim.workspace.refusals import ChangedSinceReadError, FileRefusedError, NotSavedError
 from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.seen import SeenTexts
 
@@ -28,6 +28,8 @@ async def write_text_file(editor: Editor, roots: Roots, seen: SeenTexts, path: s
             seen.remember(real, text, outcome.tick)
         if outcome.error is None:
             return real
+        if outcome.tick is not None:
+            raise NotSavedError(f"{path} was not saved: {outcome.error}", real)
         if not outcome.changed:
             raise FileRefusedError(f"{path} was not written: {outcome.error}")
     raise _changed(path)

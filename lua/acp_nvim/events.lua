@@ -110,7 +110,6 @@ local of_all = {
     message.news(event.text)
     autocmds.fire("AcpError", { text = event.text, code = event.code, agent = event.agent, session = event.session })
   end,
-  location = follow.go,
   file_changed = function(event)
     autocmds.fire("AcpFileChanged", { session = event.session, path = event.path, by = event.by })
   end,
@@ -161,34 +160,10 @@ local function guarded(run, ...)
   end
 end
 
----Pieces of one text that follow each other become one piece.
----@param batch acp.Event[]
----@return acp.Event[]
-local function folded(batch)
-  local out, pieces, open = {}, nil, nil
-  for _, event in ipairs(batch) do
-    local joins = open and event.type == "append" and event.block == open.block and event.session == open.session
-    if joins then
-      pieces = pieces or { open.text }
-      pieces[#pieces + 1] = event.text
-    else
-      if pieces then
-        open.text, pieces = table.concat(pieces), nil
-      end
-      out[#out + 1] = event
-      open = event.type == "append" and event or nil
-    end
-  end
-  if pieces then
-    open.text = table.concat(pieces)
-  end
-  return out
-end
-
 ---@param batch acp.Event[]
 local function apply_all(batch)
   local location
-  for _, event in ipairs(folded(batch)) do
+  for _, event in ipairs(batch) do
     plain(event)
     if event.type == "location" then
       location = event -- only the last place is worth showing

@@ -26,6 +26,8 @@ class FakeBuffer:
     modified: bool = False
     error: str | None = None
     """Why it takes no writes, if it takes none."""
+    unsavable: str | None = None
+    """Why what is written into it cannot be saved, if it cannot."""
 
     def type(self, text: str) -> None:
         """The user makes it this."""
@@ -58,10 +60,11 @@ class FakeEditor:
             return BufferWrite(error=buffer.error)
         if buffer.tick != tick:
             return BufferWrite(error="the buffer has changed", changed=True)
-        buffer.text, buffer.tick, buffer.modified = text, tick + 1, not save
-        if save:
+        saved = save and buffer.unsavable is None
+        buffer.text, buffer.tick, buffer.modified = text, tick + 1, not saved
+        if saved:
             await anyio.Path(path).write_text(text, encoding="utf-8", newline="")
-        return BufferWrite(tick=buffer.tick, saved=save)
+        return BufferWrite(tick=buffer.tick, saved=saved, error=buffer.unsavable if save else None)
 
     def open(self, path: str | os.PathLike[str], text: str | None = None) -> FakeBuffer:
         """Load the file into a buffer; with `text` the user has already made it that."""

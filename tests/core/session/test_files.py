@@ -87,8 +87,23 @@ async def test_a_write_over_an_edit_that_the_agent_has_not_seen_is_refused_and_s
     assert "Read the file again" in script.notes("message")[0]
     [notice] = host.of(events.Notice)
     assert notice.level == "warn"
-    assert notice.text.startswith(f"Write refused: {path} has edits of the user")
+    assert notice.text.startswith(f"Your edits were kept: the agent wanted to write {path}")
     assert host.of(events.FileChanged) == []
+
+
+async def test_a_write_that_cannot_be_saved_is_told_for_what_it_is(host: Host) -> None:
+    path = host.cwd / "f"
+    path.write_text("old")
+    buffer = host.editor.open(path)
+    buffer.unsavable = "the disk is full; the change is in the buffer, unsaved"
+    script = host.script(writing(host, str(path)))
+    await host.turn()
+    assert (buffer.text, buffer.modified, path.read_text()) == ("new", True, "old")
+    told = f"{path} was not saved: the disk is full; the change is in the buffer, unsaved"
+    assert script.notes("message") == [told]
+    [notice] = host.of(events.Notice)
+    assert notice.text == f"The agent's write failed: {told}"
+    assert host.of(events.FileChanged) == [events.FileChanged(session=1, path=str(path), by="agent")]
 
 
 @pytest.mark.parametrize(("setting", "on_disk"), [("save", "new"), ("buffer", "old")])

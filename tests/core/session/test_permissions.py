@@ -37,6 +37,20 @@ async def test_the_chosen_option_goes_back_and_is_told(host: Host) -> None:
     assert (done.option_id, done.name) == ("always", "Always allow")
 
 
+async def test_a_question_between_turns_is_waited_for_as_well(host: Host) -> None:
+    host.script("""
+        def opened(agent, session_id):
+            shown = {"toolCallId": "c", "title": "Edit f"}
+            options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
+            agent.call("session/request_permission", {"sessionId": session_id, "toolCall": shown, "options": options})
+    """)
+    host.open()
+    asked = await host.editor.until_event(events.Permission)
+    assert (await host.until_state("waiting")).pending_permissions == 1
+    host.answer(asked.request.id, "yes")
+    await host.until_state("idle")
+
+
 async def test_options_are_shown_in_the_order_and_words_of_the_agent(host: Host) -> None:
     asked = await ask(host, f'def turn(agent, prompt): prompt.ask("c", {ODD_OPTIONS})')
     assert [(one.option_id, one.kind) for one in asked.request.options] == [

@@ -68,7 +68,9 @@ async def test_an_agent_that_nobody_knows(host: Host) -> None:
 
 async def test_settings_that_cannot_be_used(host: Host) -> None:
     host.hello(agents={"it": {"command": "one string"}})
-    assert "The configuration of agent 'it' cannot be used" in (await failed(host)).text
+    error = await failed(host)
+    assert error.code == "agent_misconfigured"
+    assert "The configuration of agent 'it' cannot be used" in error.text
 
 
 async def test_one_that_ends_at_once(host: Host) -> None:
