@@ -15,7 +15,9 @@ LAYERS = [
     "errors",
     "limits",
     "jsonrpc",
+    "traffic",
     "process",
+    "wire",
     "protocol",
     "agents",
     "events",
@@ -27,13 +29,14 @@ LAYERS = [
     "app",
     "plugin",
 ]
-APART = {"demo_agent", "demo_project"}
-"""Neither import the rest nor are imported: another program, and a sample to work on."""
+APART = {"demo_agent", "demo_project", "replay"}
+"""Neither import the rest nor are imported: other programs, and a sample to work on."""
 
 FORBIDDEN = {
-    "jsonrpc": {"acp_nvim.process", "acp_nvim.protocol"},
-    "process": {"json", "msgspec", "acp_nvim.jsonrpc"},
-    "nvim": {"acp_nvim.jsonrpc", "acp_nvim.protocol"},
+    "traffic": {"acp_nvim.jsonrpc"},
+    "process": {"json", "msgspec", "acp_nvim.jsonrpc", "acp_nvim.traffic"},
+    "wire": {"acp_nvim.jsonrpc", "acp_nvim.traffic", "acp_nvim.process"},
+    "nvim": {"acp_nvim.jsonrpc", "acp_nvim.wire", "acp_nvim.protocol"},
     "session": {"acp_nvim.nvim"},
 }
 PYNVIM_USERS = {"nvim", "plugin"}
