@@ -8,16 +8,19 @@ PY := .venv/bin/python
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1|/' | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-setup: .venv/.stamp ## make .venv, and bring Neovim if there is none (once; needs the network)
+setup: .venv/.stamp .cache/peers/.stamp ## bring all that development needs into .venv and .cache (once; needs the network)
 	@:
 
 .venv/.stamp: pyproject.toml
 	@ACP_NVIM_PYTHON="$(PYTHON)" sh tests/tools/setup.sh
 
-.cache/stylua/stylua: tests/tools/setup_stylua.sh | .venv/.stamp
+.cache/peers/.stamp: tests/peers/package.json tests/peers/package-lock.json | .venv/.stamp
+	@sh tests/tools/setup_peers.sh
+
+.cache/stylua/stylua: tests/tools/setup_stylua.sh | .venv/.stamp .cache/peers/.stamp
 	@sh tests/tools/setup_stylua.sh
 
-demo: setup ## talk to the bundled demo agent in a throw-away directory
+demo: .venv/.stamp ## talk to the bundled demo agent in a throw-away directory
 	@$(PY) tests/tools/demo.py
 
 test: setup ## every test that needs no third-party agent

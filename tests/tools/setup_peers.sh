@@ -1,0 +1,24 @@
+#!/bin/sh
+# Brings the protocol's official SDK into .cache/peers, for the agents of tests/peers, and a node to run them.
+# The lock file there is a copy: a checkout that only touched the original costs nothing.
+set -eu
+cd "$(dirname "$0")/../.."
+peers=.cache/peers
+stamp=$peers/.stamp
+
+if [ -f "$stamp" ] && cmp -s tests/peers/package-lock.json $peers/package-lock.json; then
+  touch "$stamp"
+  exit 0
+fi
+
+. tests/tools/setup_npm.sh
+echo "acp_nvim: bringing the protocol's official SDK into $peers"
+mkdir -p $peers
+rm -f "$stamp"
+cp tests/peers/package.json tests/peers/package-lock.json $peers
+(cd $peers && run_npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >/dev/null || {
+  echo "acp_nvim: the SDK could not be brought (see above). The first set-up needs the network." >&2
+  exit 1
+}
+rm -rf "$npm_config_cache"
+touch "$stamp"
