@@ -13,6 +13,15 @@ MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 """One text file served to an agent: escaped as JSON it must still fit into a message."""
 
+PATCH_CHARS: Final = 256 * 1024
+"""A patch that is taken apart into hunks: that much takes 30 ms of the host."""
+
+TERMINAL_BYTES: Final = 1024 * 1024
+"""Output kept of a terminal that an agent shows: its end."""
+
+TERMINAL_LINES: Final = 20
+"""Lines of it shown in the chat."""
+
 FRAME_SECONDS: Final = 0.016
 """The shortest time between two batches for the editor: one frame at 60 Hz."""
 
@@ -49,5 +58,32 @@ EXIT_SECONDS: Final = 1.0
 LOG_BYTES: Final = 4 * 1024 * 1024
 """Size at which the log file is rotated; one older file is kept."""
 
+GLIMPSE_HEAD_BYTES: Final = 4 * 1024
+"""Kept of the beginning of a message over the limit: its id and method stand there, or else at the end."""
+
+GLIMPSE_TAIL_BYTES: Final = 256
+"""Kept of its end."""
+
+MAX_COMPLAINTS: Final = 20
+"""Times that one peer is told of something without an id that it is no message; it may answer each with another."""
+
+BATCH_ANSWER_SECONDS: Final = 5.0
+"""Time for the answers to a batch array to be complete; then those that are there are sent."""
+
 LOGGED_LINE_CHARS: Final = 500
 """Characters of one faulty message that go into the log."""
+
+TRAFFIC_FILE_BYTES: Final = 32 * 1024 * 1024
+"""Size at which a recording of a connection is rotated; days of work, and still small enough to be sent to somebody."""
+
+TRAFFIC_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+"""The largest message that is recorded: to look for secrets in it keeps the host busy for about 0.1 s."""
+
+TRAFFIC_FILES: Final = 20
+"""Recordings kept, the newest; each connection makes one, or two when it is long."""
+
+TRAFFIC_BYTES: Final = 200 * 1024 * 1024
+"""Size of all recordings that are kept when a new one begins."""
+
+SECRET_CHARS: Final = 8
+"""A secret shorter than this is not looked for inside texts: it would be found everywhere."""
