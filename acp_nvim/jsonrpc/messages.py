@@ -1,11 +1,12 @@
-"""JSON-RPC messages: what arrives, what is sent, and the error codes (JSON-RPC 2.0 §5.1, ACP "Error")."""
+"""JSON-RPC messages: their parts, how they are sent, and the error codes (JSON-RPC 2.0 §5.1, ACP "Error")."""
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
+
+from acp_nvim.limits import LOGGED_LINE_CHARS
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -15,22 +16,37 @@ INTERNAL_ERROR: Final = -32603
 REQUEST_CANCELLED: Final = -32800
 AUTH_REQUIRED: Final = -32000
 RESOURCE_NOT_FOUND: Final = -32002
+UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
+
+CANCEL_REQUEST: Final = "$/cancel_request"
+"""The notification that takes a request back; either side may send it."""
 
 ABSENT: Final = msgspec.Raw()
 """The value of a member that the message does not have."""
 
+NULL: Final = msgspec.Raw(b"null")
+"""The id of an answer to what has none that can be read."""
 
-class Incoming(msgspec.Struct):
-    """Any message of the peer; members that it lacks are `ABSENT` (or None for `method`).
+
+class Incoming(msgspec.Struct, gc=False):
+    """Any message of the peer; members that it lacks are `ABSENT` (or `UNSET` for `method`).
 
     `id`, `params`, `result` and `error` stay undecoded: ids are echoed as they came, the rest has its own types.
+    They are views into what was read: copy what is kept.
     """
 
     id: msgspec.Raw = ABSENT
-    method: str | None = None
+    method: str | msgspec.UnsetType = msgspec.UNSET
     params: msgspec.Raw = ABSENT
     result: msgspec.Raw = ABSENT
     error: msgspec.Raw = ABSENT
+
+
+class Invalid(msgspec.Struct):
+    """JSON that is no JSON-RPC message, in words; `id` when it has one."""
+
+    reason: str
+    id: msgspec.Raw = ABSENT
 
 
 class RpcError(Exception):
@@ -59,25 +75,7 @@ class PeerGoneError(Exception):
     """The peer closed its side; no answer will come."""
 
 
-_incoming = msgspec.json.Decoder(Incoming)
-_batch = msgspec.json.Decoder(list[msgspec.Raw])
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)")
 _call_id = msgspec.json.Decoder(int)
-
-
-def decode(line: bytes) -> list[Incoming]:
-    """The messages of one line (several when it is a batch array). Raises `msgspec.DecodeError`."""
-    if _SURROGATE.search(line):
-        line = _ESCAPE.sub(_mend, line)
-    if line.lstrip()[:1] == b"[":
-        return [_incoming.decode(raw) for raw in _batch.decode(line)]
-    return [_incoming.decode(line)]
-
-
-def _mend(escape: re.Match[bytes]) -> bytes:
-    """Half a character (JavaScript cuts texts like that) becomes U+FFFD; pairs and all other escapes stay."""
-    return rb"\ufffd" if escape.end() - escape.start() == len(rb"\ud800") else escape[0]
 
 
 def decode_call_id(raw: msgspec.Raw) -> int | None:
@@ -91,41 +89,50 @@ def decode_call_id(raw: msgspec.Raw) -> int | None:
 def decode_error(raw: msgspec.Raw) -> RpcError:
     """The error of an answer, however loosely the peer writes it."""
     try:
-        error = msgspec.json.decode(raw)
-    except msgspec.DecodeError:
-        error = None
-    if not isinstance(error, dict):
-        return RpcError(INTERNAL_ERROR, f"an error without words: {error!r}")
-    code, message = error.get("code"), error.get("message")
-    return RpcError(
-        code if isinstance(code, int) else INTERNAL_ERROR,
-        message if isinstance(message, str) else f"an error without words: {error!r}",
-        error.get("data"),
-    )
+        members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):
+        members = {}
+    code, message = _decoded(members.get("code")), _decoded(members.get("message"))
+    if not isinstance(message, str):
+        message = f"an error without words: {show(raw)}"
+    return RpcError(code if type(code) is int else INTERNAL_ERROR, message, _decoded(members.get("data")))
+
+
+def _decoded(raw: msgspec.Raw | None) -> Any:
+    """The plain value; None for what is missing, or more than Python can hold."""
+    try:
+        return None if raw is None else msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def show(raw: msgspec.Raw | bytes | bytearray) -> str:
+    """So much of it as a log should have."""
+    return bytes(memoryview(raw)[:LOGGED_LINE_CHARS]).decode("utf-8", "replace")
 
 
 def encode_call(call_id: int, method: str, params: Any) -> bytes:
-    """One line that asks for an answer."""
-    return _line({"jsonrpc": "2.0", "id": call_id, "method": method, "params": params})
+    """A message that asks for an answer; like all of these without its newline."""
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": call_id, "method": method, "params": params})
 
 
 def encode_notification(method: str, params: Any) -> bytes:
-    """One line that wants no answer."""
-    return _line({"jsonrpc": "2.0", "method": method, "params": params})
+    """A message that wants no answer."""
+    return msgspec.json.encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def encode_result(request_id: msgspec.Raw, result: Any) -> bytes:
     """The answer to a request of the peer."""
-    return _line({"jsonrpc": "2.0", "id": request_id, "result": result})
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
 def encode_error(request_id: msgspec.Raw, error: RpcError) -> bytes:
-    """The error answer to a request of the peer."""
+    """The error answer to a request of the peer. It never fails: what UTF-8 cannot say is replaced, or left out."""
     body: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data
-    return _line({"jsonrpc": "2.0", "id": request_id, "error": body})
-
-
-def _line(message: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(message) + b"\n"
+    try:
+        return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": body})
+    except Exception:  # whatever stands in the data: the peer waits for an answer
+        body = {"code": error.code, "message": error.message.encode("utf-8", "replace").decode()}
+        return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": body})

@@ -32,6 +32,10 @@ class PendingCalls:
         self._settle[call_id] = settle
         return call_id
 
+    def made(self, call_id: int | None) -> bool:
+        """Whether that is the id of a call of ours, waiting or not."""
+        return call_id is not None and 0 <= call_id < self._next_id
+
     def settle(self, call_id: int | None, answer: Answer) -> bool:
         """Give `answer` to the caller; False when nobody waits for that id (unknown, or answered before)."""
         if call_id is None or call_id not in self._settle:

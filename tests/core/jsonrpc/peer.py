@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import msgspec
 
-from acp_nvim.jsonrpc.connection import Connection
+from acp_nvim.jsonrpc.connection import Connection, Tap
 
 
 async def all_done() -> None:
@@ -80,6 +80,8 @@ class RecordingHandler:
     def __init__(self) -> None:
         self.log: list[tuple[str, Any]] = []
         self.oddities: list[str] = []
+        self.losses: list[str] = []
+        self.catches = 0
         self.answer: Callable[[str, Any], Awaitable[Any]] = self.echo
 
     async def echo(self, method: str, params: Any) -> Any:
@@ -101,15 +103,23 @@ class RecordingHandler:
         """See `Handler`."""
         self.oddities.append(words)
 
+    def lost(self, words: str) -> None:
+        """See `Handler`."""
+        self.losses.append(words)
+
+    def caught_up(self) -> None:
+        """See `Handler`."""
+        self.catches += 1
+
 
 class Peer:
     """The other side of `connection`."""
 
-    def __init__(self) -> None:
+    def __init__(self, tap: Tap | None = None) -> None:
         self.source = Source()
         self.sink = Sink()
         self.handler = RecordingHandler()
-        self.connection = Connection(self.source, self.sink, self.handler)
+        self.connection = Connection(self.source, self.sink, self.handler, tap)
 
     async def say(self, *messages: Any) -> None:
         """Say messages (objects, or bytes as they are), and let everything happen that follows from it."""
@@ -129,9 +139,9 @@ class Peer:
 
 
 @asynccontextmanager
-async def connected() -> AsyncIterator[Peer]:
+async def connected(tap: Tap | None = None) -> AsyncIterator[Peer]:
     """A peer whose connection runs; it leaves at the end, and then nothing is left."""
-    peer = Peer()
+    peer = Peer(tap)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(peer.connection.run)

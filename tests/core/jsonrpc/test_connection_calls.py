@@ -74,7 +74,7 @@ async def test_the_first_of_two_answers_counts_and_the_second_is_odd() -> None:
         tasks.start_soon(call.run)
         await peer.say({"id": 0, "result": "first"}, {"id": 0, "result": "second"})
         assert call.outcome == "first"
-        assert peer.handler.oddities == ["an answer to no call of ours (id b'0'): a result"]
+        assert peer.handler.oddities == ["an answer to no call of ours (id 0): a result"]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,6 @@ async def test_the_first_of_two_answers_counts_and_the_second_is_odd() -> None:
         {"id": None, "error": {"code": -32700, "message": "Parse error"}},
         {"error": {"code": -32601, "message": "Method not found", "data": "unknown/notification"}},
         {"id": 0.5, "result": 1},
-        {"id": 0},
         {},
     ],
 )
@@ -227,5 +226,5 @@ async def test_repr_shows_the_state() -> None:
     async with connected() as peer:
         shown = repr(peer.connection)
         await peer.leave()
-    assert shown.startswith("<Connection open <PendingCalls waiting=0 made=0> serving=0 ")
+    assert shown.startswith("<Connection open <PendingCalls waiting=0 made=0> serving=0 <LineFramer ")
     assert repr(peer.connection).startswith("<Connection closed ")

@@ -11,73 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.jsonrpc import messages
-from acp_nvim.jsonrpc.messages import ABSENT, INTERNAL_ERROR, RpcError
-
-IDS = [b"0", b"7", b'"6fb7-uuid"', b'""', b"null", b"1.5", b"-1", b"12345678901234567890123", b'"\\u00e9"']
+from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, RpcError
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=10,
 )
-
-
-@pytest.mark.parametrize("request_id", IDS)
-def test_an_id_of_any_type_is_echoed_byte_by_byte(request_id: bytes) -> None:
-    [incoming] = messages.decode(b'{"jsonrpc":"2.0","id":%s,"method":"m"}' % request_id)
-    assert b'"id":%s,' % request_id in messages.encode_result(incoming.id, {})
-    assert b'"id":%s,' % request_id in messages.encode_error(incoming.id, RpcError(-1, "no"))
-
-
-def test_members_that_a_message_lacks_are_absent() -> None:
-    [incoming] = messages.decode(b"{}")
-    assert incoming.method is None
-    assert [incoming.id, incoming.params, incoming.result, incoming.error] == [ABSENT] * 4
-
-
-def test_an_id_of_null_is_not_an_absent_id() -> None:
-    [incoming] = messages.decode(b'{"id":null,"error":{}}')
-    assert bytes(incoming.id) == b"null"
-
-
-def test_the_order_of_members_and_unknown_ones_do_not_matter() -> None:
-    [incoming] = messages.decode(b'{"result":{"a":1},"_x":2,"id":3,"jsonrpc":"2.0"}')
-    assert (bytes(incoming.result), bytes(incoming.id)) == (b'{"a":1}', b"3")
-
-
-def test_a_batch_is_several_messages() -> None:
-    found = messages.decode(b' [{"method":"a"}, {"method":"b"}]')
-    assert [one.method for one in found] == ["a", "b"]
-
-
-@pytest.mark.parametrize("line", [b"hello", b"{", b"[1]", b'"text"', b"3", b'{"method":5}', b"[{]", b"\xff{}"])
-def test_what_is_not_a_message_raises_a_decode_error(line: bytes) -> None:
-    with pytest.raises(msgspec.DecodeError):
-        messages.decode(line)
-
-
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        (rb"\ud83d", "\ufffd"),
-        (rb"\ude00 b", "\ufffd b"),
-        (rb"\uD83Dx\uDE00", "\ufffdx\ufffd"),
-        (rb"\ud83d\ud83d\ude00", "\ufffd\U0001f600"),
-        (rb"\ud83d\ude00", "\U0001f600"),
-        (rb"\\ud83d", r"\ud83d"),
-        (rb"\\\ud83d", "\\\ufffd"),
-        (rb"\u00e9\ud800\n\"", 'é\ufffd\n"'),
-    ],
-)
-def test_half_a_character_becomes_a_replacement_character_and_the_message_is_read(written: bytes, read: str) -> None:
-    [incoming] = messages.decode(b'{"method":"m","params":"%s"}' % written)
-    assert msgspec.json.decode(incoming.params) == read
-
-
-@given(st.text())
-def test_whole_characters_stay_as_they_are_however_they_are_escaped(text: str) -> None:
-    [incoming] = messages.decode(json.dumps({"method": "m", "params": text}).encode())
-    assert msgspec.json.decode(incoming.params) == text
 
 
 @pytest.mark.parametrize(
@@ -94,11 +34,12 @@ def test_only_an_integer_can_be_an_id_of_ours(raw: bytes, ours: int | None) -> N
         ({"code": 400, "message": "HTTP"}, 400, "HTTP"),
         ({"code": -31002, "message": "vendor", "data": None}, -31002, "vendor"),
         ({"code": "E_BAD", "message": "text code"}, INTERNAL_ERROR, "text code"),
+        ({"code": True, "message": "no number"}, INTERNAL_ERROR, "no number"),
         ({"message": "no code"}, INTERNAL_ERROR, "no code"),
-        ({"code": 1}, 1, "an error without words: {'code': 1}"),
-        ({"code": 1, "message": ["x"]}, 1, "an error without words: {'code': 1, 'message': ['x']}"),
-        ("just words", INTERNAL_ERROR, "an error without words: 'just words'"),
-        (None, INTERNAL_ERROR, "an error without words: None"),
+        ({"code": 1}, 1, 'an error without words: {"code": 1}'),
+        ({"code": 1, "message": ["x"]}, 1, 'an error without words: {"code": 1, "message": ["x"]}'),
+        ("just words", INTERNAL_ERROR, 'an error without words: "just words"'),
+        (None, INTERNAL_ERROR, "an error without words: null"),
         ([], INTERNAL_ERROR, "an error without words: []"),
     ],
 )
@@ -135,8 +76,7 @@ def test_describe_adds_the_reason_that_stands_in_data(data: Any, words: str) -> 
 @given(json_values)
 def test_every_message_goes_out_as_one_line(params: Any) -> None:
     line = messages.encode_call(3, "m", params)
-    assert line.endswith(b"\n")
-    assert b"\n" not in line[:-1]
+    assert b"\n" not in line
     assert json.loads(line) == {"jsonrpc": "2.0", "id": 3, "method": "m", "params": params}
 
 

@@ -1,0 +1,230 @@
+"""What the peer's lines lead to: calls of the handler, answers to our calls, answers to what is no message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Final, ParamSpec
+
+import anyio
+import anyio.abc
+import msgspec
+
+from acp_nvim.jsonrpc import messages
+from acp_nvim.jsonrpc.batch import BatchAnswers
+from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_block, decode_line
+from acp_nvim.jsonrpc.framing import Block, SkippedLine
+from acp_nvim.jsonrpc.glimpse import Glimpse, glimpse
+from acp_nvim.jsonrpc.handler import Handler
+from acp_nvim.jsonrpc.messages import ABSENT, CANCEL_REQUEST, NULL, Incoming, Invalid, RpcError, show
+from acp_nvim.jsonrpc.pending import Answer, PendingCalls
+from acp_nvim.jsonrpc.serving import Reply, Serving
+from acp_nvim.limits import (
+    BATCH_ANSWER_SECONDS,
+    GLIMPSE_HEAD_BYTES,
+    GLIMPSE_TAIL_BYTES,
+    LOGGED_LINE_CHARS,
+    MAX_COMPLAINTS,
+    READ_BYTES,
+)
+
+_P = ParamSpec("_P")
+_MEANT_AS_MESSAGE: Final = re.compile(rb"\s*(?:\{|\[\s*\{)")
+
+
+class Intake:
+    """Takes what the framer found, in order. No message, and no bug of a handler, makes it raise.
+
+    `tasks` is where requests are served; it must be set before the first message.
+    """
+
+    tasks: anyio.abc.TaskGroup
+
+    def __init__(self, handler: Handler, calls: PendingCalls, send: Callable[[bytes], None]) -> None:
+        self._handler = handler
+        self._calls = calls
+        self._send = send
+        self._serving = Serving(self.odd)
+        self._complaints = 0
+
+    def __repr__(self) -> str:
+        return f"serving={len(self._serving)}"
+
+    def take(self, found: Block | SkippedLine) -> None:
+        """Lines as they come from the framer."""
+        if isinstance(found, SkippedLine):
+            words = f"a message of {found.size / 1e6:.0f} MB is larger than the limit"
+            self._give_up(glimpse(found.head, found.tail), words)
+            return
+        plain = decode_block(found)
+        if plain is not None:
+            self._take_plain(plain)
+            return
+        for line in found.split(b"\n"):
+            if line.strip():
+                self._take_line(line)
+
+    def caught_up(self) -> None:
+        """Nothing more has arrived."""
+        self.guard("catching up", self._handler.caught_up)
+
+    def odd(self, words: str) -> None:
+        """Tell the handler, at a length that a log can bear."""
+        self._handler.odd(words[: 2 * LOGGED_LINE_CHARS])
+
+    def guard(self, doing: str, call: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
+        """Call into code that must not end the conversation, whatever it raises."""
+        try:
+            call(*args, **kwargs)
+        except Exception as error:
+            self.odd(f"a bug of ours while {doing}: {error!r}")
+
+    # --- lines -------------------------------------------------------------------------------------------------------
+
+    def _take_plain(self, plain: list[Incoming]) -> None:
+        take_notification = self._handler.notification
+        for message in plain:
+            method = message.method
+            if message.id is not ABSENT or method is msgspec.UNSET or method == CANCEL_REQUEST:
+                self._take(message, self._send)
+                continue
+            try:
+                take_notification(method, message.params)
+            except Exception as error:  # as `guard`, without the cost of a call for each message
+                self.odd(f"a bug of ours while taking {method}: {error!r}")
+
+    def _take_line(self, line: Block) -> None:
+        try:
+            found = decode_line(line)
+        except RecursionError:
+            ends = bytes(line[:GLIMPSE_HEAD_BYTES]), bytes(line[-GLIMPSE_TAIL_BYTES:])
+            self._give_up(glimpse(*ends), "a message is nested too deeply")
+        except UNDECODABLE as error:
+            self._take_noise(line, error)
+        else:
+            if isinstance(found, list):
+                self._take_batch(found)
+            elif isinstance(found, Incoming):
+                self._take(found, self._send)
+            else:
+                self._take_invalid(found)
+
+    def _take_noise(self, line: Block, error: Exception) -> None:
+        self.odd(f"not a JSON-RPC message ({error}): {show(line)}")
+        if _MEANT_AS_MESSAGE.match(line):
+            seen = glimpse(bytes(line[:GLIMPSE_HEAD_BYTES]))
+            if seen.is_answer:
+                self._fail_call(seen.id, f"the answer cannot be read: {error}")
+            self._complain(messages.PARSE_ERROR, f"not JSON: {error}", self._send)
+
+    def _give_up(self, seen: Glimpse, words: str) -> None:
+        """A message that is too much for us: who waits for something should not wait for ever."""
+        self.guard("telling what was lost", self._handler.lost, words)
+        if seen.is_request and seen.id is not ABSENT:
+            self._send(messages.encode_error(seen.id, RpcError(messages.INVALID_REQUEST, words)))
+        elif seen.is_answer:
+            self._fail_call(seen.id, words)
+
+    def _fail_call(self, call_id: msgspec.Raw, words: str) -> None:
+        self._calls.settle(messages.decode_call_id(call_id), RpcError(messages.INTERNAL_ERROR, words))
+
+    def _complain(self, code: int, words: str, reply: Reply) -> None:
+        """Answer what has no id; a few times only: two peers that do not understand each other must come to an end."""
+        if self._complaints < MAX_COMPLAINTS:
+            self._complaints += 1
+            reply(messages.encode_error(NULL, RpcError(code, words)))
+
+    # --- messages ----------------------------------------------------------------------------------------------------
+
+    def _take(self, message: Incoming, reply: Reply) -> None:
+        method, params = message.method, message.params
+        if method is msgspec.UNSET:
+            self._take_answer(message, reply)
+        elif method == CANCEL_REQUEST:
+            self._serving.cancel(params)
+            if message.id is not ABSENT:
+                reply(messages.encode_result(message.id, None))
+        elif message.id is ABSENT:
+            self.guard(f"taking {method}", self._handler.notification, method, params)
+        elif not _is_id(message.id):
+            self._refuse(Invalid("an id is a string, a number or null", message.id), reply)
+        else:
+            serve = partial(self._handler.serve, method, _kept(params))
+            self._serving.start(self.tasks, message.id, serve, reply)
+
+    def _take_invalid(self, message: Invalid) -> None:
+        self.odd(f"not a JSON-RPC message ({message.reason})")
+        if message.id is not ABSENT:
+            self._refuse(message, self._send)
+
+    def _refuse(self, message: Invalid, reply: Reply) -> None:
+        error = RpcError(messages.INVALID_REQUEST, message.reason)
+        if message.id is ABSENT:
+            self._complain(error.code, error.message, reply)
+        else:
+            reply(messages.encode_error(message.id, error))
+
+    def _take_batch(self, entries: list[Message]) -> None:
+        """Each in order. Invalid ones are answered even without an id (ACP v2, "JSON-RPC Batch Messages")."""
+        if not entries:
+            self.odd("an empty batch array")
+            self._complain(messages.INVALID_REQUEST, "an empty batch array", self._send)
+            return
+        answers = BatchAnswers(self._send)
+        invalid = [entry for entry in entries if isinstance(entry, Invalid)]
+        if invalid:
+            self.odd(
+                f"{len(invalid)} of {len(entries)} entries of a batch are no JSON-RPC messages ({invalid[0].reason})"
+            )
+        for entry in entries:
+            if isinstance(entry, Invalid):
+                self._refuse(entry, answers.add)
+            else:
+                self._take(entry, answers.expect() if _is_request(entry) else answers.add)
+        answers.all_taken()
+        if not answers.complete.is_set():
+            self.tasks.start_soon(self._let_go, answers)
+
+    async def _let_go(self, answers: BatchAnswers) -> None:
+        with anyio.move_on_after(BATCH_ANSWER_SECONDS):
+            await answers.complete.wait()
+        answers.let_go()
+
+    def _take_answer(self, message: Incoming, reply: Reply) -> None:
+        call_id = messages.decode_call_id(message.id)
+        answer: Answer
+        if message.error is not ABSENT and (message.result is ABSENT or bytes(message.error) != b"null"):
+            answer = messages.decode_error(message.error)
+        elif message.result is not ABSENT:
+            answer = _kept(message.result)
+        elif message.params is ABSENT and self._calls.made(call_id):  # JavaScript leaves out a result that is undefined
+            answer = RpcError(messages.INTERNAL_ERROR, "an answer with neither result nor error")
+        else:
+            self._take_neither(message, reply)
+            return
+        words = repr(answer) if isinstance(answer, RpcError) else "a result"
+        if not self._calls.settle(call_id, answer):
+            self.odd(f"an answer to no call of ours (id {show(message.id)}): {words}")
+        elif (message.error is ABSENT) is (message.result is ABSENT):
+            self.odd(f"an answer should have either a result or an error (id {call_id}): taken for {words}")
+
+    def _take_neither(self, message: Incoming, reply: Reply) -> None:
+        """Without an id it may have been meant as a notification, which is never answered, unless a batch holds it."""
+        invalid = Invalid("neither request nor answer", message.id)
+        self.odd(f"not a JSON-RPC message ({invalid.reason})")
+        if message.id is not ABSENT or reply != self._send:
+            self._refuse(invalid, reply)
+
+
+def _is_request(message: Incoming) -> bool:
+    return message.method is not msgspec.UNSET and message.id is not ABSENT
+
+
+def _is_id(raw: msgspec.Raw) -> bool:
+    return bytes(memoryview(raw)[:1]) not in (b"{", b"[", b"t", b"f")
+
+
+def _kept(raw: msgspec.Raw) -> msgspec.Raw:
+    """For longer than the call: without the rest of what was read with it. Large ones are most of that anyway."""
+    return raw.copy() if memoryview(raw).nbytes <= READ_BYTES else raw

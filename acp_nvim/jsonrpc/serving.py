@@ -1,0 +1,76 @@
+"""Requests of the peer that are being served: each is answered exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import anyio.abc
+import msgspec
+
+from acp_nvim.jsonrpc import messages
+from acp_nvim.jsonrpc.messages import RpcError
+
+Reply = Callable[[bytes], None]
+"""Where an answer goes."""
+
+
+class Serving:
+    """Runs the work for each request and sends what came of it; `odd` is told of bugs."""
+
+    def __init__(self, odd: Callable[[str], None]) -> None:
+        self._odd = odd
+        self._scopes: dict[bytes, anyio.CancelScope] = {}
+
+    def __len__(self) -> int:
+        return len(self._scopes)
+
+    def start(
+        self, tasks: anyio.abc.TaskGroup, request_id: msgspec.Raw, serve: Callable[[], Awaitable[Any]], reply: Reply
+    ) -> None:
+        """Call `serve` now and await what it returns in `tasks`. Both may raise: the answer is an error then."""
+        kept, scope = request_id.copy(), anyio.CancelScope()
+        self._scopes[bytes(kept)] = scope
+        try:
+            work = serve()
+        except Exception as error:  # whatever it is, the peer gets an answer
+            work = _refuse(error)
+        tasks.start_soon(self._answer, kept, scope, work, reply)
+
+    def cancel(self, params: msgspec.Raw) -> None:
+        """`$/cancel_request`; of a request that was answered, or never made, it does nothing."""
+        try:
+            request_id = msgspec.json.decode(params, type=dict[str, msgspec.Raw])["requestId"]
+        except (msgspec.DecodeError, RecursionError, KeyError):
+            self._odd("$/cancel_request without a requestId")
+            return
+        scope = self._scopes.get(bytes(request_id))
+        if scope is not None:
+            scope.cancel()
+
+    async def _answer(
+        self, request_id: msgspec.Raw, scope: anyio.CancelScope, work: Awaitable[Any], reply: Reply
+    ) -> None:
+        answer: bytes | None = None
+        try:
+            with scope:
+                answer = await self._outcome(request_id, work)
+        finally:  # also when something other than the peer cancelled the work
+            if self._scopes.get(bytes(request_id)) is scope:
+                del self._scopes[bytes(request_id)]
+            cancelled = RpcError(messages.REQUEST_CANCELLED, "cancelled by $/cancel_request")
+            reply(answer or messages.encode_error(request_id, cancelled))
+
+    async def _outcome(self, request_id: msgspec.Raw, work: Awaitable[Any]) -> bytes:
+        try:
+            return messages.encode_result(request_id, await work)
+        except RpcError as error:
+            return messages.encode_error(request_id, error)
+        except Exception as error:  # the peer must get its answer, whatever went wrong here
+            self._odd(f"a bug of ours while serving the agent: {error!r}")
+            return messages.encode_error(request_id, RpcError(messages.INTERNAL_ERROR, f"the client failed: {error}"))
+
+
+async def _refuse(error: Exception) -> Any:
+    raise error
