@@ -8,7 +8,7 @@ local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
 local notice = require("acp_nvim.chat.blocks.notice")
 local permission = require("acp_nvim.permission")
-local plan = require("acp_nvim.chat.blocks.plan")
+local plans = require("acp_nvim.chat.plans")
 local prompt_seen = require("acp_nvim.prompt.seen")
 local sessions = require("acp_nvim.sessions")
 local tool_call = require("acp_nvim.chat.blocks.tool_call")
@@ -21,6 +21,8 @@ local M = {}
 ---@type acp.Event[] batches that met a text lock
 local backlog = {}
 local reported = false
+---@type table<string, true> types of events that were passed over
+local unknown = {}
 
 ---@param session acp.Session
 ---@param event acp.Event
@@ -40,12 +42,13 @@ end
 ---@param session acp.Session
 ---@param call acp.ToolCall
 local function tell_tool_call(session, call)
-  local size = 0
+  local size, endings = 0, ""
   for _, item in ipairs(call.content or {}) do
-    size = size + #(item.text or "") + #(item.new_text or "") + 1
+    size = size + #(item.text or "") + #(item.old_text or "") + #(item.new_text or "") + #(item.output or "") + 1
+    endings = endings .. tostring(item.exit_code or item.signal or "")
   end
   -- a redraw repeats what listeners have heard
-  local state = table.concat({ call.status or "", call.kind or "", size, call.title or "" }, "\0")
+  local state = table.concat({ call.status or "", call.kind or "", size, endings, call.title or "" }, "\0")
   if session.calls[call.id] ~= state then
     session.calls[call.id] = state
     autocmds.fire("AcpToolCall", { session = session.key, call = call })
@@ -66,14 +69,18 @@ local of_session = {
       prompt_seen.text(session, event.text)
     end
   end,
+  replace = function(session, event)
+    if event.kind == "user" and not transcript.row(session, event.block) then
+      prompt_seen.text(session, event.text)
+    end
+    transcript.replace(session, event.block, event.kind, event.text)
+  end,
   tool_call = function(session, event)
     session.call_blocks[event.call.id] = event.block
     transcript.draw(session, event.block, "tool_call", tool_call(event.call, session.cwd))
     tell_tool_call(session, event.call)
   end,
-  plan = function(session, event)
-    transcript.draw(session, event.block, "plan", plan(event.entries))
-  end,
+  plan = plans.show,
   permission = ask,
   permission_done = function(session, event)
     if permission.done(session, event) then
@@ -100,6 +107,7 @@ local of_session = {
   end,
   reset = function(session)
     transcript.reset(session)
+    plans.forget(session)
   end,
 }
 
@@ -118,6 +126,16 @@ local of_all = {
   end,
 }
 
+---A newer host may have more to say than this Neovim has loaded.
+---@param type any
+local function pass_over(type)
+  local word = tostring(type)
+  if not unknown[word] and vim.tbl_count(unknown) < limits.event_types then
+    unknown[word] = true
+    log.write(("events of the type %q are passed over: this version does not know them"):format(word))
+  end
+end
+
 ---@param event acp.Event
 local function apply_one(event)
   local handle = of_all[event.type]
@@ -126,7 +144,9 @@ local function apply_one(event)
   end
   local session = event.session and sessions.get(event.session)
   local handle_session = of_session[event.type]
-  if session and handle_session then
+  if not handle_session then
+    pass_over(event.type)
+  elseif session then
     handle_session(session, event)
   end
 end

@@ -89,11 +89,27 @@ local function check_agents()
   end
 end
 
+local function check_protocol()
+  health.start("acp_nvim: protocol")
+  local options = config.get()
+  if options.protocol.v2 then
+    health.info("version 2 (a draft) with agents that speak it, else version 1 (protocol.v2 is on)")
+  else
+    health.info("version 1 (protocol.v2 is off)")
+  end
+  health.info("log: " .. log.path())
+  if options.log.traffic then
+    health.info("recordings of all agent connections are written into " .. log.traffic() .. " (log.traffic is on)")
+  else
+    health.info("agent connections are not recorded (log.traffic is off)")
+  end
+end
+
 function M.check()
   check_neovim()
   check_python()
   check_agents()
-  health.info("log: " .. log.path())
+  check_protocol()
 end
 
 return M

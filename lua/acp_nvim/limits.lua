@@ -2,6 +2,9 @@
 return {
   output_lines = 20, -- of a tool call's text: a screen half; the agent has the whole of it, the log too
   diff_lines = 60, -- of one diff: about one tall screen; the file itself shows the rest
+  diffs_lines = 400, -- of all diffs of one tool call: several tall screens; each further file has its name
+  plan_lines = 200, -- of a plan that is a text: people read it whole; who writes more writes no plan
+  event_types = 20, -- unknown types of events that are logged: a newer host has a few
   line_bytes = 2000, -- of one line in a tool call: minified files would make each redraw slow
   diff_bytes = 1024 * 1024, -- of old and new text: beyond it a diff would take more than a frame
   stderr_lines = 20, -- of the host, kept for the message when it ends
@@ -14,5 +17,6 @@ return {
   realpath_ms = 2000, -- how long the real path of a buffer is believed
   health_ms = 2000, -- how long :checkhealth waits for Python
   key_bytes = 50, -- of a key that is mapped: Neovim takes no more
+  hunks = 50, -- of a text of the chat that is replaced: with more changes it is another text
   paired_lines = 50, -- changed line by line up to here, so that marks keep their columns
 }

@@ -1,9 +1,14 @@
--- The log file: where it is, and the few lines that Lua itself adds to it.
+-- The log file and the recordings: where they are, and the few lines that Lua itself adds to it.
 local M = {}
 
 ---@return string
 function M.path()
   return vim.fn.stdpath("log") .. "/acp_nvim.log"
+end
+
+---@return string directory of the recordings (`log.traffic`)
+function M.traffic()
+  return vim.fn.stdpath("log") .. "/acp_nvim/traffic"
 end
 
 ---@param text string

@@ -60,11 +60,15 @@ end
 
 ---@param options acp.Option[]
 ---@param option_id? string
----@return boolean
-local function is_rejection(options, option_id)
-  return vim.iter(options):any(function(option)
-    return option.option_id == option_id and vim.startswith(option.kind, "reject")
-  end)
+---@return string mark for what the option means; a kind that nobody here knows means neither yes nor no
+local function mark_of(options, option_id)
+  for _, option in ipairs(options) do
+    if option.option_id == option_id then
+      local kind = tostring(option.kind)
+      return vim.startswith(kind, "reject") and "✗ " or vim.startswith(kind, "allow") and "✓ " or "→ "
+    end
+  end
+  return "→ "
 end
 
 ---@param one acp.Pending
@@ -74,8 +78,8 @@ local function outcome_words(one, event)
   if event.outcome ~= "selected" then
     return "– " .. tostring(event.outcome)
   end
-  local mark = is_rejection(one.request.options, event.option_id) and "✗ " or "✓ "
-  return mark .. vim.trim((event.name or event.option_id or "answered"):match("^[^\r\n]*"))
+  local words = vim.trim((event.name or event.option_id or "answered"):match("^[^\r\n]*"))
+  return mark_of(one.request.options, event.option_id) .. words
 end
 
 ---@param session acp.Session

@@ -1,6 +1,7 @@
 -- Says to the host what is wanted of a session, and tells it the session first when it does not know it.
 local host = require("acp_nvim.host")
 local notice = require("acp_nvim.chat.blocks.notice")
+local plans = require("acp_nvim.chat.plans")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
 
@@ -36,6 +37,7 @@ local function introduced(session, again)
   end
   if session.host then
     transcript.forget_blocks(session)
+    plans.forget(session)
     M.note(session, "warn", NEW_HOST)
   end
   session.host = host.channel()

@@ -25,7 +25,16 @@
 ---@field path? string
 ---@field old_text? string
 ---@field new_text? string
+---@field operation? string of a diff: add, delete, modify (when it is left out), move, copy, patch, or another word
+---@field old_path? string
+---@field line? integer 1-based, where the old text begins in the file
+---@field note? string
 ---@field terminal_id? string
+---@field command? string
+---@field cwd? string
+---@field output? string the last lines, plain text
+---@field exit_code? integer
+---@field signal? string
 ---@field label? string
 
 ---@class acp.ToolCall
@@ -41,6 +50,19 @@
 ---@field status string
 ---@field priority string
 
+---@class acp.Plan
+---@field block integer
+---@field entries acp.PlanEntry[]
+---@field title? string
+---@field text? string
+---@field removed? boolean
+
+---What is known of a session's plans.
+---@class acp.Plans
+---@field shown table<integer, acp.Plan> by block
+---@field title? string of the first
+---@field several boolean there is one with another title
+
 ---@class acp.Option
 ---@field option_id string
 ---@field name string
@@ -48,8 +70,9 @@
 
 ---@class acp.Request
 ---@field id integer
----@field tool_call_id string
+---@field tool_call_id string empty when it is about no tool call
 ---@field title string
+---@field description? string
 ---@field kind string
 ---@field options acp.Option[]
 ---@field content acp.Content[]
@@ -110,6 +133,7 @@
 ---@field commands acp.SlashCommand[]
 ---@field calls table<string, string> tool call -> what was last told about it
 ---@field call_blocks table<string, integer> tool call -> the block that shows it
+---@field plans acp.Plans
 
 ---@class acp.SlashCommand
 ---@field name string
@@ -136,3 +160,5 @@
 ---@field keymaps table<string, string|string[]|false>
 ---@field ui { position: string, width: number, height: number, prompt_height: integer }
 ---@field timeouts { initialize: integer }
+---@field protocol { v2: boolean }
+---@field log { traffic: boolean }

@@ -102,7 +102,7 @@ def test_tool_call_shows_diffs_terminals_and_whatever_else(editor):
     ]
     editor.apply(call(key, 1, "strange\nword", "run\nthis\r\nand that\0", content))
     shown = editor.lines(key)
-    assert shown[1] == "● edit  run  [strange]"
+    assert shown[1] == "◐ edit  run  [strange]"
     assert shown[2:4] == ["  this", "  and that"]
     for line in ["  /p/a.py", "  -b", "  +B", "  /p/new.py (new file)", "  +x", "  terminal term-1",
                  "  image (image/png, 12 kB)"]:  # fmt: skip
@@ -199,6 +199,18 @@ def test_one_bad_event_does_not_hide_the_others(editor):
     )
     assert editor.lines(key)[-1] == "b"
     assert "could not be shown" in editor.message()
+
+
+def test_types_of_events_that_nobody_knows_are_logged_once(editor):
+    key = editor.chat()
+    for _ in range(3):
+        editor.apply({"type": "hologram", "session": key, "block": 1}, {"type": "hologram"}, append(key, 1, "a"))
+    editor.apply(*[{"type": f"word {n}"} for n in range(100)], {"session": key})
+    log = editor.lua('return vim.fn.readfile(require("acp_nvim.log").path())')
+    assert sum("hologram" in line for line in log) == 1
+    assert len(log) < 50
+    assert editor.lines(key)[1:] == ["aaa"]
+    assert editor.messages() == []
 
 
 def test_text_that_meets_a_text_lock_is_shown_afterwards(editor):

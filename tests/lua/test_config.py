@@ -20,6 +20,10 @@ GET = 'return require("acp_nvim.config").get()'
         ("{ agent = {} }", 'agent: no such option; did you mean "agents"?'),
         ("{ keymaps = { allow_onec = 'x' } }", 'keymaps.allow_onec: no such option; did you mean "allow_once"?'),
         ("{ ui = { width = 'wide' } }", "ui.width: must be a number, not a string"),
+        ("{ protocol = { v2 = 'yes' } }", "protocol.v2: must be a boolean, not a string"),
+        ("{ protocol = { V3 = true } }", 'protocol.V3: no such option; did you mean "v2"?'),
+        ("{ log = { trafic = true } }", 'log.trafic: no such option; did you mean "traffic"?'),
+        ("{ log = true }", "log: must be a table, not a boolean"),
         ("{ ui = 3 }", "ui: must be a table, not a number"),
         ("{ fs = { write = 'safe' } }", 'fs.write: must be one of "save", "buffer"; did you mean "save"?'),
         ("{ follow = { enabled = 'yes' } }", 'follow.enabled: must be one of "auto", true, false'),
@@ -69,6 +73,29 @@ def test_a_complaint_is_made_once(editor):
     editor.lua('for _ = 1, 3 do require("acp_nvim").setup({ nope = 1 }) end')
     editor.message()
     assert len(editor.messages()) == 1
+
+
+def test_version_2_and_recordings_are_off_until_they_are_wanted(editor):
+    assert editor.lua(GET)["protocol"] == {"v2": False}
+    assert editor.lua(GET)["log"] == {"traffic": False}
+    editor.lua('require("acp_nvim").setup({ protocol = { v2 = true }, log = { traffic = true } })')
+    assert editor.lua(GET)["protocol"] == {"v2": True}
+    assert editor.lua(GET)["log"] == {"traffic": True}
+    editor.lua('require("acp_nvim").setup({ protocol = { v2 = false } })')
+    assert editor.lua(GET)["protocol"] == {"v2": False}
+    assert editor.messages() == []
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_checkhealth_says_which_versions_are_spoken_and_whether_agents_are_recorded(editor, on):
+    editor.lua('require("acp_nvim").setup({ protocol = { v2 = ... }, log = { traffic = ... } })', on)
+    editor.command("checkhealth acp_nvim")
+    text = "\n".join(editor.api("buf_get_lines", 0, 0, -1, True))
+    directory = editor.lua("return vim.fn.stdpath('log')") + "/acp_nvim/traffic"
+    assert ("version 2 (a draft) with agents that speak it" in text) is on
+    assert ("protocol.v2 is off" in text) is not on
+    assert (f"written into {directory} (log.traffic is on)" in text) is on
+    assert ("log.traffic is off" in text) is not on
 
 
 def test_the_help_lists_the_options_as_they_are():

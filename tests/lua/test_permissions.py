@@ -123,6 +123,33 @@ def test_a_request_that_is_out_of_sight_is_shown_before_it_is_answered(editor, k
     assert editor.sent("answer") == [{"id": 7, "option_id": "x1"}]
 
 
+def test_a_request_about_no_tool_call_says_why_it_is_made(editor, key):
+    request = asked(key, title="Read the mail", content=[{"type": "text", "text": "of today"}])
+    request["request"].update(tool_call_id="", kind="", description="To find\n\nthe invoice.\n")
+    editor.apply(request)
+    assert editor.lines(key)[1:7] == [
+        "Permission needed  Read the mail", "  To find", "", "  the invoice.", "  of today", "  [1] a  Allow once",
+    ]  # fmt: skip
+    editor.apply(done(key))
+    assert editor.lines(key)[1:] == ["Permission  Read the mail", "  ✓ Allow once"]
+
+
+def test_kinds_of_options_that_nobody_knows_are_answered_by_number(editor, key):
+    kinds = ["_maybe", "allow_forever", "reject_kindly", "allow_once"]
+    options = [{"option_id": kind, "name": kind.title(), "kind": kind} for kind in kinds]
+    for number, kind in enumerate(kinds, 1):
+        editor.apply(asked(key, number, number, options))
+        assert editor.lines(key)[-4:] == [
+            "  [1]    _Maybe", "  [2]    Allow_Forever", "  [3]    Reject_Kindly", "  [4] a  Allow_Once",
+        ]  # fmt: skip
+        editor.keys("G")
+        editor.keys(str(number))
+        assert editor.sent("answer")[-1] == {"id": number, "option_id": kind}
+        editor.apply(done(key, number, number, kind, kind.title()))
+    outcomes = [line for line in editor.lines(key) if line.startswith("  ")]
+    assert outcomes == ["  → _Maybe", "  ✓ Allow_Forever", "  ✗ Reject_Kindly", "  ✓ Allow_Once"]
+
+
 def test_answers_from_lua(editor, key):
     editor.apply(asked(key))
     (waiting,) = editor.lua('return require("acp_nvim").permissions()')

@@ -1,4 +1,6 @@
 -- Keeps the blocks of a chat in its buffer; a change costs what it changes, however long the chat is.
+local change_lines = require("acp_nvim.chat.changed_lines")
+local dress = require("acp_nvim.chat.dress")
 local following = require("acp_nvim.chat.following")
 local text = require("acp_nvim.chat.blocks.text")
 
@@ -6,8 +8,6 @@ local M = {}
 
 local api = vim.api
 local STARTS = api.nvim_create_namespace("acp_nvim.starts")
-local USER = api.nvim_create_namespace("acp_nvim.user")
-local LOOKS = api.nvim_create_namespace("acp_nvim.looks")
 
 ---@type table<integer, acp.Transcript> by the session's key
 local transcripts = {}
@@ -59,9 +59,8 @@ end
 function M.reset(session)
   local transcript = opened(session)
   if transcript then
-    for _, namespace in ipairs({ STARTS, USER, LOOKS }) do
-      api.nvim_buf_clear_namespace(transcript.bufnr, namespace, 0, -1)
-    end
+    dress.strip_all(transcript.bufnr)
+    api.nvim_buf_clear_namespace(transcript.bufnr, STARTS, 0, -1)
     api.nvim_buf_set_lines(transcript.bufnr, 0, -1, true, {})
     transcript.blocks, transcript.order = {}, {}
   end
@@ -113,29 +112,17 @@ local function add_block(transcript, id, kind, lines)
   return block
 end
 
+---@param session acp.Session
 ---@param transcript acp.Transcript
----@param block acp.Block
----@param agent? string
-local function dress_text(transcript, block, agent)
-  local words, group = text.header(block.kind, agent)
+---@param id integer
+---@param kind string
+---@param lines string[]
+local function add_text(session, transcript, id, kind, lines)
+  local block = add_block(transcript, id, kind, lines)
   local row = first_row(transcript, block)
-  local namespace = block.kind == "user" and USER or LOOKS
-  api.nvim_buf_set_extmark(transcript.bufnr, namespace, row - 1, 0, {
-    virt_text = { { words, group } },
-    virt_text_pos = "overlay",
-    virt_lines = row > 1 and { { { "" } } } or nil, -- air above the header
-    virt_lines_above = true,
-  })
-  if block.kind == "thought" then
-    local last = api.nvim_buf_line_count(transcript.bufnr) - 1
-    local length = #api.nvim_buf_get_lines(transcript.bufnr, last, last + 1, true)[1]
-    api.nvim_buf_set_extmark(transcript.bufnr, LOOKS, row, 0, {
-      end_row = last,
-      end_col = length,
-      end_right_gravity = true, -- grows with the text
-      right_gravity = false,
-      hl_group = "AcpThought",
-    })
+  dress.header(transcript.bufnr, block, row, session.agent)
+  if kind == "thought" then
+    dress.thought(transcript.bufnr, block, row, end_row(transcript, block) - 1)
   end
 end
 
@@ -151,51 +138,34 @@ function M.append(session, id, kind, piece)
   local lines = text.lines(piece)
   local block = transcript.blocks[id]
   if not block then
-    dress_text(transcript, add_block(transcript, id, kind, lines), session.agent)
+    add_text(session, transcript, id, kind, lines)
     return
   end
   local row = end_row(transcript, block) - 1
   api.nvim_buf_set_text(transcript.bufnr, row, -1, row, -1, lines)
 end
 
----Replaces the lines that differ.
----@param transcript acp.Transcript
----@param first integer row
----@param old string[]
----@param new string[]
-local function replace(transcript, first, old, new)
-  local shorter = math.min(#old, #new)
-  local head = 0
-  while head < shorter and old[head + 1] == new[head + 1] do
-    head = head + 1
-  end
-  local tail = 0
-  while tail < shorter - head and old[#old - tail] == new[#new - tail] do
-    tail = tail + 1
-  end
-  if head == #old and head == #new then
+---Makes a text another one; what is the same in both stays, with the cursors in it.
+---@param session acp.Session
+---@param id integer
+---@param kind string
+---@param whole string
+function M.replace(session, id, kind, whole)
+  local transcript = opened(session)
+  if not transcript then
     return
   end
-  local lines = vim.list_slice(new, head + 1, #new - tail)
-  api.nvim_buf_set_lines(transcript.bufnr, first + head, first + #old - tail, true, lines)
-end
-
----@param transcript acp.Transcript
----@param block acp.Block
----@param rendered acp.Rendered
-local function colour(transcript, block, rendered)
+  local lines = text.lines(whole)
+  local block = transcript.blocks[id]
+  if not block then
+    add_text(session, transcript, id, kind, lines)
+    return
+  end
   local first = first_row(transcript, block)
-  for _, highlight in ipairs(rendered.highlights) do
-    local row = first + highlight.row
-    if highlight.to == -1 then
-      api.nvim_buf_set_extmark(transcript.bufnr, LOOKS, row, 0, { line_hl_group = highlight.group })
-    else
-      api.nvim_buf_set_extmark(transcript.bufnr, LOOKS, row, highlight.from, {
-        end_col = highlight.to,
-        hl_group = highlight.group,
-        strict = false,
-      })
-    end
+  local old = api.nvim_buf_get_lines(transcript.bufnr, first, end_row(transcript, block), true)
+  change_lines(transcript.bufnr, first, old, lines)
+  if kind == "thought" then
+    dress.thought(transcript.bufnr, block, first, first + #lines - 1)
   end
 end
 
@@ -215,11 +185,11 @@ function M.draw(session, id, kind, rendered)
   else
     local first = first_row(transcript, block)
     local old = block.rendered and block.rendered.lines or {}
-    api.nvim_buf_clear_namespace(transcript.bufnr, LOOKS, first, first + #old)
-    replace(transcript, first, old, rendered.lines)
+    dress.strip(transcript.bufnr, first, first + #old)
+    change_lines(transcript.bufnr, first, old, rendered.lines)
   end
   block.rendered = rendered
-  colour(transcript, block, rendered)
+  dress.colour(transcript.bufnr, first_row(transcript, block), rendered.highlights)
 end
 
 ---@return string id of a block that is Lua's own
@@ -282,8 +252,7 @@ function M.user_message(session, row, backwards)
   if backwards and row < 2 then
     return nil
   end
-  local marks = api.nvim_buf_get_extmarks(session.bufnr, USER, from, to, { limit = 1 })
-  return marks[1] and marks[1][2]
+  return dress.user_header(session.bufnr, from, to)
 end
 
 return M

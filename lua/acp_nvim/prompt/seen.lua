@@ -5,6 +5,9 @@ local M = {}
 ---@param session acp.Session
 ---@param text string
 function M.text(session, text)
+  if text == "" then
+    return
+  end
   for index, unseen in ipairs(session.unseen) do
     -- a long text comes in pieces; the names of what was attached follow it
     if vim.startswith(unseen, text) or vim.startswith(text, unseen) then

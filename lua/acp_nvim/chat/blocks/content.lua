@@ -1,6 +1,9 @@
 -- Draws the content of a tool call or of a permission: texts, diffs, terminals, and what has only a label.
+local Diffs = require("acp_nvim.chat.blocks.diff")
 local Lines = require("acp_nvim.chat.blocks.lines")
 local limits = require("acp_nvim.limits")
+local paths = require("acp_nvim.chat.blocks.paths")
+local terminal = require("acp_nvim.chat.blocks.terminal")
 
 local M = {}
 
@@ -15,73 +18,27 @@ local function text_lines(text)
   end, lines)
 end
 
----@param text? string
----@return string
-local function ended(text)
-  text = text or ""
-  return (text == "" or text:sub(-1) == "\n") and text or text .. "\n"
-end
-
----@param item acp.Content
----@return string
-local function unified(item)
-  local old, new = ended(item.old_text), ended(item.new_text)
-  if #old + #new > limits.diff_bytes then
-    return ("(%d bytes before, %d after: too large to be shown)"):format(#old, #new)
-  end
-  local text = vim.diff(old, new, { result_type = "unified", ctxlen = 3 }) --[[@as string]]
-  return text == "" and "(no change)" or text
-end
-
----@param line string already indented
----@return string?
-local function diff_group(line)
-  local sign = line:sub(#INDENT + 1, #INDENT + 1)
-  if sign == "+" then
-    return "AcpDiffAdded"
-  elseif sign == "-" then
-    return "AcpDiffRemoved"
-  elseif sign == "@" then
-    return "AcpToolDetail"
-  end
-end
-
 ---@param out acp.Lines
----@param item acp.Content
----@param cwd? string
-local function add_diff(out, item, cwd)
-  local new = not item.old_text and " (new file)" or ""
-  out:add({ INDENT, { Lines.one_line(M.short_path(item.path or "?", cwd)) .. new, "AcpDiffHeader" } })
-  local diff = vim.split((unified(item):gsub("\n$", "")), "\n", { plain = true })
-  for index, line in ipairs(diff) do
-    diff[index] = INDENT .. line
+---@param text? string
+---@param most integer lines
+function M.add_text(out, text, most)
+  if vim.trim(text or "") ~= "" then
+    out:add_cut(text_lines(text), most)
   end
-  out:add_cut(diff, limits.diff_lines, diff_group)
-end
-
----@param path string
----@param cwd? string
----@return string path from the session's directory, when it is below it
-function M.short_path(path, cwd)
-  if cwd and vim.startswith(path, cwd .. "/") then
-    return path:sub(#cwd + 2)
-  end
-  return path
 end
 
 ---@param out acp.Lines
 ---@param items? acp.Content[]
 ---@param cwd? string
 function M.add(out, items, cwd)
+  local diffs = Diffs.new()
   for _, item in ipairs(items or {}) do
     if item.type == "text" then
-      if vim.trim(item.text or "") ~= "" then
-        out:add_cut(text_lines(item.text), limits.output_lines)
-      end
+      M.add_text(out, item.text, limits.output_lines)
     elseif item.type == "diff" then
-      add_diff(out, item, cwd)
+      diffs:add(out, item, cwd)
     elseif item.type == "terminal" then
-      out:add({ INDENT, { "terminal " .. Lines.one_line(item.terminal_id), "AcpToolDetail" } })
+      terminal(out, item, cwd)
     else
       out:add({ INDENT, { Lines.one_line(item.label or item.type), "AcpToolDetail" } })
     end
@@ -109,7 +66,7 @@ function M.add_locations(out, locations, title, cwd)
     local path = Lines.one_line(location.path)
     if not title:find(vim.fs.basename(path), 1, true) then
       local line = location.line and (":%d"):format(location.line) or ""
-      out:add({ INDENT, { M.short_path(path, cwd) .. line, "AcpToolDetail" } })
+      out:add({ INDENT, { paths.short(path, cwd) .. line, "AcpToolDetail" } })
     end
   end
 end

@@ -78,6 +78,19 @@ function Lines:add_cut(lines, most, group_of)
   end
 end
 
+---Adds the last `most` of these lines at the most, below a line that counts the others.
+---@param lines string[]
+---@param most integer
+function Lines:add_end(lines, most)
+  local first = #lines <= most + 1 and 1 or #lines - most + 1
+  if first > 1 then
+    self:add_whole(("… %d more lines above"):format(first - 1), "AcpToolDetail")
+  end
+  for index = first, #lines do
+    self:add_whole(lines[index])
+  end
+end
+
 ---@return acp.Rendered
 function Lines:rendered()
   return { lines = self.lines, highlights = self.highlights }

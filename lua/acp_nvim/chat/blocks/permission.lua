@@ -47,6 +47,7 @@ function M.render(request, letters, outcome, whole, cwd)
     out:add({ "  ", { outcome, "AcpToolDetail" } })
   else
     content.add_title_rest(out, request.title, math.huge)
+    content.add_text(out, request.description, math.huge)
     if whole then
       content.add_locations(out, request.locations, title, cwd)
       content.add(out, request.content, cwd)

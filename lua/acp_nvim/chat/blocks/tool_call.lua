@@ -7,6 +7,7 @@ local limits = require("acp_nvim.limits")
 local STATUS = {
   pending = { icon = "○", group = "AcpStatusPending", words = "pending" },
   in_progress = { icon = "◐", group = "AcpStatusInProgress", words = "in progress" },
+  paused = { icon = "‖", group = "AcpStatusPending", words = "paused" },
   completed = { icon = "●", group = "AcpStatusCompleted", words = "completed" },
   failed = { icon = "✗", group = "AcpStatusFailed", words = "failed" },
   cancelled = { icon = "–", group = "AcpStatusPending", words = "cancelled" },
@@ -16,8 +17,9 @@ local STATUS = {
 ---@param cwd? string
 ---@return acp.Rendered
 return function(call, cwd)
-  local words = Lines.one_line(call.status)
-  local status = STATUS[call.status] or { icon = "●", group = "AcpToolDetail", words = words }
+  -- a status that nobody here knows counts as still in progress (v2, ToolCallStatus)
+  local unknown = { icon = "◐", group = "AcpToolDetail", words = Lines.one_line(call.status) }
+  local status = STATUS[call.status] or unknown
   local kind, title = Lines.one_line(call.kind), Lines.one_line(call.title)
   local out = Lines.new()
   out:add({

@@ -1,0 +1,82 @@
+-- Puts headers above blocks and colours them: extmarks only, no text.
+local text = require("acp_nvim.chat.blocks.text")
+
+local M = {}
+
+local api = vim.api
+local USER = api.nvim_create_namespace("acp_nvim.user")
+local LOOKS = api.nvim_create_namespace("acp_nvim.looks")
+
+---Headers of user messages are in a namespace of their own, to be found quickly.
+---@param bufnr integer
+---@param block acp.Block
+---@param row integer of its first line
+---@param agent? string
+function M.header(bufnr, block, row, agent)
+  local words, group = text.header(block.kind, agent)
+  api.nvim_buf_set_extmark(bufnr, block.kind == "user" and USER or LOOKS, row - 1, 0, {
+    virt_text = { { words, group } },
+    virt_text_pos = "overlay",
+    virt_lines = row > 1 and { { { "" } } } or nil, -- air above the header
+    virt_lines_above = true,
+  })
+end
+
+---Dims a thought as far as it goes; text that is added at its end is dimmed too.
+---@param bufnr integer
+---@param block acp.Block
+---@param first integer row
+---@param last integer row
+function M.thought(bufnr, block, first, last)
+  local length = #api.nvim_buf_get_lines(bufnr, last, last + 1, true)[1]
+  block.extent = api.nvim_buf_set_extmark(bufnr, LOOKS, first, 0, {
+    id = block.extent,
+    end_row = last,
+    end_col = length,
+    end_right_gravity = true, -- grows with the text
+    right_gravity = false,
+    hl_group = "AcpThought",
+  })
+end
+
+---@param bufnr integer
+---@param first integer row of the block's first line
+---@param highlights acp.Highlight[]
+function M.colour(bufnr, first, highlights)
+  for _, highlight in ipairs(highlights) do
+    local row = first + highlight.row
+    if highlight.to == -1 then
+      api.nvim_buf_set_extmark(bufnr, LOOKS, row, 0, { line_hl_group = highlight.group })
+    else
+      api.nvim_buf_set_extmark(bufnr, LOOKS, row, highlight.from, {
+        end_col = highlight.to,
+        hl_group = highlight.group,
+        strict = false,
+      })
+    end
+  end
+end
+
+---@param bufnr integer
+---@param first integer row
+---@param last integer row after the last
+function M.strip(bufnr, first, last)
+  api.nvim_buf_clear_namespace(bufnr, LOOKS, first, last)
+end
+
+---@param bufnr integer
+function M.strip_all(bufnr)
+  api.nvim_buf_clear_namespace(bufnr, LOOKS, 0, -1)
+  api.nvim_buf_clear_namespace(bufnr, USER, 0, -1)
+end
+
+---@param bufnr integer
+---@param from integer[] position where the search begins
+---@param to integer where it ends: 0 or -1
+---@return integer? row of the next header of a user message
+function M.user_header(bufnr, from, to)
+  local marks = api.nvim_buf_get_extmarks(bufnr, USER, from, to, { limit = 1 })
+  return marks[1] and marks[1][2]
+end
+
+return M

@@ -1,0 +1,151 @@
+"""What tool calls show: changes of files, terminals, words that nobody here knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lua.test_chat import call
+
+
+def shown(editor, *content, **more):
+    """The lines of a tool call below its first."""
+    key = editor.chat()
+    editor.apply(call(key, 1, content=content, **more))
+    return editor.lines(key)[2:]
+
+
+def diff(path="/p/a.py", old_text=None, new_text="", **more):
+    item = {"type": "diff", "path": path, "new_text": new_text, **more}
+    return item if old_text is None else {**item, "old_text": old_text}
+
+
+def terminal(**more):
+    return {"type": "terminal", "terminal_id": "t-1", **more}
+
+
+@pytest.mark.parametrize(
+    ("status", "line"),
+    [
+        ("pending", "○ edit  Edit main.py  [pending]"),
+        ("paused", "‖ edit  Edit main.py  [paused]"),
+        ("cancelled", "– edit  Edit main.py  [cancelled]"),
+        ("_half done\nor so", "◐ edit  Edit main.py  [_half done]"),
+        ("", "◐ edit  Edit main.py  []"),
+    ],
+)
+def test_any_status(editor, status, line):
+    key = editor.chat()
+    editor.apply(call(key, 1, status))
+    assert editor.lines(key)[1:] == [line]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("_dance\nparty", "_dance"), ("", "other"), ("switch_mode", "switch_mode")]
+)
+def test_any_kind(editor, kind, words):
+    key = editor.chat()
+    editor.apply(call(key, 1, kind=kind))
+    assert editor.lines(key)[1] == f"○ {words}  Edit main.py  [pending]"
+
+
+@pytest.mark.parametrize(
+    ("item", "lines"),
+    [
+        (diff(operation="delete"), ["  deleted /p/a.py"]),
+        (diff(operation="move", old_path="/p/b.py"), ["  moved /p/b.py -> /p/a.py"]),
+        (diff(operation="copy", old_path="/p/b.py"), ["  copied /p/b.py -> /p/a.py"]),
+        (diff(operation="add"), ["  /p/a.py (new file)"]),
+        (diff(operation="modify", note="binary file"), ["  changed /p/a.py  binary file"]),
+        (diff(), ["  changed /p/a.py"]),
+        (diff(operation="_bless\nit"), ["  /p/a.py (_bless)"]),
+        (diff(path="/p/a\nb", operation="delete", note="two\nlines"), ["  deleted /p/a  two"]),
+        (diff(operation="delete", old_text="a\n"), ["  deleted /p/a.py", "  @@ -1 +0,0 @@", "  -a"]),
+        (
+            diff(operation="move", old_path="/p/b.py", old_text="a\n", new_text="b\n"),
+            ["  moved /p/b.py -> /p/a.py", "  @@ -1 +1 @@", "  -a", "  +b"],
+        ),
+        (diff(operation="add", new_text="a\n"), ["  /p/a.py (new file)", "  @@ -0,0 +1 @@", "  +a"]),
+        (diff(old_text="a", new_text="a"), ["  /p/a.py", "  (no change)"]),
+        (
+            diff(path="patch", operation="patch", new_text="@@ odd\n+x\n", note="shown as it came: why"),
+            ["  patch (patch)  shown as it came: why", "  @@ odd", "  +x"],
+        ),
+    ],
+)
+def test_what_happens_to_a_file(editor, item, lines):
+    assert shown(editor, item) == lines
+
+
+def test_paths_are_from_the_directory_of_the_session(editor):
+    cwd = editor.lua("return vim.fn.getcwd()")
+    item = diff(f"{cwd}/new/b.py", operation="move", old_path=f"{cwd}/a.py")
+    assert shown(editor, item, diff(f"{cwd}x/c.py")) == ["  moved a.py -> new/b.py", f"  changed {cwd}x/c.py"]
+
+
+def test_hunks_of_one_file_stand_below_one_name_and_count_its_lines(editor):
+    hunks = [
+        diff(old_text="a\nb\nc\n", new_text="a\nB1\nB2\nc\n", line=10),
+        diff(old_text="x\n", new_text="", line=30),
+        diff(old_text="y\n", new_text="Y\n", line=50),
+        diff(old_text="s\n", new_text="S\n"),
+        diff("/p/b.py", old_text="1\n", new_text="2\n", line=7),
+    ]
+    assert shown(editor, *hunks) == [
+        "  /p/a.py",
+        "  @@ -10,3 +10,4 @@", "   a", "  -b", "  +B1", "  +B2", "   c",
+        "  @@ -30 +30,0 @@", "  -x",
+        "  @@ -50 +50 @@", "  -y", "  +Y",
+        "  @@ -1 +1 @@", "  -s", "  +S",
+        "  /p/b.py",
+        "  @@ -7 +7 @@", "  -1", "  +2",
+    ]  # fmt: skip
+
+
+def test_many_changes_are_cut_but_every_file_is_named(editor):
+    text = "".join(f"line {n}\n" for n in range(100))
+    lines = shown(editor, *[diff(f"/p/{n}.py", new_text=text) for n in range(200)])
+    assert sum(line.endswith(".py (new file)") for line in lines) == 200
+    assert sum("is not shown" in line for line in lines) > 150
+    assert len(lines) < 1000
+
+
+def test_a_terminal_shows_its_command_what_it_printed_and_how_it_ended(editor):
+    output = "ok 1\r\nnot ok 2\n\n"
+    assert shown(editor, terminal(command="make test", output=output, exit_code=2)) == [
+        "  $ make test", "  ok 1", "  not ok 2", "  exit 2",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "lines"),
+    [
+        ({}, ["  terminal t-1"]),
+        ({"output": "words"}, ["  terminal t-1", "  words"]),
+        ({"command": "ls", "exit_code": 0}, ["  $ ls"]),
+        ({"command": "ls\n  -l\0", "output": "\n"}, ["  $ ls", "    -l"]),
+        ({"command": "ls", "signal": "SIGTERM"}, ["  $ ls", "  killed by SIGTERM"]),
+        ({"command": "ls", "exit_code": 137, "signal": "SIGKILL"}, ["  $ ls", "  killed by SIGKILL"]),
+        ({"command": "ls", "cwd": "/elsewhere\nx"}, ["  $ ls  in /elsewhere"]),
+    ],
+)
+def test_what_is_known_of_a_terminal(editor, more, lines):
+    assert shown(editor, terminal(**more)) == lines
+
+
+def test_a_terminal_in_the_session_s_directory_does_not_say_where(editor):
+    cwd = editor.lua("return vim.fn.getcwd()")
+    assert shown(editor, terminal(command="ls", cwd=cwd)) == ["  $ ls"]
+    assert shown(editor, terminal(command="ls", cwd=f"{cwd}/sub")) == ["  $ ls  in sub"]
+
+
+def test_of_a_long_output_the_end_is_shown(editor):
+    lines = shown(editor, terminal(command="seq 500", output="\n".join(map(str, range(1, 501))), exit_code=1))
+    assert lines[:3] == ["  $ seq 500", "… 480 more lines above", "  481"]
+    assert lines[-2:] == ["  500", "  exit 1"]
+
+
+def test_listeners_hear_of_output_and_of_the_end(editor):
+    key = editor.chat()
+    for more in ({}, {"output": "a"}, {"output": "a"}, {"output": "a", "exit_code": 1}):
+        editor.apply(call(key, 1, "in_progress", content=[terminal(command="ls", **more)]))
+    assert len(editor.events("AcpToolCall")) == 3

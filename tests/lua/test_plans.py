@@ -1,0 +1,85 @@
+"""Plans: entries or a text, several at once, withdrawn."""
+
+from __future__ import annotations
+
+from tests.lua.test_chat import append
+
+
+def plan(key, block, *steps, **more):
+    entries = [{"content": text, "status": status, "priority": priority} for text, status, priority in steps]
+    return {"type": "plan", "session": key, "block": block, "entries": entries, **more}
+
+
+def groups(editor, key):
+    """Row -> highlight of the whole line."""
+    marks = editor.lua(
+        "return vim.api.nvim_buf_get_extmarks(..., -1, 0, -1, { details = true })", editor.session(key, "bufnr")
+    )
+    return {mark[1]: mark[3]["line_hl_group"] for mark in marks if "line_hl_group" in mark[3]}
+
+
+DONE = ("wash", "completed", "high")
+NOW = ("dry", "in_progress", "low")
+
+
+def test_words_that_nobody_knows_are_shown(editor):
+    key = editor.chat()
+    editor.apply(plan(key, 1, DONE, ("iron", "cancelled", "urgent"), ("fold", "_dreamt\nof", "_whenever")))
+    assert editor.lines(key)[1:] == ["Plan (1/3)", "  ✓ wash", "  – iron", "  ○ fold [_dreamt]"]
+    assert editor.messages() == []
+
+
+def test_one_plan_needs_no_title_and_several_have_theirs(editor):
+    key = editor.chat()
+    editor.apply(plan(key, 1, NOW, title="laundry"), append(key, 2, "well"))
+    assert editor.lines(key)[1:] == ["Plan (0/1)", "  ▸ dry", "", "well"]
+    editor.apply(plan(key, 3, DONE, NOW, title="house\nand garden"))
+    assert editor.lines(key)[1:] == [
+        "Plan laundry (0/1)", "  ▸ dry", "", "well", "", "Plan house (1/2)", "  ✓ wash", "  ▸ dry",
+    ]  # fmt: skip
+    editor.apply(plan(key, 1, DONE, title="laundry"))
+    assert editor.lines(key)[1:3] == ["Plan laundry (1/1)", "  ✓ wash"]
+
+
+def test_the_same_plan_in_another_turn_needs_no_title_either(editor):
+    key = editor.chat()
+    editor.apply(plan(key, 1, NOW, title="p"), plan(key, 2, DONE, title="p"), plan(key, 3, DONE))
+    assert [line for line in editor.lines(key) if "Plan" in line] == ["Plan (0/1)", "Plan (1/1)", "Plan (1/1)"]
+
+
+def test_a_plan_may_be_a_text(editor):
+    key = editor.chat()
+    editor.apply(plan(key, 1, text="# Wash\n\n- first\n- then\n"))
+    assert editor.lines(key)[1:] == ["Plan", "  # Wash", "", "  - first", "  - then"]
+    editor.apply(plan(key, 1, text="\n".join(f"step {n}" for n in range(1000))))
+    assert editor.lines(key)[-2:] == ["  step 199", "… 800 more lines"]
+    editor.apply(plan(key, 1, NOW))
+    assert editor.lines(key)[1:] == ["Plan (0/1)", "  ▸ dry"]
+
+
+def test_a_withdrawn_plan_stays_and_says_so(editor):
+    key = editor.chat()
+    editor.apply(plan(key, 1, DONE, NOW), append(key, 2, "well"))
+    editor.apply(plan(key, 1, DONE, NOW, removed=True))
+    assert editor.lines(key)[1:] == ["Plan (1/2), withdrawn", "  ✓ wash", "  ▸ dry", "", "well"]
+    assert groups(editor, key) == {1: "AcpPlanDone", 2: "AcpPlanDone", 3: "AcpPlanDone"}
+    editor.apply(plan(key, 3, removed=True, text="words"), plan(key, 1, NOW))
+    assert editor.lines(key)[-2:] == ["Plan, withdrawn", "  words"]
+    assert editor.lines(key)[1:3] == ["Plan (0/1)", "  ▸ dry"]
+    assert sorted(groups(editor, key)) == [6, 7]
+
+
+def test_plans_of_before_are_forgotten_with_the_text(editor):
+    key = editor.chat()
+    editor.apply(plan(key, 1, NOW, title="a"), plan(key, 2, NOW, title="b"))
+    editor.apply({"type": "reset", "session": key}, append(key, 1, "text"), plan(key, 2, DONE, title="b"))
+    assert editor.lines(key)[1:] == ["text", "", "Plan (1/1)", "  ✓ wash"]
+
+
+def test_plans_of_another_host_change_nothing_of_this_one(editor):
+    key = editor.chat()
+    editor.apply(plan(key, 1, NOW, title="a"))
+    editor.lua("_G.channel = 2")
+    editor.lua('require("acp_nvim").prompt("go on")')
+    editor.apply(append(key, 1, "go on", "user"), plan(key, 2, DONE, title="b"))
+    assert editor.lines(key)[-4:] == ["go on", "", "Plan (1/1)", "  ✓ wash"]
