@@ -1,0 +1,92 @@
+"""Plays a recording as an agent on stdin and stdout: `python -P -m acp_nvim.replay [--pace] [--strict] FILE`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from acp_nvim.replay.player import Action, Player, Say, Write
+from acp_nvim.replay.recording import read_recording
+
+
+class Stage:
+    """Where the player acts: lines to the client, words to stderr."""
+
+    def __init__(self, output: BinaryIO, pace: bool) -> None:
+        self._output = output
+        self._pace = pace
+        self.deviations = 0
+
+    def perform(self, actions: Iterable[Action]) -> None:
+        """Do it, in order; what belongs together goes out together. Raises `BrokenPipeError`."""
+        for action in actions:
+            match action:
+                case Write():
+                    self._pause(action.seconds)
+                    self._output.write(action.line.encode("utf-8", "surrogatepass") + b"\n")
+                case Say():
+                    self.say(action.words)
+                    self.deviations += action.deviation
+        self._output.flush()
+
+    def say(self, words: str) -> None:
+        """Tell the person who replays."""
+        print(f"replay: {words}", file=sys.stderr, flush=True)
+
+    def _pause(self, seconds: float) -> None:
+        if self._pace:
+            self._output.flush()
+            time.sleep(seconds)
+
+
+def decode(line: bytes) -> list[Any]:
+    """The messages in a line of the client; None stands for what is no JSON."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return [None]
+    return value if isinstance(value, list) else [value]
+
+
+def play(path: Path, stage: Stage, source: Iterable[bytes]) -> None:
+    """Serve the client until it leaves. Raises `OSError` when the recording cannot be read."""
+    recording = read_recording(path)
+    for problem in recording.problems:
+        stage.say(problem)
+    player = Player(recording.records)
+    stage.perform(player.begin())
+    for line in source:
+        for message in decode(line):
+            stage.perform(player.take(message))
+    if player.left:
+        number = player.left[0].number
+        stage.perform([Say(f"the client left at line {number} of the recording, before its end", deviation=True)])
+
+
+def main() -> int:
+    """0 when all went well, 1 for a client that did something else under --strict, 2 when there is nothing to play."""
+    parser = argparse.ArgumentParser(prog="python -m acp_nvim.replay", description=__doc__)
+    parser.add_argument("file", type=Path, help="a recording (:help acp_nvim-option-log.traffic)")
+    parser.add_argument("--pace", action="store_true", help="as slow as it was; else as fast as the client takes it")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 when the client does not do as recorded")
+    options = parser.parse_args()
+    stage = Stage(sys.stdout.buffer, options.pace)
+    try:
+        play(options.file, stage, sys.stdin.buffer)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to be written is for nobody
+        stage.perform([Say("the client does not listen any more", deviation=True)])
+    except OSError as error:
+        stage.say(f"{options.file} cannot be read: {error}")
+        return 2
+    return 1 if options.strict and stage.deviations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
