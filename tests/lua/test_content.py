@@ -82,6 +82,12 @@ def test_paths_are_from_the_directory_of_the_session(editor):
     assert shown(editor, item, diff(f"{cwd}x/c.py")) == ["  moved a.py -> new/b.py", f"  changed {cwd}x/c.py"]
 
 
+def test_a_place_that_a_diff_names_is_not_named_twice(editor):
+    places = [{"path": "/p/a.py", "line": 3}, {"path": "/p/b.py", "line": 4}]
+    lines = shown(editor, diff(operation="delete"), locations=places)
+    assert lines == ["  /p/b.py:4", "  deleted /p/a.py"]
+
+
 def test_hunks_of_one_file_stand_below_one_name_and_count_its_lines(editor):
     hunks = [
         diff(old_text="a\nb\nc\n", new_text="a\nB1\nB2\nc\n", line=10),

@@ -9,8 +9,8 @@ def append(text, block=1, kind="agent"):
     return {"type": "append", "session": 1, "block": block, "kind": kind, "text": text}
 
 
-def opened(screen, columns=100):
-    editor = screen(columns=columns, rows=24)
+def opened(screen, columns=100, rows=24):
+    editor = screen(columns=columns, rows=rows)
     editor.lua(RECORD.replace("vim.o.columns, vim.o.lines = 120, 40", ""))
     editor.command("AcpChat")
     return editor

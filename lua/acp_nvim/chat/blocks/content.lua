@@ -56,15 +56,19 @@ function M.add_title_rest(out, title, most)
   out:add_cut(lines, most)
 end
 
----Adds the places that the title does not name already.
+---Adds the places that neither the title nor a diff names already.
 ---@param out acp.Lines
----@param locations? acp.Location[]
+---@param asked { locations?: acp.Location[], content?: acp.Content[] } a tool call or a request
 ---@param title string
 ---@param cwd? string
-function M.add_locations(out, locations, title, cwd)
-  for _, location in ipairs(locations or {}) do
+function M.add_locations(out, asked, title, cwd)
+  local named = {}
+  for _, item in ipairs(asked.content or {}) do
+    named[item.type == "diff" and item.path or ""] = true
+  end
+  for _, location in ipairs(asked.locations or {}) do
     local path = Lines.one_line(location.path)
-    if not title:find(vim.fs.basename(path), 1, true) then
+    if not named[location.path] and not title:find(vim.fs.basename(path), 1, true) then
       local line = location.line and (":%d"):format(location.line) or ""
       out:add({ INDENT, { paths.short(path, cwd) .. line, "AcpToolDetail" } })
     end

@@ -49,7 +49,7 @@ function M.render(request, letters, outcome, whole, cwd)
     content.add_title_rest(out, request.title, math.huge)
     content.add_text(out, request.description, math.huge)
     if whole then
-      content.add_locations(out, request.locations, title, cwd)
+      content.add_locations(out, request, title, cwd)
       content.add(out, request.content, cwd)
     end
     rows = add_options(out, request, letters)

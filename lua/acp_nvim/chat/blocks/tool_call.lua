@@ -32,7 +32,7 @@ return function(call, cwd)
     { ("[%s]"):format(status.words), status.group },
   })
   content.add_title_rest(out, call.title, limits.output_lines)
-  content.add_locations(out, call.locations, title, cwd)
+  content.add_locations(out, call, title, cwd)
   content.add(out, call.content, cwd)
   return out:rendered()
 end
