@@ -41,7 +41,7 @@ class Unknown(msgspec.Struct, tag=UNKNOWN, tag_field="type", kw_only=True):
     original: Original
 
 
-def require(value: object, member: str) -> None:
-    """Refuses a struct without that member, in the words that msgspec has for it."""
+def require(value: object, *members: str) -> None:
+    """Refuses a struct without that member (or without all of those), in the words that msgspec has for it."""
     if value is UNSET:
-        raise ValueError(f"Object missing required field `{member}`")
+        raise ValueError(f"Object missing required field {' or '.join(f'`{member}`' for member in members)}")

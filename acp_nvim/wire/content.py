@@ -73,7 +73,7 @@ class EmbeddedResourceResource(Wire):
 
     def __post_init__(self) -> None:
         if self.blob is UNSET:
-            require(self.text, "text")
+            require(self.text, "text", "blob")
 
 
 class EmbeddedResource(Wire, tag_field="type", tag="resource"):

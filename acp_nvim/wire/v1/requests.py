@@ -146,7 +146,7 @@ class ElicitationScope(Wire):
 
     def __post_init__(self) -> None:
         if self.request_id is UNSET:
-            require(self.session_id, "sessionId")
+            require(self.session_id, "sessionId", "requestId")
 
 
 class ElicitationFormMode(ElicitationScope, kw_only=True, tag_field="mode", tag="form"):

@@ -1,0 +1,1 @@
+"""The wire types against the official schemas."""
