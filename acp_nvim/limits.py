@@ -70,18 +70,6 @@ MAX_COMPLAINTS: Final = 20
 BATCH_ANSWER_SECONDS: Final = 5.0
 """Time for the answers to a batch array to be complete; then those that are there are sent."""
 
-GLIMPSE_HEAD_BYTES: Final = 4 * 1024
-"""Kept of the beginning of a message over the limit: its id and method stand there, or else at the end."""
-
-GLIMPSE_TAIL_BYTES: Final = 256
-"""Kept of its end."""
-
-MAX_COMPLAINTS: Final = 20
-"""Times that one peer is told of something without an id that it is no message; it may answer each with another."""
-
-BATCH_ANSWER_SECONDS: Final = 5.0
-"""Time for the answers to a batch array to be complete; then those that are there are sent."""
-
 LOGGED_LINE_CHARS: Final = 500
 """Characters of one faulty message that go into the log."""
 

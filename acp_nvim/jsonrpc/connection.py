@@ -11,7 +11,7 @@ import anyio.abc
 import msgspec
 
 from acp_nvim.jsonrpc import messages
-from acp_nvim.jsonrpc.framing import Block, LineFramer, SkippedLine
+from acp_nvim.jsonrpc.framing import Line, LineFramer, SkippedLine
 from acp_nvim.jsonrpc.handler import Handler, Tap
 from acp_nvim.jsonrpc.intake import Intake
 from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, PeerGoneError
@@ -129,9 +129,12 @@ class Connection:
                 self._take_rest(self._framer.rest())
                 return
             for found in self._framer.feed(data):
-                if self._tap is not None:
+                if isinstance(found, SkippedLine):
+                    self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
+                    self._intake.take_skipped(found)
+                else:
                     self._tap_all(found)
-                self._intake.take(found)
+                    self._intake.take(found)
             self._intake.caught_up()
 
     def _take_rest(self, rest: bytes) -> None:
@@ -141,12 +144,10 @@ class Connection:
 
     # --- the tap -----------------------------------------------------------------------------------------------------
 
-    def _tap_all(self, found: Block | SkippedLine) -> None:
-        if isinstance(found, SkippedLine):
-            self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
-            return
-        for line in found.split(b"\n"):
-            self._tapped("received", bytes(line))
+    def _tap_all(self, lines: list[Line]) -> None:
+        if self._tap is not None:
+            for line in lines:
+                self._tapped("received", bytes(line))
 
     def _tapped(self, direction: Literal["received", "sent"], line: bytes) -> None:
         if self._tap is None:

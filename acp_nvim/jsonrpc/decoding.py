@@ -1,4 +1,4 @@
-"""Lines become messages: all of a block at once, or one line that needs care."""
+"""Lines become messages, whatever is wrong with them that can be mended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from acp_nvim.jsonrpc.framing import Block
+from acp_nvim.jsonrpc.framing import Line
 from acp_nvim.jsonrpc.messages import Incoming, Invalid
 from acp_nvim.limits import READ_BYTES
 
@@ -21,43 +21,37 @@ _BOM: Final = codecs.BOM_UTF8
 _incoming = msgspec.json.Decoder(Incoming)
 _batch = msgspec.json.Decoder(list[msgspec.Raw])
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ARRAY = re.compile(rb"\s*\[")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _HEX = rb"[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rb"\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b|\\u[dD][89a-fA-F]%b" % (_HEX, _HEX, _HEX))
 
 
-def decode_block(block: Block) -> list[Incoming] | None:
-    """The messages of a block whose every line is one plain message; None when some line needs care."""
-    # decode_lines takes any values between any white space. With these brackets around each newline no value can
-    # lie on two lines (it would need a comma), and with as many values as lines each line holds one.
-    newlines = block.count(b"\n")
-    if newlines and block.count(b"}\n{") != newlines:
-        return None
-    if not _is_utf8(block):
-        return None
-    try:
-        messages = _incoming.decode_lines(block)
-    except UNDECODABLE:
-        return None
-    return messages if len(messages) == newlines + 1 else None
+decode_plain = _incoming.decode
+"""The message of a line that is one, the fast way; UTF-8 is checked only in the texts that are decoded here."""
 
 
-def decode_line(line: Block) -> Message | list[Message]:
-    """The message of one line, or the entries of its batch array. Raises one of `UNDECODABLE`.
+def in_utf8(lines: list[Line]) -> list[Line]:
+    """The same lines, with U+FFFD for what is not UTF-8."""
+    if _is_utf8(lines[0] if len(lines) == 1 else b"\n".join(lines)):
+        return lines
+    return [line if _is_utf8(line) else line.decode("utf-8", "replace").encode() for line in lines]
 
-    Bytes that are not UTF-8, and half characters (JavaScript cuts texts like that), become U+FFFD.
+
+def decode_line(line: Line) -> Message | list[Message]:
+    """The message of one line in UTF-8, or the entries of its batch array. Raises one of `UNDECODABLE`.
+
+    Half a character (JavaScript cuts texts like that) becomes U+FFFD.
     """
-    if not _is_utf8(line):
-        line = line.decode("utf-8", "replace").encode()
     line = line.removeprefix(_BOM)
     if _SURROGATE.search(line):
         line = _ESCAPE.sub(_mend, line)
-    if line.lstrip()[:1] == b"[":
+    if _ARRAY.match(line):
         return [_decode_one(raw) for raw in _batch.decode(line)]
     return _decode_one(line)
 
 
-def _decode_one(text: Block | msgspec.Raw) -> Message:
+def _decode_one(text: Line | msgspec.Raw) -> Message:
     try:
         return _incoming.decode(text)
     except msgspec.ValidationError as error:
@@ -74,15 +68,17 @@ def _mend(escape: re.Match[bytes]) -> bytes:
     return rb"\ufffd" if len(escape[0]) == len(rb"\ud800") else escape[0]
 
 
-def _is_utf8(data: Block) -> bool:
-    """msgspec looks at this only in the texts that it decodes, not in those it passes on."""
-    if data.isascii():
+def _is_utf8(line: Line) -> bool:
+    if line.isascii():
         return True
-    decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(data)
     try:
-        for start in range(0, len(data), READ_BYTES):  # as a whole it would be four times its size for a moment
-            decoder.decode(view[start : start + READ_BYTES])
-        decoder.decode(b"", final=True)
+        if len(line) <= 2 * READ_BYTES:
+            line.decode()
+        else:  # as a whole it would be four times its size for a moment
+            decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(line)
+            for start in range(0, len(line), READ_BYTES):
+                decoder.decode(view[start : start + READ_BYTES])
+            decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
     return True

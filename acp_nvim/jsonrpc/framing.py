@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from acp_nvim.limits import GLIMPSE_HEAD_BYTES, GLIMPSE_TAIL_BYTES, MAX_LINE_BYTES
 
-Block = bytes | bytearray
-"""One or more whole lines, without the newline of the last one; nobody changes it any more."""
-
-_NEWLINE: Final = b"\n"
+Line = bytes | bytearray
+"""One whole line without its newline; nobody changes it any more."""
 
 
 class SkippedLine(NamedTuple):
@@ -38,30 +36,39 @@ class LineFramer:
     def _size(self) -> int:
         return len(self._begun) if self._skipping is None else self._skipping.size
 
-    def feed(self, data: bytes) -> list[Block | SkippedLine]:
-        """What `data` completes, in order: mostly one block with all of its lines."""
-        end = data.rfind(_NEWLINE)
-        if end < 0:
-            self._keep(data)
+    def feed(self, data: bytes) -> list[list[Line] | SkippedLine]:
+        """What `data` completes, in order: mostly one list with all of its lines."""
+        *ended, rest = data.split(b"\n")
+        if not ended:
+            self._keep(rest)
             return []
-        found = [self._end(data[:end])] if self._size + end <= self._limit else self._end_each(data[:end])
-        self._keep(data[end + 1 :])
+        one_may_be_too_long = self._size + len(data) > self._limit
+        found = self._end_each(ended) if one_may_be_too_long else self._end_all(ended)
+        self._keep(rest)
         return found
 
     def rest(self) -> bytes:
         """The beginning of a line that has not ended."""
         return bytes(self._begun) if self._skipping is None else self._skipping.head
 
-    def _end_each(self, ended: bytes) -> list[Block | SkippedLine]:
-        return [self._end(piece) for piece in ended.split(_NEWLINE)]
+    def _end_all(self, ended: list[bytes]) -> list[list[Line] | SkippedLine]:
+        if not self._begun:
+            return [[*ended]]
+        return [[self._end(ended[0]), *ended[1:]]]
 
-    def _end(self, piece: bytes) -> Block | SkippedLine:
-        if not self._size and len(piece) <= self._limit:
-            return piece
-        self._keep(piece)
-        ended = self._begun if self._skipping is None else self._skipping
-        self._begun, self._skipping = bytearray(), None
-        return ended
+    def _end(self, piece: bytes) -> Line:
+        self._begun += piece
+        line, self._begun = self._begun, bytearray()
+        return line
+
+    def _end_each(self, ended: list[bytes]) -> list[list[Line] | SkippedLine]:
+        """The same when one of them may be over the limit."""
+        found: list[list[Line] | SkippedLine] = []
+        for piece in ended:
+            self._keep(piece)
+            found.append([self._end(b"")] if self._skipping is None else self._skipping)
+            self._skipping = None
+        return found
 
     def _keep(self, piece: bytes) -> None:
         if self._skipping is not None:

@@ -22,10 +22,7 @@ class Tap(Protocol):
 
 
 class Handler(Protocol):
-    """Who the peer talks to. All are called in the order of the peer's messages.
-
-    `params` are a view into what was read: what is kept of a notification's must be copied.
-    """
+    """Who the peer talks to. All are called in the order of the peer's messages; `params` keep their line alive."""
 
     def notification(self, method: str, params: msgspec.Raw) -> None:
         """A message that wants no answer."""

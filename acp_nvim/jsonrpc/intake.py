@@ -13,8 +13,8 @@ import msgspec
 
 from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.batch import BatchAnswers
-from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_block, decode_line
-from acp_nvim.jsonrpc.framing import Block, SkippedLine
+from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_line, decode_plain, in_utf8
+from acp_nvim.jsonrpc.framing import Line, SkippedLine
 from acp_nvim.jsonrpc.glimpse import Glimpse, glimpse
 from acp_nvim.jsonrpc.handler import Handler
 from acp_nvim.jsonrpc.messages import ABSENT, CANCEL_REQUEST, NULL, Incoming, Invalid, RpcError, show
@@ -26,7 +26,6 @@ from acp_nvim.limits import (
     GLIMPSE_TAIL_BYTES,
     LOGGED_LINE_CHARS,
     MAX_COMPLAINTS,
-    READ_BYTES,
 )
 
 _P = ParamSpec("_P")
@@ -51,19 +50,27 @@ class Intake:
     def __repr__(self) -> str:
         return f"serving={len(self._serving)}"
 
-    def take(self, found: Block | SkippedLine) -> None:
-        """Lines as they come from the framer."""
-        if isinstance(found, SkippedLine):
-            words = f"a message of {found.size / 1e6:.0f} MB is larger than the limit"
-            self._give_up(glimpse(found.head, found.tail), words)
-            return
-        plain = decode_block(found)
-        if plain is not None:
-            self._take_plain(plain)
-            return
-        for line in found.split(b"\n"):
-            if line.strip():
-                self._take_line(line)
+    def take_skipped(self, line: SkippedLine) -> None:
+        """A line over the size limit."""
+        self._give_up(glimpse(line.head, line.tail), f"a message of {line.size / 1e6:.0f} MB is larger than the limit")
+
+    def take(self, lines: list[Line]) -> None:
+        """Whole lines, in order."""
+        take_notification = self._handler.notification
+        for line in in_utf8(lines):
+            try:
+                message = decode_plain(line)
+            except UNDECODABLE:
+                self._take_odd(line)
+                continue
+            method = message.method
+            if message.id is not ABSENT or method is msgspec.UNSET or method == CANCEL_REQUEST:
+                self._take(message, self._send)
+                continue
+            try:
+                take_notification(method, message.params)
+            except Exception as error:  # as `guard`, without the cost of a call for each message
+                self.odd(f"a bug of ours while taking {method}: {error!r}")
 
     def caught_up(self) -> None:
         """Nothing more has arrived."""
@@ -82,19 +89,10 @@ class Intake:
 
     # --- lines -------------------------------------------------------------------------------------------------------
 
-    def _take_plain(self, plain: list[Incoming]) -> None:
-        take_notification = self._handler.notification
-        for message in plain:
-            method = message.method
-            if message.id is not ABSENT or method is msgspec.UNSET or method == CANCEL_REQUEST:
-                self._take(message, self._send)
-                continue
-            try:
-                take_notification(method, message.params)
-            except Exception as error:  # as `guard`, without the cost of a call for each message
-                self.odd(f"a bug of ours while taking {method}: {error!r}")
-
-    def _take_line(self, line: Block) -> None:
+    def _take_odd(self, line: Line) -> None:
+        """A line that is not one plain message: an array, or needs mending, or is no message."""
+        if not line.strip():
+            return
         try:
             found = decode_line(line)
         except RecursionError:
@@ -110,7 +108,7 @@ class Intake:
             else:
                 self._take_invalid(found)
 
-    def _take_noise(self, line: Block, error: Exception) -> None:
+    def _take_noise(self, line: Line, error: Exception) -> None:
         self.odd(f"not a JSON-RPC message ({error}): {show(line)}")
         if _MEANT_AS_MESSAGE.match(line):
             seen = glimpse(bytes(line[:GLIMPSE_HEAD_BYTES]))
@@ -150,7 +148,7 @@ class Intake:
         elif not _is_id(message.id):
             self._refuse(Invalid("an id is a string, a number or null", message.id), reply)
         else:
-            serve = partial(self._handler.serve, method, _kept(params))
+            serve = partial(self._handler.serve, method, params)
             self._serving.start(self.tasks, message.id, serve, reply)
 
     def _take_invalid(self, message: Invalid) -> None:
@@ -197,7 +195,7 @@ class Intake:
         if message.error is not ABSENT and (message.result is ABSENT or bytes(message.error) != b"null"):
             answer = messages.decode_error(message.error)
         elif message.result is not ABSENT:
-            answer = _kept(message.result)
+            answer = message.result
         elif message.params is ABSENT and self._calls.made(call_id):  # JavaScript leaves out a result that is undefined
             answer = RpcError(messages.INTERNAL_ERROR, "an answer with neither result nor error")
         else:
@@ -223,8 +221,3 @@ def _is_request(message: Incoming) -> bool:
 
 def _is_id(raw: msgspec.Raw) -> bool:
     return bytes(memoryview(raw)[:1]) not in (b"{", b"[", b"t", b"f")
-
-
-def _kept(raw: msgspec.Raw) -> msgspec.Raw:
-    """For longer than the call: without the rest of what was read with it. Large ones are most of that anyway."""
-    return raw.copy() if memoryview(raw).nbytes <= READ_BYTES else raw

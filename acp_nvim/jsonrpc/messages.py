@@ -32,7 +32,7 @@ class Incoming(msgspec.Struct, gc=False):
     """Any message of the peer; members that it lacks are `ABSENT` (or `UNSET` for `method`).
 
     `id`, `params`, `result` and `error` stay undecoded: ids are echoed as they came, the rest has its own types.
-    They are views into what was read: copy what is kept.
+    They are views into the line that they came in.
     """
 
     id: msgspec.Raw = ABSENT

@@ -1,4 +1,4 @@
-"""Lines become messages, however loosely they are written: a block at once, or line by line."""
+"""Lines become messages, however loosely they are written."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 
 import msgspec
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.jsonrpc import messages
-from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_block, decode_line
+from acp_nvim.jsonrpc.decoding import UNDECODABLE, decode_line, decode_plain, in_utf8
 from acp_nvim.jsonrpc.messages import ABSENT, Incoming, Invalid, RpcError
 
 IDS = [b"0", b"7", b'"6fb7-uuid"', b'""', b"null", b"1.5", b"-1", b"12345678901234567890123", b'"\\u00e9"']
@@ -63,12 +63,11 @@ def test_a_batch_is_several_messages() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [b"hello", b"{", b"[{]", b"\xff{}", b"{}{}", b'{"method":"\x00"}', b'\x00{"method":"m"}', b'{"method":5', b""],
+    [b"hello", b"{", b"[{]", b"\xef\xbb{}", b"{}{}", b'{"method":"\x00"}', b'\x00{"method":"m"}', b'{"method":5', b""],
 )
 def test_what_is_not_json_raises(line: bytes) -> None:
     with pytest.raises(UNDECODABLE):
         decode_line(line)
-    assert decode_block(line) is None
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"params":', b'{"method":"m","params":[', b'{"id":1,"result":['])
@@ -78,7 +77,6 @@ def test_what_is_nested_too_deeply_raises(opening: bytes, depth: int) -> None:
     line = opening + b"[" * depth + b"]" * depth + b"".join(closing.get(bytes([c]), b"") for c in reversed(opening))
     with pytest.raises(RecursionError):
         decode_line(line)
-    assert decode_block(line) is None
 
 
 @pytest.mark.parametrize(
@@ -97,22 +95,30 @@ def test_json_that_is_no_message_is_invalid_and_keeps_its_id(line: bytes, reques
     found = decode_line(line)
     assert isinstance(found, Invalid)
     assert bytes(found.id) == request_id
-    assert decode_block(line) is None
 
 
 @pytest.mark.parametrize(
     ("written", "read"),
-    [(b"\xff", "\ufffd"), (b"a\xc3", "a\ufffd"), (b"\xed\xa0\x80", "\ufffd" * 3), ("\u00e9".encode(), "\u00e9")],
+    [
+        (b"\xff", "\ufffd"),
+        (b"a\xc3", "a\ufffd"),
+        (b"\xed\xa0\x80", "\ufffd" * 3),
+        (b"\xc3\xa9", "\u00e9"),
+        (b"\xe4\xb8\xad" * 100_000, "\u4e2d" * 100_000),
+        (b"\xe4\xb8\xad" * 100_000 + b"\xe4\xb8", "\u4e2d" * 100_000 + "\ufffd"),
+    ],
 )
-def test_bytes_that_are_not_utf_8_become_replacement_characters(written: bytes, read: str) -> None:
-    incoming = decode(b'{"method":"m","params":"%s"}' % written)
-    assert msgspec.json.decode(incoming.params) == read
+@pytest.mark.parametrize("others", [[], [b"plain"], [b"\xa9 the second half of a character", b"\xc3"]])
+def test_bytes_that_are_not_utf_8_become_replacement_characters(written: bytes, read: str, others: list[bytes]) -> None:
+    found = in_utf8([written, *others])
+    assert found[0].decode() == read
+    assert [line.decode() for line in found[1:]] == [line.decode("utf-8", "replace") for line in others]
 
 
-def test_a_long_text_of_many_bytes_a_character_is_read_at_once() -> None:
-    text = "\u4e2d" * 100_000
-    [incoming] = decode_block(b'{"method":"m","params":"%s"}' % text.encode()) or []
-    assert msgspec.json.decode(incoming.params) == text
+def test_lines_in_utf_8_are_not_copied() -> None:
+    line = "\u4e2d".encode() * 100_000
+    assert in_utf8([line])[0] is line
+    assert in_utf8([line, b"x"])[0] is line
 
 
 @pytest.mark.parametrize(
@@ -139,63 +145,13 @@ def test_whole_characters_stay_as_they_are_however_they_are_escaped(text: str) -
     assert msgspec.json.decode(incoming.params) == text
 
 
-pieces = st.sampled_from(
-    [
-        b'{"method":"a"}',
-        b'{"id":1,"method":"b","params":[1]}',
-        b'{"id":0,"result":{}}',
-        '{"method":"\u00e9"}'.encode(),
-        rb'{"method":"m","params":"\ud800"}',
-        b'[{"method":"a"}]',
-        b'{"method":',
-        b'"a"}',
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b",",
-        b"5",
-        b'"',
-        b"\xff",
-        b"\r",
-        b" ",
-        b"\n",
-        b"\n",
-        b"\n",
-    ]
-)
-
-
-def one_by_one(block: bytes) -> list[Message | list[Message] | str]:
-    """Each line by itself."""
-    found: list[Message | list[Message] | str] = []
-    for line in block.split(b"\n"):
-        try:
-            found.append(decode_line(line))
-        except UNDECODABLE:
-            found.append("no JSON")
-    return found
-
-
-@given(st.lists(pieces).map(b"".join))
-@example(b'{"method":"a"}{"method":\n"b"}')
-@example(b'{"method":"a"}{"method":"b"}\n{"method":"c"')
-@example(b'{"method":"a"\n}\n{"method":"b"}{"method":"c"}')
-@example(b'{"method":"a"}\n{"method":"b"}')
-def test_a_block_at_once_is_the_same_as_line_by_line(block: bytes) -> None:
-    at_once = decode_block(block)
-    assert at_once is None or repr_of(at_once) == repr_of(one_by_one(block))
-
-
-def repr_of(found: list) -> list:
-    """Comparable: `Raw` compares by identity."""
-    return [msgspec.to_builtins(one, enc_hook=bytes) if isinstance(one, Incoming) else one for one in found]
-
-
 @given(
-    st.lists(
-        st.sampled_from([b'{"method":"a"}', b'{"id":1,"result":"\xc3\xa9"}', b'{"id":1,"method":"b"}']), min_size=1
+    st.sampled_from(
+        [b'{"method":"a"}', b'{"id":1,"result":"\xc3\xa9"}', b' {"id":1,"method":"b"}\r', b'{"error":{}, "x":[1]}']
     )
 )
-def test_a_block_of_plain_messages_needs_no_care(lines: list[bytes]) -> None:
-    assert len(decode_block(b"\n".join(lines)) or []) == len(lines)
+def test_the_fast_way_gives_the_same(line: bytes) -> None:
+    fast, careful = decode_plain(line), decode(line)
+    assert fast.method == careful.method
+    for name in ("id", "params", "result", "error"):
+        assert bytes(getattr(fast, name)) == bytes(getattr(careful, name))

@@ -42,11 +42,11 @@ def plainly(stream: bytes) -> list[bytes | SkippedLine]:
 
 
 def framed(framer: LineFramer, pieces: Iterable[bytes]) -> list[bytes | SkippedLine]:
-    """The lines of the blocks that the framer gives."""
+    """All that the framer gives."""
     found: list[bytes | SkippedLine] = []
     for piece in pieces:
-        for block in framer.feed(piece):
-            found += [block] if isinstance(block, SkippedLine) else bytes(block).split(b"\n")
+        for lines in framer.feed(piece):
+            found += [lines] if isinstance(lines, SkippedLine) else lines
     return found
 
 
@@ -65,30 +65,30 @@ def test_a_line_is_given_only_when_its_newline_has_come() -> None:
     framer = LineFramer()
     assert framer.feed(b'{"a"') == []
     assert framer.feed(b":1}") == []
-    assert framer.feed(b"\n") == [b'{"a":1}']
+    assert framer.feed(b"\n") == [[b'{"a":1}']]
 
 
-def test_all_lines_of_a_read_come_as_one_block() -> None:
+def test_all_lines_of_a_read_come_at_once() -> None:
     framer = LineFramer()
     framer.feed(b"be")
-    assert framer.feed(b"gun\n\nsecond\r\nthi") == [b"begun\n\nsecond\r"]
-    assert framer.feed(b"rd\n") == [b"third"]
+    assert framer.feed(b"gun\n\nsecond\r\nthi") == [[b"begun", b"", b"second\r"]]
+    assert framer.feed(b"rd\n") == [[b"third"]]
 
 
 def test_a_multibyte_character_may_be_cut() -> None:
     framer = LineFramer()
     first, second = "ä\n".encode()[:1], "ä\n".encode()[1:]
-    assert framer.feed(first) + framer.feed(second) == ["ä".encode()]
+    assert framer.feed(first) + framer.feed(second) == [["ä".encode()]]
 
 
 def test_lines_over_the_limit_are_skipped_and_those_around_them_are_whole() -> None:
     framer = LineFramer(limit=LIMIT)
-    assert framer.feed(b"first\n" + b"x" * 20) == [b"first"]
+    assert framer.feed(b"first\n" + b"x" * 20) == [[b"first"]]
     skipped = SkippedLine(b"xxxxxx", b"xxx", 40)
     assert framer.feed(b"x" * 20 + b"\n" + b"y" * 20 + b"z\nok\n") == [
         skipped,
         SkippedLine(b"yyyyyy", b"yyz", 21),
-        b"ok",
+        [b"ok"],
     ]
 
 
@@ -106,18 +106,18 @@ def test_a_huge_line_is_handed_over_without_another_copy() -> None:
     for piece in pieces:
         framer.feed(piece)
     kept = framer._begun
-    [block] = framer.feed(b"\n")
-    assert block is kept
-    assert block == b"".join(pieces)
+    [[line]] = framer.feed(b"\n")
+    assert line is kept
+    assert line == b"".join(pieces)
     assert framer._begun == b""
 
 
-def test_a_block_that_was_handed_over_does_not_change_any_more() -> None:
+def test_a_line_that_was_handed_over_does_not_change_any_more() -> None:
     framer = LineFramer()
     framer.feed(b"begun")
-    [block] = framer.feed(b"\nnext")
+    [[line]] = framer.feed(b"\nnext")
     framer.feed(b" and more")
-    assert block == b"begun"
+    assert line == b"begun"
 
 
 def test_repr_says_what_is_pending() -> None:
