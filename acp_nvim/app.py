@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -17,6 +18,7 @@ from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
 from acp_nvim.limits import INITIALIZE_SECONDS, LOG_BYTES
 from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.session.peer import PeerSettings
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import ContextItem, Prompt
 from acp_nvim.session.session import Session
@@ -36,6 +38,18 @@ class Timeouts(msgspec.Struct):
     initialize: float = INITIALIZE_SECONDS * 1000
 
 
+class Protocol(msgspec.Struct):
+    """`protocol` of the configuration."""
+
+    v2: bool = False
+
+
+class Log(msgspec.Struct):
+    """`log` of the configuration."""
+
+    traffic: bool = False
+
+
 class Config(msgspec.Struct):
     """What the host uses of the user's configuration; Lua has checked it."""
 
@@ -43,6 +57,8 @@ class Config(msgspec.Struct):
     default_agent: str | None = None
     fs: Fs = msgspec.field(default_factory=Fs)
     timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
+    protocol: Protocol = msgspec.field(default_factory=Protocol)
+    log: Log = msgspec.field(default_factory=Log)
 
 
 class Hello(msgspec.Struct):
@@ -131,7 +147,10 @@ class App:
         config = self._config = hello.config
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
         self._catalogue = Catalogue(agents, config.default_agent)
-        self._peers.initialize_seconds = config.timeouts.initialize / 1000
+        traffic = Path(hello.log_path).parent / "traffic"
+        self._peers.settings = PeerSettings(
+            config.timeouts.initialize / 1000, config.protocol.v2, traffic if config.log.traffic else None
+        )
         alive = [events.SessionRef(one.key, one.agent, one.cwd) for one in self._sessions.values()]
         self._editor.publish(events.Ready(version=__version__, pid=os.getpid(), sessions=alive))
 

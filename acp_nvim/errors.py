@@ -16,6 +16,7 @@ SEVERITY: dict[str, Severity] = {
     "agent_refused": "error",
     "auth_required": "error",
     "protocol_version": "error",
+    "not_offered": "error",
     "bad_message": "warn",
     "turn_failed": "error",
     "no_log": "warn",

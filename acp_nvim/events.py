@@ -30,6 +30,14 @@ class Append(SessionEvent, tag="append"):
     text: str
 
 
+class Replace(SessionEvent, tag="replace"):
+    """The whole text of a message is another one now, or a new `block` begins with it."""
+
+    block: int
+    kind: Literal["user", "agent", "thought"]
+    text: str
+
+
 class Place(msgspec.Struct, omit_defaults=True):
     """A file, and the line in it (1-based) when one is meant."""
 
@@ -44,17 +52,30 @@ class TextItem(msgspec.Struct, tag_field="type", tag="text"):
 
 
 class DiffItem(msgspec.Struct, tag_field="type", tag="diff", omit_defaults=True):
-    """A change that a tool call shows; without `old_text` the file is new."""
+    """A change of a file that a tool call shows, or one hunk of it.
+
+    Without `old_text` the file is new, or there is no text to show: then `note` says why. `line` is where the old text
+    begins, 1-based, when it is known. `operation` is `add`, `delete`, `modify`, `move`, `copy`, or an unknown word.
+    """
 
     path: str
     new_text: str
     old_text: str | None = None
+    operation: str = "modify"
+    old_path: str | None = None
+    line: int | None = None
+    note: str | None = None
 
 
-class TerminalItem(msgspec.Struct, tag_field="type", tag="terminal"):
-    """A terminal that a tool call shows."""
+class TerminalItem(msgspec.Struct, tag_field="type", tag="terminal", omit_defaults=True):
+    """A terminal that a tool call shows; `output` is the end of what it printed, without escape codes."""
 
     terminal_id: str
+    command: str | None = None
+    cwd: str | None = None
+    output: str = ""
+    exit_code: int | None = None
+    signal: str | None = None
 
 
 class OtherItem(msgspec.Struct, tag_field="type", tag="other"):
@@ -93,10 +114,13 @@ class PlanStep(msgspec.Struct):
 
 
 class Plan(SessionEvent, tag="plan"):
-    """The whole plan."""
+    """The whole of one plan: its entries, or its `text`. `title` tells it from others; `removed`: it was withdrawn."""
 
     block: int
     entries: list[PlanStep]
+    title: str | None = None
+    text: str | None = None
+    removed: bool = False
 
 
 class Option(msgspec.Struct):
@@ -107,8 +131,8 @@ class Option(msgspec.Struct):
     kind: str
 
 
-class RequestView(msgspec.Struct):
-    """A permission request as it is to be shown; `id` is ours."""
+class RequestView(msgspec.Struct, omit_defaults=True):
+    """A permission request as it is to be shown; `id` is ours, `tool_call_id` is empty when it is about no tool call."""
 
     id: int
     tool_call_id: str
@@ -117,6 +141,7 @@ class RequestView(msgspec.Struct):
     options: list[Option]
     content: list[Item]
     locations: list[Place]
+    description: str | None = None
 
 
 class Permission(SessionEvent, tag="permission"):

@@ -11,6 +11,7 @@ from acp_nvim.events import Event
 from acp_nvim.limits import BATCH_BYTES, EVENT_BYTES
 
 Key = tuple[object, ...]
+_TEXT = (events.Append, events.Replace)
 
 
 class Batches:
@@ -70,14 +71,18 @@ class _Entry:
 
     def __init__(self, event: Event) -> None:
         self.event = event
-        self.texts: deque[str] = deque(_pieces(event.text) if isinstance(event, events.Append) else ())
+        self.texts: deque[str] = deque()
         self.alive = True
+        if isinstance(event, _TEXT):
+            self._begin_text(event)
 
     def join(self, event: Event) -> bool:
         """Take in a later event of the same key; False when that must wait by itself."""
         match event:
             case events.Append():
                 self.texts.extend(_pieces(event.text))
+            case events.Replace():
+                self._begin_text(event)
             case events.ToolCall() | events.Plan():
                 self.event = event
             case _:
@@ -87,12 +92,18 @@ class _Entry:
     def take(self, room: int) -> tuple[dict[str, object], int]:
         """The event as Lua gets it, and about how many bytes that is."""
         payload: dict[str, object] = msgspec.to_builtins(self.event)
-        if isinstance(self.event, events.Append):
+        if isinstance(self.event, _TEXT):
             text = self._take_text(room)
             self.alive = bool(self.texts)
+            self.event = _rest(self.event)
             return {**payload, "text": text}, 16 + _size(text)
         self.alive = False
         return payload, EVENT_BYTES + _size(payload)
+
+    def _begin_text(self, event: events.Append | events.Replace) -> None:
+        """The text waits in `texts` alone: a long one is not to be kept twice."""
+        self.texts = deque(_pieces(event.text))
+        self.event = msgspec.structs.replace(event, text="")
 
     def _take_text(self, room: int) -> str:
         taken: list[str] = []
@@ -107,6 +118,11 @@ class _Entry:
         return "".join(taken)
 
 
+def _rest(event: events.Append | events.Replace) -> events.Append:
+    """What the rest of a text is, when the beginning was sent."""
+    return events.Append(session=event.session, block=event.block, kind=event.kind, text="")
+
+
 def _pieces(text: str) -> list[str]:
     """`text`, cut once where it is long: cutting off a bit for each batch would take time with its square."""
     if len(text) <= BATCH_BYTES:
@@ -117,7 +133,9 @@ def _pieces(text: str) -> list[str]:
 def _key(event: Event) -> Key | None:
     """Equal for events that are joined while they wait."""
     match event:
-        case events.Append() | events.ToolCall() | events.Plan():
+        case events.Append() | events.Replace():
+            return (events.Append, event.session, event.block)
+        case events.ToolCall() | events.Plan():
             return (type(event), event.session, event.block)
         case events.Status() | events.Location() | events.FilesMaybeChanged() | events.Commands():
             return (type(event), event.session)

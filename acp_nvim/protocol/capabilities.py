@@ -5,13 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from acp_nvim import __version__
-from acp_nvim.protocol import v1
+from acp_nvim.protocol.dialect_v1 import DialectV1
+from acp_nvim.protocol.negotiation import NEWEST
+
+CLIENT_INFO = {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __version__}
 
 
-def initialize_params() -> dict[str, Any]:
-    """The parameters of `initialize`."""
-    return {
-        "protocolVersion": v1.VERSION,
-        "clientCapabilities": {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": False},
-        "clientInfo": {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __version__},
+def initialize_params(v2: bool) -> dict[str, Any]:
+    """The parameters of `initialize`.
+
+    With `v2` they are readable in both versions, so that an agent of version 1 can answer with its own version and
+    still knows what we can do.
+    """
+    params: dict[str, Any] = {
+        "protocolVersion": DialectV1.version,
+        "clientInfo": CLIENT_INFO,
+        "clientCapabilities": {
+            "fs": {"readTextFile": True, "writeTextFile": True},
+            "terminal": False,
+            "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+        },
     }
+    if v2:
+        params |= {"protocolVersion": NEWEST, "info": CLIENT_INFO, "capabilities": {}}
+    return params

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from acp_nvim.protocol.content import ToolCallContent
+from acp_nvim.protocol.diff import Diff
+from acp_nvim.wire.content import ContentBlock
 
-UNFINISHED = frozenset({"pending", "in_progress"})
+UNFINISHED = frozenset({"pending", "in_progress", "paused"})
 
 
 class Location(msgspec.Struct):
@@ -19,43 +20,75 @@ class Location(msgspec.Struct):
     line: int | None = None
 
 
-class ToolCallPatch(msgspec.Struct, rename="camel", kw_only=True):
-    """What an update says of a tool call (ACP "Tool Calls"; `tool_call` and `tool_call_update` alike)."""
+class Shown(msgspec.Struct, frozen=True):
+    """An item of a tool call's content: a content block."""
+
+    block: ContentBlock
+
+
+class TerminalShown(msgspec.Struct, frozen=True):
+    """An item of a tool call's content: what a terminal shows."""
+
+    terminal_id: str
+
+
+class UnknownItem(msgspec.Struct, frozen=True):
+    """An item of a kind that we do not know, as it came."""
+
+    original: dict[str, Any]
+
+
+Item = Shown | Diff | TerminalShown | UnknownItem
+
+
+class ToolCallPatch(msgspec.Struct, kw_only=True):
+    """What an update says of a tool call (v2 "Tool Calls"; v1's `tool_call` and `tool_call_update` say it too)."""
 
     tool_call_id: str
+    name: str | UnsetType | None = UNSET
     title: str | UnsetType | None = UNSET
     kind: str | UnsetType | None = UNSET
     status: str | UnsetType | None = UNSET
-    content: list[ToolCallContent] | UnsetType | None = UNSET
+    content: list[Item] | UnsetType | None = UNSET
     locations: list[Location] | UnsetType | None = UNSET
     raw_input: Any = UNSET
     raw_output: Any = UNSET
+    meta: dict[str, Any] | UnsetType | None = UNSET
 
 
 class ToolCall(msgspec.Struct, kw_only=True):
     """One tool call as it stands; a missing field has the specification's default."""
 
     tool_call_id: str
+    name: str | None = None
     title: str = ""
     kind: str = "other"
     status: str = "pending"
-    content: list[ToolCallContent] = []
+    content: list[Item] = []
     locations: list[Location] = []
     raw_input: Any = None
     raw_output: Any = None
+    meta: dict[str, Any] | None = None
 
     def apply(self, patch: ToolCallPatch) -> bool:
-        """Take over what `patch` says; True when that changed anything."""
+        """Take over what `patch` says; True when that changed anything but the metadata, which nobody sees."""
         changed = False
-        for name, default in _DEFAULTS.items():
+        for name in _FIELDS:
             value = getattr(patch, name)
             if value is UNSET:
                 continue
-            value = default if value is None else value
+            if value is None:
+                value = getattr(_CLEARED, name)
+            if isinstance(value, list):
+                value = list(value)  # ours alone: chunks are appended to it
             if value != getattr(self, name):
                 setattr(self, name, value)
-                changed = True
+                changed = changed or name != "meta"
         return changed
+
+    def append(self, item: Item) -> None:
+        """One more item of content (`tool_call_content_chunk`)."""
+        self.content.append(item)
 
     @property
     def finished(self) -> bool:
@@ -63,12 +96,5 @@ class ToolCall(msgspec.Struct, kw_only=True):
         return self.status not in UNFINISHED
 
 
-_DEFAULTS: dict[str, Any] = {
-    "title": "",
-    "kind": "other",
-    "status": "pending",
-    "content": [],
-    "locations": [],
-    "raw_input": None,
-    "raw_output": None,
-}
+_FIELDS = tuple(name for name in ToolCall.__struct_fields__ if name != "tool_call_id")
+_CLEARED = ToolCall(tool_call_id="")

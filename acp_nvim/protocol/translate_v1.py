@@ -1,121 +1,200 @@
-"""Version 1's `session/update` in the words of `updates`; strict about what is known, patient with the rest."""
+"""Version 1's words in those of the model."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
-from acp_nvim.protocol import updates, v1
-from acp_nvim.protocol.content import KNOWN_BLOCKS, KNOWN_ITEMS
-from acp_nvim.protocol.updates import Update
-
-_decoder = msgspec.json.Decoder(v1.SessionNotification)
-_loose = msgspec.json.Decoder()
-
-
-def decode_update(params: msgspec.Raw) -> tuple[str, Update]:
-    """Session id and update of a `session/update`.
-
-    Kinds that we do not know become `UnknownUpdate` or `UnknownBlock`. Raises `msgspec.ValidationError`, which names
-    the field, when something of a known kind is malformed.
-    """
-    try:
-        notification = _decoder.decode(params)
-    except msgspec.ValidationError:
-        return _decode_patiently(_loose.decode(params))
-    return notification.session_id, translate(notification.update)
+from acp_nvim.protocol import answers, diff, updates
+from acp_nvim.protocol.given import given
+from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
+from acp_nvim.protocol.translate_facts import locations, permission_options, plan_entries, translate_fact
+from acp_nvim.wire.config_options import UnknownConfigOption
+from acp_nvim.wire.facts import Content, Terminal
+from acp_nvim.wire.v1 import answers as wire_answers
+from acp_nvim.wire.v1 import config, unstable
+from acp_nvim.wire.v1 import updates as wire
+from acp_nvim.wire.v1.requests import RequestPermissionRequest
 
 
-def decode_tool_call(params: msgspec.Raw) -> v1.RequestPermissionRequest:
-    """The parameters of `session/request_permission`, with the same patience. Raises `msgspec.ValidationError`."""
-    try:
-        return msgspec.json.decode(params, type=v1.RequestPermissionRequest)
-    except msgspec.ValidationError:
-        return msgspec.convert(_mask_unknown(_loose.decode(params)), v1.RequestPermissionRequest)
+def translate(update: wire.SessionUpdate) -> updates.Update:
+    """An update of a session."""
+    make = _TRANSLATIONS.get(type(update))
+    return translate_fact(update) if make is None else make(update)
 
 
-def translate(update: v1.SessionUpdate) -> Update:
-    """The same update in version-free words."""
-    match update:
-        case v1.AgentMessageChunk():
-            return updates.MessageChunk("agent", update.content, update.message_id)
-        case v1.AgentThoughtChunk():
-            return updates.MessageChunk("thought", update.content, update.message_id)
-        case v1.UserMessageChunk():
-            return updates.MessageChunk("user", update.content, update.message_id)
-        case v1.ToolCallAnnounced() | v1.ToolCallUpdate():
-            return updates.ToolCallChanged(update, isinstance(update, v1.ToolCallAnnounced))
-        case v1.Plan():
-            return updates.PlanReplaced(update.entries)
-        case v1.CompactionSummaryChunk():
-            return updates.MessageChunk("thought", update.content, f"compaction {update.compaction_id}")
-        case _:
-            return _translate_session_state(update)
+def patch(call: wire.ToolCall | wire.ToolCallUpdateFields) -> ToolCallPatch:
+    """What is said of a tool call."""
+    content = call.content
+    return ToolCallPatch(
+        tool_call_id=call.tool_call_id,
+        name=call.name,
+        title=call.title,
+        kind=call.kind,
+        status=call.status,
+        content=[_item(one) for one in content] if isinstance(content, list) else content,
+        locations=locations(call.locations),
+        raw_input=call.raw_input,
+        raw_output=call.raw_output,
+        meta=call.meta,
+    )
 
 
-def _translate_session_state(update: v1.SessionUpdate) -> Update:
-    match update:
-        case v1.AvailableCommandsUpdate():
-            return updates.CommandsReplaced([_command(command) for command in update.available_commands])
-        case v1.CurrentModeUpdate():
-            return updates.ModeChanged(update.current_mode_id)
-        case v1.ConfigOptionUpdate():
-            return updates.ConfigReplaced(update.config_options)
-        case v1.SessionInfoUpdate():
-            return updates.SessionInfoChanged(update.title)
-        case v1.UsageUpdate():
-            cost = update.cost
-            return updates.UsageChanged(
-                update.used, update.size, cost.amount if cost else None, cost.currency if cost else None
+def _item(one: wire.ToolCallContent) -> Item:
+    match one:
+        case Content():
+            return Shown(one.content)
+        case wire.Diff():
+            return diff.from_texts(one.path, given(one.old_text), one.new_text)
+        case Terminal():
+            return TerminalShown(one.terminal_id)
+        case wire.UnknownToolCallContent():
+            return UnknownItem(one.original)
+
+
+def _commands(update: wire.AvailableCommandsUpdate) -> updates.Update:
+    return updates.CommandsReplaced(
+        [
+            answers.Command(one.name, one.description, entry.hint if (entry := given(one.input)) else None)
+            for one in update.available_commands
+        ]
+    )
+
+
+_TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
+    wire.AgentMessageChunk: lambda one: updates.MessageChunk("agent", one.content, given(one.message_id)),
+    wire.AgentThoughtChunk: lambda one: updates.MessageChunk("thought", one.content, given(one.message_id)),
+    wire.UserMessageChunk: lambda one: updates.MessageChunk("user", one.content, given(one.message_id)),
+    wire.ToolCall: lambda one: updates.ToolCallChanged(patch(one), announced=True),
+    wire.ToolCallUpdate: lambda one: updates.ToolCallChanged(patch(one)),
+    wire.Plan: lambda one: updates.PlanReplaced(plan_entries(one.entries)),
+    wire.AvailableCommandsUpdate: _commands,
+    wire.CurrentModeUpdate: lambda one: updates.ModeChanged(one.current_mode_id),
+    wire.ConfigOptionUpdate: lambda one: updates.ConfigReplaced(options(one.config_options)),
+}
+
+
+def options(given_ones: list[config.SessionConfigOption]) -> list[answers.ConfigOption]:
+    """Configuration options, in the agent's order."""
+    return [_option(one) for one in given_ones]
+
+
+def _option(one: config.SessionConfigOption) -> answers.ConfigOption:
+    if isinstance(one, UnknownConfigOption):
+        name = str(one.original.get("name") or one.original.get("id"))
+        return answers.ConfigOption(
+            config_id=str(one.original.get("id")), name=name, kind=str(one.original.get("type"))
+        )
+    select = isinstance(one, config.SessionConfigSelect)
+    return answers.ConfigOption(
+        config_id=one.id,
+        name=one.name,
+        kind="select" if select else "boolean",
+        current=one.current_value,
+        choices=_choices(one.options) if isinstance(one, config.SessionConfigSelect) else [],
+        category=given(one.category),
+        description=given(one.description),
+    )
+
+
+def _choices(items: list[config.SessionConfigSelectItem]) -> list[answers.Choice]:
+    choices: list[answers.Choice] = []
+    for item in items:
+        group = given(item.group)
+        if group is None:
+            choices.append(answers.Choice(given(item.value) or "", item.name, given(item.description)))
+        for one in given(item.options) or ():
+            choices.append(answers.Choice(one.value, one.name, given(one.description), item.name))
+    return choices
+
+
+def opened(answer: Any) -> answers.Opened:
+    """The answer to `session/new`, `load`, `resume` or `fork`."""
+    chosen = given(answer.config_options)
+    return answers.Opened(
+        session_id=getattr(answer, "session_id", None),
+        modes=_modes(given(answer.modes)),
+        models=_models(given(answer.models)),
+        options=None if chosen is None else options(chosen),
+    )
+
+
+def _modes(state: config.SessionModeState | None) -> answers.Selection | None:
+    if state is None:
+        return None
+    choices = [answers.Choice(one.id, one.name, given(one.description)) for one in state.available_modes]
+    return answers.Selection(state.current_mode_id, choices)
+
+
+def _models(state: unstable.SessionModelState | None) -> answers.Selection | None:
+    if state is None:
+        return None
+    choices = [answers.Choice(one.model_id, one.name, given(one.description)) for one in state.available_models]
+    return answers.Selection(state.current_model_id, choices)
+
+
+def initialized(answer: wire_answers.InitializeResponse) -> answers.Initialized:
+    """The answer to `initialize`."""
+    info = given(answer.agent_info)
+    methods = tuple(_auth_method(one) for one in given(answer.auth_methods) or ())
+    return answers.Initialized(
+        name=info.name if info else None,
+        title=given(info.title) if info else None,
+        version=info.version if info else None,
+        abilities=_abilities(given(answer.agent_capabilities) or wire_answers.AgentCapabilities(), bool(methods)),
+        auth_methods=methods,
+    )
+
+
+def _abilities(said: wire_answers.AgentCapabilities, sign_in: bool) -> answers.Abilities:
+    prompt = given(said.prompt_capabilities) or wire_answers.PromptCapabilities()
+    mcp = given(said.mcp_capabilities) or wire_answers.McpCapabilities()
+    session = given(said.session_capabilities) or wire_answers.SessionCapabilities()
+    auth = given(said.auth) or wire_answers.AgentAuthCapabilities()
+    return answers.Abilities(
+        image=prompt.image is True,
+        audio=prompt.audio is True,
+        embedded_context=prompt.embedded_context is True,
+        list_sessions=given(session.list) is not None,
+        load=said.load_session is True,
+        resume=given(session.resume) is not None,
+        close=given(session.close) is not None,
+        delete=given(session.delete) is not None,
+        fork=given(session.fork) is not None,
+        additional_directories=given(session.additional_directories) is not None,
+        modes=True,
+        sign_in=sign_in,
+        sign_out=given(auth.logout) is not None,
+        mcp_stdio=True,
+        mcp_http=mcp.http is True,
+        mcp_sse=mcp.sse is True,
+    )
+
+
+def _auth_method(method: wire_answers.AuthMethod) -> answers.AuthMethod:
+    match method:
+        case wire_answers.AuthMethodTerminal():
+            return answers.AuthMethod(
+                method_id=method.id,
+                name=method.name,
+                kind="terminal",
+                description=given(method.description),
+                args=given(method.args) or [],
+                env=given(method.env) or {},
             )
-        case v1.Notice():
-            return updates.NoticeGiven(update.severity, update.title, update.description)
-        case v1.CompactionUpdate():
-            return updates.Compaction(update.compaction_id, update.status, update.error)
-        case _:
-            raise AssertionError(f"untranslated update {update!r}")
+        case wire_answers.AuthMethodAgent():
+            return answers.AuthMethod(method_id=method.id, name=method.name, description=given(method.description))
+        case wire_answers.UnknownAuthMethod(original=said):
+            method_id = str(said.get("id"))
+            return answers.AuthMethod(
+                method_id=method_id, name=str(said.get("name") or method_id), kind=str(said.get("type"))
+            )
 
 
-def _command(command: v1.AvailableCommand) -> updates.Command:
-    return updates.Command(command.name, command.description, command.input.hint if command.input else None)
-
-
-def _decode_patiently(params: Any) -> tuple[str, Update]:
-    session_id, update = _split(params)
-    kind = update.get("sessionUpdate")
-    if isinstance(kind, str) and kind not in v1.KNOWN_UPDATES:
-        return session_id, updates.UnknownUpdate(kind, update)
-    masked = {**params, "update": _mask_unknown(update)}
-    return session_id, translate(msgspec.convert(masked, v1.SessionNotification).update)
-
-
-def _split(params: Any) -> tuple[str, dict[str, Any]]:
-    loose = msgspec.convert(params, dict[str, Any])
-    session_id = msgspec.convert(loose.get("sessionId"), str)
-    return session_id, msgspec.convert(loose.get("update"), dict[str, Any])
-
-
-def _mask_unknown(value: Any) -> Any:
-    """`value` with every content block and content item of an unknown kind wrapped, so that the rest can be decoded."""
-    if isinstance(value, list):
-        return [_mask_unknown(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    masked: dict[str, Any] = {}
-    for name, member in value.items():
-        if name == "content" and isinstance(member, dict):
-            masked[name] = _mask_kind(member, KNOWN_BLOCKS)
-        elif name == "content" and isinstance(member, list):
-            masked[name] = [_mask_kind(item, KNOWN_ITEMS) for item in member]
-        elif name == "toolCall":
-            masked[name] = _mask_unknown(member)
-        else:
-            masked[name] = member
-    return masked
-
-
-def _mask_kind(value: Any, known: frozenset[str]) -> Any:
-    if isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] not in known:
-        return {"type": "acp_nvim/unknown", "original": value}
-    return _mask_unknown(value)
+def permission(asked: RequestPermissionRequest) -> answers.PermissionAsked:
+    """`session/request_permission`."""
+    return answers.PermissionAsked(
+        options=permission_options(asked.options),
+        patch=patch(asked.tool_call),
+        tool_call_id=asked.tool_call.tool_call_id,
+    )

@@ -7,8 +7,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from acp_nvim.protocol.content import ContentBlock
-from acp_nvim.protocol.tool_call import ToolCallPatch
+from acp_nvim.protocol.answers import Command, ConfigOption
+from acp_nvim.protocol.terminal import TerminalPatch
+from acp_nvim.protocol.tool_call import Item, ToolCallPatch
+from acp_nvim.wire.content import ContentBlock
 
 Role = Literal["user", "agent", "thought"]
 
@@ -21,11 +23,39 @@ class MessageChunk(msgspec.Struct, frozen=True):
     message_id: str | None = None
 
 
+class MessageReplaced(msgspec.Struct, frozen=True):
+    """The whole of a message as it is now (v2 "Prompt Lifecycle", Message IDs); without `content` it stays as it is."""
+
+    role: Role
+    message_id: str
+    content: list[ContentBlock] | UnsetType | None = UNSET
+
+
 class ToolCallChanged(msgspec.Struct, frozen=True):
     """News of a tool call. `announced`: the agent presents it (`tool_call`), rather than updating it."""
 
     patch: ToolCallPatch
-    announced: bool
+    announced: bool = False
+
+
+class ToolCallContentAdded(msgspec.Struct, frozen=True):
+    """One more item of a tool call's content."""
+
+    tool_call_id: str
+    item: Item
+
+
+class TerminalChanged(msgspec.Struct, frozen=True):
+    """News of a terminal of the agent's."""
+
+    patch: TerminalPatch
+
+
+class TerminalPrinted(msgspec.Struct, frozen=True):
+    """More output of a terminal of the agent's."""
+
+    terminal_id: str
+    data: bytes
 
 
 class PlanEntry(msgspec.Struct, frozen=True):
@@ -37,17 +67,20 @@ class PlanEntry(msgspec.Struct, frozen=True):
 
 
 class PlanReplaced(msgspec.Struct, frozen=True):
-    """The whole plan as it is now."""
+    """The whole plan as it is now: steps, or `text`. Version 1 has one plan, without an id."""
 
     entries: list[PlanEntry]
+    plan_id: str | None = None
+    text: str | None = None
 
 
-class Command(msgspec.Struct, frozen=True):
-    """A slash command of the agent."""
+class StateChanged(msgspec.Struct, frozen=True):
+    """The agent works (`running`), waits for the user (`requires_action`) or for a prompt (`idle`, with the reason
+    why it stopped, if that ended something); other words may come."""
 
-    name: str
-    description: str
-    hint: str | None = None
+    state: str
+    stop_reason: str | None = None
+    error: str | None = None
 
 
 class CommandsReplaced(msgspec.Struct, frozen=True):
@@ -63,9 +96,9 @@ class ModeChanged(msgspec.Struct, frozen=True):
 
 
 class ConfigReplaced(msgspec.Struct, frozen=True):
-    """All configuration options of the session, as the agent wrote them."""
+    """All configuration options of the session."""
 
-    options: list[dict[str, Any]]
+    options: list[ConfigOption]
 
 
 class SessionInfoChanged(msgspec.Struct, frozen=True):
@@ -92,24 +125,30 @@ class NoticeGiven(msgspec.Struct, frozen=True):
 
 
 class Compaction(msgspec.Struct, frozen=True):
-    """The agent shortens its context; `status` as in tool calls."""
+    """The agent shortens its context; `status` as in tool calls, `summary` replaces what chunks gathered."""
 
     compaction_id: str
     status: str
     error: str | None = None
+    summary: list[ContentBlock] | UnsetType | None = UNSET
 
 
 class UnknownUpdate(msgspec.Struct, frozen=True):
     """An update of a kind that we do not know, as it came."""
 
     kind: str
-    original: Any
+    original: dict[str, Any]
 
 
 Update = (
     MessageChunk
+    | MessageReplaced
     | ToolCallChanged
+    | ToolCallContentAdded
+    | TerminalChanged
+    | TerminalPrinted
     | PlanReplaced
+    | StateChanged
     | CommandsReplaced
     | ModeChanged
     | ConfigReplaced

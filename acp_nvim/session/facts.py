@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET
 
 from acp_nvim import events
-from acp_nvim.protocol import updates, v1
+from acp_nvim.protocol import answers, updates
 
 
 class Facts:
@@ -23,10 +24,11 @@ class Facts:
     def __repr__(self) -> str:
         return f"<Facts title={self.title!r} mode={self.mode!r} model={self.model!r}>"
 
-    def begin(self, response: v1.NewSessionResponse) -> None:
-        """What `session/new` answered."""
-        self.mode = response.modes.current_mode_id if response.modes else None
-        self._take_options(response.config_options or [])
+    def begin(self, opened: answers.Opened) -> None:
+        """What the agent told of the session when it was opened."""
+        self.mode = opened.modes.current if opened.modes else None
+        self.model = opened.models.current if opened.models else None
+        self._take_options(opened.options or ())
 
     def take(self, update: updates.Update) -> bool:
         """What an update says of the session itself; False when it says nothing of the kind."""
@@ -46,10 +48,9 @@ class Facts:
                 return False
         return True
 
-    def _take_options(self, options: list[dict[str, Any]]) -> None:
+    def _take_options(self, options: Sequence[answers.ConfigOption]) -> None:
         for option in options:
-            value = option.get("currentValue")
-            if option.get("category") == "mode" and isinstance(value, str):
-                self.mode = value
-            elif option.get("category") == "model" and isinstance(value, str):
-                self.model = value
+            if option.category == "mode" and isinstance(option.current, str):
+                self.mode = option.current
+            elif option.category == "model" and isinstance(option.current, str):
+                self.model = option.current

@@ -10,7 +10,6 @@ import msgspec
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, RpcError
-from acp_nvim.protocol import v1
 
 _LOG = ":AcpLog shows what it said."
 
@@ -69,28 +68,44 @@ def malformed_answer(name: str, method: str, error: msgspec.DecodeError) -> Fail
     return Failure("agent_refused", what, "Check that its command starts an ACP agent, and its version.", name)
 
 
-def wrong_version(name: str, version: int) -> Failure:
-    """The agent speaks another protocol version."""
-    newer = version > v1.VERSION
-    return Failure(
-        "protocol_version",
-        f"Agent {name!r} speaks ACP version {version}; acp_nvim speaks version {v1.VERSION}.",
-        "Update acp_nvim." if newer else "Update the agent.",
-        name,
-    )
+def wrong_version(name: str, version: int, newest: int) -> Failure:
+    """The agent speaks another protocol version than we, who know those up to `newest`."""
+    what = f"Agent {name!r} speaks ACP version {version}; acp_nvim speaks version 1, and 2 if protocol.v2 is set."
+    step = "Update acp_nvim." if version > newest else "Update the agent."
+    return Failure("protocol_version", what, "Set protocol.v2 = true." if version == newest else step, name)
+
+
+def not_offered(name: str, method: str) -> Failure:
+    """The agent's capabilities do not name it."""
+    return Failure("not_offered", f"Agent {name!r} does not offer `{method}`.", "Nothing was sent.", name)
+
+
+def turn_failed_with(name: str, words: str) -> Failure:
+    """The agent says that the turn ended with an error."""
+    return Failure("turn_failed", f"Agent {name!r} failed on this prompt: {words}.", "You can prompt again.", name)
 
 
 def turn_failed(name: str, error: RpcError) -> Failure:
     """An error answer to a prompt."""
     if error.code == AUTH_REQUIRED:
         return refused(name, "session/prompt", error)
-    what = f"Agent {name!r} failed on this prompt: {error.describe()} (code {error.code})."
-    return Failure("turn_failed", what, "You can prompt again.", name)
+    return turn_failed_with(name, f"{error.describe()} (code {error.code})")
 
 
 def bad_message(name: str, method: str, error: Exception) -> Failure:
     """Something of a known kind that is malformed."""
     return Failure("bad_message", f"Agent {name!r} sent a malformed {method}: {error}.", "It was passed over.", name)
+
+
+def left_out(name: str, complaint: str) -> Failure:
+    """A part of an answer that is malformed, while the rest can be used."""
+    what = f"Agent {name!r} answered with something malformed: {complaint}."
+    return Failure("bad_message", what, "That part was left out.", name)
+
+
+def lost_message(name: str, words: str) -> Failure:
+    """A message that could not be taken as a whole."""
+    return Failure("bad_message", f"A message of agent {name!r} was lost: {words}.", "The connection goes on.", name)
 
 
 def bug(name: str, error: BaseException) -> Failure:

@@ -10,12 +10,13 @@ from acp_nvim import events
 from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure, Severity
 from acp_nvim.protocol import updates
-from acp_nvim.protocol.content import Text
 from acp_nvim.protocol.tool_call import ToolCallPatch
+from acp_nvim.protocol.translate_facts import compaction_message
 from acp_nvim.session import views
 from acp_nvim.session.facts import Facts
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.transcript import Transcript
+from acp_nvim.wire.content import TextContent
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ class Narrator:
         self._key = key
         self._cwd = cwd
         self._editor = editor
-        self._on_facts = on_facts
+        self.on_facts = on_facts
         self._commands: events.Commands | None = None
 
     def __repr__(self) -> str:
@@ -43,39 +44,54 @@ class Narrator:
         if not prompt.shown:
             prompt.shown = True
             self.transcript.end_message()
-            self._publish(self.transcript.say(updates.MessageChunk("user", Text(prompt.transcript_text()))))
+            self.publish(self.transcript.say(updates.MessageChunk("user", TextContent(text=prompt.transcript_text()))))
 
     def notice(self, level: Severity, text: str) -> None:
         """A line of ours."""
-        self._publish(self.transcript.notice(level, text))
+        self.publish(self.transcript.notice(level, text))
 
     def failure(self, failure: Failure, more: str = "") -> None:
         """What went wrong: in the transcript, as a message, and in the log."""
         text = f"{failure}\n{more}".rstrip()
         log.warning("session %s: %s", self._key, text)
         self.notice(failure.severity, text)
-        self._publish(events.Error(text=text, code=failure.code, session=self._key, agent=failure.agent))
+        self.publish(events.Error(text=text, code=failure.code, session=self._key, agent=failure.agent))
 
     def update(self, update: updates.Update) -> None:
         """Something the agent says."""
         match update:
             case updates.MessageChunk():
-                self._publish(self.transcript.say(update))
+                self.publish(self.transcript.say(update))
+            case updates.MessageReplaced():
+                self.publish(self.transcript.replace_message(update))
             case updates.ToolCallChanged():
                 self._tool_call(update)
+            case updates.ToolCallContentAdded():
+                self.transcript.add_content(update)
+            case updates.TerminalChanged() | updates.TerminalPrinted():
+                self.transcript.terminal(update)
             case updates.PlanReplaced():
                 plan = self.transcript.plan(update)
                 self.facts.plan = plan.entries
-                self._publish(plan)
-                self._on_facts()
+                self.publish(plan)
+                self.on_facts()
             case updates.CommandsReplaced():
-                self._commands = events.Commands(session=self._key, commands=views.commands(update))
-                self._publish(self._commands)
+                self.commands(update)
             case _:
                 if self.facts.take(update):
-                    self._on_facts()
+                    self.on_facts()
                 else:
                     self._remark(update)
+
+    def commands(self, replaced: updates.CommandsReplaced) -> None:
+        """The slash commands of the agent."""
+        self._commands = events.Commands(session=self._key, commands=views.commands(replaced))
+        self.publish(self._commands)
+
+    def caught_up(self) -> None:
+        """What the agent said so far is to be seen."""
+        for event in self.transcript.take_stale():
+            self._editor.publish(event)
 
     def close_calls(self, status: str, rejected: set[str]) -> None:
         """No more news is expected of the running turn's tool calls: the open ones become `status`, or `rejected`."""
@@ -87,21 +103,26 @@ class Narrator:
     def redraw(self) -> None:
         """Everything again."""
         for event in self.transcript.replay():
-            self._publish(event)
-        self._publish(self._commands)
-        self._on_facts()
+            self.publish(event)
+        self.publish(self._commands)
+        self.on_facts()
+
+    def publish(self, event: events.Event | None) -> None:
+        """Tell the editor; tool calls that changed before come first."""
+        self.caught_up()
+        if event is not None:
+            self._editor.publish(event)
 
     def _tool_call(self, changed: updates.ToolCallChanged) -> None:
-        call, event = self.transcript.tool_call(changed)
-        if event is None:
+        call, different = self.transcript.tool_call(changed)
+        if not different:
             return
-        self._publish(event)
         if changed.patch.locations:
             place = views.places(call.locations)[-1]
             path = os.path.join(self._cwd, place.path)  # which leaves an absolute one as it is
-            self._publish(events.Location(session=self._key, path=path, line=place.line))
+            self.publish(events.Location(session=self._key, path=path, line=place.line))
         if call.finished and call.kind in WRITES_FILES:
-            self._publish(events.FilesMaybeChanged(session=self._key, cwd=self._cwd))
+            self.publish(events.FilesMaybeChanged(session=self._key, cwd=self._cwd))
 
     def _remark(self, update: updates.Update) -> None:
         """What has no place of its own becomes a line."""
@@ -114,9 +135,7 @@ class Narrator:
             case updates.Compaction():
                 reason = f": {update.error}" if update.error else ""
                 self.notice("info", f"Compaction of the conversation: {update.status}{reason}")
+                summary = updates.MessageReplaced("thought", compaction_message(update.compaction_id), update.summary)
+                self.publish(self.transcript.replace_message(summary))
             case updates.UnknownUpdate():
                 self.notice("info", f"The agent sent an update that acp_nvim does not know: {update.kind}")
-
-    def _publish(self, event: events.Event | None) -> None:
-        if event is not None:
-            self._editor.publish(event)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -13,57 +14,56 @@ import msgspec
 from acp_nvim.agents.definition import QUIRKS, AgentDefinition
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.connection import Connection
-from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, PeerGoneError, RpcError
+from acp_nvim.jsonrpc.messages import (
+    INVALID_PARAMS,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    PeerGoneError,
+    RpcError,
+)
 from acp_nvim.jsonrpc.pending import Answer
-from acp_nvim.limits import EARLY_UPDATES, EXIT_SECONDS
+from acp_nvim.limits import EXIT_SECONDS
 from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import Guard
-from acp_nvim.protocol import v1
+from acp_nvim.protocol.answers import Abilities, Initialized, Opened
 from acp_nvim.protocol.capabilities import initialize_params
-from acp_nvim.protocol.translate_v1 import decode_update
-from acp_nvim.protocol.updates import Update
+from acp_nvim.protocol.dialect import Call, Dialect
+from acp_nvim.protocol.negotiation import NEWEST, VersionError, choose_dialect
 from acp_nvim.session import failures
+from acp_nvim.session.calls import AgentCalls
+from acp_nvim.session.inbox import AgentInbox
+from acp_nvim.traffic.log import TrafficLog
 
 log = logging.getLogger(__name__)
 
 
-class PeerSession(Protocol):
-    """What a session must be for its agent process."""
+class PeerSettings(msgspec.Struct, frozen=True):
+    """What the configuration says of every agent; `traffic` is the directory for recordings, if they are wanted."""
 
-    def on_update(self, update: Update) -> None:
-        """Something the agent says."""
-
-    def on_request(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
-        """A request of the agent; raises or awaits to `RpcError` for what it cannot have."""
-
-    def on_gone(self, failure: Failure | None) -> None:
-        """The process ended; `failure` is None when we ended it."""
-
-
-class _Envelope(msgspec.Struct, rename="camel"):
-    session_id: str
+    initialize_seconds: float
+    v2: bool = False
+    traffic: Path | None = None
 
 
 class AgentPeer:
     """A running agent. Make it with `start`; it lives in the task group given there."""
 
-    def __init__(self, definition: AgentDefinition, cwd: str, initialize_seconds: float) -> None:
+    def __init__(self, definition: AgentDefinition, cwd: str, settings: PeerSettings) -> None:
         self.definition = definition
         self.cwd = cwd
-        self.info = v1.InitializeResponse(protocol_version=v1.VERSION)
-        self.sessions: dict[str, PeerSession] = {}
+        self.settings = settings
+        self.info = Initialized()
+        self.calls = AgentCalls(self)
+        self.inbox = AgentInbox(definition.name)
         self.gone = anyio.Event()
-        self._initialize_seconds = initialize_seconds
         self._tasks: anyio.abc.TaskGroup | None = None
         self._child: Child | None = None
         self._connection: Connection | None = None
-        self._left: set[str] = set()
-        self._early: dict[str, list[Update]] = {}
+        self._traffic: TrafficLog | None = None
         self._opening = 0
         self._stopping = False
 
     def __repr__(self) -> str:
-        return f"<AgentPeer {self.definition.name} {self._child!r} sessions={list(self.sessions)}>"
+        return f"<AgentPeer {self.definition.name} {self._child!r} {self.inbox!r}>"
 
     @property
     def alive(self) -> bool:
@@ -73,8 +73,22 @@ class AgentPeer:
     @property
     def quirks(self) -> frozenset[str]:
         """The deviations known of the program that answered."""
-        info = self.info.agent_info
-        return QUIRKS.get(info.name, frozenset()) if info else frozenset()
+        return QUIRKS.get(self.info.name or "", frozenset())
+
+    @property
+    def dialect(self) -> Dialect:
+        """The protocol version that it speaks."""
+        return self.inbox.dialect
+
+    @property
+    def name(self) -> str:
+        """As the user calls the agent."""
+        return self.definition.name
+
+    @property
+    def abilities(self) -> Abilities:
+        """What it can be asked for."""
+        return self.info.abilities
 
     async def start(self, tasks: anyio.abc.TaskGroup, guard: Guard) -> None:
         """Spawn and `initialize`. Raises `FailureError`; then nothing of it is left running."""
@@ -85,7 +99,11 @@ class AgentPeer:
             self.gone.set()
             raise FailureError(failures.cannot_start(definition, self.cwd, error)) from error
         log.info("%s: started %s as %d in %s", definition.name, definition.command, self._child.pid, self.cwd)
-        self._connection = Connection(self._child.source, self._child.sink, self)
+        if self.settings.traffic is not None:
+            self._traffic = TrafficLog.open(
+                self.settings.traffic, definition.name, definition.command, self.cwd, definition.env
+            )
+        self._connection = Connection(self._child.source, self._child.sink, self.inbox, self._traffic)
         tasks.start_soon(self._live)
         try:
             await self._initialize()
@@ -95,42 +113,56 @@ class AgentPeer:
             raise
 
     async def _initialize(self) -> None:
-        name = self.definition.name
+        name, settings = self.definition.name, self.settings
         try:
-            with anyio.fail_after(self._initialize_seconds):
-                answer = await self.request("initialize", initialize_params())
+            with anyio.fail_after(settings.initialize_seconds):
+                answer = await self._greet(settings.v2)
         except TimeoutError as error:
-            raise FailureError(failures.silent(name, self._initialize_seconds, self._last_words())) from error
+            raise FailureError(failures.silent(name, settings.initialize_seconds, self._last_words())) from error
         except RpcError as error:
             raise FailureError(failures.refused(name, "initialize", error)) from error
         try:
-            self.info = msgspec.json.decode(answer, type=v1.InitializeResponse)
-        except msgspec.ValidationError as error:
+            self.inbox.dialect = choose_dialect(answer, settings.v2)
+            self.info = self.dialect.initialized(answer)
+        except VersionError as error:
+            raise FailureError(failures.wrong_version(name, error.version, NEWEST)) from error
+        except msgspec.DecodeError as error:
             raise FailureError(failures.malformed_answer(name, "initialize", error)) from error
-        if self.info.protocol_version != v1.VERSION:
-            raise FailureError(failures.wrong_version(name, self.info.protocol_version))
+        log.info("%s: %s %s, ACP version %d", name, self.info.name, self.info.version, self.dialect.version)
 
-    async def request(self, method: str, params: dict[str, Any], on_answer: Any = None) -> msgspec.Raw:
-        """Call the agent. Raises `RpcError` for its error, `FailureError` in words when it died instead."""
-        assert self._connection is not None
+    async def _greet(self, v2: bool) -> msgspec.Raw:
+        """The answer to `initialize`. Who refuses version 2, rather than to answer with version 1, is asked again."""
         try:
-            return await self._connection.request(method, params, on_answer)
+            return await self.request("initialize", initialize_params(v2))
+        except RpcError as error:
+            if not v2 or error.code not in (INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION):
+                raise
+            return await self.request("initialize", initialize_params(v2=False))
+
+    async def request(self, method: str, params: Any, on_answer: Callable[[Answer], None] | None = None) -> msgspec.Raw:
+        """Call the agent. Raises `RpcError` for its error, `FailureError` in words when it died instead.
+
+        `on_answer` sees the answer after all that the agent said before it, and before what it says next.
+        """
+        assert self._connection is not None
+
+        def settle(answer: Answer) -> None:
+            self.inbox.flush()
+            if on_answer is not None:
+                on_answer(answer)
+
+        try:
+            return await self._connection.request(method, params, settle)
         except PeerGoneError as error:
             await self.gone.wait()
             raise FailureError(self._death()) from error
 
-    def notify(self, method: str, params: dict[str, Any]) -> None:
+    def notify(self, method: str, params: Any) -> None:
         """Tell the agent."""
         assert self._connection is not None
         self._connection.notify(method, params)
 
-    def adopt(self, session_id: str, session: PeerSession) -> None:
-        """From now on `session` gets what the agent says under that id, and what it said before we knew the id."""
-        self.sessions[session_id] = session
-        for update in self._early.pop(session_id, []):
-            session.on_update(update)
-
-    async def new_session(self, params: dict[str, Any], begin: Callable[[v1.NewSessionResponse], None]) -> None:
+    async def open_session(self, call: Call[Opened], begin: Callable[[Opened], None]) -> None:
         """Open a session; `begin` is called when the answer is read, before anything that follows it is looked at.
 
         Raises `FailureError`. A process that gave us no session at all is not left running.
@@ -140,27 +172,26 @@ class AgentPeer:
         def on_answer(answer: Answer) -> None:
             if not isinstance(answer, Exception):
                 try:
-                    begin(msgspec.json.decode(answer, type=v1.NewSessionResponse))
+                    begin(call.read(answer))
                 except msgspec.DecodeError as error:
                     malformed.append(error)
 
         self._opening += 1
         try:
-            await self.request("session/new", params, on_answer)
+            await self.request(call.method, call.params, on_answer)
         except RpcError as error:
-            raise FailureError(failures.refused(self.definition.name, "session/new", error)) from error
+            raise FailureError(failures.refused(self.definition.name, call.method, error)) from error
         finally:
             self._opening -= 1
             self.leave(None)
         if malformed:
-            raise FailureError(failures.malformed_answer(self.definition.name, "session/new", malformed[0]))
+            raise FailureError(failures.malformed_answer(self.definition.name, call.method, malformed[0]))
 
     def leave(self, session_id: str | None, force: bool = False) -> None:
         """The session needs the agent no more; without any session, or with `force`, the process is stopped."""
         if session_id is not None:
-            self.sessions.pop(session_id, None)
-            self._left.add(session_id)
-        if force or not (self.sessions or self._opening):
+            self.inbox.forget(session_id)
+        if force or not (self.inbox.sessions or self._opening):
             self._stop()
 
     def _stop(self) -> None:
@@ -168,47 +199,6 @@ class AgentPeer:
         if self._child is not None and self._tasks is not None and not self._stopping:
             self._stopping = True
             self._tasks.start_soon(self._child.stop)
-
-    # --- the agent speaks (jsonrpc.connection.Handler) ---------------------------------------------------------------
-
-    def notification(self, method: str, params: msgspec.Raw) -> None:
-        """`session/update`; other notifications are logged."""
-        if method != "session/update":
-            log.info("%s: notification %s passed over", self.definition.name, method)
-            return
-        try:
-            session_id, update = decode_update(params)
-        except msgspec.DecodeError as error:
-            self.odd(str(failures.bad_message(self.definition.name, method, error)))
-            return
-        session = self.sessions.get(session_id)
-        if session is not None:
-            session.on_update(update)
-        elif session_id not in self._left:
-            self._keep_early(session_id, update)
-
-    def _keep_early(self, session_id: str, update: Update) -> None:
-        if sum(map(len, self._early.values())) < EARLY_UPDATES:
-            self._early.setdefault(session_id, []).append(update)
-        else:
-            self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
-
-    def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
-        """Requests of a session go to it; there are no others."""
-        if method not in ("session/request_permission", "fs/read_text_file", "fs/write_text_file"):
-            raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}", {"method": method})
-        try:
-            session_id = msgspec.json.decode(params, type=_Envelope).session_id
-        except msgspec.DecodeError as error:
-            raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
-        session = self.sessions.get(session_id)
-        if session is None:
-            raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
-        return session.on_request(method, params)
-
-    def odd(self, words: str) -> None:
-        """Logged; a peer's nonsense is not the user's concern until something fails."""
-        log.warning("%s: %s", self.definition.name, words)
 
     # --- its life ----------------------------------------------------------------------------------------------------
 
@@ -224,10 +214,12 @@ class AgentPeer:
         finally:
             await self._child.stop()
             self.gone.set()
+            if self._traffic is not None:
+                self._traffic.close()
         log.info("%s: ended with %s", self.definition.name, self._child.returncode)
-        for session in list(self.sessions.values()):
+        for session in list(self.inbox.sessions.values()):
             session.on_gone(failure)
-        self.sessions.clear()
+        self.inbox.sessions.clear()
 
     async def _serve_until_end(self, child: Child) -> None:
         assert self._connection is not None

@@ -8,14 +8,14 @@ import anyio.abc
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.limits import INITIALIZE_SECONDS
 from acp_nvim.process.guarding import Guard
-from acp_nvim.session.peer import AgentPeer
+from acp_nvim.session.peer import AgentPeer, PeerSettings
 
 
 class Peers:
     """Starts agents on demand, and all of them end with `tasks`."""
 
     def __init__(self, tasks: anyio.abc.TaskGroup) -> None:
-        self.initialize_seconds = INITIALIZE_SECONDS
+        self.settings = PeerSettings(INITIALIZE_SECONDS)
         self._tasks = tasks
         self._guard = Guard()
         self._peers: dict[tuple[str, str], AgentPeer] = {}
@@ -29,8 +29,8 @@ class Peers:
         key = (definition.name, cwd)
         async with self._starting.setdefault(key, anyio.Lock()):
             peer = self._peers.get(key)
-            if peer is None or not peer.alive or peer.definition != definition:
-                peer = AgentPeer(definition, cwd, self.initialize_seconds)
+            if peer is None or not peer.alive or peer.definition != definition or peer.settings.v2 != self.settings.v2:
+                peer = AgentPeer(definition, cwd, self.settings)
                 await peer.start(self._tasks, self._guard)
                 self._peers[key] = peer
             return peer

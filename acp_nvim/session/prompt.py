@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
-from acp_nvim.protocol.content import Resource, ResourceContents, Text
+from acp_nvim.wire.content import ContentBlock, EmbeddedResource, EmbeddedResourceResource, TextContent
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -33,16 +33,16 @@ class Prompt(msgspec.Struct):
         names = "".join(f"\n@{item.name}" for item in self.context)
         return self.text + names
 
-    def blocks(self, embedded_context: bool) -> list[Any]:
+    def blocks(self, embedded_context: bool) -> list[ContentBlock]:
         """The content blocks for `session/prompt`: resources where the agent takes them, else text it can read."""
-        blocks: list[Any] = [Text(_readable(self.text))]
+        blocks: list[ContentBlock] = [TextContent(text=_readable(self.text))]
         for item in self.context:
             if embedded_context:
                 uri, text = _readable(item.uri), _readable(item.text)
-                contents = ResourceContents(uri=uri, text=text, mime_type=item.mime_type)
-                blocks.append(Resource(contents))
+                contents = EmbeddedResourceResource(uri=uri, text=text, mime_type=item.mime_type or UNSET)
+                blocks.append(EmbeddedResource(resource=contents))
             else:
-                blocks.append(Text(_readable(_quoted(item))))
+                blocks.append(TextContent(text=_readable(_quoted(item))))
         return blocks
 
 

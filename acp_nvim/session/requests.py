@@ -12,11 +12,13 @@ from acp_nvim import events
 from acp_nvim.editor import Editor
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, RpcError
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
-from acp_nvim.protocol import v1
-from acp_nvim.protocol.translate_v1 import decode_tool_call
+from acp_nvim.protocol.answers import PermissionAsked
+from acp_nvim.protocol.dialect import Dialect
+from acp_nvim.protocol.given import given
 from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
-from acp_nvim.session.transcript import Transcript
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.wire.v1.requests import ReadTextFileRequest, WriteTextFileRequest
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import (
     ChangedSinceReadError,
@@ -37,7 +39,7 @@ class AgentRequests:
 
     def __init__(
         self,
-        transcript: Transcript,
+        narrator: Narrator,
         cwd: str,
         editor: Editor,
         permissions: PendingPermissions,
@@ -47,7 +49,8 @@ class AgentRequests:
         self.quirks: frozenset[str] = frozenset()
         self.refusing = False
         self.rejected: set[str] = set()
-        self._transcript = transcript
+        self._narrator = narrator
+        self._transcript = narrator.transcript
         self._editor = editor
         self._permissions = permissions
         self._on_permissions = on_permissions
@@ -57,33 +60,30 @@ class AgentRequests:
     def __repr__(self) -> str:
         return f"<AgentRequests {self._roots!r} {self._seen!r}>"
 
-    def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
+    def serve(self, dialect: Dialect, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """The answer to come. What it changes on screen is changed now, in the order of the agent's messages."""
         try:
             match method:
                 case "session/request_permission":
-                    return self._decide(self._ask(decode_tool_call(params)))
+                    return self._decide(self._ask(dialect.permission(params)))
                 case "fs/read_text_file":
-                    return self._read(msgspec.json.decode(params, type=v1.ReadTextFileRequest))
+                    return self._read(msgspec.json.decode(params, type=ReadTextFileRequest))
                 case "fs/write_text_file":
-                    return self._write(msgspec.json.decode(params, type=v1.WriteTextFileRequest))
+                    return self._write(msgspec.json.decode(params, type=WriteTextFileRequest))
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
         raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}")
 
-    def _ask(self, request: v1.RequestPermissionRequest) -> PendingPermission:
-        patch = request.tool_call
-        call, event = self._transcript.tool_call(ToolCallChanged(patch, announced=False))
-        if event is not None:
-            self._editor.publish(event)
-        options = [events.Option(one.option_id, one.name, one.kind) for one in request.options]
-        pending = self._permissions.add(self._transcript.session, patch.tool_call_id, options)
-        view = views.call_view(call)
-        shown = self._transcript.request(
-            events.RequestView(pending.id, view.id, view.title, view.kind, options, view.content, view.locations)
-        )
+    def _ask(self, asked: PermissionAsked) -> PendingPermission:
+        if asked.patch is not None:
+            self._narrator.update(ToolCallChanged(asked.patch))
+        options = [events.Option(one.option_id, one.name, one.kind) for one in asked.options]
+        tool_call_id = asked.tool_call_id or ""
+        pending = self._permissions.add(self._transcript.session, tool_call_id, options)
+        call = self._transcript.find_call(tool_call_id)
+        shown = self._transcript.request(views.request_view(pending.id, asked, options, call))
         pending.block = shown.block
-        self._editor.publish(shown)
+        self._narrator.publish(shown)
         if self.refusing:
             pending.cancel()
         self._on_permissions()
@@ -112,13 +112,13 @@ class AgentRequests:
             option_id=chosen.option_id if chosen else None,
             name=chosen.name if chosen else None,
         )
-        self._editor.publish(self._transcript.request_done(done))
+        self._narrator.publish(self._transcript.request_done(done))
         self._on_permissions()
 
-    async def _read(self, request: v1.ReadTextFileRequest) -> dict[str, Any]:
+    async def _read(self, request: ReadTextFileRequest) -> dict[str, Any]:
         try:
             text = await read_text_file(
-                self._editor, self._roots, self._seen, request.path, request.line, request.limit
+                self._editor, self._roots, self._seen, request.path, given(request.line), given(request.limit)
             )
         except NoSuchFileError as error:
             if "missing_file_reads_empty" in self.quirks:
@@ -128,7 +128,7 @@ class AgentRequests:
             raise _refusal("fs/read_text_file", error) from error
         return {"content": text}
 
-    async def _write(self, request: v1.WriteTextFileRequest) -> dict[str, Any]:
+    async def _write(self, request: WriteTextFileRequest) -> dict[str, Any]:
         try:
             path = await write_text_file(
                 self._editor, self._roots, self._seen, request.path, request.content, self.save
@@ -136,13 +136,13 @@ class AgentRequests:
         except FileRefusedError as error:
             if isinstance(error, NotSavedError):
                 self._file_changed(error.path)
-            self._editor.publish(self._transcript.notice("warn", _told(request.path, error)))
+            self._narrator.publish(self._transcript.notice("warn", _told(request.path, error)))
             raise _refusal("fs/write_text_file", error) from error
         self._file_changed(path)
         return {}
 
     def _file_changed(self, path: str) -> None:
-        self._editor.publish(events.FileChanged(session=self._transcript.session, path=path, by="agent"))
+        self._narrator.publish(events.FileChanged(session=self._transcript.session, path=path, by="agent"))
 
 
 def _told(path: str, error: FileRefusedError) -> str:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from msgspec import UNSET
 
 from acp_nvim import events
 from acp_nvim.errors import Severity
-from acp_nvim.protocol import content
-from acp_nvim.protocol.tool_call import ToolCall
-from acp_nvim.protocol.updates import MessageChunk, PlanReplaced, Role, ToolCallChanged
+from acp_nvim.protocol.terminal import Terminal
+from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall
+from acp_nvim.protocol.updates import (
+    MessageChunk,
+    MessageReplaced,
+    PlanReplaced,
+    Role,
+    TerminalChanged,
+    TerminalPrinted,
+    ToolCallChanged,
+    ToolCallContentAdded,
+)
 from acp_nvim.session import views
 
 
@@ -29,10 +40,10 @@ class CallBlock:
 
 
 class PlanBlock:
-    """The plan of one turn."""
+    """One plan of one turn, as it was shown last."""
 
-    def __init__(self) -> None:
-        self.steps: list[events.PlanStep] = []
+    def __init__(self, shown: events.Plan) -> None:
+        self.shown = shown
 
 
 class NoticeBlock:
@@ -64,48 +75,92 @@ class Transcript:
         self._messages: dict[tuple[Role, str], int] = {}
         self._calls: dict[str, int] = {}
         self._turn_calls: dict[str, bool] = {}  # whether the turn made it, or only mentioned an earlier one
-        self._plan: int | None = None
+        self._plans: dict[str | None, int] = {}
+        self._terminals: dict[str, Terminal] = {}
+        self._shown_in: dict[str, dict[int, None]] = {}  # the blocks of the calls that show a terminal
+        self._stale: dict[int, None] = {}  # the blocks of calls that changed since they were shown; ordered
 
     def __repr__(self) -> str:
         return f"<Transcript of {self.session}: {len(self._blocks)} blocks>"
 
     def say(self, chunk: MessageChunk) -> events.Append | None:
         """More of a message. Without ids a message goes on until something else comes."""
-        text = chunk.content.text if isinstance(chunk.content, content.Text) else content.describe(chunk.content)
+        text = views.describe(chunk.content)
         if not text:
             return None
         number = self._message(chunk.role, chunk.message_id)
-        block = self._blocks[number - 1]
-        assert isinstance(block, MessageBlock)
-        block.text += text.encode("utf-8", "surrogatepass")
+        self._message_block(number).text += text.encode("utf-8", "surrogatepass")
         return events.Append(session=self.session, block=number, kind=chunk.role, text=text)
 
-    def tool_call(self, changed: ToolCallChanged) -> tuple[ToolCall, events.ToolCall | None]:
-        """News of a tool call: the call as it is now, and the event unless nothing changed.
+    def replace_message(self, replaced: MessageReplaced) -> events.Replace | None:
+        """The whole of a message: the event, unless there is nothing to show."""
+        if replaced.content is UNSET:
+            return None
+        text = views.text_of(replaced.content or ())
+        if not text and (replaced.role, replaced.message_id) not in self._messages:
+            return None
+        number = self._message(replaced.role, replaced.message_id)
+        self._message_block(number).text = bytearray(text.encode("utf-8", "surrogatepass"))
+        return events.Replace(session=self.session, block=number, kind=replaced.role, text=text)
+
+    def tool_call(self, changed: ToolCallChanged) -> tuple[ToolCall, bool]:
+        """News of a tool call: the call as it is now, and whether that is different; `take_stale` shows it.
 
         Whoever mentions an id first creates it. Some agents use their ids again in the next turn: an announcement of
         an id that the running turn has not seen is a new call, while an update may still concern one of an earlier
         turn.
         """
-        tool_call_id = changed.patch.tool_call_id
-        number = self._calls.get(tool_call_id)
-        fresh = number is None or (changed.announced and not self._turn_calls.get(tool_call_id))
-        if number is None or fresh:
-            number = self._calls[tool_call_id] = self._add(CallBlock(ToolCall(tool_call_id=tool_call_id)))
-        self._turn_calls[tool_call_id] = fresh or self._turn_calls.get(tool_call_id, False)
-        block = self._blocks[number - 1]
-        assert isinstance(block, CallBlock)
-        different = block.call.apply(changed.patch)
-        return block.call, self._call_event(number, block.call) if different or fresh else None
+        number, fresh = self._call(changed.patch.tool_call_id, changed.announced)
+        call = self._call_at(number)
+        different = call.apply(changed.patch) or fresh
+        if different:
+            self._changed(number, call.content if changed.patch.content else ())
+        return call, different
+
+    def add_content(self, added: ToolCallContentAdded) -> None:
+        """One more item of a tool call's content."""
+        number, _ = self._call(added.tool_call_id, announced=False)
+        self._call_at(number).append(added.item)
+        self._changed(number, (added.item,))
+
+    def terminal(self, news: TerminalChanged | TerminalPrinted) -> None:
+        """News of a terminal; the tool calls that show it are different now."""
+        if isinstance(news, TerminalChanged):
+            terminal = self._terminal(news.patch.terminal_id)
+            terminal.apply(news.patch)
+        else:
+            terminal = self._terminal(news.terminal_id)
+            terminal.append(news.data)
+        self._stale |= self._shown_in.get(terminal.terminal_id, {})
+
+    def take_stale(self) -> list[events.ToolCall]:
+        """The tool calls that changed since, as they are now.
+
+        A call may change a thousand times before anybody looks. Whoever publishes an event takes these first, so that
+        blocks come in order.
+        """
+        if not self._stale:
+            return []
+        stale, self._stale = self._stale, {}
+        return [self._call_event(number) for number in stale]
 
     def plan(self, replaced: PlanReplaced) -> events.Plan:
-        """The plan as it is now; a turn has one, which stays where it first appeared."""
-        if self._plan is None:
-            self._plan = self._add(PlanBlock())
-        block = self._blocks[self._plan - 1]
-        assert isinstance(block, PlanBlock)
-        block.steps = views.steps(replaced)
-        return events.Plan(session=self.session, block=self._plan, entries=block.steps)
+        """A plan as it is now; it stays where the turn showed it first."""
+        number = self._plans.get(replaced.plan_id)
+        shown = events.Plan(
+            session=self.session,
+            block=number or len(self._blocks) + 1,
+            entries=views.steps(replaced),
+            title=replaced.plan_id,
+            text=replaced.text,
+        )
+        if number is None:
+            self._plans[replaced.plan_id] = self._add(PlanBlock(shown))
+        else:
+            block = self._blocks[number - 1]
+            assert isinstance(block, PlanBlock)
+            block.shown = shown
+        return shown
 
     def notice(self, level: Severity, text: str) -> events.Notice:
         """A line of ours."""
@@ -123,6 +178,11 @@ class Transcript:
         block.done = done
         return done
 
+    def find_call(self, tool_call_id: str) -> events.CallView | None:
+        """A tool call as it is shown, if there is one of that id."""
+        number = self._calls.get(tool_call_id)
+        return None if number is None else self._call_event(number).call
+
     def unfinished(self) -> list[str]:
         """The ids of the running turn's tool calls that are still open."""
         blocks = (self._blocks[self._calls[tool_call_id] - 1] for tool_call_id in self._turn_calls)
@@ -135,7 +195,7 @@ class Transcript:
     def begin_turn(self) -> None:
         """Ids of tool calls may be used again, and a new plan is a new block."""
         self._turn_calls.clear()
-        self._plan = None
+        self._plans.clear()
         self._open_message = None
 
     def begin_agent(self) -> None:
@@ -143,9 +203,12 @@ class Transcript:
         self.begin_turn()
         self._messages.clear()
         self._calls.clear()
+        self._terminals.clear()
+        self._shown_in.clear()
 
     def replay(self) -> Iterator[events.Event]:
         """The events that show the whole of it again."""
+        self._stale.clear()
         yield events.Reset(session=self.session)
         for number, block in enumerate(self._blocks, 1):
             yield from self._replay_block(number, block)
@@ -156,9 +219,9 @@ class Transcript:
                 text = block.text.decode("utf-8", "surrogatepass")
                 yield events.Append(session=self.session, block=number, kind=block.role, text=text)
             case CallBlock():
-                yield self._call_event(number, block.call)
+                yield self._call_event(number)
             case PlanBlock():
-                yield events.Plan(session=self.session, block=number, entries=block.steps)
+                yield block.shown
             case NoticeBlock():
                 yield events.Notice(session=self.session, block=number, level=block.level, text=block.text)
             case RequestBlock():
@@ -187,5 +250,35 @@ class Transcript:
             self._messages[role, message_id] = number
         return number
 
-    def _call_event(self, number: int, call: ToolCall) -> events.ToolCall:
-        return events.ToolCall(session=self.session, block=number, call=views.call_view(call))
+    def _message_block(self, number: int) -> MessageBlock:
+        block = self._blocks[number - 1]
+        assert isinstance(block, MessageBlock)
+        return block
+
+    def _call(self, tool_call_id: str, announced: bool) -> tuple[int, bool]:
+        """The number of a tool call's block, and whether it is a new one."""
+        number = self._calls.get(tool_call_id)
+        fresh = number is None or (announced and not self._turn_calls.get(tool_call_id))
+        if number is None or fresh:
+            number = self._calls[tool_call_id] = self._add(CallBlock(ToolCall(tool_call_id=tool_call_id)))
+        self._turn_calls[tool_call_id] = fresh or self._turn_calls.get(tool_call_id, False)
+        return number, fresh
+
+    def _call_at(self, number: int) -> ToolCall:
+        block = self._blocks[number - 1]
+        assert isinstance(block, CallBlock)
+        return block.call
+
+    def _changed(self, number: int, content: Iterable[Item]) -> None:
+        """The call at that block is different; `content` is what is new in it."""
+        self._stale[number] = None
+        for one in content:
+            if isinstance(one, TerminalShown):
+                self._shown_in.setdefault(one.terminal_id, {})[number] = None
+
+    def _terminal(self, terminal_id: str) -> Terminal:
+        return self._terminals.setdefault(terminal_id, Terminal(terminal_id))
+
+    def _call_event(self, number: int) -> events.ToolCall:
+        view = views.call_view(self._call_at(number), self._terminals)
+        return events.ToolCall(session=self.session, block=number, call=view)

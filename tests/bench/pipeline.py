@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import anyio
 import msgspec
 
-from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.events import Event
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.nvim.batches import Batches
 from acp_nvim.protocol.updates import Update
+from acp_nvim.session.inbox import AgentInbox
 from acp_nvim.session.narrator import Narrator
-from acp_nvim.session.peer import AgentPeer
 from tests.support.fake_editor import FakeEditor
 
 
@@ -65,6 +64,12 @@ class _Listener:
     def on_update(self, update: Update) -> None:
         self._narrator.update(update)
 
+    def on_caught_up(self) -> None:
+        self._narrator.caught_up()
+
+    def on_trouble(self, failure: object) -> None:
+        raise AssertionError(failure)
+
     def on_request(self, method: str, params: msgspec.Raw):
         raise NotImplementedError
 
@@ -94,9 +99,9 @@ def fold(count: int) -> Folded:
 
 async def _fold(data: bytes) -> None:
     editor = _Batching()
-    peer = AgentPeer(AgentDefinition(name="bench", command=["bench"]), "/", 1)
-    peer.adopt("s", _Listener(editor))
+    inbox = AgentInbox("bench")
+    inbox.adopt("s", _Listener(editor))
     pipe = _Bytes(data)
-    await Connection(pipe, pipe, peer).run()
+    await Connection(pipe, pipe, inbox).run()
     while editor.batches:
         editor.batches.take()

@@ -19,6 +19,10 @@ def append(text: str, block: int = 1, session: int = 1) -> Event:
     return events.Append(session=session, block=block, kind="agent", text=text)
 
 
+def replace(text: str, block: int = 1, session: int = 1) -> Event:
+    return events.Replace(session=session, block=block, kind="agent", text=text)
+
+
 def tool_call(status: str, block: int = 2, session: int = 1, title: str = "T") -> Event:
     return events.ToolCall(session=session, block=block, call=events.CallView("c", title, "edit", status, [], []))
 
@@ -44,6 +48,23 @@ def test_pieces_of_a_message_are_one_append() -> None:
     assert batch(append("a"), append("b"), append("c")) == [
         {"type": "append", "session": 1, "block": 1, "kind": "agent", "text": "abc"}
     ]
+
+
+def test_a_replaced_text_takes_the_place_of_the_pieces_before_it() -> None:
+    [payload] = batch(append("a"), replace("b"), append("c"))
+    assert payload == {"type": "replace", "session": 1, "block": 1, "kind": "agent", "text": "bc"}
+
+
+def test_the_rest_of_a_long_replaced_text_is_appended() -> None:
+    batches = Batches()
+    batches.add(replace("x" * 150))
+    taken = [batches.take(100) for _ in range(2)]
+    assert [types(one) for one in taken] == [["replace"], ["append"]]
+    assert "".join(one[0]["text"] for one in taken) == "x" * 150
+
+
+def test_an_emptied_text_is_told() -> None:
+    assert [one["text"] for one in batch(append("a"), replace(""))] == [""]
 
 
 def test_pieces_of_other_blocks_and_sessions_stay_apart() -> None:
@@ -149,6 +170,7 @@ sessions = st.integers(1, 2)
 published = st.lists(
     st.one_of(
         st.builds(append, st.text(alphabet="abé\n", min_size=1, max_size=30), blocks, sessions),
+        st.builds(replace, st.text(alphabet="abé\n", max_size=30), blocks, sessions),
         st.builds(tool_call, st.sampled_from(["pending", "completed", "failed"]), st.integers(4, 5), sessions),
         st.builds(lambda session: events.TurnEnd(session=session, stop_reason="x"), sessions),
         st.just("status"),
@@ -180,6 +202,8 @@ def picture(payloads: list[Payload]) -> dict[Any, Any]:
         place = (payload["session"], payload.get("block"))
         if payload["type"] == "append":
             shown[place] = shown.get(place, "") + payload["text"]
+        elif payload["type"] == "replace":
+            shown[place] = payload["text"]
         elif payload["type"] == "tool_call":
             shown[place] = payload["call"]["status"]
         elif payload["type"] == "status":
@@ -218,8 +242,15 @@ def test_no_status_and_no_end_of_a_turn_comes_before_the_text_that_was_published
         else:
             continue
         shown, due = picture(payloads[:position]), picture(plain(sent[:before]))
+        rewritten = {(event.session, event.block) for event in sent[before:] if isinstance(event, events.Replace)}
         for place, value in due.items():
-            if place != "status" and isinstance(value, str) and place[1] is not None and place[1] <= 3:
+            if (
+                place not in rewritten
+                and place != "status"
+                and isinstance(value, str)
+                and place[1] is not None
+                and place[1] <= 3
+            ):
                 assert shown.get(place, "").startswith(value)
 
 

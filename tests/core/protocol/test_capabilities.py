@@ -11,13 +11,24 @@ from acp_nvim.protocol.capabilities import initialize_params
 
 
 def test_only_what_works_is_offered() -> None:
-    params = initialize_params()
-    assert params["protocolVersion"] == 1
-    assert params["clientCapabilities"] == {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": False}
-    assert params["clientInfo"] == {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __version__}
+    assert initialize_params(v2=False) == {
+        "protocolVersion": 1,
+        "clientInfo": {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __version__},
+        "clientCapabilities": {
+            "fs": {"readTextFile": True, "writeTextFile": True},
+            "terminal": False,
+            "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+        },
+    }
 
 
-def test_it_is_json_and_new_each_time() -> None:
-    assert json.loads(msgspec.json.encode(initialize_params())) == initialize_params()
-    initialize_params()["clientCapabilities"]["terminal"] = True
-    assert initialize_params()["clientCapabilities"]["terminal"] is False
+def test_with_version_2_both_versions_can_read_it() -> None:
+    first, both = initialize_params(v2=False), initialize_params(v2=True)
+    assert both["protocolVersion"] == 2
+    assert both["info"] == both["clientInfo"] == first["clientInfo"]
+    assert both["capabilities"] == {}
+    assert both["clientCapabilities"] == first["clientCapabilities"]
+
+
+def test_it_is_json() -> None:
+    assert json.loads(msgspec.json.encode(initialize_params(v2=True))) == initialize_params(v2=True)

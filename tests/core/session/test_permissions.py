@@ -82,7 +82,7 @@ async def test_a_request_for_an_unknown_call_creates_it_and_updates_follow(host:
     )
     request = asked.request
     assert (request.tool_call_id, request.title, request.kind) == ("c", "Write f", "edit")
-    assert request.content == [events.DiffItem("/p/f", "n", None)]
+    assert request.content == [events.DiffItem("/p/f", "n", None, "add")]
     assert request.locations == [events.Place("/p/f")]
     host.answer(request.id, "allow")
     await host.editor.until_event(events.TurnEnd)
@@ -185,11 +185,11 @@ async def test_a_request_is_closed_when_the_turn_ends_without_waiting_for_it(hos
     await host.turn()
     await host.until("the request to be closed", lambda: host.of(events.PermissionDone))
     assert host.of(events.PermissionDone)[0].outcome == "cancelled"
-    [answer] = await_answers(host)
-    assert answer["result"] == {"outcome": {"outcome": "cancelled"}}
+    await host.until("the answer at the agent", lambda: answers_at_agent(host))
+    assert [answer["result"] for answer in answers_at_agent(host)] == [{"outcome": {"outcome": "cancelled"}}]
 
 
-def await_answers(host: Host) -> list[Any]:
+def answers_at_agent(host: Host) -> list[Any]:
     """What the agent got for its requests."""
     script = host.scripts["it"]
     return [one for one in script.received() if "method" not in one and one.get("id") is not None]

@@ -94,12 +94,14 @@ async def test_one_that_never_answers_initialize_is_stopped(host: Host) -> None:
     assert [pid for pid in script.notes("started") if look_at(pid)] == []
 
 
-@pytest.mark.parametrize(("version", "step"), [(2, "Update acp_nvim."), (0, "Update the agent.")])
+@pytest.mark.parametrize(
+    ("version", "step"), [(2, "Set protocol.v2 = true."), (3, "Update acp_nvim."), (0, "Update the agent.")]
+)
 async def test_one_of_another_protocol_version_is_stopped(host: Host, version: int, step: str) -> None:
     script = host.script(f'INITIALIZE = {{"protocolVersion": {version}}}')
     error = await failed(host)
     assert error.code == "protocol_version"
-    assert f"speaks ACP version {version}; acp_nvim speaks version 1. {step}" in error.text
+    assert f"speaks ACP version {version}; acp_nvim speaks version 1, and 2 if protocol.v2 is set. {step}" in error.text
     assert [pid for pid in script.notes("started") if look_at(pid)] == []
 
 

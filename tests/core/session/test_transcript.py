@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim import events
-from acp_nvim.protocol.content import Image, Text
 from acp_nvim.protocol.tool_call import ToolCallPatch
 from acp_nvim.protocol.updates import MessageChunk, PlanEntry, PlanReplaced, Role, ToolCallChanged
 from acp_nvim.session.transcript import Transcript
+from acp_nvim.wire.content import ImageContent, TextContent
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def transcript() -> Transcript:
 
 def say(transcript: Transcript, text: str, role: Role = "agent", message_id: str | None = None) -> int:
     """A chunk; the number of its block."""
-    event = transcript.say(MessageChunk(role, Text(text), message_id))
+    event = transcript.say(MessageChunk(role, TextContent(text=text), message_id))
     assert event is not None
     assert (event.session, event.kind, event.text) == (7, role, text)
     return event.block
@@ -31,7 +31,8 @@ def say(transcript: Transcript, text: str, role: Role = "agent", message_id: str
 
 def call(transcript: Transcript, call_id: str, announced: bool = True, **fields: Any) -> events.ToolCall | None:
     """News of a tool call; its event."""
-    return transcript.tool_call(ToolCallChanged(ToolCallPatch(tool_call_id=call_id, **fields), announced))[1]
+    transcript.tool_call(ToolCallChanged(ToolCallPatch(tool_call_id=call_id, **fields), announced))
+    return next(iter(transcript.take_stale()), None)
 
 
 def test_chunks_go_on_until_something_else_comes(transcript: Transcript) -> None:
@@ -67,12 +68,12 @@ def test_chunks_with_and_without_ids_do_not_mix(transcript: Transcript) -> None:
 
 
 def test_an_empty_chunk_is_nothing(transcript: Transcript) -> None:
-    assert transcript.say(MessageChunk("agent", Text(""), "1")) is None
+    assert transcript.say(MessageChunk("agent", TextContent(text=""), "1")) is None
     assert say(transcript, "a") == 1
 
 
 def test_what_is_not_text_is_described(transcript: Transcript) -> None:
-    event = transcript.say(MessageChunk("agent", Image("AAAA", "image/png")))
+    event = transcript.say(MessageChunk("agent", ImageContent(data="AAAA", mime_type="image/png")))
     assert event is not None
     assert event.text == "image (image/png, 3 B)"
 
@@ -154,7 +155,7 @@ class Show:
         transcript = self.transcript
         match step:
             case ("say", role, text, message_id):
-                self.events.append(transcript.say(MessageChunk(role, Text(text), message_id)))
+                self.events.append(transcript.say(MessageChunk(role, TextContent(text=text), message_id)))
             case ("call", call_id, announced, status):
                 self.events.append(call(transcript, call_id, announced, **({"status": status} if status else {})))
             case ("plan", entries):

@@ -25,13 +25,16 @@ async def test_a_turn_from_the_first_word_to_the_last(host: Host) -> None:
     shown = [
         event for event in host.editor.events if isinstance(event, events.SessionEvent) and hasattr(event, "block")
     ]
-    assert [type(event).__name__ for event in shown] == [
-        *["Append"] * 4,
-        *["ToolCall"] * 2,
-        "Plan",
-        "Append",
+    blocks = {event.block: type(event).__name__ for event in shown}
+    assert list(blocks.items()) == [
+        (1, "Append"),
+        (2, "Append"),
+        (3, "Append"),
+        (4, "ToolCall"),
+        (5, "Plan"),
+        (6, "Append"),
     ]
-    assert [event.block for event in shown] == [1, 2, 3, 3, 4, 4, 5, 6]
+    assert host.calls()[4].status == "completed"
     assert (host.text("user"), host.text("thought"), host.text("agent")) == ("do it", "hm", "Hello thereDone.")
     assert host.of(events.Location) == [events.Location(session=1, path="/p/f", line=3)]
     [initialize, new, prompt] = script.received()
@@ -187,16 +190,16 @@ async def test_mode_model_and_plan_are_part_of_the_status(host: Host) -> None:
         SESSION = {
             "modes": {"currentModeId": "code", "availableModes": []},
             "configOptions": [
-                {"id": "m", "category": "mode", "currentValue": "ask"},
-                {"id": "x", "category": "model", "currentValue": "big"},
-                {"id": "t", "category": "thinking", "currentValue": True},
+                {"id": "m", "name": "M", "category": "mode", "type": "select", "currentValue": "ask", "options": []},
+                {"id": "x", "name": "X", "category": "model", "type": "select", "currentValue": "big", "options": []},
+                {"id": "t", "name": "T", "category": "thinking", "type": "boolean", "currentValue": True},
             ],
         }
         def turn(agent, prompt):
             prompt.plan(("one", "pending"))
             prompt.update("current_mode_update", currentModeId="plan")
-            options = [{"id": "x", "category": "model", "currentValue": "small"}]
-            prompt.update("config_option_update", configOptions=options)
+            model = {"id": "x", "name": "X", "category": "model", "type": "select", "options": []}
+            prompt.update("config_option_update", configOptions=[{**model, "currentValue": "small"}])
     """)
     host.open()
     status = await host.until_state("idle")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -12,21 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from acp_nvim.protocol import updates, v1
-from acp_nvim.protocol.content import (
-    Audio,
-    ContentItem,
-    DiffItem,
-    Image,
-    Resource,
-    ResourceLink,
-    TerminalItem,
-    Text,
-    UnknownBlock,
-)
-from acp_nvim.protocol.tool_call import Location
-from acp_nvim.protocol.translate_v1 import decode_update
+from acp_nvim.protocol import answers, diff, updates
+from acp_nvim.protocol.dialect_v1 import DialectV1
+from acp_nvim.protocol.tool_call import Location, Shown, TerminalShown, ToolCallPatch, UnknownItem
 from acp_nvim.protocol.updates import MessageChunk, ToolCallChanged
+from acp_nvim.wire.base import UNKNOWN, Original
+from acp_nvim.wire.content import (
+    AudioContent,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    UnknownContentBlock,
+)
+from acp_nvim.wire.v1.updates import SessionUpdate
+
+decode_update = DialectV1().update
+HI = TextContent(text="hi")
 
 
 def decode(update: Any, session_id: Any = "s") -> updates.Update:
@@ -44,26 +46,27 @@ def tool_call(**fields: Any) -> ToolCallChanged:
     return decoded
 
 
+KINDS = {str(one.__struct_config__.tag) for one in get_args(SessionUpdate)} - {UNKNOWN}
 TEXT = {"type": "text", "text": "hi"}
 
 KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
-    ({"sessionUpdate": "agent_message_chunk", "content": TEXT}, MessageChunk("agent", Text("hi"))),
-    ({"sessionUpdate": "agent_thought_chunk", "content": TEXT}, MessageChunk("thought", Text("hi"))),
-    ({"sessionUpdate": "user_message_chunk", "content": TEXT}, MessageChunk("user", Text("hi"))),
+    ({"sessionUpdate": "agent_message_chunk", "content": TEXT}, MessageChunk("agent", HI)),
+    ({"sessionUpdate": "agent_thought_chunk", "content": TEXT}, MessageChunk("thought", HI)),
+    ({"sessionUpdate": "user_message_chunk", "content": TEXT}, MessageChunk("user", HI)),
     (
         {"sessionUpdate": "agent_message_chunk", "content": TEXT, "messageId": "m-1"},
-        MessageChunk("agent", Text("hi"), "m-1"),
+        MessageChunk("agent", HI, "m-1"),
     ),
     (
         {"sessionUpdate": "agent_message_chunk", "content": TEXT, "messageId": None},
-        MessageChunk("agent", Text("hi"), None),
+        MessageChunk("agent", HI, None),
     ),
     (
         {
             "sessionUpdate": "plan",
-            "entries": [{"content": "a", "status": "completed", "priority": "low"}, {"content": "b"}],
+            "entries": [{"content": "a", "status": "completed", "priority": "low"}],
         },
-        updates.PlanReplaced([updates.PlanEntry("a", "completed", "low"), updates.PlanEntry("b", "pending", "medium")]),
+        updates.PlanReplaced([updates.PlanEntry("a", "completed", "low")]),
     ),
     (
         {
@@ -71,11 +74,11 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
             "availableCommands": [
                 {"name": "a", "description": "does a", "input": {"hint": "what"}},
                 {"name": "b", "description": "does b", "input": None},
-                {"name": "c", "_meta": {"huge": "x"}},
+                {"name": "c", "description": "", "_meta": {"huge": "x"}},
             ],
         },
         updates.CommandsReplaced(
-            [updates.Command("a", "does a", "what"), updates.Command("b", "does b"), updates.Command("c", "")]
+            [answers.Command("a", "does a", "what"), answers.Command("b", "does b"), answers.Command("c", "")]
         ),
     ),
     (
@@ -83,8 +86,35 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
         updates.ModeChanged("https://example.org/modes#plan"),
     ),
     (
-        {"sessionUpdate": "config_option_update", "configOptions": [{"id": "x", "category": "thinking"}]},
-        updates.ConfigReplaced([{"id": "x", "category": "thinking"}]),
+        {
+            "sessionUpdate": "config_option_update",
+            "configOptions": [
+                {
+                    "id": "x",
+                    "name": "X",
+                    "category": "thinking",
+                    "type": "select",
+                    "currentValue": "a",
+                    "options": [{"group": "g", "name": "G", "options": [{"value": "a", "name": "A"}]}],
+                },
+                {"id": "y", "name": "Y", "type": "boolean", "currentValue": True},
+                {"id": "z", "name": "Z", "type": "dial", "currentValue": 5},
+            ],
+        },
+        updates.ConfigReplaced(
+            [
+                answers.ConfigOption(
+                    config_id="x",
+                    name="X",
+                    kind="select",
+                    current="a",
+                    choices=[answers.Choice("a", "A", None, "G")],
+                    category="thinking",
+                ),
+                answers.ConfigOption(config_id="y", name="Y", kind="boolean", current=True),
+                answers.ConfigOption(config_id="z", name="Z", kind="dial"),
+            ]
+        ),
     ),
     ({"sessionUpdate": "session_info_update", "title": "T"}, updates.SessionInfoChanged("T")),
     ({"sessionUpdate": "session_info_update", "title": None}, updates.SessionInfoChanged(None)),
@@ -105,7 +135,7 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
     ),
     (
         {"sessionUpdate": "compaction_summary_chunk", "compactionId": "k", "content": TEXT},
-        MessageChunk("thought", Text("hi"), "compaction k"),
+        MessageChunk("thought", HI, "compaction k"),
     ),
 ]
 
@@ -119,23 +149,24 @@ def test_every_kind_is_understood(wire: dict[str, Any], update: updates.Update) 
 
 def test_no_kind_of_the_wire_is_left_out_here() -> None:
     tested = {wire["sessionUpdate"] for wire, _ in KNOWN}
-    assert tested | {"tool_call", "tool_call_update"} == v1.KNOWN_UPDATES
+    assert tested | {"tool_call", "tool_call_update"} == KINDS
 
 
-@pytest.mark.parametrize(("kind", "announced"), [("tool_call", True), ("tool_call_update", False)])
-def test_a_tool_call_keeps_absent_null_and_value_apart(kind: str, announced: bool) -> None:
-    wire = {"sessionUpdate": kind, "toolCallId": "c", "title": "T", "status": None, "rawInput": {"a": [1]}}
-    changed = decode(wire)
-    assert isinstance(changed, ToolCallChanged)
-    patch = changed.patch
-    assert changed.announced is announced
+def test_an_update_keeps_absent_null_and_value_apart() -> None:
+    patch = tool_call(title="T", status=None, rawInput={"a": [1]}).patch
     assert (patch.tool_call_id, patch.title, patch.status, patch.kind) == ("c", "T", None, UNSET)
     assert (patch.raw_input, patch.raw_output, patch.content) == ({"a": [1]}, UNSET, UNSET)
 
 
-def test_an_update_with_only_meta_says_nothing() -> None:
+def test_a_tool_call_is_announced_an_update_is_not() -> None:
+    announced = decode({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T"})
+    assert announced == ToolCallChanged(ToolCallPatch(tool_call_id="c", title="T"), announced=True)
+    assert not tool_call(title="T").announced
+
+
+def test_an_update_with_only_meta_says_nothing_else() -> None:
     patch = tool_call(_meta={"terminal_output_delta": {"data": "x"}}).patch
-    assert {name for name in patch.__struct_fields__ if getattr(patch, name) is not UNSET} == {"tool_call_id"}
+    assert {name for name in patch.__struct_fields__ if getattr(patch, name) is not UNSET} == {"tool_call_id", "meta"}
 
 
 @pytest.mark.parametrize("raw", ["text", ["a", 1], {"a": None}, 5, None])
@@ -156,11 +187,11 @@ def test_lines_of_locations_may_be_null_zero_or_absent() -> None:
 @pytest.mark.parametrize(
     ("item", "decoded"),
     [
-        ({"type": "content", "content": TEXT}, ContentItem(Text("hi"))),
-        ({"type": "diff", "path": "p", "newText": "n"}, DiffItem("p", "n", None)),
-        ({"type": "diff", "path": "p", "newText": "n", "oldText": None}, DiffItem("p", "n", None)),
-        ({"type": "diff", "path": "p", "newText": "n", "oldText": ""}, DiffItem("p", "n", "")),
-        ({"type": "terminal", "terminalId": "t"}, TerminalItem("t")),
+        ({"type": "content", "content": TEXT}, Shown(HI)),
+        ({"type": "diff", "path": "p", "newText": "n"}, diff.from_texts("p", None, "n")),
+        ({"type": "diff", "path": "p", "newText": "n", "oldText": None}, diff.from_texts("p", None, "n")),
+        ({"type": "diff", "path": "p", "newText": "n", "oldText": ""}, diff.from_texts("p", "", "n")),
+        ({"type": "terminal", "terminalId": "t"}, TerminalShown("t")),
     ],
 )
 def test_content_of_a_tool_call(item: dict[str, Any], decoded: Any) -> None:
@@ -170,10 +201,13 @@ def test_content_of_a_tool_call(item: dict[str, Any], decoded: Any) -> None:
 @pytest.mark.parametrize(
     ("block", "decoded"),
     [
-        ({"type": "text", "text": "a\x00b", "annotations": {"audience": ["user"]}}, Text("a\x00b")),
-        ({"type": "image", "data": "AAAA", "mimeType": "image/png", "uri": None}, Image("AAAA", "image/png")),
-        ({"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}, Audio("AAAA", "audio/wav")),
-        ({"type": "resource_link", "name": "n", "uri": "file:///n"}, ResourceLink("n", "file:///n")),
+        ({"type": "text", "text": "a\x00b"}, TextContent(text="a\x00b")),
+        (
+            {"type": "image", "data": "AAAA", "mimeType": "image/png", "uri": None},
+            ImageContent(data="AAAA", mime_type="image/png", uri=None),
+        ),
+        ({"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}, AudioContent(data="AAAA", mime_type="audio/wav")),
+        ({"type": "resource_link", "name": "n", "uri": "file:///n"}, ResourceLink(name="n", uri="file:///n")),
     ],
 )
 def test_content_blocks(block: dict[str, Any], decoded: Any) -> None:
@@ -185,7 +219,7 @@ def test_a_resource_holds_text_or_a_blob(field: str, value: str) -> None:
     block = {"type": "resource", "resource": {"uri": "file:///n", field: value}}
     chunk = decode({"sessionUpdate": "agent_message_chunk", "content": block})
     assert isinstance(chunk, MessageChunk)
-    assert isinstance(chunk.content, Resource)
+    assert isinstance(chunk.content, EmbeddedResource)
     assert getattr(chunk.content.resource, field) == value
 
 
@@ -199,18 +233,18 @@ class TestWhatNobodyKnows:
     def test_a_content_block_of_a_message(self) -> None:
         block = {"type": "hologram", "content": [{"type": "inner"}]}
         wire = {"sessionUpdate": "agent_message_chunk", "content": block}
-        assert decode(wire) == MessageChunk("agent", UnknownBlock(block))
+        assert decode(wire) == MessageChunk("agent", UnknownContentBlock(original=Original(block)))
 
     def test_an_item_beside_known_ones(self) -> None:
         items = [{"type": "chart", "points": [1]}, {"type": "content", "content": TEXT}, {"type": "terminal"}]
         items[2]["terminalId"] = "t"
-        known = [UnknownBlock(items[0]), ContentItem(Text("hi")), TerminalItem("t")]
+        known = [UnknownItem(items[0]), Shown(HI), TerminalShown("t")]
         assert tool_call(content=items).patch.content == known
 
     def test_a_block_inside_a_known_item(self) -> None:
         block = {"type": "hologram"}
         assert tool_call(content=[{"type": "content", "content": block}]).patch.content == [
-            ContentItem(UnknownBlock(block))
+            Shown(UnknownContentBlock(original=Original(block)))
         ]
 
     def test_a_word_where_the_protocol_has_a_list_of_words(self) -> None:
@@ -265,7 +299,7 @@ fields = st.sampled_from(
 )
 
 
-@given(st.sampled_from([*sorted(v1.KNOWN_UPDATES), "unknown"]), st.dictionaries(fields, json_values))
+@given(st.sampled_from([*sorted(KINDS), "unknown"]), st.dictionaries(fields, json_values))
 def test_any_json_is_an_update_or_a_validation_error(kind: str, rest: dict[str, Any]) -> None:
     with suppress(msgspec.ValidationError):
         assert isinstance(decode({"sessionUpdate": kind, **rest}), updates.Update)

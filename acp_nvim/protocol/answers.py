@@ -1,0 +1,151 @@
+"""What agents tell of themselves and their sessions when they are asked, whatever the protocol version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from acp_nvim.protocol.tool_call import ToolCallPatch
+
+
+class AuthMethod(msgspec.Struct, frozen=True, kw_only=True):
+    """One way to sign in. `kind`: `agent`, `terminal` (its program with `args` and `env` more), or another word."""
+
+    method_id: str
+    name: str
+    kind: str = "agent"
+    description: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+
+
+class Abilities(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent can be asked for: its capabilities."""
+
+    image: bool = False
+    audio: bool = False
+    embedded_context: bool = False
+    list_sessions: bool = False
+    load: bool = False
+    resume: bool = False
+    close: bool = False
+    delete: bool = False
+    fork: bool = False
+    additional_directories: bool = False
+    modes: bool = False
+    sign_in: bool = False
+    sign_out: bool = False
+    mcp_stdio: bool = False
+    mcp_http: bool = False
+    mcp_sse: bool = False
+
+
+class Initialized(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to `initialize`; `complaints` name what was wrong in it and left out."""
+
+    name: str | None = None
+    title: str | None = None
+    version: str | None = None
+    abilities: Abilities = Abilities()
+    auth_methods: tuple[AuthMethod, ...] = ()
+    complaints: tuple[str, ...] = ()
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """One value of a configuration option, a mode or a model."""
+
+    value: str
+    name: str
+    description: str | None = None
+    group: str | None = None
+
+
+class ConfigOption(msgspec.Struct, frozen=True, kw_only=True):
+    """A configuration option: a choice, a switch, or (with neither) one of a kind that we do not know."""
+
+    config_id: str
+    name: str
+    kind: str
+    current: str | bool | None = None
+    choices: list[Choice] = []
+    category: str | None = None
+    description: str | None = None
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A slash command of the agent."""
+
+    name: str
+    description: str
+    hint: str | None = None
+
+
+class Selection(msgspec.Struct, frozen=True):
+    """Modes, or models, and which of them is in use."""
+
+    current: str
+    choices: list[Choice] = []
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to what opens a session; `session_id` is the agent's when it is a new one.
+
+    `None` where the agent says nothing. `models` is what agents had before configuration options. `complaints` name
+    what was wrong in it and left out.
+    """
+
+    session_id: str | None = None
+    modes: Selection | None = None
+    models: Selection | None = None
+    options: list[ConfigOption] | None = None
+    commands: list[Command] | None = None
+    complaints: tuple[str, ...] = ()
+
+
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A session that the agent keeps; `updated_at` is a time as the agent writes it."""
+
+    session_id: str
+    cwd: str
+    title: str | None = None
+    updated_at: str | None = None
+    additional_directories: list[str] = []
+
+
+class SessionPage(msgspec.Struct, frozen=True):
+    """Some of the agent's sessions, and where the next ones are."""
+
+    sessions: list[SessionInfo]
+    next_cursor: str | None = None
+
+
+class PermissionOption(msgspec.Struct, frozen=True):
+    """One way to answer; its `kind` decides, never its id."""
+
+    option_id: str
+    name: str
+    kind: str
+
+
+class PermissionAsked(msgspec.Struct, frozen=True, kw_only=True):
+    """`session/request_permission`: about a tool call (`patch`), about a `command`, or only in words."""
+
+    options: list[PermissionOption]
+    title: str | None = None
+    description: str | None = None
+    patch: ToolCallPatch | None = None
+    command: str | None = None
+    cwd: str | None = None
+    tool_call_id: str | None = None
+    subject: dict[str, Any] | None = None
+
+
+class PromptAnswer(msgspec.Struct, frozen=True):
+    """The answer to `session/prompt`.
+
+    In version 1 the turn's end, with its reason; in version 2 only that the prompt was taken, as that message.
+    """
+
+    stop_reason: str | None = None
+    message_id: str | None = None

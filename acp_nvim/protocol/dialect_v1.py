@@ -1,0 +1,195 @@
+"""Version 1 of the protocol: what we send, and how its answers are read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from acp_nvim.protocol import translate_v1
+from acp_nvim.protocol.answers import (
+    ConfigOption,
+    Initialized,
+    Opened,
+    PermissionAsked,
+    PromptAnswer,
+    SessionPage,
+)
+from acp_nvim.protocol.dialect import Call, Place
+from acp_nvim.protocol.translate_facts import session_page
+from acp_nvim.protocol.updates import Update
+from acp_nvim.wire import facts, open_unions
+from acp_nvim.wire.content import ContentBlock
+from acp_nvim.wire.salvage import salvage
+from acp_nvim.wire.v1 import answers, calls, mcp, unstable
+from acp_nvim.wire.v1.requests import RequestPermissionRequest
+from acp_nvim.wire.v1.updates import SessionNotification
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_notification = msgspec.json.Decoder(SessionNotification)
+
+
+class DialectV1:
+    """Implements `acp_nvim.protocol.dialect.Dialect`."""
+
+    version = 1
+    answer_ends_turn = True
+    requests = frozenset({"session/request_permission", "fs/read_text_file", "fs/write_text_file"})
+
+    def update(self, params: msgspec.Raw) -> tuple[str, Update]:
+        """Session id and update of a `session/update`."""
+        said = open_unions.decode(params, _notification)
+        return said.session_id, translate_v1.translate(said.update)
+
+    def permission(self, params: msgspec.Raw) -> PermissionAsked:
+        """The parameters of `session/request_permission`."""
+        return translate_v1.permission(_read(RequestPermissionRequest, params))
+
+    def initialized(self, answer: msgspec.Raw) -> Initialized:
+        """The answer to `initialize`."""
+        said, complaints = salvage(answer, msgspec.json.Decoder(answers.InitializeResponse))
+        return msgspec.structs.replace(translate_v1.initialized(said), complaints=tuple(complaints))
+
+    def authenticate(self, method_id: str) -> Call[None]:
+        """`authenticate`."""
+        return Call("authenticate", calls.AuthenticateRequest(method_id=method_id), _nothing)
+
+    def logout(self) -> Call[None]:
+        """`logout`."""
+        return Call("logout", calls.LogoutRequest(), _nothing)
+
+    def new_session(self, place: Place) -> Call[Opened]:
+        """`session/new`."""
+        params = calls.NewSessionRequest(
+            cwd=place.cwd,
+            mcp_servers=_servers(place),
+            additional_directories=_directories(place),
+        )
+        return Call("session/new", params, partial(_opened, answers.NewSessionResponse))
+
+    def load_session(self, session_id: str, place: Place) -> Call[Opened]:
+        """`session/load`."""
+        params = calls.LoadSessionRequest(
+            session_id=session_id,
+            cwd=place.cwd,
+            mcp_servers=_servers(place),
+            additional_directories=_directories(place),
+        )
+        return Call("session/load", params, partial(_opened, answers.LoadSessionResponse))
+
+    def resume_session(self, session_id: str, place: Place) -> Call[Opened]:
+        """`session/resume`."""
+        params = calls.ResumeSessionRequest(
+            session_id=session_id,
+            cwd=place.cwd,
+            mcp_servers=_servers(place),
+            additional_directories=_directories(place),
+        )
+        return Call("session/resume", params, partial(_opened, answers.ResumeSessionResponse))
+
+    def fork_session(self, session_id: str, place: Place) -> Call[Opened]:
+        """`session/fork`."""
+        params = unstable.ForkSessionRequest(
+            session_id=session_id,
+            cwd=place.cwd,
+            mcp_servers=_servers(place),
+            additional_directories=_directories(place),
+        )
+        return Call("session/fork", params, partial(_opened, unstable.ForkSessionResponse))
+
+    def list_sessions(self, cwd: str | None, cursor: str | None) -> Call[SessionPage]:
+        """`session/list`."""
+        params = facts.ListSessionsRequest(cwd=cwd or UNSET, cursor=cursor or UNSET)
+        return Call("session/list", params, lambda raw: session_page(_most(facts.ListSessionsResponse, raw)))
+
+    def close_session(self, session_id: str) -> Call[None]:
+        """`session/close`."""
+        return Call("session/close", facts.CloseSessionRequest(session_id=session_id), _nothing)
+
+    def delete_session(self, session_id: str) -> Call[None]:
+        """`session/delete`."""
+        return Call("session/delete", facts.DeleteSessionRequest(session_id=session_id), _nothing)
+
+    def prompt(self, session_id: str, blocks: Sequence[ContentBlock]) -> Call[PromptAnswer]:
+        """`session/prompt`."""
+        params = facts.PromptRequest(session_id=session_id, prompt=list(blocks))
+        return Call("session/prompt", params, _prompt_answer)
+
+    def cancel(self, session_id: str) -> tuple[str, Any]:
+        """The notification `session/cancel`."""
+        return "session/cancel", calls.CancelNotification(session_id=session_id)
+
+    def set_mode(self, session_id: str, mode_id: str) -> Call[None]:
+        """`session/set_mode`."""
+        params = calls.SetSessionModeRequest(session_id=session_id, mode_id=mode_id)
+        return Call("session/set_mode", params, _nothing)
+
+    def set_model(self, session_id: str, model_id: str) -> Call[None]:
+        """`session/set_model`."""
+        params = unstable.SetSessionModelRequest(session_id=session_id, model_id=model_id)
+        return Call("session/set_model", params, _nothing)
+
+    def set_config_option(self, session_id: str, config_id: str, value: str | bool) -> Call[list[ConfigOption]]:
+        """`session/set_config_option`."""
+        params = calls.SetSessionConfigOptionRequest(
+            session_id=session_id,
+            config_id=config_id,
+            value=value,
+            type="boolean" if isinstance(value, bool) else UNSET,
+        )
+        return Call("session/set_config_option", params, _options)
+
+
+def _read(shape: type[T], raw: msgspec.Raw) -> T:
+    return open_unions.decode(raw, msgspec.json.Decoder(shape))
+
+
+def _most(shape: type[T], raw: msgspec.Raw) -> T:
+    """What is right of an answer; what is wrong is logged."""
+    said, complaints = salvage(raw, msgspec.json.Decoder(shape))
+    for complaint in complaints:
+        log.warning("an answer of an agent, left out of it: %s", complaint)
+    return said
+
+
+def _nothing(_raw: msgspec.Raw) -> None:
+    """The answer says nothing but that it worked."""
+
+
+def _opened(shape: type[Any], raw: msgspec.Raw) -> Opened:
+    said, complaints = salvage(raw, msgspec.json.Decoder(shape))
+    return msgspec.structs.replace(translate_v1.opened(said), complaints=tuple(complaints))
+
+
+def _options(raw: msgspec.Raw) -> list[ConfigOption]:
+    return translate_v1.options(_most(answers.SetSessionConfigOptionResponse, raw).config_options)
+
+
+def _prompt_answer(raw: msgspec.Raw) -> PromptAnswer:
+    return PromptAnswer(stop_reason=_read(answers.PromptResponse, raw).stop_reason)
+
+
+def _directories(place: Place) -> Any:
+    return list(place.additional_directories) or UNSET
+
+
+def _servers(place: Place) -> list[mcp.McpServer]:
+    """As the user wrote them, with the lists that version 1 wants in any case."""
+    return [_server(one) for one in place.mcp_servers]
+
+
+def _server(written: dict[str, Any]) -> mcp.McpServer:
+    kinds: dict[Any, Any] = {"http": mcp.McpServerHttp, "sse": mcp.McpServerSse}
+    kind = kinds.get(written.get("type"))
+    if kind is None:
+        written = {name: value for name, value in written.items() if name != "type"}
+        kind = mcp.McpServerStdio
+    server: mcp.McpServer = msgspec.convert({"args": [], "env": [], "headers": [], **written}, kind)
+    return server

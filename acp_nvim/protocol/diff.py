@@ -1,0 +1,131 @@
+"""One model of changed files, for the diffs of both protocol versions (v1 "Tool Calls", v2 "Tool Calls", Diffs)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from acp_nvim.limits import PATCH_CHARS
+
+if TYPE_CHECKING:
+    from unidiff.patch import PatchedFile
+
+NULL_FILE = "/dev/null"
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A stretch of a file before and after: the whole file, a hunk with context, or only the words that change.
+
+    `old_text` is None where the file is new; `line` is where the old text begins, 1-based, when that is known.
+    """
+
+    old_text: str | None
+    new_text: str
+    line: int | None = None
+
+
+class FileChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What happens to one file; without pieces there is no text to show, and `note` may say why.
+
+    `operation` is `add`, `delete`, `modify`, `move`, `copy`, or a word that we do not know; `old_path` belongs to the
+    last two of these.
+    """
+
+    path: str
+    operation: str = "modify"
+    old_path: str | None = None
+    file_type: str | None = None
+    pieces: tuple[Piece, ...] = ()
+    note: str | None = None
+
+
+class Diff(msgspec.Struct, frozen=True):
+    """An item of a tool call's content: changes of files."""
+
+    changes: tuple[FileChange, ...]
+
+
+def from_texts(path: str, old_text: str | None, new_text: str) -> Diff:
+    """Version 1's diff: one file, its text (or a part of it) before and after."""
+    operation = "add" if old_text is None else "modify"
+    return Diff((FileChange(path=path, operation=operation, pieces=(Piece(old_text, new_text),)),))
+
+
+def from_patch(changes: Sequence[FileChange], patch: str) -> Diff:
+    """Version 2's diff: the changes, with the hunks of a `git_patch` put where they belong.
+
+    A file that only the patch names is a change too. A patch that cannot be read is shown as it is.
+    """
+    if len(patch) > PATCH_CHARS:
+        return Diff((*changes, unread(patch[:PATCH_CHARS], f"the first {PATCH_CHARS} of {len(patch)} characters")))
+    from unidiff.errors import UnidiffParseError  # not at start-up: it is rarely needed
+    from unidiff.patch import PatchSet
+
+    try:
+        files = list(PatchSet(patch))
+    except UnidiffParseError as error:
+        return Diff((*changes, unread(patch, str(error))))
+    left = list(files)
+    return Diff((*(_with_hunks(change, left) for change in changes), *(_change(one) for one in left)))
+
+
+def unread(patch: str, why: str) -> FileChange:
+    """A patch that is not taken apart."""
+    return FileChange(path="patch", operation="patch", pieces=(Piece(None, patch),), note=f"shown as it came: {why}")
+
+
+def _with_hunks(change: FileChange, files: list[PatchedFile]) -> FileChange:
+    """The change with its hunks, which are taken out of `files`."""
+    for one in files:
+        if change.path in _paths(one) or _git_path(one) == change.path:
+            files.remove(one)
+            return msgspec.structs.replace(change, pieces=_pieces(one), note=_note(one))
+    return change
+
+
+def _change(one: PatchedFile) -> FileChange:
+    operation = "add" if one.is_added_file else "delete" if one.is_removed_file else "modify"
+    return FileChange(path=_git_path(one), operation=operation, pieces=_pieces(one), note=_note(one))
+
+
+def _paths(one: PatchedFile) -> set[str]:
+    return {one.source_file, one.target_file} - {NULL_FILE}
+
+
+def _git_path(one: PatchedFile) -> str:
+    """The path without git's `a/` and `b/`."""
+    if one.target_file not in (None, NULL_FILE):
+        return str(one.target_file).removeprefix("b/")
+    return str(one.source_file).removeprefix("a/")
+
+
+def _note(one: PatchedFile) -> str | None:
+    return "binary file" if one.is_binary_file else None
+
+
+def _pieces(one: PatchedFile) -> tuple[Piece, ...]:
+    return tuple(
+        Piece(
+            None if one.is_added_file else _text(hunk, "-"),
+            _text(hunk, "+"),
+            hunk.source_start or None,
+        )
+        for hunk in one
+    )
+
+
+def _text(hunk: object, side: str) -> str:
+    r"""One side of a hunk; `\ No newline at end of file` takes the newline of the line before it."""
+    text, last_is_ours = "", False
+    lines: list[str] = []
+    for line in hunk:  # type: ignore[attr-defined]
+        if line.line_type == "\\":
+            if last_is_ours and lines:
+                lines[-1] = lines[-1].removesuffix("\n")
+            continue
+        last_is_ours = line.line_type in (" ", side)
+        if last_is_ours:
+            lines.append(line.value)
+    return text + "".join(lines)

@@ -1,0 +1,40 @@
+"""A session's switches: its mode, model and configuration options."""
+
+from __future__ import annotations
+
+from acp_nvim.protocol.answers import ConfigOption
+from acp_nvim.protocol.updates import ConfigReplaced, ModeChanged
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.peer import AgentPeer
+
+
+class Controls:
+    """Of one session at its agent; what is set is applied here too, since agents tell it in various ways or not at all.
+
+    All raise `FailureError`.
+    """
+
+    def __init__(self, peer: AgentPeer, session_id: str, narrator: Narrator) -> None:
+        self._peer = peer
+        self._session_id = session_id
+        self._narrator = narrator
+
+    def __repr__(self) -> str:
+        return f"<Controls of {self._session_id}>"
+
+    async def set_mode(self, mode_id: str) -> None:
+        """Work in that mode."""
+        await self._peer.calls.set_mode(self._session_id, mode_id)
+        self._narrator.update(ModeChanged(mode_id))
+
+    async def set_model(self, model_id: str) -> None:
+        """Work with that model, where the agent names models beside its options."""
+        await self._peer.calls.set_model(self._session_id, model_id)
+        self._narrator.facts.model = model_id
+        self._narrator.on_facts()
+
+    async def set_config_option(self, config_id: str, value: str | bool) -> list[ConfigOption]:
+        """Change an option: all options as they are then."""
+        options = await self._peer.calls.set_config_option(self._session_id, config_id, value)
+        self._narrator.update(ConfigReplaced(options))
+        return options

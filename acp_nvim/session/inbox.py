@@ -1,0 +1,142 @@
+"""What an agent process says: each message goes to the session it names, in order."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable
+from typing import Any, Protocol
+
+import msgspec
+
+from acp_nvim.errors import Failure
+from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
+from acp_nvim.limits import EARLY_UPDATES
+from acp_nvim.protocol.dialect import Dialect
+from acp_nvim.protocol.dialect_v1 import DialectV1
+from acp_nvim.protocol.updates import Update
+from acp_nvim.session import failures
+from acp_nvim.session.text_runs import TextRuns
+
+log = logging.getLogger(__name__)
+
+
+class PeerSession(Protocol):
+    """What a session must be for its agent process."""
+
+    def on_update(self, update: Update) -> None:
+        """Something the agent says."""
+
+    def on_request(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
+        """A request of the agent; raises or awaits to `RpcError` for what it cannot have."""
+
+    def on_caught_up(self) -> None:
+        """All that the agent has said by now was handed over."""
+
+    def on_trouble(self, failure: Failure) -> None:
+        """Something that the agent said could not be taken."""
+
+    def on_gone(self, failure: Failure | None) -> None:
+        """The process ended; `failure` is None when we ended it."""
+
+
+class _Envelope(msgspec.Struct, rename="camel"):
+    session_id: str
+
+
+class AgentInbox:
+    """The handler of an agent's connection (`acp_nvim.jsonrpc.connection.Handler`); knows the agent's sessions."""
+
+    def __init__(self, name: str) -> None:
+        self.dialect: Dialect = DialectV1()
+        self.sessions: dict[str, PeerSession] = {}
+        self._name = name
+        self._left: set[str] = set()
+        self._early: dict[str, list[Update]] = {}
+        self._runs = TextRuns(self._deliver)
+
+    def __repr__(self) -> str:
+        return f"<AgentInbox of {self._name} sessions={list(self.sessions)} {self._runs!r}>"
+
+    def adopt(self, session_id: str, session: PeerSession) -> None:
+        """From now on `session` gets what the agent says under that id, and what it said before we knew the id."""
+        self.sessions[session_id] = session
+        self._left.discard(session_id)
+        for update in self._early.pop(session_id, []):
+            session.on_update(update)
+
+    def forget(self, session_id: str) -> None:
+        """Nobody is interested in that session any more."""
+        self.sessions.pop(session_id, None)
+        self._left.add(session_id)
+
+    def flush(self) -> None:
+        """What was said so far is handed over."""
+        self._runs.flush()
+
+    def notification(self, method: str, params: msgspec.Raw) -> None:
+        """`session/update`; other notifications are logged."""
+        if method != "session/update":
+            log.info("%s: notification %s passed over", self._name, method)
+            return
+        try:
+            session_id, update = self.dialect.update(params)
+        except msgspec.DecodeError as error:
+            self._malformed(method, params, error)
+            return
+        self._runs.add(session_id, update)
+
+    def caught_up(self) -> None:
+        """Nothing more has arrived by now."""
+        self._runs.flush()
+        for session in self.sessions.values():
+            session.on_caught_up()
+
+    def _deliver(self, session_id: str, update: Update) -> None:
+        session = self.sessions.get(session_id)
+        if session is not None:
+            session.on_update(update)
+        elif session_id not in self._left:
+            self._keep_early(session_id, update)
+
+    def _malformed(self, method: str, params: msgspec.Raw, error: msgspec.DecodeError) -> None:
+        self._runs.flush()
+        failure = failures.bad_message(self._name, method, error)
+        self.odd(str(failure))
+        try:
+            session = self.sessions.get(msgspec.json.decode(params, type=_Envelope).session_id)
+        except msgspec.DecodeError:
+            return
+        if session is not None:
+            session.on_trouble(failure)
+
+    def _keep_early(self, session_id: str, update: Update) -> None:
+        if sum(map(len, self._early.values())) < EARLY_UPDATES:
+            self._early.setdefault(session_id, []).append(update)
+        else:
+            self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
+
+    def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
+        """Requests of a session go to it; there are no others."""
+        self._runs.flush()
+        if method not in self.dialect.requests:
+            raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}", {"method": method})
+        try:
+            session_id = msgspec.json.decode(params, type=_Envelope).session_id
+        except msgspec.DecodeError as error:
+            raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
+        session = self.sessions.get(session_id)
+        if session is None:
+            raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
+        return session.on_request(method, params)
+
+    def odd(self, words: str) -> None:
+        """Logged; a peer's nonsense is not the user's concern until something fails."""
+        log.warning("%s: %s", self._name, words)
+
+    def lost(self, words: str) -> None:
+        """A message too large to take: whoever talks to this agent is told."""
+        self._runs.flush()
+        failure = failures.lost_message(self._name, words)
+        self.odd(str(failure))
+        for session in list(self.sessions.values()):
+            session.on_trouble(failure)

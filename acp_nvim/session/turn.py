@@ -1,0 +1,74 @@
+"""Whether the agent works: a turn from its prompt (or its own beginning) to its end, in both protocol versions."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import anyio
+
+from acp_nvim.protocol.updates import MessageChunk, MessageReplaced, StateChanged, Update
+
+Change = Literal["begun", "ended", "same"]
+
+
+class Turn:
+    """The turn that runs, or the last one.
+
+    Version 1: it ends with the answer to `session/prompt`. Version 2: that answer only accepts the prompt, the end is
+    a `state_update`; and the agent may begin to work by itself.
+    """
+
+    def __init__(self) -> None:
+        self.running = False
+        self.requires_action = False
+        self.stop_reason: str | None = None
+        self.over = anyio.Event()
+        self._prompted = False
+        self._accepted = False
+        self._echo: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Turn {'running' if self.running else self.stop_reason}>"
+
+    def begin(self, prompted: bool) -> None:
+        """With a prompt of ours, or without."""
+        self.running, self._prompted, self._accepted = True, prompted, not prompted
+        self.stop_reason, self._echo = None, None
+        self.over = anyio.Event()
+
+    def accept(self, message_id: str | None) -> None:
+        """The agent took the prompt, as that message: an `idle` from now on is about it."""
+        self._accepted = True
+        self._echo = message_id or self._echo
+
+    def end(self, stop_reason: str) -> None:
+        """It is over."""
+        self.running, self.requires_action = False, False
+        self.stop_reason = stop_reason
+        self.over.set()
+
+    def take_state(self, news: StateChanged) -> Change:
+        """What a `state_update` means: the caller begins or ends the turn."""
+        self.requires_action = news.state == "requires_action"
+        if news.state == "running":
+            self._accepted = True
+            return "same" if self.running else "begun"
+        if news.state == "idle" and self.running and self._accepted:
+            return "ended"
+        return "same"
+
+    def is_echo(self, update: Update, ids: bool) -> bool:
+        """Whether an update only repeats our prompt, which stands in the transcript already.
+
+        With message ids (`ids`, version 2) the first user message is the echo; without them, all that the agent says
+        in the user's name while the turn runs.
+        """
+        if not isinstance(update, MessageChunk | MessageReplaced) or update.role != "user":
+            return False
+        if not self._prompted:
+            return False
+        if not ids:
+            return self.running
+        if self._echo is None and self.running:
+            self._echo = update.message_id
+        return update.message_id == self._echo

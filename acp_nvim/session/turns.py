@@ -1,0 +1,140 @@
+"""Prompts, one after the other, each to the end of its turn; and the turns that an agent begins by itself."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import anyio
+import msgspec
+
+from acp_nvim import events
+from acp_nvim.errors import FailureError, Severity
+from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.jsonrpc.pending import Answer
+from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.protocol import updates
+from acp_nvim.protocol.answers import PromptAnswer
+from acp_nvim.protocol.dialect import Call
+from acp_nvim.session import failures
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.peer import AgentPeer
+from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.requests import AgentRequests
+from acp_nvim.session.turn import Turn
+
+
+class Turns:
+    """The turns of one session; at most one runs."""
+
+    def __init__(
+        self, agent: str, cwd: str, narrator: Narrator, requests: AgentRequests, permissions: PendingPermissions
+    ) -> None:
+        self.turn = Turn()
+        self.had_any = False
+        self._agent = agent
+        self._cwd = cwd
+        self._narrator = narrator
+        self._requests = requests
+        self._permissions = permissions
+        self._prompting = anyio.CancelScope()
+
+    def __repr__(self) -> str:
+        return f"<Turns {self.turn!r}>"
+
+    @property
+    def key(self) -> int:
+        """The session's."""
+        return self._narrator.transcript.session
+
+    async def wait(self) -> None:
+        """Until no turn runs."""
+        while self.turn.running:
+            await self.turn.over.wait()
+
+    async def take(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
+        """One prompt, to the end of its turn."""
+        try:
+            with anyio.CancelScope() as self._prompting:
+                self._narrator.prompt(prompt)
+                self.begin(prompted=True)
+                call = peer.dialect.prompt(session_id, prompt.blocks(peer.abilities.embedded_context))
+                await peer.request(call.method, call.params, partial(self._on_answer, call, peer))
+                await self.turn.over.wait()
+        except RpcError as error:
+            if self.turn.stop_reason == "error":
+                self._narrator.failure(failures.turn_failed(self._agent, error))
+        except FailureError:
+            return  # who lost the agent has told it
+
+    def abandon(self) -> None:
+        """The agent is gone: nobody waits for the end of its turn."""
+        self._prompting.cancel()
+
+    def begin(self, prompted: bool) -> None:
+        """A turn begins: with our prompt, or without."""
+        self._narrator.transcript.begin_turn()
+        self._requests.refusing = False
+        self._requests.rejected.clear()
+        self.turn.begin(prompted)
+        self.had_any = True
+        self._narrator.facts.plan = None
+        self._narrator.publish(events.TurnStart(session=self.key))
+        self._narrator.on_facts()
+
+    def cancel(self, peer: AgentPeer, session_id: str) -> None:
+        """Ask the agent to stop (ACP "Prompt Turn", Cancellation)."""
+        self._requests.refusing = True
+        peer.notify(*peer.dialect.cancel(session_id))
+        self._settle("cancelled")
+
+    def take_state(self, news: updates.StateChanged) -> None:
+        """What the agent says of its work."""
+        change = self.turn.take_state(news)
+        if change == "begun":
+            self.begin(prompted=False)
+        elif change == "ended":
+            if news.error is not None:
+                self._narrator.failure(failures.turn_failed_with(self._agent, news.error))
+            self.end(news.stop_reason or "end_turn")
+        else:
+            self._narrator.on_facts()
+
+    def end(self, stop_reason: str) -> None:
+        """The turn is over."""
+        self.turn.end(stop_reason)
+        self._settle("cancelled" if stop_reason == "cancelled" else "unfinished")
+        if stop_reason not in ("end_turn", "error"):
+            level: Severity = "info" if stop_reason == "cancelled" else "warn"
+            self._narrator.notice(level, f"Stopped: {stop_reason}")
+        self._narrator.publish(events.TurnEnd(session=self.key, stop_reason=stop_reason))
+        self._narrator.publish(events.FilesMaybeChanged(session=self.key, cwd=self._cwd))
+        self._narrator.on_facts()
+
+    def _settle(self, status: str) -> None:
+        """Nothing of the turn stays open: neither tool calls nor questions."""
+        self._narrator.close_calls(status, self._requests.rejected)
+        self._permissions.cancel_where(lambda pending: pending.session == self.key)
+        self._narrator.on_facts()
+
+    def _on_answer(self, call: Call[PromptAnswer], peer: AgentPeer, answer: Answer) -> None:
+        """The turn of version 1 is over the moment its answer is read, before any later message."""
+        if not self.turn.running:
+            return
+        if isinstance(answer, RpcError):
+            self.end("cancelled" if self._requests.refusing else "error")
+        elif isinstance(answer, Exception):
+            return  # the agent is gone: who lost it ends the turn
+        else:
+            self._take_answer(call, peer, answer)
+
+    def _take_answer(self, call: Call[PromptAnswer], peer: AgentPeer, raw: msgspec.Raw) -> None:
+        try:
+            answer = call.read(raw)
+        except msgspec.DecodeError as error:
+            self._narrator.failure(failures.malformed_answer(self._agent, call.method, error))
+            self.end("error")
+            return
+        if peer.dialect.answer_ends_turn:
+            self.end(answer.stop_reason or "end_turn")
+        else:
+            self.turn.accept(answer.message_id)

@@ -1,0 +1,56 @@
+"""Reading an answer of which parts are wrong: those are left out, and named."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from acp_nvim.wire import open_unions
+
+T = TypeVar("T")
+
+MAX_COMPLAINTS: Final = 20
+"""Wrong parts of one answer that are named; an answer with more is no answer."""
+
+_PLACE: Final = re.compile(r" - at `\$([^`]*)`$")
+_STEP: Final = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+
+
+def salvage(raw: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> tuple[T, list[str]]:
+    """What is right of an answer, and what was wrong, each in words that name the member.
+
+    A wrong member that must be there takes along what it belongs to. Where nothing is left it raises the first error,
+    a `msgspec.DecodeError`.
+    """
+    try:
+        return open_unions.decode(raw, decoder), []
+    except msgspec.ValidationError as error:
+        first = error
+    value, complaints, removed = msgspec.json.decode(raw), [str(first)], _steps(first)
+    while removed and len(complaints) < MAX_COMPLAINTS:
+        _remove(value, removed)
+        try:
+            return open_unions.convert(value, decoder.type), complaints
+        except msgspec.ValidationError as error:
+            wrong = _steps(error)
+            if len(wrong) >= len(removed) or removed[: len(wrong)] != wrong:  # else it is what the removal left behind
+                complaints.append(str(error))
+            removed = wrong
+    raise first
+
+
+def _steps(error: msgspec.ValidationError) -> list[str | int]:
+    """Where it is wrong: names and places of members, as far as they are known."""
+    place = _PLACE.search(str(error))
+    if place is None:
+        return []
+    known = place[1].partition("[...]")[0]
+    return [name or int(index) for name, index in _STEP.findall(known)]
+
+
+def _remove(value: Any, steps: list[str | int]) -> None:
+    for step in steps[:-1]:
+        value = value[step]
+    del value[steps[-1]]
