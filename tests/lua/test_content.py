@@ -29,6 +29,8 @@ def terminal(**more):
         ("pending", "○ edit  Edit main.py  [pending]"),
         ("paused", "‖ edit  Edit main.py  [paused]"),
         ("cancelled", "– edit  Edit main.py  [cancelled]"),
+        ("rejected", "– edit  Edit main.py  [rejected]"),
+        ("unfinished", "– edit  Edit main.py  [unfinished]"),
         ("_half done\nor so", "◐ edit  Edit main.py  [_half done]"),
         ("", "◐ edit  Edit main.py  []"),
     ],

@@ -11,6 +11,8 @@ local STATUS = {
   completed = { icon = "●", group = "AcpStatusCompleted", words = "completed" },
   failed = { icon = "✗", group = "AcpStatusFailed", words = "failed" },
   cancelled = { icon = "–", group = "AcpStatusPending", words = "cancelled" },
+  rejected = { icon = "–", group = "AcpStatusPending", words = "rejected" }, -- the host's words for calls that a turn
+  unfinished = { icon = "–", group = "AcpStatusPending", words = "unfinished" }, -- has left open when it ended
 }
 
 ---@param call acp.ToolCall
