@@ -21,13 +21,13 @@ from acp_nvim.protocol.answers import (
 )
 from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.protocol.translate_facts import session_page
-from acp_nvim.protocol.updates import Update
+from acp_nvim.protocol.updates import MessageChunk, Update
 from acp_nvim.wire import facts, open_unions
 from acp_nvim.wire.content import ContentBlock
 from acp_nvim.wire.salvage import salvage
 from acp_nvim.wire.v1 import answers, calls, mcp, unstable
 from acp_nvim.wire.v1.requests import RequestPermissionRequest
-from acp_nvim.wire.v1.updates import SessionNotification
+from acp_nvim.wire.v1.updates import AgentMessageChunk, SessionNotification
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +45,15 @@ class DialectV1:
 
     def update(self, params: msgspec.Raw) -> tuple[str, Update]:
         """Session id and update of a `session/update`."""
-        said = open_unions.decode(params, _notification)
-        return said.session_id, translate_v1.translate(said.update)
+        try:
+            said = _notification.decode(params)
+        except msgspec.ValidationError:
+            said = open_unions.decode(params, _notification)
+        update = said.update
+        if type(update) is AgentMessageChunk:  # the flood: no call more than needed
+            message_id = update.message_id
+            return said.session_id, MessageChunk("agent", update.content, None if message_id is UNSET else message_id)
+        return said.session_id, translate_v1.translate(update)
 
     def permission(self, params: msgspec.Raw) -> PermissionAsked:
         """The parameters of `session/request_permission`."""

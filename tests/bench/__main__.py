@@ -53,9 +53,15 @@ def bench_streams() -> None:
 
 def bench_pipeline() -> None:
     """What the host does with a chunk, beside merely decoding it."""
-    figures = [pipeline.fold(100_000) for _ in range(ROUNDS)]
-    ratio = statistics.median(one.seconds / one.floor for one in figures)
-    line("host: 100000 chunks decoded, folded, batched", f"{ratio:.1f} x the floor", "floor: msgspec.json.decode")
+    for v2 in (False, True):
+        figures = [pipeline.fold(100_000, v2) for _ in range(ROUNDS)]
+        ratio = statistics.median(one.seconds / one.floor for one in figures)
+        what = f"host: 100000 chunks of version {2 if v2 else 1} decoded, folded, batched"
+        line(what, f"{ratio:.1f} x the floor", "<= 3 x msgspec.json.decode")
+    grown = pipeline.memory(100_000)
+    line("  memory for a byte of text: all waiting, all taken", f"{grown.waiting:.1f} B, {grown.taken:.1f} B", "<= 3 B")
+    seconds = [min(pipeline.long_line(size) for _ in range(3)) * 1000 for size in (8, 16, 32, 63)]
+    line("one message of 8, 16, 32, 63 MiB", " ".join(f"{one:.0f}" for one in seconds) + " ms", "in proportion")
 
 
 def main() -> None:

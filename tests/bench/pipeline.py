@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
+import tracemalloc
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import anyio
@@ -12,6 +15,7 @@ import msgspec
 from acp_nvim.events import Event
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.nvim.batches import Batches
+from acp_nvim.protocol.dialect_v2 import DialectV2
 from acp_nvim.protocol.updates import Update
 from acp_nvim.session.inbox import AgentInbox
 from acp_nvim.session.narrator import Narrator
@@ -20,10 +24,18 @@ from tests.support.fake_editor import FakeEditor
 
 @dataclass(frozen=True)
 class Folded:
-    """Seconds that we take, and that decoding the same lines to plain objects takes."""
+    """Seconds of CPU that we take, and that decoding the same lines to plain objects takes."""
 
     seconds: float
     floor: float
+
+
+@dataclass(frozen=True)
+class Grown:
+    """Bytes of memory for a byte of text: while all of it waits for the editor, and when it was taken."""
+
+    waiting: float
+    taken: float
 
 
 class _Bytes:
@@ -44,6 +56,20 @@ class _Bytes:
         """Nothing is said back."""
 
 
+class _Lines(_Bytes):
+    """Makes its chunks as they are read, so that they are no memory of ours."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(b"")
+        self._numbers = iter(range(count))
+
+    async def receive(self, max_bytes: int) -> bytes:
+        piece = b"".join(chunk_line(number) for number in itertools.islice(self._numbers, 400))
+        if not piece:
+            raise anyio.EndOfStream
+        return piece
+
+
 class _Batching(FakeEditor):
     """An editor that only gathers."""
 
@@ -53,6 +79,11 @@ class _Batching(FakeEditor):
 
     def publish(self, event: Event) -> None:
         self.batches.add(event)
+
+    def drain(self) -> Iterator[list[dict[str, object]]]:
+        """Batch after batch, as an editor takes them."""
+        while self.batches:
+            yield self.batches.take()
 
 
 class _Listener:
@@ -77,31 +108,65 @@ class _Listener:
         """Never."""
 
 
-def chunk_line(number: int) -> bytes:
+def chunk_line(number: int, message_id: str | None = None) -> bytes:
     """One `agent_message_chunk`."""
-    content = {"type": "text", "text": f"some words of text {number} and\n"}
-    update = {"sessionUpdate": "agent_message_chunk", "content": content}
+    return _line(f"some words of text {number} and\n", {} if message_id is None else {"messageId": message_id})
+
+
+def _line(text: str, more: dict[str, str]) -> bytes:
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}, **more}
     message = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}}
     return json.dumps(message).encode() + b"\n"
 
 
-def fold(count: int) -> Folded:
-    """`count` chunks through connection, peer, narrator and batches."""
-    lines = [chunk_line(number) for number in range(count)]
-    start = time.perf_counter()
+def fold(count: int, v2: bool = False) -> Folded:
+    """`count` chunks through connection, inbox, narrator and batches."""
+    lines = [chunk_line(number, "m" if v2 else None) for number in range(count)]
+    start = time.process_time()
     for one in lines:
         msgspec.json.decode(one)
-    floor = time.perf_counter() - start
-    start = time.perf_counter()
-    anyio.run(_fold, b"".join(lines))
-    return Folded(time.perf_counter() - start, floor)
-
-
-async def _fold(data: bytes) -> None:
+    floor = time.process_time() - start
     editor = _Batching()
-    inbox = AgentInbox("bench")
-    inbox.adopt("s", _Listener(editor))
-    pipe = _Bytes(data)
+    start = time.process_time()
+    anyio.run(_run, editor, _Bytes(b"".join(lines)), v2)
+    drained = sum(len(str(event["text"])) for batch in editor.drain() for event in batch)
+    seconds = time.process_time() - start
+    assert drained == sum(len(f"some words of text {number} and\n") for number in range(count))
+    return Folded(seconds, floor)
+
+
+def memory(count: int) -> Grown:
+    """What `count` chunks leave behind, after the editor took all of it, and if it takes nothing."""
+    text = sum(len(f"some words of text {number} and\n") for number in range(count))
+    tracemalloc.start()
+    try:
+        editor, before = _Batching(), tracemalloc.get_traced_memory()[0]
+        listener = anyio.run(_run, editor, _Lines(count), False)
+        waiting = tracemalloc.get_traced_memory()[0] - before
+        for _ in editor.drain():
+            pass
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert listener is not None
+    return Grown(waiting / text, taken / text)
+
+
+def long_line(megabytes: int) -> float:
+    """Seconds of CPU for one message of that size, from bytes to batches."""
+    editor = _Batching()
+    line = _line("x" * (megabytes * 2**20 - 200), {})
+    start = time.process_time()
+    anyio.run(_run, editor, _Bytes(line), False)
+    size = sum(len(str(event["text"])) for batch in editor.drain() for event in batch)
+    assert size == megabytes * 2**20 - 200
+    return time.process_time() - start
+
+
+async def _run(editor: _Batching, pipe: _Bytes | _Lines, v2: bool) -> _Listener:
+    inbox, listener = AgentInbox("bench"), _Listener(editor)
+    if v2:
+        inbox.dialect = DialectV2()
+    inbox.adopt("s", listener)
     await Connection(pipe, pipe, inbox).run()
-    while editor.batches:
-        editor.batches.take()
+    return listener
