@@ -93,7 +93,7 @@ def test_a_place_that_a_diff_names_is_not_named_twice(editor):
 def test_hunks_of_one_file_stand_below_one_name_and_count_its_lines(editor):
     hunks = [
         diff(old_text="a\nb\nc\n", new_text="a\nB1\nB2\nc\n", line=10),
-        diff(old_text="x\n", new_text="", line=30),
+        diff(old_text="x\nx\n", new_text="", line=30),
         diff(old_text="y\n", new_text="Y\n", line=50),
         diff(old_text="s\n", new_text="S\n"),
         diff("/p/b.py", old_text="1\n", new_text="2\n", line=7),
@@ -101,8 +101,8 @@ def test_hunks_of_one_file_stand_below_one_name_and_count_its_lines(editor):
     assert shown(editor, *hunks) == [
         "  /p/a.py",
         "  @@ -10,3 +10,4 @@", "   a", "  -b", "  +B1", "  +B2", "   c",
-        "  @@ -30 +30,0 @@", "  -x",
-        "  @@ -50 +50 @@", "  -y", "  +Y",
+        "  @@ -30,2 +30,0 @@", "  -x", "  -x",
+        "  @@ -50 +49 @@", "  -y", "  +Y",
         "  @@ -1 +1 @@", "  -s", "  +S",
         "  /p/b.py",
         "  @@ -7 +7 @@", "  -1", "  +2",
@@ -111,9 +111,11 @@ def test_hunks_of_one_file_stand_below_one_name_and_count_its_lines(editor):
 
 def test_many_changes_are_cut_but_every_file_is_named(editor):
     text = "".join(f"line {n}\n" for n in range(100))
-    lines = shown(editor, *[diff(f"/p/{n}.py", new_text=text) for n in range(200)])
-    assert sum(line.endswith(".py (new file)") for line in lines) == 200
-    assert sum("is not shown" in line for line in lines) > 150
+    lines = shown(editor, *[diff(f"/p/{n // 2}.py", old_text="", new_text=text) for n in range(400)])
+    assert [line for line in lines if line.startswith("  /p/")] == [f"  /p/{n}.py" for n in range(200)]
+    rest = [n for n, line in enumerate(lines) if "is not shown" in line]
+    assert len(rest) > 150
+    assert all(lines[n - 1].startswith("  /p/") for n in rest[1:]), "once for each file"
     assert len(lines) < 1000
 
 
