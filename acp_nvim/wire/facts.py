@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import UNSET
 
@@ -143,10 +143,13 @@ class SelectedPermissionOutcome(Wire, tag_field="outcome", tag="selected"):
     option_id: str
 
 
+RequestPermissionOutcome: TypeAlias = CancelledPermissionOutcome | SelectedPermissionOutcome
+
+
 class RequestPermissionResponse(Wire):
     """Our answer to `session/request_permission`."""
 
-    outcome: CancelledPermissionOutcome | SelectedPermissionOutcome
+    outcome: RequestPermissionOutcome
 
 
 # --- sessions -------------------------------------------------------------------------------------------------------

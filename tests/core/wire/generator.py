@@ -41,8 +41,9 @@ class Instance:
 
 def instances(shapes: Shapes, definition: str, through: str) -> st.SearchStrategy[list[Instance]]:
     """Some instances of `definition`, in which `through`, another definition, is chosen wherever it can be."""
-    randoms = st.randoms(use_true_random=True)
-    return randoms.map(lambda random: [Maker(shapes, random, through).instance(definition) for _ in range(BATCH)])
+    return json_values.RANDOMS.map(
+        lambda random: [Maker(shapes, random, through).instance(definition) for _ in range(BATCH)]
+    )
 
 
 class Maker:

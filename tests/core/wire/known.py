@@ -30,6 +30,7 @@ WITHIN = {
     "IdleStateUpdate": "SessionUpdate",
     "RequiresActionStateUpdate": "SessionUpdate",
     "ErrorStopReason": "SessionUpdate",
+    "ElicitationAcceptAction": "CreateElicitationResponse",
 }
 """Parts of an object that is one struct of ours: they are tried as parts of that definition."""
 

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from acp_nvim.wire import open_unions
 from tests.core.wire.generator import BATCH, EXAMPLES, Instance, Maker, Site
+from tests.core.wire.json_values import RANDOMS
 from tests.core.wire.known import WITHIN
 from tests.core.wire.shapes import JSON_TYPES, Shapes, shapes
 from tests.core.wire.test_received import DEFINITIONS, check, decoder
@@ -67,7 +67,7 @@ def with_unknown_tag(maker: Maker, random: Random, whole: str) -> Instance:
 
 @pytest.mark.parametrize(("version", "name"), [one for one in DEFINITIONS if has_members(*one)])
 @settings(max_examples=EXAMPLES)
-@given(random=st.randoms(use_true_random=True))
+@given(random=RANDOMS)
 def test_a_wrong_member_is_named(version: str, name: str, random: Random) -> None:
     known, whole = shapes(version), WITHIN.get(name, name)
     maker = Maker(known, random, through=name)
@@ -86,7 +86,7 @@ def test_a_wrong_member_is_named(version: str, name: str, random: Random) -> Non
     [(version, name) for version, name in DEFINITIONS if shapes(version).has_tags(WITHIN.get(name, name))],
 )
 @settings(max_examples=EXAMPLES)
-@given(random=st.randoms(use_true_random=True))
+@given(random=RANDOMS)
 def test_what_has_an_unknown_tag_is_kept_as_it_came(version: str, name: str, random: Random) -> None:
     whole = WITHIN.get(name, name)
     maker = Maker(shapes(version), random, through=name)

@@ -10,18 +10,25 @@ import jsonschema
 import msgspec
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from acp_nvim.wire.v1 import unstable
 from tests.core.wire.generator import BATCH, EXAMPLES
-from tests.core.wire.known import ours
+from tests.core.wire.json_values import RANDOMS
+from tests.core.wire.known import WITHIN, ours
 from tests.core.wire.structs import Builder
 from tests.core.wire.test_received import validator
-from tests.support.schemas import FROM_CLIENTS, VERSIONS, load, messages
+from tests.support.schemas import FROM_CLIENTS, VERSIONS, load, messages, reachable
 
 MESSAGES = [
     (version, name) for version in VERSIONS for name in messages(version, FROM_CLIENTS) if not name.startswith("Ext")
 ]
+
+
+@pytest.mark.parametrize(
+    ("version", "name"), [(version, name) for version in VERSIONS for name in reachable(version, FROM_CLIENTS)]
+)
+def test_there_is_a_type_for_everything_that_clients_say(version: str, name: str) -> None:
+    assert ours(version, WITHIN.get(name, name)) is not None
 
 
 def as_sent(value: Any) -> Any:
@@ -31,7 +38,7 @@ def as_sent(value: Any) -> Any:
 
 @pytest.mark.parametrize(("version", "name"), MESSAGES)
 @settings(max_examples=EXAMPLES)
-@given(random=st.randoms(use_true_random=True))
+@given(random=RANDOMS)
 def test_what_we_send_is_valid(version: str, name: str, random: Random) -> None:
     for _ in range(BATCH):
         value = Builder(random).build(ours(version, name))
@@ -39,7 +46,7 @@ def test_what_we_send_is_valid(version: str, name: str, random: Random) -> None:
 
 
 @settings(max_examples=EXAMPLES)
-@given(random=st.randoms(use_true_random=True))
+@given(random=RANDOMS)
 def test_the_fork_of_a_session_is_what_the_unstable_schema_wants(random: Random) -> None:
     root = load("v1", "schema.unstable.json")
     wanted = jsonschema.Draft202012Validator({"$ref": "#/$defs/ForkSessionRequest", "$defs": root["$defs"]})
