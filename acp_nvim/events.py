@@ -132,7 +132,7 @@ class Option(msgspec.Struct):
 
 
 class RequestView(msgspec.Struct, omit_defaults=True):
-    """A permission request as it is to be shown; `id` is ours, `tool_call_id` is empty when it is about no tool call."""
+    """A permission request as it is to be shown; `id` is ours, `tool_call_id` empty when it is about no tool call."""
 
     id: int
     tool_call_id: str

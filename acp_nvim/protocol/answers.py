@@ -21,7 +21,7 @@ class AuthMethod(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Abilities(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent can be asked for: its capabilities."""
+    """What an agent can be asked for: its capabilities. `mode_methods`: `session/set_mode` and `session/set_model`."""
 
     image: bool = False
     audio: bool = False
@@ -33,7 +33,7 @@ class Abilities(msgspec.Struct, frozen=True, kw_only=True):
     delete: bool = False
     fork: bool = False
     additional_directories: bool = False
-    modes: bool = False
+    mode_methods: bool = False
     sign_in: bool = False
     sign_out: bool = False
     mcp_stdio: bool = False

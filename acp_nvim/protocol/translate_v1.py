@@ -162,7 +162,7 @@ def _abilities(said: wire_answers.AgentCapabilities, sign_in: bool) -> answers.A
         delete=given(session.delete) is not None,
         fork=given(session.fork) is not None,
         additional_directories=given(session.additional_directories) is not None,
-        modes=True,
+        mode_methods=True,
         sign_in=sign_in,
         sign_out=given(auth.logout) is not None,
         mcp_stdio=True,

@@ -66,11 +66,11 @@ class AgentCalls:
 
     async def set_mode(self, session_id: str, mode_id: str) -> None:
         """Change the session's mode; only sessions that have modes can."""
-        await self._call(lambda offered: offered.modes, self._agent.dialect.set_mode(session_id, mode_id))
+        await self._call(lambda offered: offered.mode_methods, self._agent.dialect.set_mode(session_id, mode_id))
 
     async def set_model(self, session_id: str, model_id: str) -> None:
         """Change the model, with agents that name models when they open a session."""
-        await self._call(lambda offered: offered.modes, self._agent.dialect.set_model(session_id, model_id))
+        await self._call(lambda offered: offered.mode_methods, self._agent.dialect.set_model(session_id, model_id))
 
     async def set_config_option(self, session_id: str, config_id: str, value: str | bool) -> list[ConfigOption]:
         """Change a configuration option that the session has: all of them, as they are then."""

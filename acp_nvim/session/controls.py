@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from acp_nvim.errors import FailureError
 from acp_nvim.protocol.answers import ConfigOption
 from acp_nvim.protocol.updates import ConfigReplaced, ModeChanged
+from acp_nvim.session import failures
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.peer import AgentPeer
 
@@ -23,18 +25,26 @@ class Controls:
         return f"<Controls of {self._session_id}>"
 
     async def set_mode(self, mode_id: str) -> None:
-        """Work in that mode."""
+        """Work in that mode; only where the session has modes."""
+        self._need(self._narrator.facts.modes is not None, "session/set_mode")
         await self._peer.calls.set_mode(self._session_id, mode_id)
         self._narrator.update(ModeChanged(mode_id))
 
     async def set_model(self, model_id: str) -> None:
-        """Work with that model, where the agent names models beside its options."""
+        """Work with that model; only where the agent names models beside its options."""
+        self._need(self._narrator.facts.models is not None, "session/set_model")
         await self._peer.calls.set_model(self._session_id, model_id)
         self._narrator.facts.model = model_id
         self._narrator.on_facts()
 
     async def set_config_option(self, config_id: str, value: str | bool) -> list[ConfigOption]:
-        """Change an option: all options as they are then."""
+        """Change an option that the session has: all options as they are then."""
+        known = any(option.config_id == config_id for option in self._narrator.facts.options)
+        self._need(known, f"session/set_config_option {config_id}")
         options = await self._peer.calls.set_config_option(self._session_id, config_id, value)
         self._narrator.update(ConfigReplaced(options))
         return options
+
+    def _need(self, offered: bool, what: str) -> None:
+        if not offered:
+            raise FailureError(failures.not_offered(self._peer.name, what))

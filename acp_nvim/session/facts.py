@@ -20,12 +20,16 @@ class Facts:
         self.model: str | None = None
         self.usage: dict[str, Any] | None = None
         self.plan: list[events.PlanStep] | None = None
+        self.modes: answers.Selection | None = None
+        self.models: answers.Selection | None = None
+        self.options: Sequence[answers.ConfigOption] = ()
 
     def __repr__(self) -> str:
         return f"<Facts title={self.title!r} mode={self.mode!r} model={self.model!r}>"
 
     def begin(self, opened: answers.Opened) -> None:
         """What the agent told of the session when it was opened."""
+        self.modes, self.models = opened.modes, opened.models
         self.mode = opened.modes.current if opened.modes else None
         self.model = opened.models.current if opened.models else None
         self._take_options(opened.options or ())
@@ -49,6 +53,7 @@ class Facts:
         return True
 
     def _take_options(self, options: Sequence[answers.ConfigOption]) -> None:
+        self.options = options
         for option in options:
             if option.category == "mode" and isinstance(option.current, str):
                 self.mode = option.current

@@ -97,6 +97,12 @@ def bad_message(name: str, method: str, error: Exception) -> Failure:
     return Failure("bad_message", f"Agent {name!r} sent a malformed {method}: {error}.", "It was passed over.", name)
 
 
+def bad_mcp_servers(name: str, reason: str) -> Failure:
+    """What the user wrote of them cannot be sent."""
+    what = f"The mcp_servers of agent {name!r} cannot be used: {reason}."
+    return Failure("agent_misconfigured", what, f"Correct agents.{name}.mcp_servers in your configuration.", name)
+
+
 def left_out(name: str, complaint: str) -> Failure:
     """A part of an answer that is malformed, while the rest can be used."""
     what = f"Agent {name!r} answered with something malformed: {complaint}."

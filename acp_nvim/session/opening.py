@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import msgspec
 
 from acp_nvim.errors import FailureError
-from acp_nvim.protocol.answers import Opened
+from acp_nvim.protocol.answers import Abilities, Opened
 from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.session import failures
 from acp_nvim.session.peer import AgentPeer
@@ -21,17 +22,34 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 def opening(peer: AgentPeer, place: Place, kept: Kept | None) -> Call[Opened]:
-    """The call that opens it. Raises `FailureError` where the agent cannot."""
+    """The call that opens it. Raises `FailureError`: the agent cannot, or the user's MCP servers are malformed."""
     if not peer.abilities.additional_directories:
         place = msgspec.structs.replace(place, additional_directories=())
-    if kept is None:
-        return peer.dialect.new_session(place)
-    if kept.how == "load":
-        offered, call = peer.abilities.load, peer.dialect.load_session(kept.session_id, place)
-    elif kept.how == "resume":
-        offered, call = peer.abilities.resume, peer.dialect.resume_session(kept.session_id, place)
-    else:
-        offered, call = peer.abilities.fork, peer.dialect.fork_session(kept.session_id, place)
+    try:
+        offered, call = _call(peer, place, kept)
+    except msgspec.ValidationError as error:
+        raise FailureError(failures.bad_mcp_servers(peer.name, str(error))) from error
     if not offered:
         raise FailureError(failures.not_offered(peer.name, call.method))
     return call
+
+
+def _call(peer: AgentPeer, place: Place, kept: Kept | None) -> tuple[bool, Call[Opened]]:
+    if kept is None:
+        return True, peer.dialect.new_session(place)
+    match kept.how:
+        case "load":
+            return peer.abilities.load, peer.dialect.load_session(kept.session_id, place)
+        case "resume":
+            return peer.abilities.resume, peer.dialect.resume_session(kept.session_id, place)
+        case "fork":
+            return peer.abilities.fork, peer.dialect.fork_session(kept.session_id, place)
+
+
+def usable_servers(
+    servers: Sequence[dict[str, Any]], abilities: Abilities
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The MCP servers that the agent can reach, and those that it cannot."""
+    reachable = {"stdio": abilities.mcp_stdio, "http": abilities.mcp_http, "sse": abilities.mcp_sse}
+    usable = [one for one in servers if reachable.get(one.get("type", "stdio"))]
+    return usable, [one for one in servers if one not in usable]

@@ -23,7 +23,7 @@ from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.session import failures
 from acp_nvim.session.controls import Controls
 from acp_nvim.session.narrator import Narrator
-from acp_nvim.session.opening import Kept, opening
+from acp_nvim.session.opening import Kept, opening, usable_servers
 from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import Prompt
@@ -169,7 +169,11 @@ class Session:
         definition = self._find(self.agent)
         peer = await self._peers.obtain(definition, self.cwd)
         kept = self._kept
-        call = opening(peer, Place(self.cwd, definition.mcp_servers), kept)
+        servers, unusable = usable_servers(definition.mcp_servers, peer.abilities)
+        call = opening(peer, Place(self.cwd, servers), kept)
+        for server in unusable:
+            words = f"MCP server {server.get('name')!r} is left out: the agent cannot reach servers of its type."
+            self.narrator.notice("warn", words)
         if kept is None or kept.how == "fork":
             await peer.open_session(call, partial(self._begin, peer))
         else:

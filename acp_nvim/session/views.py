@@ -74,6 +74,10 @@ def request_view(
     shown = list(call.content) if call else []
     if asked.command is not None:
         shown.insert(0, events.TextItem(f"$ {asked.command}" + (f"\nin {asked.cwd}" if asked.cwd else "")))
+    if asked.subject is not None:
+        shown.insert(
+            0, events.OtherItem(f"about something that acp_nvim does not know ({asked.subject.get('type')!r})")
+        )
     return events.RequestView(
         id=request_id,
         tool_call_id=asked.tool_call_id or "",

@@ -32,7 +32,7 @@ def read(call: Call[Any], wire: Any) -> Any:
 @pytest.mark.parametrize("extra", [{}, {"authMethods": []}, {"agentInfo": None, "agentCapabilities": {}}])
 def test_an_initialize_answer_may_say_little(extra: dict[str, Any]) -> None:
     answer = V1.initialized(raw({"protocolVersion": 1, **extra}))
-    assert answer == answers.Initialized(abilities=answers.Abilities(modes=True, mcp_stdio=True))
+    assert answer == answers.Initialized(abilities=answers.Abilities(mode_methods=True, mcp_stdio=True))
 
 
 def test_an_initialize_answer_may_say_much() -> None:
@@ -58,7 +58,7 @@ def test_an_initialize_answer_may_say_much() -> None:
         load=True,
         list_sessions=True,
         fork=True,
-        modes=True,
+        mode_methods=True,
         sign_in=True,
         sign_out=True,
         mcp_stdio=True,

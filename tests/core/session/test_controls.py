@@ -1,0 +1,111 @@
+"""Modes, models and options: set at the agent, applied here, and only where the agent has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_nvim.errors import FailureError
+from acp_nvim.protocol.answers import Abilities
+from acp_nvim.session.controls import Controls
+from acp_nvim.session.opening import usable_servers
+from tests.core.session.host import Host
+
+pytestmark = pytest.mark.anyio
+
+AGENT = """
+    MODES = {"currentModeId": "code", "availableModes": [{"id": "code", "name": "Code"}, {"id": "ask", "name": "Ask"}]}
+    MODELS = {"currentModelId": "big", "availableModels": [{"modelId": "big", "name": "Big"}]}
+    OPTION = {"id": "o", "name": "O", "type": "select", "category": "mode", "currentValue": "code", "options": []}
+    SESSION = {"modes": MODES, "models": MODELS, "configOptions": [OPTION]}
+    def session_set_mode(agent, request):
+        return {}
+    def session_set_model(agent, request):
+        return {}
+    def session_set_config_option(agent, request):
+        return {"configOptions": [{**OPTION, "currentValue": request.params["value"]}]}
+"""
+
+
+async def controls(host: Host, script: str) -> Controls:
+    """Of an open session with that agent."""
+    host.script(script)
+    host.open()
+    await host.until_state("idle")
+    found = host.app._sessions[1].controls
+    assert found is not None
+    return found
+
+
+async def test_what_is_set_is_sent_and_applied(host: Host) -> None:
+    switches = await controls(host, AGENT)
+    await switches.set_mode("ask")
+    await switches.set_model("small")
+    status = await host.until_state("idle")
+    assert (status.mode, status.model) == ("ask", "small")
+    [option] = await switches.set_config_option("o", "review")
+    assert option.current == "review"
+    assert (await host.until_state("idle")).mode == "review"
+    sent = {one["method"]: one["params"] for one in host.scripts["it"].received()}
+    assert sent["session/set_mode"] == {"sessionId": "session-1", "modeId": "ask"}
+    assert sent["session/set_model"] == {"sessionId": "session-1", "modelId": "small"}
+    assert sent["session/set_config_option"] == {"sessionId": "session-1", "configId": "o", "value": "review"}
+
+
+async def test_what_the_session_does_not_have_is_not_asked_for(host: Host) -> None:
+    switches = await controls(host, "")
+    for call in (switches.set_mode("x"), switches.set_model("x"), switches.set_config_option("o", True)):
+        with pytest.raises(FailureError, match="does not offer"):
+            await call
+    assert [one["method"] for one in host.scripts["it"].received()] == ["initialize", "session/new"]
+
+
+async def test_a_refusal_is_told_in_words_and_changes_nothing(host: Host) -> None:
+    switches = await controls(
+        host, AGENT + '    def session_set_mode(agent, request):\n        raise Error(-32602, "no such mode")\n'
+    )
+    with pytest.raises(FailureError, match="no such mode"):
+        await switches.set_mode("x")
+    assert (await host.until_state("idle")).mode == "code"
+
+
+async def test_there_is_nothing_to_switch_without_an_agent(host: Host) -> None:
+    host.script("")
+    host.open()
+    await host.until_state("idle")
+    host.stop()
+    await host.until_state("stopped")
+    assert host.app._sessions[1].controls is None
+
+
+async def test_servers_that_the_agent_cannot_reach_are_told_apart() -> None:
+    program, web, events = {"name": "a"}, {"name": "b", "type": "http"}, {"name": "c", "type": "sse"}
+    odd = {"name": "d", "type": "_carrier_pigeon"}
+    abilities = Abilities(mcp_stdio=True, mcp_http=True)
+    assert usable_servers([program, web, events, odd], abilities) == ([program, web], [events, odd])
+
+
+@pytest.mark.parametrize(
+    ("servers", "words"),
+    [
+        ([{"name": "a"}], "command"),
+        ([{"command": "/bin/a"}], "name"),
+        ([{"name": "a", "command": "/bin/a", "args": "x"}], "args"),
+    ],
+)
+async def test_servers_that_are_malformed_are_named(host: Host, servers: list[dict[str, str]], words: str) -> None:
+    host.script("")
+    host.config["agents"]["it"]["mcp_servers"] = servers
+    host.hello()
+    host.open()
+    await host.until_state("failed")
+    assert any("mcp_servers" in text and words in text for text in host.notices())
+
+
+async def test_a_server_of_a_type_that_the_agent_lacks_is_left_out_and_told(host: Host) -> None:
+    host.script("")
+    host.config["agents"]["it"]["mcp_servers"] = [{"name": "web", "type": "http", "url": "https://x", "headers": []}]
+    host.hello()
+    host.open()
+    await host.until_state("idle")
+    assert host.scripts["it"].received("session/new")[0]["params"]["mcpServers"] == []
+    assert any("'web'" in text for text in host.notices())
