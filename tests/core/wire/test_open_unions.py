@@ -76,8 +76,9 @@ def test_free_json_is_not_looked_at() -> None:
     assert again(open_unions.decode(notification(**update), V1))["update"] == update
 
 
-def test_an_unknown_state_is_an_unknown_update() -> None:
-    update = {"sessionUpdate": "state_update", "state": "asleep", "until": "noon", "background": 7}
+@pytest.mark.parametrize("members", [{}, {"until": "noon"}, {"background": 7}])
+def test_an_unknown_state_is_an_unknown_update(members: dict[str, Any]) -> None:
+    update = {"sessionUpdate": "state_update", "state": "asleep", **members}
     assert decode_v2(**update) == v2.UnknownSessionUpdate(original=update)
 
 
