@@ -20,10 +20,12 @@ def decode(raw: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T:
     Nearly everything is right the first time; only what is not is looked at with care.
     """
     try:
-        return decoder.decode(raw)
-    except msgspec.ValidationError:
-        value = msgspec.json.decode(raw)
-    return convert(value, decoder.type)
+        try:
+            return decoder.decode(raw)
+        except msgspec.ValidationError:
+            return convert(msgspec.json.decode(raw), decoder.type)
+    except RecursionError as error:
+        raise msgspec.ValidationError("JSON that is nested too deeply") from error
 
 
 def convert(value: Any, to: type[T]) -> T:
