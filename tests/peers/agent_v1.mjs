@@ -262,8 +262,10 @@ function close({ params }) {
 
 function setConfigOption({ params }) {
   const session = known(params.sessionId);
-  if (!["model", "verbose"].includes(params.configId)) throw acp.RequestError.invalidParams({ configId: params.configId });
-  session[params.configId] = params.value;
+  const { configId, value } = params;
+  const fits = { model: ["small", "big"], verbose: [true, false] }[configId]?.includes(value);
+  if (!fits) throw acp.RequestError.invalidParams({ configId });
+  session[configId] = value;
   return { configOptions: session.configOptions };
 }
 

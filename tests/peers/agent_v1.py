@@ -298,7 +298,8 @@ class Peer(acp.Agent):
         self, config_id: str, session_id: str, value: str | bool, **_: Any
     ) -> acp.SetSessionConfigOptionResponse:
         session = self.known(session_id)
-        if config_id not in ("model", "verbose"):
+        values = {"model": ("small", "big"), "verbose": (True, False)}
+        if value not in values.get(config_id, ()):
             raise acp.RequestError.invalid_params({"configId": config_id})
         setattr(session, config_id, value)
         return acp.SetSessionConfigOptionResponse(config_options=session.options())

@@ -198,6 +198,9 @@ async function terminal(ctx, session) {
   await session.update(ctx, "terminal_update", { terminalId, exitStatus: { exitCode: 3 } });
   const other = { terminalId: "terminal-2", command: "watch", output: { data: base64("started\n") } };
   await session.update(ctx, "terminal_update", other);
+  const content = [{ type: "terminal", terminalId: "terminal-2" }];
+  const call = { toolCallId: "call-3", title: "Watch", kind: "execute", status: "in_progress", content };
+  await session.update(ctx, "tool_call_update", call);
 }
 
 async function facts(ctx, session) {
@@ -242,6 +245,7 @@ async function inTheBackground(ctx, session) {
   const terminalId = "terminal-2";
   await session.update(ctx, "terminal_output_chunk", { terminalId, data: base64("changed\n") });
   await session.update(ctx, "terminal_update", { terminalId, exitStatus: { signal: "SIGTERM" } });
+  await session.update(ctx, "tool_call_update", { toolCallId: "call-3", status: "completed" });
   await session.update(ctx, "notice", { severity: "info", title: "The watch ended" });
   await session.state(ctx, "idle", { background: [] });
 }
@@ -315,8 +319,8 @@ function close({ params }) {
 function setConfigOption({ params }) {
   const session = known(params.sessionId);
   const { configId, value } = params;
-  const option = session.configOptions.find((one) => one.configId === configId);
-  const fits = option && (option.type === "boolean") === (params.type === "boolean");
+  const values = { mode: ["ask", "code"], model: ["small", "big"], verbose: [true, false] }[configId];
+  const fits = params.type === (configId === "verbose" ? "boolean" : "id") && values?.includes(value);
   if (!fits) throw acp.RequestError.invalidParams({ configId });
   session[configId] = value;
   return { configOptions: session.configOptions };

@@ -1,0 +1,161 @@
+"""Sessions that peers keep: listed, taken up, switched, closed, deleted; and signing in and out."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_nvim import events
+from acp_nvim.errors import FailureError
+from acp_nvim.protocol.answers import Choice, SessionInfo
+from tests.peers.peers import PYTHON, V2
+from tests.peers.talk import Shown, Talk
+
+pytestmark = pytest.mark.anyio
+
+KEPT: list[Shown] = [
+    ("user", "What is this?"),
+    ("thought", "A question."),
+    ("call", events.CallView("k3", "Look", "read", "completed", [], [])),
+    ("agent", "A test."),
+]
+NOT_FOUND = -32002
+
+
+async def all_sessions(talk: Talk, cwd: str | None = None) -> list[SessionInfo]:
+    """All pages."""
+    found: list[SessionInfo] = []
+    cursor: str | None = None
+    for _ in range(5):
+        page = await talk.calls().list_sessions(cwd, cursor)
+        found += page.sessions
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+    raise AssertionError(f"no end of {found}")
+
+
+async def test_sessions_are_listed_page_by_page(talk: Talk) -> None:
+    session = await talk.open()
+    cwd = str(talk.host.cwd)
+    found = await all_sessions(talk)
+    assert found == [
+        SessionInfo(session_id="kept", cwd=cwd, title="An older conversation", updated_at="2026-01-02T03:04:05Z"),
+        SessionInfo(session_id="elsewhere", cwd="/elsewhere", title="In another directory"),
+        SessionInfo(session_id=session.session_id or "", cwd=cwd),
+    ]
+    assert await all_sessions(talk, cwd) == [found[0], found[2]]
+
+
+async def test_a_kept_session_is_loaded_with_what_was_said_once_and_in_order(talk: Talk) -> None:
+    await talk.open()
+    session = await talk.restore("kept", "load")
+    assert talk.shown(2) == KEPT
+    assert session.session_id == "kept"
+    assert await talk.say("state", 2) == "mode=ask model=small verbose=false"
+    assert talk.shown(2) == [*KEPT, ("user", "state"), ("agent", "mode=ask model=small verbose=false")]
+    assert talk.shown(1) == []
+
+
+async def test_a_kept_session_is_resumed_without_what_was_said(talk: Talk) -> None:
+    await talk.restore("kept", "resume", key=1)
+    assert talk.shown() == []
+    assert await talk.say("state") == "mode=ask model=small verbose=false"
+    assert talk.shown() == [("user", "state"), ("agent", "mode=ask model=small verbose=false")]
+
+
+async def test_what_was_said_in_a_session_of_ours_comes_back(talk: Talk) -> None:
+    session = await talk.open()
+    await talk.host.turn("state")
+    await talk.open(key=3)  # which keeps the agent running
+    session_id = session.session_id or ""
+    await talk.calls().close_session(session_id)
+    session.stop(force=False)
+    await talk.restore(session_id, "load")
+    assert talk.shown(2) == talk.shown(1)
+
+
+async def test_a_session_that_is_not_there_is_told(talk: Talk) -> None:
+    await talk.open()
+    method = "session/resume" if talk.peer is V2 else "session/load"
+    talk.refusals = [(method, NOT_FOUND)]
+    talk.begin_restoring("nowhere", "load")
+    error = await talk.host.editor.until_event(events.Error)
+    assert error.session == 2
+    assert f"refused `{method}`" in error.text
+    assert await talk.say("state") == "mode=ask model=small verbose=false"
+
+
+async def test_a_closed_session_takes_no_prompts(talk: Talk) -> None:
+    session = await talk.open()
+    await talk.calls().close_session(session.session_id or "")
+    talk.refusals = [("session/prompt", NOT_FOUND)]
+    assert await talk.host.turn("state") == "error"
+
+
+async def test_a_deleted_session_is_listed_no_more(talk: Talk) -> None:
+    await talk.open()
+    if talk.peer is PYTHON:  # whose SDK does not know it: nothing may be sent
+        with pytest.raises(FailureError, match="does not offer `session/delete`"):
+            await talk.calls().delete_session("kept")
+        return
+    await talk.calls().delete_session("kept")
+    assert "kept" not in [one.session_id for one in await all_sessions(talk)]
+    talk.refusals = [("session/delete", NOT_FOUND)]
+    with pytest.raises(FailureError, match="refused `session/delete`"):
+        await talk.calls().delete_session("kept")
+
+
+async def test_options_are_set(talk: Talk) -> None:
+    session = await talk.open()
+    assert session.controls is not None
+    options = {one.config_id: one for one in await session.controls.set_config_option("model", "big")}
+    assert options["model"].choices == [
+        Choice("small", "Small", None, "Fast"),
+        Choice("big", "Big", "Thinks longer.", "Slow"),
+    ]
+    assert (options["model"].kind, options["model"].current, options["model"].category) == ("select", "big", "model")
+    status = talk.host.status()
+    assert status is not None
+    assert status.model == "big"
+    options = {one.config_id: one for one in await session.controls.set_config_option("verbose", True)}
+    assert (options["verbose"].kind, options["verbose"].current) == ("boolean", True)
+    assert await talk.say("state") == "mode=ask model=big verbose=true"
+    with pytest.raises(FailureError, match="does not offer"):
+        await session.controls.set_config_option("colour", "red")
+    assert len(talk.record.requests("session/set_config_option")) == 2
+    talk.refusals = [("session/set_config_option", -32602)]
+    with pytest.raises(FailureError, match="Invalid params"):
+        await session.controls.set_config_option("model", "huge")
+    assert await talk.say("state") == "mode=ask model=big verbose=true"
+
+
+async def test_the_mode_is_set(talk: Talk) -> None:
+    session = await talk.open()
+    assert session.controls is not None
+    if talk.peer is V2:  # where modes are options
+        with pytest.raises(FailureError, match="does not offer `session/set_mode`"):
+            await session.controls.set_mode("code")
+        await session.controls.set_config_option("mode", "code")
+    else:
+        await session.controls.set_mode("code")
+    status = talk.host.status()
+    assert status is not None
+    assert status.mode == "code"
+    assert await talk.say("state") == "mode=code model=small verbose=false"
+
+
+async def test_signing_out_and_in(talk: Talk) -> None:
+    await talk.open()
+    if talk.peer is PYTHON:  # whose SDK does not know it: nothing may be sent
+        with pytest.raises(FailureError, match="does not offer `logout`"):
+            await talk.calls().logout()
+        await talk.calls().authenticate("agent-login")
+        return
+    await talk.calls().logout()
+    talk.refusals = [("session/new", -32000)]
+    talk.host.open(2)
+    error = await talk.host.editor.until_event(events.Error)
+    assert (error.code, error.session) == ("auth_required", 2)
+    await talk.calls().authenticate("agent-login")
+    await talk.open(2)
+    assert await talk.say("state", 2) == "mode=ask model=small verbose=false"
