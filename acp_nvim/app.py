@@ -147,7 +147,7 @@ class App:
         config = self._config = hello.config
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
         self._catalogue = Catalogue(agents, config.default_agent)
-        traffic = Path(hello.log_path).parent / "traffic"
+        traffic = Path(hello.log_path).with_suffix("") / "traffic"
         self._peers.settings = PeerSettings(
             config.timeouts.initialize / 1000, config.protocol.v2, traffic if config.log.traffic else None
         )

@@ -10,7 +10,7 @@ import msgspec
 from acp_nvim.limits import PATCH_CHARS
 
 if TYPE_CHECKING:
-    from unidiff.patch import PatchedFile
+    from unidiff.patch import Hunk, PatchedFile
 
 NULL_FILE = "/dev/null"
 
@@ -110,17 +110,24 @@ def _pieces(one: PatchedFile) -> tuple[Piece, ...]:
         Piece(
             None if one.is_added_file else _text(hunk, "-"),
             _text(hunk, "+"),
-            hunk.source_start or None,
+            _line(hunk),
         )
         for hunk in one
     )
 
 
-def _text(hunk: object, side: str) -> str:
+def _line(hunk: Hunk) -> int | None:
+    """Where it begins in the old text; what only inserts names the line before."""
+    if hunk.source_start == 0:
+        return None
+    return hunk.source_start if hunk.source_length else hunk.source_start + 1
+
+
+def _text(hunk: Hunk, side: str) -> str:
     r"""One side of a hunk; `\ No newline at end of file` takes the newline of the line before it."""
-    text, last_is_ours = "", False
     lines: list[str] = []
-    for line in hunk:  # type: ignore[attr-defined]
+    last_is_ours = False
+    for line in hunk:
         if line.line_type == "\\":
             if last_is_ours and lines:
                 lines[-1] = lines[-1].removesuffix("\n")
@@ -128,4 +135,4 @@ def _text(hunk: object, side: str) -> str:
         last_is_ours = line.line_type in (" ", side)
         if last_is_ours:
             lines.append(line.value)
-    return text + "".join(lines)
+    return "".join(lines)

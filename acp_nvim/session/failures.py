@@ -9,7 +9,7 @@ import msgspec
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
-from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, RpcError
+from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, RpcError
 
 _LOG = ":AcpLog shows what it said."
 
@@ -60,6 +60,16 @@ def refused(name: str, method: str, error: RpcError) -> Failure:
         return Failure("auth_required", what, "Sign in with the agent's own program, then prompt again.", name)
     what = f"Agent {name!r} refused `{method}`: {error.describe()} (code {error.code})."
     return Failure("agent_refused", what, _LOG, name)
+
+
+def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
+    """An error answer to `initialize`; it may name the protocol versions that the agent speaks instead."""
+    supported = error.data.get("supported") if isinstance(error.data, dict) else None
+    if error.code == UNSUPPORTED_PROTOCOL_VERSION and isinstance(supported, list):
+        versions = [version for version in supported if isinstance(version, int)]
+        if versions:
+            return wrong_version(name, min(versions), newest)
+    return refused(name, "initialize", error)
 
 
 def malformed_answer(name: str, method: str, error: msgspec.DecodeError) -> Failure:

@@ -120,7 +120,7 @@ class AgentPeer:
         except TimeoutError as error:
             raise FailureError(failures.silent(name, settings.initialize_seconds, self._last_words())) from error
         except RpcError as error:
-            raise FailureError(failures.refused(name, "initialize", error)) from error
+            raise FailureError(failures.not_initialized(name, error, NEWEST)) from error
         try:
             self.inbox.dialect = choose_dialect(answer, settings.v2)
             self.info = self.dialect.initialized(answer)

@@ -76,6 +76,12 @@ def test_paths_with_git_prefixes_are_found() -> None:
     assert change.pieces == (Piece("a\n", "b\n", 1),)
 
 
+def test_a_hunk_that_only_inserts_begins_after_the_line_it_names() -> None:
+    patch = "diff --git /p/a /p/a\n--- /p/a\n+++ /p/a\n@@ -4,0 +5,2 @@\n+x\n+y\n"
+    (change,) = from_patch([FileChange(path="/p/a")], patch).changes
+    assert change.pieces == (Piece("", "x\ny\n", 5),)
+
+
 def test_a_change_without_hunks_keeps_what_is_known_of_it() -> None:
     moved = FileChange(path="/p/b", operation="move", old_path="/p/a")
     patch = "diff --git /p/a /p/b\nsimilarity index 100%\nrename from /p/a\nrename to /p/b\n"
