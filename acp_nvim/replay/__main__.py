@@ -72,7 +72,7 @@ def play(path: Path, stage: Stage, source: Iterable[bytes]) -> None:
 def main() -> int:
     """0 when all went well, 1 for a client that did something else under --strict, 2 when there is nothing to play."""
     parser = argparse.ArgumentParser(prog="python -m acp_nvim.replay", description=__doc__)
-    parser.add_argument("file", type=Path, help="a recording (:help acp_nvim-option-log.traffic)")
+    parser.add_argument("file", type=Path, help="a recording (:help acp_nvim-recordings)")
     parser.add_argument("--pace", action="store_true", help="as slow as it was; else as fast as the client takes it")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when the client does not do as recorded")
     options = parser.parse_args()

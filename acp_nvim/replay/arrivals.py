@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from acp_nvim.replay.messages import CANCEL_REQUEST, Json, Kind, id_key, kind
-from acp_nvim.replay.recording import Record
+from acp_nvim.replay.messages import Json, id_key, kind, same_call, session_of
 
 
 class Arrivals:
-    """Requests and notifications that wait for their turn, and answers; knows how many the recording still has."""
+    """Requests and notifications that wait for their turn, and answers."""
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self) -> None:
         self._waiting: list[Json] = []
         self._answers: Counter[str] = Counter()
-        sent = (one.message for one in records if one.direction == "sent")
-        self._left = Counter(_call(message) for message in sent if kind(message) in ("request", "notification"))
 
-    def add(self, message: Json) -> bool:
-        """Keep a call; False when the recording has no more of them."""
-        call = _call(message)
-        if sum(_call(one) == call for one in self._waiting) >= self._left[call]:
+    def add(self, message: Json, left: int) -> bool:
+        """Keep a call; False when no more than `left` of them, in its session, have a place in the recording."""
+        if sum(same_call(one, message) and session_of(one) == session_of(message) for one in self._waiting) >= left:
             return False
         self._waiting.append(message)
         return True
 
     def take(self, recorded: Json, fits: Callable[[Json], bool]) -> Json | None:
         """The oldest call like the recorded one that also fits; it waits no more."""
-        call = _call(recorded)
         for message in self._waiting:
-            if _call(message) == call and fits(message):
+            if same_call(recorded, message) and fits(message):
                 self._waiting.remove(message)
-                self._left[call] -= 1
                 return message
         return None
 
@@ -60,12 +54,3 @@ class Arrivals:
             return False
         self._answers[key] -= 1
         return True
-
-
-def _call(message: Json) -> tuple[Kind, str]:
-    return kind(message), message["method"]
-
-
-def is_cancellation(message: Json) -> bool:
-    """Whether it withdraws a request; whether a client sends one is a matter of time, so it is not waited for."""
-    return message.get("method") == CANCEL_REQUEST

@@ -34,6 +34,22 @@ def params(message: Json) -> Json:
     return found if isinstance(found, dict) else {}
 
 
+def session_of(message: Json) -> str | None:
+    """The id of the session that a call is about, if it is about one."""
+    found = params(message).get("sessionId")
+    return found if isinstance(found, str) else None
+
+
+def same_call(one: Any, other: Any) -> bool:
+    """Whether both are requests, or both notifications, of one method."""
+    return kind(one) == kind(other) and "method" in one and one["method"] == other["method"]
+
+
+def is_cancellation(message: Json) -> bool:
+    """Whether it withdraws a request; whether a client sends one is a matter of time, so it is not waited for."""
+    return message.get("method") == CANCEL_REQUEST
+
+
 def failure(request_id: Any, code: int, words: str) -> Json:
     """An error answer."""
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": words}}

@@ -7,8 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from acp_nvim.replay.arrivals import Arrivals, is_cancellation
-from acp_nvim.replay.messages import INTERNAL_ERROR, REQUEST_CANCELLED, Json, failure, id_key, kind, params
+from acp_nvim.replay.arrivals import Arrivals
+from acp_nvim.replay.messages import (
+    INTERNAL_ERROR,
+    REQUEST_CANCELLED,
+    Json,
+    failure,
+    id_key,
+    is_cancellation,
+    kind,
+    params,
+    same_call,
+    session_of,
+)
 from acp_nvim.replay.recording import Record
 from acp_nvim.replay.substitution import Substitution
 
@@ -42,7 +53,7 @@ class Player:
         self._records = records
         self._at = 0
         self._hinted = -1
-        self._arrivals = Arrivals(records)
+        self._arrivals = Arrivals()
         self._substitution = Substitution()
         self._ids: dict[str, Any] = {}  # of the client's requests: as recorded, as they are now
         self._asked: set[str] = set()  # ids of the agent's requests
@@ -70,7 +81,7 @@ class Player:
                 yield Say("passed over: what the client sent is no message")
             case _ if is_cancellation(message):
                 yield from self._withdraw(message)
-            case _ if not self._arrivals.add(message):
+            case _ if not self._arrivals.add(message, self._places(message)):
                 yield from self._refuse(message)
         yield from self._advance()
 
@@ -108,10 +119,15 @@ class Player:
 
     def _same_session(self, recorded: Json, live: Json) -> bool:
         """A session that the client has not spoken of may have another id now; any other keeps the one it has."""
-        then, now = params(recorded).get("sessionId"), params(live).get("sessionId")
-        if not isinstance(then, str) or not isinstance(now, str):
+        then, now = session_of(recorded), session_of(live)
+        if then is None or now is None:
             return True
         return now == self._substitution.session(then) or self._substitution.session(then) is None
+
+    def _places(self, live: Json) -> int:
+        """How often the recording still has what the client does."""
+        sent = (record.message for record in self.left if record.direction == "sent")
+        return sum(same_call(message, live) and self._same_session(message, live) for message in sent)
 
     def _hint(self, record: Record) -> Iterator[Action]:
         if self._hinted != self._at and "method" in record.message:

@@ -42,11 +42,22 @@ def test_what_the_recording_has_no_more_is_refused_in_words() -> None:
     assert heard.deviations[1:] == ["the recording has no further session/cancel"]
 
 
+def test_a_request_for_a_session_that_the_recording_does_not_have_is_refused_and_holds_up_nobody() -> None:
+    heard = Heard(recorded(*OPENED, (">", PROMPT), ("<", answer(1))))
+    heard.say(NEW_LIVE)
+    [refused] = heard.say(call(9, "session/prompt", sessionId="u"))
+    assert (refused["id"], refused["error"]["code"]) == (9, -32603)
+    assert heard.say(call(10, "session/prompt", sessionId="s")) == [answer(10)]
+
+
 def test_a_request_that_never_gets_its_turn_is_refused_at_the_end() -> None:
-    heard = Heard(recorded(*OPENED, (">", PROMPT), ("<", answer(1)), ("<", note("end"))))
-    wrong = call(9, "session/prompt", sessionId="u")
-    assert heard.say(NEW_LIVE, wrong) == [answer("n", {"sessionId": "s"})]
-    assert heard.say(call(10, "session/prompt", sessionId="s"))[0]["error"]["code"] == -32603
+    load = call(1, "session/load", sessionId="old", cwd="/old")
+    heard = Heard(recorded((">", load), ("<", answer(1)), (">", call(2, "x", sessionId="old")), ("<", answer(2))))
+    assert heard.say(call(7, "x", sessionId="theirs"), call(8, "session/load", sessionId="mine")) == [answer(8)]
+    played, refused = heard.say(call(9, "x", sessionId="mine"))
+    assert played == answer(9)
+    assert (refused["id"], refused["error"]["code"]) == (7, -32603)
+    assert heard.deviations == ["the recording has no further x"]
 
 
 def test_the_agents_requests_are_answered_before_it_goes_on() -> None:

@@ -111,6 +111,24 @@ def test_odd_lines_make_one_readable_record_each(opened: Open, line: bytes) -> N
     assert records(log)[2]["message"] == {}
 
 
+def test_half_characters_and_line_ends_inside_a_message_make_no_other_line_of_it(opened: Open) -> None:
+    log = opened()
+    log.received(b'{"a":"\\ud800"}')
+    log.received(b'{"a":\r1}')
+    assert [one["message"] for one in records(log)[1:]] == [{"a": "\ud800"}, {"a": 1}]
+    assert log.path is not None
+    assert b"\r" not in log.path.read_bytes()
+
+
+def test_a_write_that_takes_only_a_part_is_completed(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    log = opened()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda file, data: write(file, bytes(data)[:3]))
+        log.received(b'{"a":1}')
+    assert records(log)[1]["message"] == {"a": 1}
+
+
 @given(st.binary(max_size=60))
 def test_any_line_makes_one_readable_record(tmp_path_factory: pytest.TempPathFactory, line: bytes) -> None:
     log = TrafficLog.open(tmp_path_factory.mktemp("any"), "it", [], "/", {})

@@ -95,6 +95,17 @@ def test_what_stands_before_a_secret_in_a_text_tells_it(text: str, masked: str) 
     assert MODEST.text(text) == masked
 
 
+@pytest.mark.parametrize(
+    "line", [rb'{"a":"\u0073\u006b-abcdefgh1234"}', rb'{"a":"x:\/\/me:pass\u0040host"}', rb'{"a":"x:\/\/me:p"}']
+)
+def test_a_line_with_escapes_that_could_hide_a_secret_is_not_clean(line: bytes) -> None:
+    assert not MODEST.clean(line)
+
+
+def test_a_known_secret_is_found_inside_a_url() -> None:
+    assert Masker(["pass word/1"]).text("https://host/?q=pass%20word%2F1&b") == "https://host/?q=[masked]&b"
+
+
 def test_overlapping_secrets_leave_one_mask() -> None:
     assert MODEST.text("API_KEY=sk-abcdefgh12345678 token=x://me:pass@host") == "API_KEY=[masked] token=[masked]"
 

@@ -1,0 +1,46 @@
+"""Golden snapshots: what the core shows of each session at the end, as JSON beside the recording."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from acp_nvim import events
+from acp_nvim.session.session import Session
+from tests.core.session.host import Host
+
+
+def snapshot(host: Host, sessions: list[Session], cwd: str) -> str:
+    """Everything that is shown, with the recorded directory in the place of ours."""
+    shown = [
+        {
+            "events": [
+                fields(event) for event in session.narrator.transcript.replay() if not isinstance(event, events.Reset)
+            ],
+            "status": msgspec.to_builtins(host.status(session.key)),
+        }
+        for session in sessions
+    ]
+    text = json.dumps(shown, ensure_ascii=False, indent=1) + "\n"
+    return text.replace(str(host.cwd), cwd)
+
+
+def fields(event: events.Event) -> dict[str, Any]:
+    """An event without the key of its session, which the place in the file tells."""
+    return {name: value for name, value in msgspec.to_builtins(event).items() if name != "session"}
+
+
+def compare(path: Path, text: str) -> None:
+    """Fails when the file beside the recording says something else; `ACP_NVIM_GOLDEN=write` makes it say this."""
+    golden = path.with_suffix(".golden.json")
+    if os.environ.get("ACP_NVIM_GOLDEN") == "write":
+        golden.write_text(text, encoding="utf-8")
+    assert golden.exists(), f"{golden} is missing: run this with ACP_NVIM_GOLDEN=write, and read what it wrote"
+    before = golden.read_text(encoding="utf-8")
+    difference = difflib.unified_diff(before.split("\n"), text.split("\n"), golden.name, "now", lineterm="")
+    assert text == before, "\n".join(difference)
