@@ -58,6 +58,9 @@ class Dialect(Protocol):
     def update(self, params: msgspec.Raw) -> tuple[str, Update]:
         """Session id and update of a `session/update`."""
 
+    def rest_of_update(self, params: msgspec.Raw) -> tuple[str, Update]:
+        """The same without what is malformed in it. Raises where nothing is left."""
+
     def permission(self, params: msgspec.Raw) -> PermissionAsked:
         """The parameters of `session/request_permission`."""
 

@@ -48,6 +48,11 @@ class DialectV2:
         said = open_unions.decode(params, _notification)
         return said.session_id, translate_v2.translate(said.update)
 
+    def rest_of_update(self, params: msgspec.Raw) -> tuple[str, Update]:
+        """What is right of a `session/update` that is malformed."""
+        said, _ = salvage(params, _notification)
+        return said.session_id, translate_v2.translate(said.update)
+
     def permission(self, params: msgspec.Raw) -> PermissionAsked:
         """The parameters of `session/request_permission`."""
         return translate_v2.permission(_read(RequestPermissionRequest, params))

@@ -104,7 +104,9 @@ def turn_failed(name: str, error: RpcError) -> Failure:
 
 def bad_message(name: str, method: str, error: Exception) -> Failure:
     """Something of a known kind that is malformed."""
-    return Failure("bad_message", f"Agent {name!r} sent a malformed {method}: {error}.", "It was passed over.", name)
+    return Failure(
+        "bad_message", f"Agent {name!r} sent a malformed {method}: {error}.", "That part was left out.", name
+    )
 
 
 def bad_mcp_servers(name: str, reason: str) -> Failure:

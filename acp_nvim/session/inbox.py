@@ -99,15 +99,17 @@ class AgentInbox:
             self._keep_early(session_id, update)
 
     def _malformed(self, method: str, params: msgspec.Raw, error: msgspec.DecodeError) -> None:
+        """The session is told what is wrong, and gets the rest."""
         self._runs.flush()
         failure = failures.bad_message(self._name, method, error)
         self.odd(str(failure))
         try:
             session = self.sessions.get(msgspec.json.decode(params, type=_Envelope).session_id)
+            if session is not None:
+                session.on_trouble(failure)
+            self._runs.add(*self.dialect.rest_of_update(params))
         except msgspec.DecodeError:
-            return
-        if session is not None:
-            session.on_trouble(failure)
+            return  # nothing of it can be used
 
     def _keep_early(self, session_id: str, update: Update) -> None:
         if sum(map(len, self._early.values())) < EARLY_UPDATES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.abc
@@ -27,11 +27,14 @@ from acp_nvim.process.guarding import Guard
 from acp_nvim.protocol.answers import Abilities, Initialized, Opened
 from acp_nvim.protocol.capabilities import initialize_params
 from acp_nvim.protocol.dialect import Call, Dialect
+from acp_nvim.protocol.dialect_v1 import notifications
 from acp_nvim.protocol.negotiation import NEWEST, VersionError, choose_dialect
 from acp_nvim.session import failures
 from acp_nvim.session.calls import AgentCalls
 from acp_nvim.session.inbox import AgentInbox
-from acp_nvim.traffic.log import TrafficLog
+
+if TYPE_CHECKING:
+    from acp_nvim.traffic.log import TrafficLog
 
 log = logging.getLogger(__name__)
 
@@ -100,11 +103,14 @@ class AgentPeer:
             raise FailureError(failures.cannot_start(definition, self.cwd, error)) from error
         log.info("%s: started %s as %d in %s", definition.name, definition.command, self._child.pid, self.cwd)
         if self.settings.traffic is not None:
+            from acp_nvim.traffic.log import TrafficLog  # which takes 15 ms, and few want it
+
             self._traffic = TrafficLog.open(
                 self.settings.traffic, definition.name, definition.command, self.cwd, definition.env
             )
         self._connection = Connection(self._child.source, self._child.sink, self.inbox, self._traffic)
         tasks.start_soon(self._live)
+        notifications()  # made ready while the agent starts
         try:
             await self._initialize()
         except BaseException:

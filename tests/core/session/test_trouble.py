@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -20,6 +21,18 @@ async def test_a_malformed_update_is_told_once_and_the_turn_goes_on(host: Host) 
     assert host.text() == "Done."
     [told] = [text for text in host.notices() if "malformed" in text]
     assert "toolCallId" in told
+
+
+async def test_what_is_right_of_a_malformed_update_is_used(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.tool("c", "Edit", kind="edit", status="in_progress")
+            prompt.tool_update("c", status="completed", title=5, locations=[{"path": "/p/f", "line": "three"}])
+    """)
+    await host.turn()
+    [call] = host.calls().values()
+    assert (call.title, call.status, call.locations) == ("Edit", "completed", [events.Place("/p/f")])
+    assert [text for text in host.notices() if "$.update.title" in text]
 
 
 async def test_text_before_it_stands_before_it(host: Host) -> None:
