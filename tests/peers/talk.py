@@ -73,7 +73,9 @@ class Talk:
         """The transcript as an editor shows it: what kind of block, and what it holds now."""
         blocks: dict[int, Shown] = {}
         for event in self.host.editor.events:
-            if getattr(event, "session", None) == key and hasattr(event, "block"):
+            if isinstance(event, events.Reset) and event.session == key:
+                blocks.clear()
+            elif getattr(event, "session", None) == key and hasattr(event, "block"):
                 blocks[event.block] = _fold(event, blocks.get(event.block))
         return [blocks[number] for number in sorted(blocks)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim import events
 from tests.peers import peers
 from tests.peers.record import complaints
 from tests.peers.talk import Talk
@@ -27,3 +28,13 @@ async def test_who_offers_version_2_is_understood_in_both(talk: Talk) -> None:
     assert first["params"]["protocolVersion"] == (2 if talk.peer.v2 else 1)
     for version in (1, 2) if talk.peer.v2 else (1,):
         assert list(complaints(version, first, {})) == []
+
+
+@pytest.mark.parametrize("peer", [peers.V2_NOT_OFFERED], ids=lambda peer: peer.name)
+async def test_who_speaks_only_version_2_needs_it_switched_on(talk: Talk) -> None:
+    talk.refusals = [("initialize", -32022)]
+    talk.host.open()
+    error = await talk.host.editor.until_event(events.Error)
+    assert error.code == "protocol_version"
+    assert "speaks ACP version 2" in error.text
+    assert "protocol.v2 = true" in error.text

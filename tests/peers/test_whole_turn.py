@@ -136,7 +136,11 @@ def expected_v2(talk: Talk) -> list[Shown]:
 
 async def test_all_that_is_said_is_shown(talk: Talk) -> None:
     await whole_turn(talk, *answers_for(talk))
-    assert talk.shown() == (expected_v2 if talk.peer is V2 else expected_v1)(talk)
+    expected = (expected_v2 if talk.peer is V2 else expected_v1)(talk)
+    assert talk.shown() == expected
+    talk.host.app.receive("redraw", {"session": 1})
+    assert len(talk.host.of(events.Reset)) == 1
+    assert [shown for shown in talk.shown() if shown[1] != ""] == [one for one in expected if one[1] != ""]
 
 
 async def test_the_status_says_what_the_agent_told(talk: Talk) -> None:
