@@ -3,7 +3,7 @@ PYTHON ?=
 PY := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench interop soak picture doc clean
+.PHONY: help setup demo test check format bench interop soak fuzz picture doc clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1|/' | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -40,6 +40,9 @@ interop: setup ## real third-party agents against a scripted model server (bring
 
 soak: setup ## long runs
 	@if [ -d tests/soak ]; then $(PY) -m pytest tests/soak; else echo "no tests/soak here"; exit 1; fi
+
+fuzz: .venv/.stamp ## any bytes at all against the wire layer, for a minute (FUZZ_SECONDS=600: longer); brings a fuzzer the first time
+	@sh tests/fuzz/setup.sh && $(PY) -m tests.fuzz
 
 picture: setup ## make the picture of the README again
 	@$(PY) -m tests.tools.picture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import NamedTuple
 
@@ -40,7 +41,7 @@ def glimpse(head: bytes, tail: bytes = b"") -> Glimpse:
 def _first_members(head: bytes) -> dict[str, bytes]:
     """Names with their values; the last one's value is empty when it goes on for longer than can be seen."""
     found: dict[str, bytes] = {}
-    text = head.lstrip()
+    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
     at = 1 if text.startswith(b"{") else len(text)
     while member := _MEMBER.match(text, at):
         found[_name(member[1])] = member[2] or b""

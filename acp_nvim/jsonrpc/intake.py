@@ -29,7 +29,7 @@ from acp_nvim.limits import (
 )
 
 _P = ParamSpec("_P")
-_MEANT_AS_MESSAGE: Final = re.compile(rb"\s*(?:\{|\[\s*\{)")
+_MEANT_AS_MESSAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 
 
 class Intake:

@@ -75,15 +75,16 @@ class PeerGoneError(Exception):
     """The peer closed its side; no answer will come."""
 
 
-_call_id = msgspec.json.Decoder(int)
+_call_id = msgspec.json.Decoder(int | float)
 
 
 def decode_call_id(raw: msgspec.Raw) -> int | None:
     """The id of one of our calls, or None for an id that cannot be ours."""
     try:
-        return _call_id.decode(raw)
+        call_id = _call_id.decode(raw)
     except msgspec.DecodeError:
         return None
+    return int(call_id) if call_id == call_id // 1 else None  # 1.0 is 1: some languages have only that
 
 
 def decode_error(raw: msgspec.Raw) -> RpcError:

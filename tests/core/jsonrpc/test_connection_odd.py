@@ -84,7 +84,14 @@ async def test_what_is_told_of_noise_is_bounded() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"{broken", b' {"id":1,"method":"m"', b'[{"id":1,"method":"m"},', b'{"method":"m"}{"method":"n"}']
+    "line",
+    [
+        b"{broken",
+        b' {"id":1,"method":"m"',
+        b'[{"id":1,"method":"m"},',
+        b"\xef\xbb\xbf{broken",
+        b'{"method":"m"}{"method":"n"}',
+    ],
 )
 async def test_what_was_meant_as_a_message_but_is_no_json_is_answered_without_an_id(line: bytes) -> None:
     async with connected() as peer:

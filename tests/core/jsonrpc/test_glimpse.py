@@ -40,6 +40,7 @@ def seen(line: str) -> tuple[str, str]:
         ('{"result":{%s\\",\\"id\\":9}"}', ("", "answer")),
         ('{"result":"%s,"}', ("", "answer")),
         ('[{"id":1,"method":"m","params":{%s"}}]', ("", "")),
+        ('\ufeff {"id":5,"method":"m","params":{%s"}}', ("5", "request")),
         ("%s", ("", "")),
         ("", ("", "")),
         ('{"id":1.2.3,"method":"m","params":{%s"}}', ("", "request")),

@@ -21,7 +21,8 @@ json_values = st.recursive(
 
 
 @pytest.mark.parametrize(
-    ("raw", "ours"), [(b"5", 5), (b'"5"', None), (b"null", None), (b"true", None), (b"1.5", None), (b"[]", None)]
+    ("raw", "ours"),
+    [(b"5", 5), (b"5.0", 5), (b'"5"', None), (b"null", None), (b"true", None), (b"1.5", None), (b"[]", None)],
 )
 def test_only_an_integer_can_be_an_id_of_ours(raw: bytes, ours: int | None) -> None:
     assert messages.decode_call_id(msgspec.Raw(raw)) == ours

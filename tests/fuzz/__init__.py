@@ -1,0 +1,1 @@
+"""Any bytes at all against the wire layer."""
