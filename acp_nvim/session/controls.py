@@ -28,6 +28,7 @@ class Controls:
         """Work in that mode; only where the session has modes."""
         self._need(self._narrator.facts.modes is not None, "session/set_mode")
         await self._peer.calls.set_mode(self._session_id, mode_id)
+        self._narrator.transcript.end_message()  # some agents say it in text
         self._narrator.update(ModeChanged(mode_id))
 
     async def set_model(self, model_id: str) -> None:

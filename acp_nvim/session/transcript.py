@@ -21,48 +21,7 @@ from acp_nvim.protocol.updates import (
     ToolCallContentAdded,
 )
 from acp_nvim.session import views
-
-
-class MessageBlock:
-    """A message; its text is kept as UTF-8, which takes a third of what a list of small strings takes."""
-
-    def __init__(self, role: Role, message_id: str | None) -> None:
-        self.role: Role = role
-        self.message_id = message_id
-        self.text = bytearray()
-
-
-class CallBlock:
-    """A tool call."""
-
-    def __init__(self, call: ToolCall) -> None:
-        self.call = call
-
-
-class PlanBlock:
-    """One plan of one turn, as it was shown last."""
-
-    def __init__(self, shown: events.Plan) -> None:
-        self.shown = shown
-
-
-class NoticeBlock:
-    """A line of ours."""
-
-    def __init__(self, level: Severity, text: str) -> None:
-        self.level: Severity = level
-        self.text = text
-
-
-class RequestBlock:
-    """A permission request and what became of it."""
-
-    def __init__(self, request: events.RequestView) -> None:
-        self.request = request
-        self.done: events.PermissionDone | None = None
-
-
-Block = MessageBlock | CallBlock | PlanBlock | NoticeBlock | RequestBlock
+from acp_nvim.session.blocks import Block, CallBlock, MessageBlock, NoticeBlock, PlanBlock, RequestBlock
 
 
 class Transcript:
@@ -111,8 +70,8 @@ class Transcript:
         turn.
         """
         number, fresh = self._call(changed.patch.tool_call_id, changed.announced)
-        call = self._call_at(number)
-        different = call.apply(changed.patch) or fresh
+        block = self._call_at(number)
+        call, different = block.call, block.apply(changed.patch) or fresh
         if different:
             self._changed(number, call.content if changed.patch.content else ())
         return call, different
@@ -120,7 +79,7 @@ class Transcript:
     def add_content(self, added: ToolCallContentAdded) -> None:
         """One more item of a tool call's content."""
         number, _ = self._call(added.tool_call_id, announced=False)
-        self._call_at(number).append(added.item)
+        self._call_at(number).call.append(added.item)
         self._changed(number, (added.item,))
 
     def terminal(self, news: TerminalChanged | TerminalPrinted) -> None:
@@ -264,10 +223,10 @@ class Transcript:
         self._turn_calls[tool_call_id] = fresh or self._turn_calls.get(tool_call_id, False)
         return number, fresh
 
-    def _call_at(self, number: int) -> ToolCall:
+    def _call_at(self, number: int) -> CallBlock:
         block = self._blocks[number - 1]
         assert isinstance(block, CallBlock)
-        return block.call
+        return block
 
     def _changed(self, number: int, content: Iterable[Item]) -> None:
         """The call at that block is different; `content` is what is new in it."""
@@ -280,5 +239,6 @@ class Transcript:
         return self._terminals.setdefault(terminal_id, Terminal(terminal_id))
 
     def _call_event(self, number: int) -> events.ToolCall:
-        view = views.call_view(self._call_at(number), self._terminals)
+        block = self._call_at(number)
+        view = views.call_view(block.call, block.past_diffs, self._terminals)
         return events.ToolCall(session=self.session, block=number, call=view)

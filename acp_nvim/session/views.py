@@ -16,14 +16,14 @@ from acp_nvim.wire import content
 Terminals = Mapping[str, Terminal]
 
 
-def call_view(call: ToolCall, terminals: Terminals) -> events.CallView:
-    """A tool call, all of its content included."""
+def call_view(call: ToolCall, past_diffs: Sequence[Diff], terminals: Terminals) -> events.CallView:
+    """A tool call, all of its content included, and before it the diffs that it replaced."""
     return events.CallView(
         id=call.tool_call_id,
         title=call.title or call.name or call.tool_call_id,
         kind=call.kind,
         status=call.status,
-        content=[view for one in call.content for view in items(one, terminals)],
+        content=[view for one in (*past_diffs, *call.content) for view in items(one, terminals)],
         locations=places(call.locations),
     )
 

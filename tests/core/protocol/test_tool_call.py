@@ -15,7 +15,8 @@ from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.dialect_v1 import DialectV1
 from acp_nvim.protocol.dialect_v2 import DialectV2
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCall, ToolCallPatch, UnknownItem
-from acp_nvim.session.transcript import CallBlock, Transcript
+from acp_nvim.session.blocks import CallBlock
+from acp_nvim.session.transcript import Transcript
 from acp_nvim.wire.content import TextContent
 
 Json = dict[str, Any]

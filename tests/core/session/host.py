@@ -143,11 +143,15 @@ class Host:
 @asynccontextmanager
 async def running_host(directory: Path) -> AsyncIterator[Host]:
     """The app runs, and has been greeted; at the end all of it is gone."""
-    async with anyio.create_task_group() as tasks:
-        host = Host(directory, tasks)
-        host.hello()
-        try:
-            yield host
-        finally:
-            tasks.cancel_scope.cancel()
-    host.close()
+    host: Host | None = None
+    try:
+        async with anyio.create_task_group() as tasks:
+            host = Host(directory, tasks)
+            host.hello()
+            try:
+                yield host
+            finally:
+                tasks.cancel_scope.cancel()
+    finally:
+        if host is not None:
+            host.close()

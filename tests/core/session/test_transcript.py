@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim import events
-from acp_nvim.protocol.tool_call import ToolCallPatch
+from acp_nvim.protocol.diff import from_texts
+from acp_nvim.protocol.tool_call import Shown, ToolCallPatch
 from acp_nvim.protocol.updates import MessageChunk, PlanEntry, PlanReplaced, Role, ToolCallChanged
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.wire.content import ImageContent, TextContent
@@ -98,6 +99,25 @@ def test_a_call_without_a_title_shows_its_id(transcript: Transcript) -> None:
     event = call(transcript, "c")
     assert event is not None
     assert (event.call.title, event.call.kind, event.call.status) == ("c", "other", "pending")
+
+
+def test_a_diff_stays_in_sight_when_a_word_of_success_replaces_it(transcript: Transcript) -> None:
+    word, diff = Shown(TextContent(text="done")), from_texts("/f", "a", "b")
+    call(transcript, "c", content=[diff])
+    event = call(transcript, "c", content=[word])
+    assert event is not None
+    assert event.call.content == [events.DiffItem("/f", "b", "a"), events.TextItem("done")]
+    event = call(transcript, "c", content=[from_texts("/f", "a", "c")])
+    assert event is not None
+    assert event.call.content == [events.DiffItem("/f", "c", "a")]
+
+
+@pytest.mark.parametrize("cleared", [[], None])
+def test_an_agent_may_take_its_diff_back(transcript: Transcript, cleared: list[Any] | None) -> None:
+    call(transcript, "c", content=[from_texts("/f", "a", "b")])
+    event = call(transcript, "c", content=cleared)
+    assert event is not None
+    assert event.call.content == []
 
 
 def test_an_announcement_after_a_mention_in_the_same_turn_is_the_same_call(transcript: Transcript) -> None:
