@@ -42,9 +42,9 @@ async def test_an_empty_array_is_refused_without_an_array() -> None:
 
 async def test_invalid_entries_are_refused_among_the_others() -> None:
     async with connected() as peer:
-        await peer.say([1, {"id": 1, "method": "a"}, {"foo": "boo"}, {"id": 5, "method": 7}, {"id": [], "method": "b"}])
+        await peer.say([{"id": [], "method": "b"}, 1, {"id": 1, "method": "a"}, {"foo": "boo"}, {"id": 5, "method": 7}])
         [array] = peer.heard
-        refused = [(None, INVALID_REQUEST), (None, INVALID_REQUEST), (5, INVALID_REQUEST), ([], INVALID_REQUEST)]
+        refused = [([], INVALID_REQUEST), (None, INVALID_REQUEST), (None, INVALID_REQUEST), (5, INVALID_REQUEST)]
         assert [shown(one) for one in array] == [*refused, (1, "a")]
 
 

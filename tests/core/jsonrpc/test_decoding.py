@@ -108,7 +108,7 @@ def test_json_that_is_no_message_is_invalid_and_keeps_its_id(line: bytes, reques
         (b"\xe4\xb8\xad" * 100_000 + b"\xe4\xb8", "\u4e2d" * 100_000 + "\ufffd"),
     ],
 )
-@pytest.mark.parametrize("others", [[], [b"plain"], [b"\xa9 the second half of a character", b"\xc3"]])
+@pytest.mark.parametrize("others", [[], [b"plain"], [b"\xa9 the second half of a character"], [b"\xc3"]])
 def test_bytes_that_are_not_utf_8_become_replacement_characters(written: bytes, read: str, others: list[bytes]) -> None:
     found = in_utf8([written, *others])
     assert found[0].decode() == read
