@@ -1,6 +1,6 @@
 // An agent of protocol version 1, written with the official SDK; `whole_turn` shows each thing that it can say.
 import path from "node:path";
-import { BLOCKS, KEPT, load, OPTIONS, promptKinds, promptText, serve, until } from "./sdk.mjs";
+import { BLOCKS, KEPT, load, OPTIONS, promptKinds, promptText, serve, until, withdrawal } from "./sdk.mjs";
 
 const acp = await load("@agentclientprotocol/sdk");
 const { agent: calls, client } = acp.methods;
@@ -78,6 +78,10 @@ const TURNS = {
   async ask(ctx, session, signal) {
     await permission(ctx, session, "ask-1");
     return signal.aborted ? "cancelled" : "end_turn";
+  },
+  async withdraw(ctx, session) {
+    await permission(ctx, session, "ask-1", withdrawal());
+    return "end_turn";
   },
   async state(ctx, session) {
     await session.say(ctx, `mode=${session.mode} model=${session.model} verbose=${session.verbose}`, "state");
@@ -167,11 +171,15 @@ async function facts(ctx, session) {
   await session.update(ctx, { sessionUpdate: "_peer_mood", mood: "good" });
 }
 
-async function permission(ctx, session, toolCallId) {
+async function permission(ctx, session, toolCallId, options = {}) {
   const toolCall = { toolCallId, title: "Delete notes.txt", kind: "delete", status: "pending" };
   toolCall.content = [{ type: "content", content: text("rm notes.txt") }];
   const request = { sessionId: session.id, toolCall, options: OPTIONS };
-  const { outcome } = await ctx.client.request(client.session.requestPermission, request);
+  const asking = ctx.client.request(client.session.requestPermission, request, options);
+  const { outcome } = await asking.catch((error) => {
+    if (error.code !== -32800) throw error; // which is one way to answer what was withdrawn
+    return { outcome: { outcome: "cancelled" } };
+  });
   const words = outcome.outcome === "selected" ? `You chose ${outcome.optionId}. ` : "You chose nothing. ";
   await session.say(ctx, words, `answer-${toolCallId}`);
 }

@@ -1,6 +1,6 @@
 // An agent of the draft of protocol version 2, written with the official SDK; `wholeTurn` shows each thing it can say.
 import path from "node:path";
-import { BLOCKS, KEPT, load, OPTIONS, promptKinds, promptText, serve, until } from "./sdk.mjs";
+import { BLOCKS, KEPT, load, OPTIONS, pause, promptKinds, promptText, serve, until, withdrawal } from "./sdk.mjs";
 
 const acp = await load("@agentclientprotocol/sdk/experimental/v2");
 const { agent: calls, client } = acp.methods;
@@ -98,10 +98,26 @@ const TURNS = {
     await session.say(ctx, words, session.newMessage());
     return { stopReason: "end_turn" };
   },
+  async withdraw(ctx, session) {
+    await permission(ctx, session, deletion(), withdrawal());
+    return { stopReason: "end_turn" };
+  },
+  async snapshot(ctx, session) {
+    await session.say(ctx, "Still here.", session.newMessage());
+    return { stopReason: "end_turn" };
+  },
   async limit() {
     return { stopReason: "max_tokens" };
   },
 };
+
+TURNS["snapshot of the last end"] = TURNS.snapshot;
+
+/** Tells again that nothing works yet, between the answer to a prompt and its work. */
+async function snapshot(ctx, session, words) {
+  await session.state(ctx, "idle", { background: [], ...(words === "snapshot" ? {} : { stopReason: "end_turn" }) });
+  await pause(20);
+}
 
 async function wholeTurn(ctx, session) {
   await messages(ctx, session);
@@ -225,14 +241,10 @@ function deletion() {
   return { type: "tool_call", toolCall };
 }
 
-async function permission(ctx, session, subject) {
+async function permission(ctx, session, subject, options = {}) {
   const words = { title: `May I, with a ${subject.type}?`, description: "It cannot be undone." };
-  const asking = ctx.client.request(client.session.requestPermission, {
-    sessionId: session.id,
-    ...words,
-    subject,
-    options: OPTIONS,
-  });
+  const request = { sessionId: session.id, ...words, subject, options: OPTIONS };
+  const asking = ctx.client.request(client.session.requestPermission, request, options);
   await session.state(ctx, "requires_action");
   const { outcome } = await asking;
   await session.state(ctx, "running");
@@ -259,6 +271,7 @@ function prompt(ctx) {
   session.turn = new AbortController();
   const { signal } = session.turn;
   setImmediate(async () => {
+    if (words.startsWith("snapshot")) await snapshot(ctx, session, words);
     await session.update(ctx, "user_message", { messageId, content: blocks });
     await session.state(ctx, "running");
     if (blocks.length > 1) await session.say(ctx, `You gave ${promptKinds(blocks)}. `, session.newMessage());

@@ -16,6 +16,15 @@ export async function serve(acp, agent, { url }) {
   await agent.connect(stdio).closed;
 }
 
+export { pause };
+
+/** Options of a request that is withdrawn soon (`$/cancel_request`); its answer is still waited for. */
+export function withdrawal() {
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(), 50);
+  return { cancellationSignal: controller.signal };
+}
+
 /** Runs `step` every few milliseconds until the signal is given. */
 export async function until(signal, step) {
   while (!signal.aborted) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_nvim import events
-from tests.peers.peers import V2, Peer
+from tests.peers.peers import V1, V2, Peer
 from tests.peers.talk import Talk
 
 pytestmark = pytest.mark.anyio
@@ -60,6 +60,16 @@ async def test_an_error_at_the_end_of_the_turn_is_told(talk: Talk) -> None:
     error = await talk.host.editor.until_event(events.Error)
     assert (error.code, error.text) == ("turn_failed", FAILED)
     assert await talk.say("state") == "mode=ask model=small verbose=false"
+
+
+@pytest.mark.parametrize("peer", [V1], ids=lambda peer: peer.name)
+async def test_a_question_that_the_agent_withdraws_is_over(talk: Talk) -> None:
+    talk.host.open()
+    talk.host.prompt("withdraw")
+    await talk.permission()
+    assert (await talk.host.editor.until_event(events.TurnEnd)).stop_reason == "end_turn"
+    assert talk.host.text() == "You chose nothing. "
+    assert talk.of("permission") == ["cancelled"]
 
 
 async def test_another_stop_reason_is_told(talk: Talk) -> None:
