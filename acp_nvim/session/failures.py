@@ -54,7 +54,7 @@ def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:
 
 
 def refused(name: str, method: str, error: RpcError) -> Failure:
-    """An error answer to `initialize` or `session/new`."""
+    """An error answer to anything but a prompt; or to a prompt, when it wants the user to sign in."""
     if error.code == AUTH_REQUIRED:
         what = f"Agent {name!r} wants you to sign in first ({error.describe()})."
         return Failure("auth_required", what, "Sign in with the agent's own program, then prompt again.", name)
@@ -87,7 +87,8 @@ def wrong_version(name: str, version: int, newest: int) -> Failure:
 
 def not_offered(name: str, method: str) -> Failure:
     """The agent's capabilities do not name it."""
-    return Failure("not_offered", f"Agent {name!r} does not offer `{method}`.", "Nothing was sent.", name)
+    step = "Nothing was sent. A newer version of the agent may offer it."
+    return Failure("not_offered", f"Agent {name!r} does not offer `{method}`.", step, name)
 
 
 def turn_failed_with(name: str, words: str) -> Failure:

@@ -22,9 +22,20 @@ class Kept(msgspec.Struct, frozen=True):
 
 
 def opening(peer: AgentPeer, place: Place, kept: Kept | None) -> Call[Opened]:
-    """The call that opens it. Raises `FailureError`: the agent cannot, or the user's MCP servers are malformed."""
+    """The call that opens it. Raises `FailureError`: the agent cannot, or the user's MCP servers are malformed.
+
+    A process that has no session then is not left running.
+    """
     if not peer.abilities.additional_directories:
         place = msgspec.structs.replace(place, additional_directories=())
+    try:
+        return _offered(peer, place, kept)
+    except FailureError:
+        peer.leave(None)
+        raise
+
+
+def _offered(peer: AgentPeer, place: Place, kept: Kept | None) -> Call[Opened]:
     try:
         offered, call = _call(peer, place, kept)
     except msgspec.ValidationError as error:
