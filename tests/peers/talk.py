@@ -69,6 +69,11 @@ class Talk:
         await self.host.turn(text, key)
         return self.host.text("agent", key).removeprefix(before)
 
+    async def until_sent(self, method: str, count: int = 1) -> list[Any]:
+        """The params of the messages of a method, once they are that many; the record may be a moment behind."""
+        await self.host.until(f"{count} {method} in the record", lambda: len(self.record.requests(method)) >= count)
+        return self.record.requests(method)
+
     def shown(self, key: int = 1) -> list[Shown]:
         """The transcript as an editor shows it: what kind of block, and what it holds now."""
         blocks: dict[int, Shown] = {}

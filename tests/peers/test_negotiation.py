@@ -17,6 +17,7 @@ SPEAKING = [peers.V1_OFFERED_V2, peers.PYTHON_OFFERED_V2, peers.BOTH_AS_V1, peer
 @pytest.mark.parametrize("peer", SPEAKING, ids=lambda peer: peer.name)
 async def test_the_best_version_that_both_speak_is_spoken(talk: Talk) -> None:
     assert await talk.say("state") == "mode=ask model=small verbose=false"
+    await talk.host.until("the answer in the record", talk.record.agent)
     assert talk.record.agent()[0]["result"]["protocolVersion"] == talk.peer.version
     assert (talk.host.text(), talk.host.notices()) == ("mode=ask model=small verbose=false", [])
 
@@ -24,6 +25,7 @@ async def test_the_best_version_that_both_speak_is_spoken(talk: Talk) -> None:
 @pytest.mark.parametrize("peer", SPEAKING, ids=lambda peer: peer.name)
 async def test_who_offers_version_2_is_understood_in_both(talk: Talk) -> None:
     await talk.open()
+    await talk.until_sent("initialize")
     first = talk.record.client()[0]
     assert first["params"]["protocolVersion"] == (2 if talk.peer.v2 else 1)
     for version in (1, 2) if talk.peer.v2 else (1,):

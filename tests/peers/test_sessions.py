@@ -122,7 +122,7 @@ async def test_options_are_set(talk: Talk) -> None:
     assert await talk.say("state") == "mode=ask model=big verbose=true"
     with pytest.raises(FailureError, match="does not offer"):
         await session.controls.set_config_option("colour", "red")
-    assert len(talk.record.requests("session/set_config_option")) == 2
+    assert len(await talk.until_sent("session/set_config_option", 2)) == 2
     talk.refusals = [("session/set_config_option", -32602)]
     with pytest.raises(FailureError, match="Invalid params"):
         await session.controls.set_config_option("model", "huge")

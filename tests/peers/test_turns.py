@@ -22,7 +22,7 @@ async def test_a_turn_is_cancelled_in_the_middle(talk: Talk) -> None:
     said = talk.host.text()
     assert await talk.say("state") == "mode=ask model=small verbose=false"
     assert talk.host.text() == said + "mode=ask model=small verbose=false"
-    assert len(talk.record.requests("session/cancel")) == 1
+    assert len(await talk.until_sent("session/cancel")) == 1
 
 
 async def test_a_turn_is_cancelled_while_the_agent_asks(talk: Talk) -> None:
@@ -40,7 +40,7 @@ async def test_prompts_wait_for_the_end_of_the_turn(talk: Talk) -> None:
     talk.host.prompt("slow")
     await talk.host.until("some words", lambda: "tick " in talk.host.text())
     talk.host.prompt("state")
-    assert len(talk.record.requests("session/prompt")) == 1
+    assert len(await talk.until_sent("session/prompt")) == 1
     talk.host.cancel()
     await talk.host.editor.until_event(events.TurnEnd, 2)
     assert talk.host.text().endswith("tick mode=ask model=small verbose=false")
@@ -83,7 +83,7 @@ async def test_files_come_along_with_a_prompt(talk: Talk) -> None:
     talk.host.prompt("state", context=[item, item])
     await talk.host.editor.until_event(events.TurnEnd)
     assert talk.host.text().startswith("You gave text, resource, resource. ")
-    sent = talk.record.requests("session/prompt")[0]["prompt"][1]["resource"]
+    sent = (await talk.until_sent("session/prompt"))[0]["prompt"][1]["resource"]
     assert sent == {"uri": "file:///x.py", "mimeType": "text/x-python", "text": "print('ü')\n"}
 
 
