@@ -114,13 +114,12 @@ class PlanStep(msgspec.Struct):
 
 
 class Plan(SessionEvent, tag="plan"):
-    """The whole of one plan: its entries, or its `text`. `title` tells it from others; `removed`: it was withdrawn."""
+    """The whole of one plan: its entries, or its `text`. `title` tells it from others."""
 
     block: int
     entries: list[PlanStep]
     title: str | None = None
     text: str | None = None
-    removed: bool = False
 
 
 class Option(msgspec.Struct):

@@ -55,7 +55,6 @@
 ---@field entries acp.PlanEntry[]
 ---@field title? string
 ---@field text? string
----@field removed? boolean
 
 ---What is known of a session's plans.
 ---@class acp.Plans

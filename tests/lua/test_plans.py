@@ -1,4 +1,4 @@
-"""Plans: entries or a text, several at once, withdrawn."""
+"""Plans: entries or a text, several at once."""
 
 from __future__ import annotations
 
@@ -8,14 +8,6 @@ from tests.lua.test_chat import append
 def plan(key, block, *steps, **more):
     entries = [{"content": text, "status": status, "priority": priority} for text, status, priority in steps]
     return {"type": "plan", "session": key, "block": block, "entries": entries, **more}
-
-
-def groups(editor, key):
-    """Row -> highlight of the whole line."""
-    marks = editor.lua(
-        "return vim.api.nvim_buf_get_extmarks(..., -1, 0, -1, { details = true })", editor.session(key, "bufnr")
-    )
-    return {mark[1]: mark[3]["line_hl_group"] for mark in marks if "line_hl_group" in mark[3]}
 
 
 DONE = ("wash", "completed", "high")
@@ -55,18 +47,6 @@ def test_a_plan_may_be_a_text(editor):
     assert editor.lines(key)[-2:] == ["  step 199", "… 800 more lines"]
     editor.apply(plan(key, 1, NOW))
     assert editor.lines(key)[1:] == ["Plan (0/1)", "  ▸ dry"]
-
-
-def test_a_withdrawn_plan_stays_and_says_so(editor):
-    key = editor.chat()
-    editor.apply(plan(key, 1, DONE, NOW), append(key, 2, "well"))
-    editor.apply(plan(key, 1, DONE, NOW, removed=True))
-    assert editor.lines(key)[1:] == ["Plan (1/2), withdrawn", "  ✓ wash", "  ▸ dry", "", "well"]
-    assert groups(editor, key) == {1: "AcpPlanDone", 2: "AcpPlanDone", 3: "AcpPlanDone"}
-    editor.apply(plan(key, 3, removed=True, text="words"), plan(key, 1, NOW))
-    assert editor.lines(key)[-2:] == ["Plan, withdrawn", "  words"]
-    assert editor.lines(key)[1:3] == ["Plan (0/1)", "  ▸ dry"]
-    assert sorted(groups(editor, key)) == [6, 7]
 
 
 def test_plans_of_before_are_forgotten_with_the_text(editor):

@@ -25,7 +25,7 @@ CALL = {
 EVENTS = [
     plan(1, 1, ("Rename", "completed", "high"), ("Test", "in_progress", "medium"), title="rename"),
     plan(1, 2, title="release", text="Tell the users\n1. write it down"),
-    plan(1, 3, ("Ask", "_dreamt", "_whenever"), title="dream", removed=True),
+    plan(1, 3, ("Ask", "_dreamt", "_whenever"), title="dream"),
     {"type": "tool_call", "session": 1, "block": 4, "call": CALL},
 ]
 SEEN = [
@@ -34,7 +34,7 @@ SEEN = [
     "▸ Test",
     "Plan release",
     "1. write it down",
-    "Plan dream (0/1), withdrawn",
+    "Plan dream (0/1)",
     "○ Ask [_dreamt]",
     "‖ edit  Rename the greeting",
     "@@ -41,2 +41,2 @@",
@@ -63,7 +63,7 @@ def test_colours_tell_what_came_and_went_and_what_failed(screen):
     editor = opened(screen, 120, 50)
     apply(editor, *EVENTS)
     editor.wait_for("exit 1")
-    words = ["+def greet():", "-def hello():", "exit 1", "12 passed", "○ Ask [_dreamt]"]
-    came, went, failed, plain, withdrawn = (editor.cell(*editor.wait_for(one)).fg for one in words)
-    assert len({came, went, plain, withdrawn}) == 4
-    assert failed not in (plain, withdrawn)
+    words = ["+def greet():", "-def hello():", "exit 1", "12 passed", "✓ Rename"]
+    came, went, failed, plain, done = (editor.cell(*editor.wait_for(one)).fg for one in words)
+    assert len({came, went, plain, done}) == 4
+    assert failed not in (plain, done)

@@ -23,7 +23,7 @@ local function header(plan, named)
     end)
     words = ("%s (%d/%d)"):format(words, done, #plan.entries)
   end
-  return plan.removed and words .. ", withdrawn" or words
+  return words
 end
 
 ---@param out acp.Lines
@@ -33,16 +33,6 @@ local function add_entry(out, entry)
   local note = known and "" or (" [%s]"):format(Lines.one_line(entry.status))
   local mark = known and known.mark or "○"
   out:add({ "  ", { mark .. " " .. Lines.one_line(entry.content) .. note, known and known.group } })
-end
-
----@param rendered acp.Rendered
----@return acp.Rendered
-local function dimmed(rendered)
-  local highlights = {}
-  for row = 0, #rendered.lines - 1 do
-    highlights[#highlights + 1] = { row = row, from = 0, to = -1, group = "AcpPlanDone" }
-  end
-  return { lines = rendered.lines, highlights = highlights }
 end
 
 ---@param plan acp.Plan
@@ -55,5 +45,5 @@ return function(plan, named)
     add_entry(out, entry)
   end
   content.add_text(out, plan.text, limits.plan_lines)
-  return plan.removed and dimmed(out:rendered()) or out:rendered()
+  return out:rendered()
 end
