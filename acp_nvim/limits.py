@@ -22,6 +22,9 @@ TERMINAL_BYTES: Final = 1024 * 1024
 TERMINAL_LINES: Final = 20
 """Lines of it shown in the chat."""
 
+TERMINAL_LINE_BYTES: Final = 1000
+"""Bytes looked at for one of these lines."""
+
 FRAME_SECONDS: Final = 0.016
 """The shortest time between two batches for the editor: one frame at 60 Hz."""
 
@@ -33,6 +36,12 @@ EVENT_BYTES: Final = 2 * 1024
 
 EARLY_UPDATES: Final = 10_000
 """Updates kept for a session whose id the agent has not told us yet; whole replays arrive like this."""
+
+WRONG_PARTS: Final = 20
+"""Wrong parts of one message that are left out and named; what has more is not the protocol."""
+
+TROUBLES: Final = 20
+"""Different complaints about an agent's messages that a session shows; more say nothing new."""
 
 STDERR_LINES: Final = 20
 """Lines of stderr kept for the moment an agent dies."""

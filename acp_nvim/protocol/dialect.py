@@ -7,14 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from acp_nvim.protocol.answers import (
-    ConfigOption,
-    Initialized,
-    Opened,
-    PermissionAsked,
-    PromptAnswer,
-    SessionPage,
-)
+from acp_nvim.protocol.answers import ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer, SessionPage
 from acp_nvim.protocol.updates import Update
 from acp_nvim.wire.content import ContentBlock
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -11,16 +10,9 @@ import msgspec
 from msgspec import UNSET
 
 from acp_nvim.protocol import translate_v1
-from acp_nvim.protocol.answers import (
-    ConfigOption,
-    Initialized,
-    Opened,
-    PermissionAsked,
-    PromptAnswer,
-    SessionPage,
-)
+from acp_nvim.protocol.answers import ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer
 from acp_nvim.protocol.dialect import Call, Place
-from acp_nvim.protocol.translate_facts import session_page
+from acp_nvim.protocol.same_words import SameWords, directories, read, read_most, read_nothing, read_opened
 from acp_nvim.protocol.updates import MessageChunk, Update
 from acp_nvim.wire import facts, open_unions
 from acp_nvim.wire.content import ContentBlock
@@ -29,9 +21,7 @@ from acp_nvim.wire.v1 import answers, calls, mcp, unstable
 from acp_nvim.wire.v1.requests import RequestPermissionRequest
 from acp_nvim.wire.v1.updates import AgentMessageChunk, SessionNotification
 
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
+T = TypeVar("T", calls.LoadSessionRequest, calls.ResumeSessionRequest, unstable.ForkSessionRequest)
 
 
 @cache
@@ -40,7 +30,7 @@ def notifications() -> msgspec.json.Decoder[SessionNotification]:
     return msgspec.json.Decoder(SessionNotification)
 
 
-class DialectV1:
+class DialectV1(SameWords):
     """Implements `acp_nvim.protocol.dialect.Dialect`."""
 
     version = 1
@@ -51,7 +41,7 @@ class DialectV1:
         """Session id and update of a `session/update`."""
         try:
             said = notifications().decode(params)
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, RecursionError):
             said = open_unions.decode(params, notifications())
         update = said.update
         if type(update) is AgentMessageChunk:  # the flood: no call more than needed
@@ -66,7 +56,7 @@ class DialectV1:
 
     def permission(self, params: msgspec.Raw) -> PermissionAsked:
         """The parameters of `session/request_permission`."""
-        return translate_v1.permission(_read(RequestPermissionRequest, params))
+        return translate_v1.permission(read(RequestPermissionRequest, params))
 
     def initialized(self, answer: msgspec.Raw) -> Initialized:
         """The answer to `initialize`."""
@@ -75,63 +65,35 @@ class DialectV1:
 
     def authenticate(self, method_id: str) -> Call[None]:
         """`authenticate`."""
-        return Call("authenticate", calls.AuthenticateRequest(method_id=method_id), _nothing)
+        return Call("authenticate", calls.AuthenticateRequest(method_id=method_id), read_nothing)
 
     def logout(self) -> Call[None]:
         """`logout`."""
-        return Call("logout", calls.LogoutRequest(), _nothing)
+        return Call("logout", calls.LogoutRequest(), read_nothing)
 
     def new_session(self, place: Place) -> Call[Opened]:
         """`session/new`."""
         params = calls.NewSessionRequest(
             cwd=place.cwd,
             mcp_servers=_servers(place),
-            additional_directories=_directories(place),
+            additional_directories=directories(place),
         )
-        return Call("session/new", params, partial(_opened, answers.NewSessionResponse))
+        return Call("session/new", params, partial(read_opened, answers.NewSessionResponse, translate_v1.opened))
 
     def load_session(self, session_id: str, place: Place) -> Call[Opened]:
         """`session/load`."""
-        params = calls.LoadSessionRequest(
-            session_id=session_id,
-            cwd=place.cwd,
-            mcp_servers=_servers(place),
-            additional_directories=_directories(place),
-        )
-        return Call("session/load", params, partial(_opened, answers.LoadSessionResponse))
+        params = _of_session(calls.LoadSessionRequest, session_id, place)
+        return Call("session/load", params, partial(read_opened, answers.LoadSessionResponse, translate_v1.opened))
 
     def resume_session(self, session_id: str, place: Place) -> Call[Opened]:
         """`session/resume`."""
-        params = calls.ResumeSessionRequest(
-            session_id=session_id,
-            cwd=place.cwd,
-            mcp_servers=_servers(place),
-            additional_directories=_directories(place),
-        )
-        return Call("session/resume", params, partial(_opened, answers.ResumeSessionResponse))
+        params = _of_session(calls.ResumeSessionRequest, session_id, place)
+        return Call("session/resume", params, partial(read_opened, answers.ResumeSessionResponse, translate_v1.opened))
 
     def fork_session(self, session_id: str, place: Place) -> Call[Opened]:
         """`session/fork`."""
-        params = unstable.ForkSessionRequest(
-            session_id=session_id,
-            cwd=place.cwd,
-            mcp_servers=_servers(place),
-            additional_directories=_directories(place),
-        )
-        return Call("session/fork", params, partial(_opened, unstable.ForkSessionResponse))
-
-    def list_sessions(self, cwd: str | None, cursor: str | None) -> Call[SessionPage]:
-        """`session/list`."""
-        params = facts.ListSessionsRequest(cwd=cwd or UNSET, cursor=cursor or UNSET)
-        return Call("session/list", params, lambda raw: session_page(_most(facts.ListSessionsResponse, raw)))
-
-    def close_session(self, session_id: str) -> Call[None]:
-        """`session/close`."""
-        return Call("session/close", facts.CloseSessionRequest(session_id=session_id), _nothing)
-
-    def delete_session(self, session_id: str) -> Call[None]:
-        """`session/delete`."""
-        return Call("session/delete", facts.DeleteSessionRequest(session_id=session_id), _nothing)
+        params = _of_session(unstable.ForkSessionRequest, session_id, place)
+        return Call("session/fork", params, partial(read_opened, unstable.ForkSessionResponse, translate_v1.opened))
 
     def prompt(self, session_id: str, blocks: Sequence[ContentBlock]) -> Call[PromptAnswer]:
         """`session/prompt`."""
@@ -145,12 +107,12 @@ class DialectV1:
     def set_mode(self, session_id: str, mode_id: str) -> Call[None]:
         """`session/set_mode`."""
         params = calls.SetSessionModeRequest(session_id=session_id, mode_id=mode_id)
-        return Call("session/set_mode", params, _nothing)
+        return Call("session/set_mode", params, read_nothing)
 
     def set_model(self, session_id: str, model_id: str) -> Call[None]:
         """`session/set_model`."""
         params = unstable.SetSessionModelRequest(session_id=session_id, model_id=model_id)
-        return Call("session/set_model", params, _nothing)
+        return Call("session/set_model", params, read_nothing)
 
     def set_config_option(self, session_id: str, config_id: str, value: str | bool) -> Call[list[ConfigOption]]:
         """`session/set_config_option`."""
@@ -163,37 +125,22 @@ class DialectV1:
         return Call("session/set_config_option", params, _options)
 
 
-def _read(shape: type[T], raw: msgspec.Raw) -> T:
-    return open_unions.decode(raw, msgspec.json.Decoder(shape))
-
-
-def _most(shape: type[T], raw: msgspec.Raw) -> T:
-    """What is right of an answer; what is wrong is logged."""
-    said, complaints = salvage(raw, msgspec.json.Decoder(shape))
-    for complaint in complaints:
-        log.warning("an answer of an agent, left out of it: %s", complaint)
-    return said
-
-
-def _nothing(_raw: msgspec.Raw) -> None:
-    """The answer says nothing but that it worked."""
-
-
-def _opened(shape: type[Any], raw: msgspec.Raw) -> Opened:
-    said, complaints = salvage(raw, msgspec.json.Decoder(shape))
-    return msgspec.structs.replace(translate_v1.opened(said), complaints=tuple(complaints))
-
-
 def _options(raw: msgspec.Raw) -> list[ConfigOption]:
-    return translate_v1.options(_most(answers.SetSessionConfigOptionResponse, raw).config_options)
+    return translate_v1.options(read_most(answers.SetSessionConfigOptionResponse, raw).config_options)
 
 
 def _prompt_answer(raw: msgspec.Raw) -> PromptAnswer:
-    return PromptAnswer(stop_reason=_read(answers.PromptResponse, raw).stop_reason)
+    return PromptAnswer(stop_reason=read(answers.PromptResponse, raw).stop_reason)
 
 
-def _directories(place: Place) -> Any:
-    return list(place.additional_directories) or UNSET
+def _of_session(kind: type[T], session_id: str, place: Place) -> T:
+    """The parameters of what opens a session that the agent has."""
+    return kind(
+        session_id=session_id,
+        cwd=place.cwd,
+        mcp_servers=_servers(place),
+        additional_directories=directories(place),
+    )
 
 
 def _servers(place: Place) -> list[mcp.McpServer]:

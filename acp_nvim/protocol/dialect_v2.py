@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from acp_nvim.protocol import translate_v2, translate_v2_answers
-from acp_nvim.protocol.answers import (
-    ConfigOption,
-    Initialized,
-    Opened,
-    PermissionAsked,
-    PromptAnswer,
-    SessionPage,
-)
+from acp_nvim.protocol.answers import ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer
 from acp_nvim.protocol.dialect import Call, Place
-from acp_nvim.protocol.translate_facts import session_page
+from acp_nvim.protocol.same_words import SameWords, directories, read, read_most, read_nothing, read_opened
 from acp_nvim.protocol.updates import Update
 from acp_nvim.wire import facts, open_unions
 from acp_nvim.wire.content import ContentBlock
@@ -29,14 +21,10 @@ from acp_nvim.wire.v2 import answers, calls
 from acp_nvim.wire.v2.requests import RequestPermissionRequest
 from acp_nvim.wire.v2.updates import UpdateSessionNotification
 
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
 _notification = msgspec.json.Decoder(UpdateSessionNotification)
 
 
-class DialectV2:
+class DialectV2(SameWords):
     """Implements `acp_nvim.protocol.dialect.Dialect`. Modes and models are configuration options here."""
 
     version = 2
@@ -55,7 +43,7 @@ class DialectV2:
 
     def permission(self, params: msgspec.Raw) -> PermissionAsked:
         """The parameters of `session/request_permission`."""
-        return translate_v2.permission(_read(RequestPermissionRequest, params))
+        return translate_v2.permission(read(RequestPermissionRequest, params))
 
     def initialized(self, answer: msgspec.Raw) -> Initialized:
         """The answer to `initialize`."""
@@ -64,18 +52,20 @@ class DialectV2:
 
     def authenticate(self, method_id: str) -> Call[None]:
         """`auth/login`."""
-        return Call("auth/login", calls.LoginAuthRequest(method_id=method_id), _nothing)
+        return Call("auth/login", calls.LoginAuthRequest(method_id=method_id), read_nothing)
 
     def logout(self) -> Call[None]:
         """`auth/logout`."""
-        return Call("auth/logout", calls.LogoutAuthRequest(), _nothing)
+        return Call("auth/logout", calls.LogoutAuthRequest(), read_nothing)
 
     def new_session(self, place: Place) -> Call[Opened]:
         """`session/new`."""
         params = calls.NewSessionRequest(
-            cwd=place.cwd, mcp_servers=_servers(place), additional_directories=_directories(place)
+            cwd=place.cwd, mcp_servers=_servers(place), additional_directories=directories(place)
         )
-        return Call("session/new", params, partial(_opened, answers.NewSessionResponse))
+        return Call(
+            "session/new", params, partial(read_opened, answers.NewSessionResponse, translate_v2_answers.opened)
+        )
 
     def load_session(self, session_id: str, place: Place) -> Call[Opened]:
         """`session/resume` from the start."""
@@ -89,19 +79,6 @@ class DialectV2:
         """Not in version 2: no agent offers it, so it is never sent."""
         return Call("session/fork", {"sessionId": session_id, "cwd": place.cwd}, _never)
 
-    def list_sessions(self, cwd: str | None, cursor: str | None) -> Call[SessionPage]:
-        """`session/list`."""
-        params = facts.ListSessionsRequest(cwd=cwd or UNSET, cursor=cursor or UNSET)
-        return Call("session/list", params, lambda raw: session_page(_most(facts.ListSessionsResponse, raw)))
-
-    def close_session(self, session_id: str) -> Call[None]:
-        """`session/close`."""
-        return Call("session/close", facts.CloseSessionRequest(session_id=session_id), _nothing)
-
-    def delete_session(self, session_id: str) -> Call[None]:
-        """`session/delete`."""
-        return Call("session/delete", facts.DeleteSessionRequest(session_id=session_id), _nothing)
-
     def prompt(self, session_id: str, blocks: Sequence[ContentBlock]) -> Call[PromptAnswer]:
         """`session/prompt`."""
         params = facts.PromptRequest(session_id=session_id, prompt=list(blocks))
@@ -113,11 +90,11 @@ class DialectV2:
 
     def set_mode(self, session_id: str, mode_id: str) -> Call[None]:
         """Not in version 2: never sent."""
-        return Call("session/set_mode", {"sessionId": session_id, "modeId": mode_id}, _nothing)
+        return Call("session/set_mode", {"sessionId": session_id, "modeId": mode_id}, read_nothing)
 
     def set_model(self, session_id: str, model_id: str) -> Call[None]:
         """Not in version 2: never sent."""
-        return Call("session/set_model", {"sessionId": session_id, "modelId": model_id}, _nothing)
+        return Call("session/set_model", {"sessionId": session_id, "modelId": model_id}, read_nothing)
 
     def set_config_option(self, session_id: str, config_id: str, value: str | bool) -> Call[list[ConfigOption]]:
         """`session/set_config_option`."""
@@ -131,51 +108,28 @@ class DialectV2:
             session_id=session_id,
             cwd=place.cwd,
             mcp_servers=_servers(place),
-            additional_directories=_directories(place),
+            additional_directories=directories(place),
             replay_from=replay_from or UNSET,
         )
-        return Call("session/resume", params, partial(_opened, answers.ResumeSessionResponse))
-
-
-def _read(shape: type[T], raw: msgspec.Raw) -> T:
-    return open_unions.decode(raw, msgspec.json.Decoder(shape))
-
-
-def _most(shape: type[T], raw: msgspec.Raw) -> T:
-    """What is right of an answer; what is wrong is logged."""
-    said, complaints = salvage(raw, msgspec.json.Decoder(shape))
-    for complaint in complaints:
-        log.warning("an answer of an agent, left out of it: %s", complaint)
-    return said
-
-
-def _nothing(_raw: msgspec.Raw) -> None:
-    """The answer says nothing but that it worked."""
+        return Call(
+            "session/resume", params, partial(read_opened, answers.ResumeSessionResponse, translate_v2_answers.opened)
+        )
 
 
 def _never(_raw: msgspec.Raw) -> Opened:
     raise msgspec.ValidationError("an answer to what was not asked")
 
 
-def _opened(shape: type[answers.ResumeSessionResponse], raw: msgspec.Raw) -> Opened:
-    said, complaints = salvage(raw, msgspec.json.Decoder(shape))
-    return msgspec.structs.replace(translate_v2_answers.opened(said), complaints=tuple(complaints))
-
-
 def _options(raw: msgspec.Raw) -> list[ConfigOption]:
-    return translate_v2_answers.options(_most(answers.SetSessionConfigOptionResponse, raw).config_options)
+    return translate_v2_answers.options(read_most(answers.SetSessionConfigOptionResponse, raw).config_options)
 
 
 def _prompt_answer(raw: msgspec.Raw) -> PromptAnswer:
     """Earlier drafts answer without the id of the message."""
     try:
-        return PromptAnswer(message_id=_read(answers.PromptResponse, raw).message_id)
+        return PromptAnswer(message_id=read(answers.PromptResponse, raw).message_id)
     except msgspec.ValidationError:
         return PromptAnswer()
-
-
-def _directories(place: Place) -> Any:
-    return list(place.additional_directories) or UNSET
 
 
 def _servers(place: Place) -> list[calls.McpServer]:

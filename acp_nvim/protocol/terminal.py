@@ -8,10 +8,7 @@ import re
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from acp_nvim.limits import TERMINAL_BYTES
-
-LINE_BYTES = 1000
-"""Bytes looked at for one line of the tail."""
+from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_LINE_BYTES
 
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # control sequences: colours, the cursor
@@ -71,7 +68,7 @@ class Terminal:
 
     def tail(self, lines: int) -> str:
         """The last lines as plain text; what a carriage return overwrote is left out."""
-        end = bytes(self._output[-lines * LINE_BYTES :])
+        end = bytes(self._output[-lines * TERMINAL_LINE_BYTES :])
         text = codecs.decode(end, "utf-8", "replace").replace("\r\n", "\n")
         plain = _ESCAPES.sub("", text).rstrip("\n")
         return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in plain.split("\n")[-lines:])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
-
-from msgspec import UNSET, UnsetType
 
 from acp_nvim.protocol import answers, updates
 from acp_nvim.protocol.given import given
-from acp_nvim.protocol.tool_call import Location
+from acp_nvim.protocol.tool_call import Item, Location, ToolCallPatch
 from acp_nvim.wire import facts
 from acp_nvim.wire.base import Unknown
+from acp_nvim.wire.config_options import SelectItem
 
 
 def compaction_message(compaction_id: str) -> str:
@@ -41,13 +40,36 @@ def translate_fact(update: Any) -> updates.Update:
             raise AssertionError(f"untranslated update {update!r}")
 
 
-def locations(
-    given_ones: list[facts.ToolCallLocation] | UnsetType | None,
-) -> list[Location] | UnsetType | None:
-    """The locations of a tool call."""
-    if given_ones is UNSET or given_ones is None:
-        return given_ones
-    return [Location(one.path, given(one.line)) for one in given_ones]
+def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
+    """What is said of a tool call (a wire type of either version); `item` translates one item of its content."""
+    content, locations = call.content, call.locations
+    return ToolCallPatch(
+        tool_call_id=call.tool_call_id,
+        name=call.name,
+        title=call.title,
+        kind=call.kind,
+        status=call.status,
+        content=[item(one) for one in content] if isinstance(content, list) else content,
+        locations=[_location(one) for one in locations] if isinstance(locations, list) else locations,
+        raw_input=call.raw_input,
+        raw_output=call.raw_output,
+        meta=call.meta,
+    )
+
+
+def _location(one: facts.ToolCallLocation) -> Location:
+    return Location(one.path, given(one.line))
+
+
+def choices(items: Iterable[SelectItem]) -> list[answers.Choice]:
+    """The values of a configuration option; those of a group have its name."""
+    found: list[answers.Choice] = []
+    for item in items:
+        if isinstance(item.options, list):
+            found += [answers.Choice(one.value, one.name, given(one.description), item.name) for one in item.options]
+        else:
+            found.append(answers.Choice(given(item.value) or "", item.name, given(item.description)))
+    return found
 
 
 def plan_entries(entries: Iterable[facts.PlanEntry]) -> list[updates.PlanEntry]:

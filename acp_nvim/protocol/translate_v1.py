@@ -8,7 +8,7 @@ from typing import Any
 from acp_nvim.protocol import answers, diff, updates
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
-from acp_nvim.protocol.translate_facts import locations, permission_options, plan_entries, translate_fact
+from acp_nvim.protocol.translate_facts import choices, permission_options, plan_entries, tool_call_patch, translate_fact
 from acp_nvim.wire.config_options import UnknownConfigOption
 from acp_nvim.wire.facts import Content, Terminal
 from acp_nvim.wire.v1 import answers as wire_answers
@@ -25,19 +25,7 @@ def translate(update: wire.SessionUpdate) -> updates.Update:
 
 def patch(call: wire.ToolCall | wire.ToolCallUpdateFields) -> ToolCallPatch:
     """What is said of a tool call."""
-    content = call.content
-    return ToolCallPatch(
-        tool_call_id=call.tool_call_id,
-        name=call.name,
-        title=call.title,
-        kind=call.kind,
-        status=call.status,
-        content=[_item(one) for one in content] if isinstance(content, list) else content,
-        locations=locations(call.locations),
-        raw_input=call.raw_input,
-        raw_output=call.raw_output,
-        meta=call.meta,
-    )
+    return tool_call_patch(call, _item)
 
 
 def _item(one: wire.ToolCallContent) -> Item:
@@ -91,21 +79,10 @@ def _option(one: config.SessionConfigOption) -> answers.ConfigOption:
         name=one.name,
         kind="select" if select else "boolean",
         current=one.current_value,
-        choices=_choices(one.options) if isinstance(one, config.SessionConfigSelect) else [],
+        choices=choices(one.options) if isinstance(one, config.SessionConfigSelect) else [],
         category=given(one.category),
         description=given(one.description),
     )
-
-
-def _choices(items: list[config.SessionConfigSelectItem]) -> list[answers.Choice]:
-    choices: list[answers.Choice] = []
-    for item in items:
-        group = given(item.group)
-        if group is None:
-            choices.append(answers.Choice(given(item.value) or "", item.name, given(item.description)))
-        for one in given(item.options) or ():
-            choices.append(answers.Choice(one.value, one.name, given(one.description), item.name))
-    return choices
 
 
 def opened(answer: Any) -> answers.Opened:

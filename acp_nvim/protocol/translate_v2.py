@@ -15,7 +15,7 @@ from acp_nvim.protocol import answers, diff, updates
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
-from acp_nvim.protocol.translate_facts import locations, permission_options, plan_entries, translate_fact
+from acp_nvim.protocol.translate_facts import permission_options, plan_entries, tool_call_patch, translate_fact
 from acp_nvim.protocol.translate_v2_answers import commands, options
 from acp_nvim.wire import facts
 from acp_nvim.wire.facts import Content, Terminal
@@ -31,19 +31,7 @@ def translate(update: wire.SessionUpdate) -> updates.Update:
 
 def patch(call: tool_calls.ToolCallUpdateFields) -> ToolCallPatch:
     """What is said of a tool call."""
-    content = call.content
-    return ToolCallPatch(
-        tool_call_id=call.tool_call_id,
-        name=call.name,
-        title=call.title,
-        kind=call.kind,
-        status=call.status,
-        content=[_item(one) for one in content] if isinstance(content, list) else content,
-        locations=locations(call.locations),
-        raw_input=call.raw_input,
-        raw_output=call.raw_output,
-        meta=call.meta,
-    )
+    return tool_call_patch(call, _item)
 
 
 def _item(one: tool_calls.ToolCallContent) -> Item:

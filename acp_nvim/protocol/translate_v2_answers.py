@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from acp_nvim.protocol import answers
 from acp_nvim.protocol.given import given
+from acp_nvim.protocol.translate_facts import choices
 from acp_nvim.wire.config_options import UnknownConfigOption
 from acp_nvim.wire.v2 import answers as wire
 from acp_nvim.wire.v2 import config
@@ -93,20 +94,10 @@ def _option(one: config.SessionConfigOption) -> answers.ConfigOption:
         name=one.name,
         kind="select" if select else "boolean",
         current=one.current_value,
-        choices=_choices(one.options) if isinstance(one, config.SessionConfigSelect) else [],
+        choices=choices(one.options) if isinstance(one, config.SessionConfigSelect) else [],
         category=given(one.category),
         description=given(one.description),
     )
-
-
-def _choices(items: list[config.SessionConfigSelectItem]) -> list[answers.Choice]:
-    choices: list[answers.Choice] = []
-    for item in items:
-        if given(item.group_id) is None:
-            choices.append(answers.Choice(given(item.value) or "", item.name, given(item.description)))
-        for one in given(item.options) or ():
-            choices.append(answers.Choice(one.value, one.name, given(one.description), item.name))
-    return choices
 
 
 def commands(given_ones: list[config.AvailableCommand]) -> list[answers.Command]:

@@ -16,6 +16,7 @@ from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.limits import TROUBLES
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import Opened
@@ -31,9 +32,6 @@ from acp_nvim.session.requests import AgentRequests
 from acp_nvim.session.turns import Turns
 
 log = logging.getLogger(__name__)
-
-MAX_TROUBLES = 20
-"""Different complaints about an agent's messages that are shown; more say nothing new."""
 
 State = Literal["starting", "idle", "running", "waiting", "stopped", "failed"]
 
@@ -238,7 +236,7 @@ class Session:
 
     def on_trouble(self, failure: Failure) -> None:
         """A message was lost, or malformed: said once for each kind."""
-        if failure.what not in self._troubles and len(self._troubles) < MAX_TROUBLES:
+        if failure.what not in self._troubles and len(self._troubles) < TROUBLES:
             self._troubles.add(failure.what)
             self.narrator.notice(failure.severity, str(failure))
 

@@ -1,4 +1,4 @@
-"""Reading an answer of which parts are wrong: those are left out, and named."""
+"""Reading an answer, or news, of which parts are wrong: those are left out, and named."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from acp_nvim.limits import WRONG_PARTS
 from acp_nvim.wire import open_unions
 
 T = TypeVar("T")
-
-MAX_COMPLAINTS: Final = 20
-"""Wrong parts of one answer that are named; an answer with more is no answer."""
 
 _PLACE: Final = re.compile(r" - at `\$([^`]*)`$")
 _STEP: Final = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
 
 def salvage(raw: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> tuple[T, list[str]]:
-    """What is right of an answer, and what was wrong, each in words that name the member.
+    """What is right of it, and what was wrong, each in words that name the member.
 
     A wrong member that must be there takes along what it belongs to. Where nothing is left it raises the first error,
     a `msgspec.DecodeError`.
@@ -28,8 +26,9 @@ def salvage(raw: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> tuple
         return open_unions.decode(raw, decoder), []
     except msgspec.ValidationError as error:
         first = error
-    value, complaints, removed = msgspec.json.decode(raw), [str(first)], _steps(first)
-    while removed and len(complaints) < MAX_COMPLAINTS:
+    removed = _steps(first)
+    value, complaints = msgspec.json.decode(raw) if removed else None, [str(first)]
+    while removed and len(complaints) < WRONG_PARTS:
         _remove(value, removed)
         try:
             return open_unions.convert(value, decoder.type), complaints

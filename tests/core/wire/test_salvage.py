@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from acp_nvim.wire.salvage import MAX_COMPLAINTS, salvage
+from acp_nvim.limits import WRONG_PARTS
+from acp_nvim.wire.salvage import salvage
 from acp_nvim.wire.v1.answers import InitializeResponse, NewSessionResponse
 
 OPTION = {"id": "o", "name": "O", "type": "boolean", "currentValue": True}
@@ -67,6 +68,12 @@ def test_a_wrong_value_of_a_map_takes_the_map_along() -> None:
     assert len(complaints) == 1
 
 
+def test_what_is_nested_too_deeply_is_no_answer() -> None:
+    deep = b'{"sessionId":"s","_meta":{"deep":%b%b}}' % (b"[" * 5000, b"]" * 5000)
+    with pytest.raises(msgspec.ValidationError, match="too deeply"):
+        salvage(deep, msgspec.json.Decoder(NewSessionResponse))
+
+
 def test_too_much_that_is_wrong_is_no_answer() -> None:
     with pytest.raises(msgspec.ValidationError):
-        read({"sessionId": "s", "configOptions": [{"type": "select"}] * (MAX_COMPLAINTS + 1)})
+        read({"sessionId": "s", "configOptions": [{"type": "select"}] * (WRONG_PARTS + 1)})
