@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
 import msgspec
 
 from acp_nvim import events
@@ -90,12 +91,12 @@ class AgentRequests:
         return pending
 
     async def _decide(self, pending: PendingPermission) -> dict[str, Any]:
-        chosen = None
         try:
             chosen = await pending.wait()
-        finally:
-            self._permissions.remove(pending)
-            self._tell(pending)
+        except anyio.get_cancelled_exc_class():
+            chosen = None  # withdrawn (`$/cancel_request`): the answer says so itself (v2 "Tool Calls")
+        self._permissions.remove(pending)
+        self._tell(pending)
         if chosen is None:
             return {"outcome": {"outcome": "cancelled"}}
         if chosen.kind.startswith("reject"):

@@ -11,6 +11,9 @@ from acp_nvim.protocol.updates import MessageChunk, MessageReplaced, StateChange
 Change = Literal["begun", "ended", "same"]
 
 
+WORKING = frozenset({"running", "requires_action"})
+
+
 class Turn:
     """The turn that runs, or the last one.
 
@@ -24,7 +27,7 @@ class Turn:
         self.stop_reason: str | None = None
         self.over = anyio.Event()
         self._prompted = False
-        self._accepted = False
+        self._begun = False
         self._echo: str | None = None
 
     def __repr__(self) -> str:
@@ -32,14 +35,17 @@ class Turn:
 
     def begin(self, prompted: bool) -> None:
         """With a prompt of ours, or without."""
-        self.running, self._prompted, self._accepted = True, prompted, not prompted
+        self.running, self._prompted, self._begun = True, prompted, not prompted
         self.stop_reason, self._echo = None, None
         self.over = anyio.Event()
 
     def accept(self, message_id: str | None) -> None:
-        """The agent took the prompt, as that message: an `idle` from now on is about it."""
-        self._accepted = True
+        """The agent took the prompt, as that message."""
         self._echo = message_id or self._echo
+
+    def cancel(self) -> None:
+        """The agent was asked to stop, even if it has not begun."""
+        self._begun = True
 
     def end(self, stop_reason: str) -> None:
         """It is over."""
@@ -48,12 +54,15 @@ class Turn:
         self.over.set()
 
     def take_state(self, news: StateChanged) -> Change:
-        """What a `state_update` means: the caller begins or ends the turn."""
+        """What a `state_update` means: the caller begins or ends the turn.
+
+        States may be told again at any time: an `idle` before the agent began is no end.
+        """
         self.requires_action = news.state == "requires_action"
-        if news.state == "running":
-            self._accepted = True
+        if news.state in WORKING:
+            self._begun = True
             return "same" if self.running else "begun"
-        if news.state == "idle" and self.running and self._accepted:
+        if news.state == "idle" and self.running and self._begun:
             return "ended"
         return "same"
 

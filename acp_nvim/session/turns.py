@@ -84,6 +84,7 @@ class Turns:
     def cancel(self, peer: AgentPeer, session_id: str) -> None:
         """Ask the agent to stop (ACP "Prompt Turn", Cancellation)."""
         self._requests.refusing = True
+        self.turn.cancel()
         peer.notify(*peer.dialect.cancel(session_id))
         self._settle("cancelled")
 

@@ -24,9 +24,17 @@ def prompted() -> Turn:
     return turn
 
 
-def test_an_idle_from_before_the_prompt_was_taken_ends_nothing(prompted: Turn) -> None:
+def test_an_idle_from_before_the_agent_began_ends_nothing(prompted: Turn) -> None:
     assert prompted.take_state(IDLE) == "same"
     prompted.accept(None)
+    assert prompted.take_state(IDLE) == "same"
+    prompted.take_state(RUNNING)
+    assert prompted.take_state(IDLE) == "ended"
+
+
+def test_an_agent_that_was_asked_to_stop_need_not_begin(prompted: Turn) -> None:
+    prompted.accept(None)
+    prompted.cancel()
     assert prompted.take_state(IDLE) == "ended"
 
 
@@ -41,6 +49,10 @@ def test_an_agent_may_begin_by_itself_and_ends_by_itself() -> None:
     assert turn.take_state(RUNNING) == "begun"
     turn.begin(prompted=False)
     assert turn.take_state(IDLE) == "ended"
+
+
+def test_requires_action_is_work_too() -> None:
+    assert Turn().take_state(WAITING) == "begun"
 
 
 def test_requires_action_lasts_until_it_runs_again_or_ends(prompted: Turn) -> None:
