@@ -75,12 +75,16 @@ class PlanReplaced(msgspec.Struct, frozen=True):
 
 
 class StateChanged(msgspec.Struct, frozen=True):
-    """The agent works (`running`), waits for the user (`requires_action`) or for a prompt (`idle`, with the reason
-    why it stopped, if that ended something); other words may come."""
+    """The agent works (`running`), waits for the user (`requires_action`) or for a prompt (`idle`).
+
+    An `idle` that ends something has the reason why. `background` are the tool calls that go on whatever the state;
+    None says nothing of them.
+    """
 
     state: str
     stop_reason: str | None = None
     error: str | None = None
+    background: frozenset[str] | None = None
 
 
 class CommandsReplaced(msgspec.Struct, frozen=True):

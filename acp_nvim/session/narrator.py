@@ -93,9 +93,14 @@ class Narrator:
         for event in self.transcript.take_stale():
             self._editor.publish(event)
 
-    def close_calls(self, status: str, rejected: set[str]) -> None:
-        """No more news is expected of the running turn's tool calls: the open ones become `status`, or `rejected`."""
+    def close_calls(self, status: str, rejected: set[str], background: frozenset[str] = frozenset()) -> None:
+        """No more news is expected of the running turn's tool calls: the open ones become `status`, or `rejected`.
+
+        Those in the background stay as they are.
+        """
         for tool_call_id in self.transcript.unfinished():
+            if tool_call_id in background:
+                continue
             closed = "rejected" if tool_call_id in rejected else status
             patch = ToolCallPatch(tool_call_id=tool_call_id, status=closed)
             self._tool_call(updates.ToolCallChanged(patch, announced=False))

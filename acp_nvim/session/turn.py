@@ -25,6 +25,7 @@ class Turn:
         self.running = False
         self.requires_action = False
         self.stop_reason: str | None = None
+        self.background: frozenset[str] = frozenset()
         self.over = anyio.Event()
         self._prompted = False
         self._begun = False
@@ -59,6 +60,8 @@ class Turn:
         States may be told again at any time: an `idle` before the agent began is no end.
         """
         self.requires_action = news.state == "requires_action"
+        if news.background is not None:
+            self.background = news.background
         if news.state in WORKING:
             self._begun = True
             return "same" if self.running else "begun"

@@ -112,8 +112,8 @@ class Turns:
         self._narrator.on_facts()
 
     def _settle(self, status: str) -> None:
-        """Nothing of the turn stays open: neither tool calls nor questions."""
-        self._narrator.close_calls(status, self._requests.rejected)
+        """Nothing of the turn stays open: neither questions nor tool calls, but those that go on in the background."""
+        self._narrator.close_calls(status, self._requests.rejected, self.turn.background)
         self._permissions.cancel_where(lambda pending: pending.session == self.key)
         self._narrator.on_facts()
 

@@ -65,6 +65,14 @@ def test_requires_action_lasts_until_it_runs_again_or_ends(prompted: Turn) -> No
     assert not prompted.requires_action
 
 
+def test_background_work_is_known_until_it_is_told_anew(prompted: Turn) -> None:
+    prompted.take_state(StateChanged("running", background=frozenset({"c"})))
+    prompted.take_state(IDLE)
+    assert prompted.background == {"c"}
+    prompted.take_state(StateChanged("idle", background=frozenset()))
+    assert prompted.background == frozenset()
+
+
 def test_the_end_is_an_event_with_a_reason(prompted: Turn) -> None:
     assert (prompted.running, prompted.over.is_set()) == (True, False)
     prompted.end("refusal")
