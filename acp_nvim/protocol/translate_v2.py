@@ -72,7 +72,15 @@ def _change(one: tool_calls.DiffChange) -> diff.FileChange:
 
 
 def _state(update: wire.StateUpdate) -> updates.Update:
-    return updates.StateChanged(update.state, given(update.stop_reason), _reason(given(update.error)))
+    return updates.StateChanged(
+        update.state, given(update.stop_reason), _reason(given(update.error)), _background(update.background)
+    )
+
+
+def _background(work: list[wire.BackgroundWork] | UnsetType | None) -> frozenset[str] | None:
+    if work is UNSET or work is None:
+        return None
+    return frozenset(one.tool_call_id for one in work if isinstance(one, wire.BackgroundToolCall))
 
 
 def _reason(error: facts.Error | None) -> str | None:
