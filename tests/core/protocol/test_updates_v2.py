@@ -1,0 +1,315 @@
+"""Every kind of version 2's `session/update` is understood; the shapes that are its own."""
+
+from __future__ import annotations
+
+import base64
+import json
+from contextlib import suppress
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+
+from acp_nvim.protocol import answers, updates
+from acp_nvim.protocol.dialect_v2 import DialectV2
+from acp_nvim.protocol.diff import Diff, FileChange, Piece, from_texts
+from acp_nvim.protocol.terminal import Exit, TerminalPatch
+from acp_nvim.protocol.tool_call import Shown, TerminalShown, ToolCallPatch, UnknownItem
+from acp_nvim.wire.base import UNKNOWN
+from acp_nvim.wire.content import TextContent
+from acp_nvim.wire.v2.updates import SessionUpdate
+
+V2 = DialectV2()
+KINDS = {str(one.__struct_config__.tag) for one in get_args(SessionUpdate)} - {UNKNOWN}
+TEXT = {"type": "text", "text": "hi"}
+HI = TextContent(text="hi")
+
+
+def decode(update: Any) -> updates.Update:
+    """The update, through JSON, as it comes over the wire."""
+    params = {"sessionId": "s", "update": update}
+    return V2.update(msgspec.Raw(json.dumps(params).encode()))[1]
+
+
+def b64(data: bytes) -> str:
+    """As bytes go over the wire."""
+    return base64.b64encode(data).decode()
+
+
+KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
+    *(
+        ({"sessionUpdate": f"{name}_chunk", "messageId": "m", "content": TEXT}, updates.MessageChunk(role, HI, "m"))
+        for name, role in (("agent_message", "agent"), ("agent_thought", "thought"), ("user_message", "user"))
+    ),
+    *(
+        ({"sessionUpdate": name, "messageId": "m", "content": [TEXT]}, updates.MessageReplaced(role, "m", [HI]))
+        for name, role in (("agent_message", "agent"), ("agent_thought", "thought"), ("user_message", "user"))
+    ),
+    ({"sessionUpdate": "agent_message", "messageId": "m"}, updates.MessageReplaced("agent", "m", UNSET)),
+    (
+        {"sessionUpdate": "agent_message", "messageId": "m", "content": None},
+        updates.MessageReplaced("agent", "m", None),
+    ),
+    ({"sessionUpdate": "state_update", "state": "running"}, updates.StateChanged("running")),
+    ({"sessionUpdate": "state_update", "state": "requires_action"}, updates.StateChanged("requires_action")),
+    (
+        {"sessionUpdate": "state_update", "state": "idle", "stopReason": "_bored"},
+        updates.StateChanged("idle", "_bored"),
+    ),
+    (
+        {
+            "sessionUpdate": "state_update",
+            "state": "idle",
+            "stopReason": "error",
+            "error": {"code": -32603, "message": "no model"},
+        },
+        updates.StateChanged("idle", "error", "no model (code -32603)"),
+    ),
+    (
+        {
+            "sessionUpdate": "state_update",
+            "state": "running",
+            "background": [{"type": "tool_call", "toolCallId": "c"}, {"type": "terminal", "terminalId": "t"}],
+        },
+        updates.StateChanged("running", background=frozenset({"c"})),
+    ),
+    (
+        {"sessionUpdate": "state_update", "state": "running", "background": None},
+        updates.StateChanged("running"),
+    ),
+    (
+        {"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "T", "status": None, "_meta": {"a": 1}},
+        updates.ToolCallChanged(ToolCallPatch(tool_call_id="c", title="T", status=None, meta={"a": 1})),
+    ),
+    (
+        {
+            "sessionUpdate": "tool_call_content_chunk",
+            "toolCallId": "c",
+            "content": {"type": "content", "content": TEXT},
+        },
+        updates.ToolCallContentAdded("c", Shown(HI)),
+    ),
+    (
+        {
+            "sessionUpdate": "terminal_update",
+            "terminalId": "t",
+            "command": "make",
+            "output": {"data": b64(b"\xffx")},
+            "exitStatus": {"exitCode": 2, "signal": None},
+        },
+        updates.TerminalChanged(TerminalPatch(terminal_id="t", command="make", output=b"\xffx", exit=Exit(2))),
+    ),
+    (
+        {"sessionUpdate": "terminal_update", "terminalId": "t", "cwd": None, "output": None, "exitStatus": None},
+        updates.TerminalChanged(TerminalPatch(terminal_id="t", cwd=None, output=None, exit=None)),
+    ),
+    (
+        {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": b64(b"\xe4\xb8")},
+        updates.TerminalPrinted("t", b"\xe4\xb8"),
+    ),
+    (
+        {
+            "sessionUpdate": "plan_update",
+            "plan": {
+                "type": "items",
+                "planId": "p",
+                "entries": [{"content": "a", "priority": "high", "status": "cancelled"}],
+            },
+        },
+        updates.PlanReplaced([updates.PlanEntry("a", "cancelled", "high")], "p"),
+    ),
+    (
+        {"sessionUpdate": "plan_update", "plan": {"type": "markdown", "planId": "p", "content": "# Plan"}},
+        updates.PlanReplaced([], "p", "# Plan"),
+    ),
+    (
+        {
+            "sessionUpdate": "available_commands_update",
+            "availableCommands": [
+                {"type": "command", "name": "a", "description": "d", "input": {"type": "text", "hint": "h"}},
+                {"type": "command", "name": "b", "description": "d", "input": {"type": "_voice"}},
+                {"type": "_macro", "name": "c", "description": "d"},
+            ],
+        },
+        updates.CommandsReplaced(
+            [answers.Command("a", "d", "h"), answers.Command("b", "d"), answers.Command("c", "d")]
+        ),
+    ),
+    (
+        {
+            "sessionUpdate": "config_option_update",
+            "configOptions": [
+                {
+                    "configId": "x",
+                    "name": "X",
+                    "type": "select",
+                    "currentValue": "a",
+                    "options": [{"groupId": "g", "name": "G", "options": [{"value": "a", "name": "A"}]}],
+                },
+                {"configId": "z", "name": "Z", "type": "_dial", "currentValue": 5},
+            ],
+        },
+        updates.ConfigReplaced(
+            [
+                answers.ConfigOption(
+                    config_id="x", name="X", kind="select", current="a", choices=[answers.Choice("a", "A", None, "G")]
+                ),
+                answers.ConfigOption(config_id="z", name="Z", kind="_dial"),
+            ]
+        ),
+    ),
+    ({"sessionUpdate": "session_info_update", "title": None}, updates.SessionInfoChanged(None)),
+    ({"sessionUpdate": "usage_update", "used": 5, "size": 9}, updates.UsageChanged(5, 9)),
+    ({"sessionUpdate": "notice", "severity": "info", "title": "T"}, updates.NoticeGiven("info", "T")),
+    (
+        {"sessionUpdate": "compaction_update", "compactionId": "k", "status": "completed", "summary": [TEXT]},
+        updates.Compaction("k", "completed", None, [HI]),
+    ),
+    (
+        {"sessionUpdate": "compaction_summary_chunk", "compactionId": "k", "content": TEXT},
+        updates.MessageChunk("thought", HI, "compaction k"),
+    ),
+    (
+        {"sessionUpdate": "state_update", "state": "_dreaming", "depth": 3},
+        updates.UnknownUpdate("state_update", {"sessionUpdate": "state_update", "state": "_dreaming", "depth": 3}),
+    ),
+    (
+        {"sessionUpdate": "_hologram", "x": [1]},
+        updates.UnknownUpdate("_hologram", {"sessionUpdate": "_hologram", "x": [1]}),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("wire", "update"), KNOWN, ids=lambda value: value["sessionUpdate"] if isinstance(value, dict) else ""
+)
+def test_every_kind_is_understood(wire: dict[str, Any], update: updates.Update) -> None:
+    assert decode(wire) == update
+
+
+def test_no_kind_of_the_wire_is_left_out_here() -> None:
+    assert {wire["sessionUpdate"] for wire, _ in KNOWN} - {"_hologram"} == KINDS
+
+
+def content(item: dict[str, Any]) -> Any:
+    """That item of a tool call's content."""
+    changed = decode({"sessionUpdate": "tool_call_update", "toolCallId": "c", "content": [item]})
+    assert isinstance(changed, updates.ToolCallChanged)
+    assert isinstance(changed.patch.content, list)
+    return changed.patch.content[0]
+
+
+PATCH = "diff --git /p/a /p/a\n--- /p/a\n+++ /p/a\n@@ -1 +1 @@\n-x\n+y\n"
+MODIFY = {"operation": "modify", "path": "/p/a", "fileType": "text"}
+
+
+@pytest.mark.parametrize(
+    ("item", "decoded"),
+    [
+        ({"type": "diff", "changes": [MODIFY]}, Diff((FileChange(path="/p/a", file_type="text"),))),
+        (
+            {"type": "diff", "changes": [MODIFY], "patch": {"format": "git_patch", "text": PATCH}},
+            Diff((FileChange(path="/p/a", file_type="text", pieces=(Piece("x\n", "y\n", 1),)),)),
+        ),
+        (
+            {"type": "diff", "changes": [{"operation": "move", "path": "/p/b", "oldPath": "/p/a"}], "patch": None},
+            Diff((FileChange(path="/p/b", operation="move", old_path="/p/a"),)),
+        ),
+        (
+            {"type": "diff", "changes": [{"operation": "_relabel", "path": "/p/b", "label": 5}]},
+            Diff((FileChange(path="/p/b", operation="_relabel"),)),
+        ),
+        ({"type": "diff", "path": "/p/a", "oldText": "x", "newText": "y"}, from_texts("/p/a", "x", "y")),
+        ({"type": "diff", "path": "/p/a", "newText": "y"}, from_texts("/p/a", None, "y")),
+        ({"type": "terminal", "terminalId": "t"}, TerminalShown("t")),
+        ({"type": "_chart", "points": [1]}, UnknownItem({"type": "_chart", "points": [1]})),
+    ],
+)
+def test_content_of_a_tool_call(item: dict[str, Any], decoded: Any) -> None:
+    assert content(item) == decoded
+
+
+def test_a_patch_of_an_unknown_format_is_shown_as_it_came() -> None:
+    shown = content({"type": "diff", "changes": [MODIFY], "patch": {"format": "_ed", "text": "1c\ny\n."}})
+    assert shown.changes[1].pieces == (Piece(None, "1c\ny\n."),)
+    assert "_ed" in shown.changes[1].note
+
+
+@pytest.mark.parametrize(
+    ("update", "field"),
+    [
+        ({"sessionUpdate": "agent_message_chunk", "content": TEXT}, "messageId"),
+        ({"sessionUpdate": "state_update"}, "state"),
+        ({"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "no base64!"}, "data"),
+        ({"sessionUpdate": "terminal_update", "terminalId": "t", "output": {"data": "A"}}, r"output\.data"),
+        ({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p"}}, "entries"),
+        ({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "c", "content": {"type": "diff"}}, "changes"),
+    ],
+)
+def test_what_is_malformed_raises_and_names_the_field(update: dict[str, Any], field: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=field):
+        decode(update)
+
+
+def permission(**members: Any) -> answers.PermissionAsked:
+    """A permission request."""
+    options = [{"optionId": "o", "name": "O", "kind": "_maybe"}]
+    wire = {"sessionId": "s", "title": "May I?", "options": options, **members}
+    return V2.permission(msgspec.Raw(json.dumps(wire).encode()))
+
+
+def test_what_a_permission_may_be_about() -> None:
+    options = [answers.PermissionOption("o", "O", "_maybe")]
+    assert permission() == answers.PermissionAsked(options=options, title="May I?")
+    assert permission(subject=None, description="D").description == "D"
+    about_call = permission(subject={"type": "tool_call", "toolCall": {"toolCallId": "c", "title": "T"}})
+    assert (about_call.tool_call_id, about_call.patch) == ("c", ToolCallPatch(tool_call_id="c", title="T"))
+    about_command = permission(subject={"type": "command", "command": "ls", "cwd": "/p", "toolCallId": "c"})
+    assert (about_command.command, about_command.cwd, about_command.tool_call_id) == ("ls", "/p", "c")
+    assert permission(subject={"type": "_weather"}).subject == {"type": "_weather"}
+
+
+def test_without_sessions_an_agent_can_nearly_nothing() -> None:
+    info = {"name": "n", "version": "1"}
+    bare = V2.initialized(msgspec.Raw(json.dumps({"protocolVersion": 2, "info": info}).encode()))
+    assert bare.abilities == answers.Abilities()
+
+
+def test_with_sessions_most_is_a_must() -> None:
+    capabilities = {"session": {"prompt": {"image": {}}, "mcp": {"stdio": {}}, "delete": None}}
+    methods = [{"type": "terminal", "methodId": "t", "name": "T", "args": ["x"], "env": [{"name": "K", "value": "v"}]}]
+    wire = {
+        "protocolVersion": 2,
+        "info": {"name": "n", "version": "1"},
+        "capabilities": capabilities,
+        "authMethods": methods,
+    }
+    told = V2.initialized(msgspec.Raw(json.dumps(wire).encode()))
+    assert told.abilities == answers.Abilities(
+        image=True,
+        list_sessions=True,
+        load=True,
+        resume=True,
+        close=True,
+        mcp_stdio=True,
+        sign_in=True,
+        sign_out=True,
+    )
+    assert told.auth_methods[0].env == {"K": "v"}
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "content", "a"]), inner),
+    max_leaves=8,
+)
+members = st.sampled_from(["content", "toolCallId", "plan", "messageId", "state", "terminalId", "data", "output"])
+
+
+@given(st.sampled_from([*sorted(KINDS), "_unknown"]), st.dictionaries(members, json_values))
+def test_any_json_is_an_update_or_a_validation_error(kind: str, rest: dict[str, Any]) -> None:
+    with suppress(msgspec.ValidationError):
+        assert isinstance(decode({"sessionUpdate": kind, **rest}), updates.Update)
