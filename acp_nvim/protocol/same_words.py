@@ -38,8 +38,11 @@ def read_nothing(_raw: msgspec.Raw) -> None:
 
 
 def read_opened(shape: type[T], translate: Callable[[T], Opened], raw: msgspec.Raw) -> Opened:
-    """What is right of the answer to what opens a session; what is wrong is among its complaints."""
-    said, complaints = salvage(raw, msgspec.json.Decoder(shape))
+    """What is right of the answer to what opens a session; what is wrong is among its complaints.
+
+    Nothing says as much as null, which is how ACP v1 "Session Setup" shows the answer to `session/load`.
+    """
+    said, complaints = salvage(b"{}" if bytes(raw) == b"null" else raw, msgspec.json.Decoder(shape))
     return msgspec.structs.replace(translate(said), complaints=tuple(complaints))
 
 

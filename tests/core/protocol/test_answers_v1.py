@@ -93,6 +93,13 @@ def test_a_new_session_needs_nothing_but_its_id(extra: dict[str, Any]) -> None:
     assert read(V1.load_session("s", PLACE), extra) == answers.Opened()
 
 
+def test_null_is_an_answer_to_what_needs_none() -> None:
+    assert read(V1.load_session("s", PLACE), None) == answers.Opened()
+    assert read(V1.resume_session("s", PLACE), None) == answers.Opened()
+    with pytest.raises(msgspec.ValidationError, match="sessionId"):
+        read(V1.new_session(PLACE), None)
+
+
 def test_the_result_of_a_prompt_may_bring_its_usage() -> None:
     answer = read(V1.prompt("s", []), {"stopReason": "max_turn_requests", "usage": {"x": 1}})
     assert answer.stop_reason == "max_turn_requests"
