@@ -6,6 +6,7 @@ import msgspec
 
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.dialect_v1 import DialectV1
+from acp_nvim.wire import open_unions
 
 NEWEST = 2
 """The latest version that we know."""
@@ -25,7 +26,7 @@ class VersionError(Exception):
 
 def choose_dialect(answer: msgspec.Raw, v2: bool) -> Dialect:
     """The dialect of an agent that answered `initialize` so. Raises `VersionError`, or `msgspec.DecodeError`."""
-    version = msgspec.json.decode(answer, type=_Answer).protocol_version
+    version = open_unions.decode(answer, msgspec.json.Decoder(_Answer)).protocol_version  # 1.0 is 1
     if version == DialectV1.version:
         return DialectV1()
     if version == NEWEST and v2:

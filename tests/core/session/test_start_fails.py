@@ -105,6 +105,11 @@ async def test_one_of_another_protocol_version_is_stopped(host: Host, version: i
     assert [pid for pid in script.notes("started") if look_at(pid)] == []
 
 
+async def test_a_version_with_a_decimal_point_is_a_version(host: Host) -> None:
+    host.script('INITIALIZE = {"protocolVersion": 1.0}')
+    assert await host.turn() == "end_turn"
+
+
 @pytest.mark.parametrize("version", ['"one"', "None", "1.5"])
 async def test_an_answer_that_is_not_acp(host: Host, version: str) -> None:
     host.script(f'INITIALIZE = {{"protocolVersion": {version}}}')
