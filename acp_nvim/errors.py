@@ -17,6 +17,7 @@ SEVERITY: dict[str, Severity] = {
     "auth_required": "error",
     "protocol_version": "error",
     "not_offered": "error",
+    "session_taken": "error",
     "bad_message": "warn",
     "turn_failed": "error",
     "no_log": "warn",

@@ -103,6 +103,12 @@ def turn_failed(name: str, error: RpcError) -> Failure:
     return turn_failed_with(name, f"{error.describe()} (code {error.code})")
 
 
+def session_taken(name: str, session_id: str) -> Failure:
+    """The agent has one session for two chats."""
+    what = f"Session {session_id!r} of agent {name!r} is open in another chat."
+    return Failure("session_taken", what, "Go on there, or :AcpStop there and try again.", name)
+
+
 def bad_message(name: str, method: str, error: Exception) -> Failure:
     """Something of a known kind that is malformed."""
     return Failure(

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from acp_nvim.errors import Failure
+from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.limits import EARLY_UPDATES
 from acp_nvim.protocol.dialect import Dialect
@@ -63,6 +63,11 @@ class AgentInbox:
         self._left.discard(session_id)
         for update in self._early.pop(session_id, []):
             session.on_update(update)
+
+    def require_free(self, session_id: str, session: PeerSession) -> None:
+        """Raises `FailureError` when another session has that id: what is said under it could not be told apart."""
+        if self.sessions.get(session_id, session) is not session:
+            raise FailureError(failures.session_taken(self._name, session_id))
 
     def forget(self, session_id: str) -> None:
         """Nobody is interested in that session any more."""

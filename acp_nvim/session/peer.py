@@ -171,16 +171,18 @@ class AgentPeer:
     async def open_session(self, call: Call[Opened], begin: Callable[[Opened], None]) -> None:
         """Open a session; `begin` is called when the answer is read, before anything that follows it is looked at.
 
-        Raises `FailureError`. A process that gave us no session at all is not left running.
+        Raises `FailureError`, as `begin` may. A process that gave us no session at all is not left running.
         """
-        malformed: list[msgspec.DecodeError] = []
+        wrong: list[FailureError] = []
 
         def on_answer(answer: Answer) -> None:
             if not isinstance(answer, Exception):
                 try:
                     begin(call.read(answer))
                 except msgspec.DecodeError as error:
-                    malformed.append(error)
+                    wrong.append(FailureError(failures.malformed_answer(self.definition.name, call.method, error)))
+                except FailureError as error:
+                    wrong.append(error)
 
         self._opening += 1
         try:
@@ -190,8 +192,8 @@ class AgentPeer:
         finally:
             self._opening -= 1
             self.leave(None)
-        if malformed:
-            raise FailureError(failures.malformed_answer(self.definition.name, call.method, malformed[0]))
+        if wrong:
+            raise wrong[0]
 
     def leave(self, session_id: str | None, force: bool = False) -> None:
         """The session needs the agent no more; without any session, or with `force`, the process is stopped."""

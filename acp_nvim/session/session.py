@@ -180,6 +180,7 @@ class Session:
 
     async def _take_up(self, peer: AgentPeer, kept: Kept, call: Call[Opened]) -> None:
         """A session whose id is known: what was said in it may come before the answer."""
+        peer.inbox.require_free(kept.session_id, self)
         self.narrator.transcript.begin_agent()
         peer.inbox.adopt(kept.session_id, self)
         try:
@@ -193,6 +194,7 @@ class Session:
         if self._connecting.cancel_called:
             return
         session_id = opened.session_id or (self._kept.session_id if self._kept else "")
+        peer.inbox.require_free(session_id, self)
         self._peer, self.session_id = peer, session_id
         self.narrator.facts.begin(opened)
         if opened.commands is not None:
@@ -212,6 +214,8 @@ class Session:
         """The user cancelled while the agent started: prompts already on screen are not sent."""
         shown = any(prompt.shown for prompt in self._queue)
         self._queue = deque(prompt for prompt in self._queue if not prompt.shown)
+        if self.turns.turn.running:  # the agent works in the session that was to be taken up
+            self.turns.end("cancelled")
         self.narrator.notice("info", "Cancelled before it was sent." if shown else "Cancelled.")
         self._set_state("stopped")
 
@@ -241,7 +245,9 @@ class Session:
             self.narrator.notice(failure.severity, str(failure))
 
     def on_gone(self, failure: Failure | None) -> None:
-        """The agent is gone; `failure` is None when we left it."""
+        """The agent is gone; `failure` is None when we left it. Who opens the session with it hears of it there."""
+        if self._peer is None:
+            return
         self._wanted = False
         if self.turns.turn.running:
             self.turns.end("error" if failure else "cancelled")
