@@ -12,11 +12,14 @@ from msgspec import UNSET
 from acp_nvim.protocol import answers
 from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.protocol.dialect_v2 import DialectV2
+from acp_nvim.wire.content import TextContent
 from tests.core.protocol.test_answers_v1 import raw, read, sent
 
 V2 = DialectV2()
 PLACE = Place("/p")
 INFO = {"name": "n", "version": "1"}
+PROMPT = {"sessionId": "s", "prompt": [{"type": "text", "text": "hi"}]}
+OPTION = {"sessionId": "s", "configId": "c", "type": "id", "value": "v"}
 OPTIONS = [{"optionId": "o", "name": "Yes", "kind": "allow_once"}]
 
 
@@ -110,10 +113,8 @@ def test_mcp_servers_say_their_type() -> None:
     }
 
 
-@pytest.mark.parametrize(("value", "kind"), [("v", "id"), (False, "boolean")])
-def test_the_value_of_an_option_says_its_type(value: str | bool, kind: str) -> None:
-    wire = {"sessionId": "s", "configId": "c", "type": kind, "value": value}
-    assert sent(V2.set_config_option("s", "c", value)) == wire
+def test_the_value_of_a_switch_says_that_it_is_one() -> None:
+    assert sent(V2.set_config_option("s", "c", False)) == {**OPTION, "type": "boolean", "value": False}
 
 
 @pytest.mark.parametrize(
@@ -121,13 +122,16 @@ def test_the_value_of_an_option_says_its_type(value: str | bool, kind: str) -> N
     [
         (V2.authenticate("a"), "auth/login", {"methodId": "a"}),
         (V2.logout(), "auth/logout", {}),
+        (V2.new_session(PLACE), "session/new", {"cwd": "/p", "mcpServers": []}),
+        (V2.prompt("s", [TextContent(text="hi")]), "session/prompt", PROMPT),
+        (V2.set_config_option("s", "c", "v"), "session/set_config_option", OPTION),
         (V2.list_sessions("/p", None), "session/list", {"cwd": "/p"}),
         (V2.close_session("s"), "session/close", {"sessionId": "s"}),
         (V2.delete_session("s"), "session/delete", {"sessionId": "s"}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_sent(call: Call[Any], method: str, wire: dict[str, str]) -> None:
+def test_what_is_sent(call: Call[Any], method: str, wire: dict[str, Any]) -> None:
     assert (call.method, sent(call)) == (method, wire)
 
 
@@ -162,6 +166,6 @@ class TestPermission:
             V2.permission(raw({"sessionId": "s", "title": "T"}))
 
 
-def test_json_is_what_is_sent() -> None:
+def test_a_cancellation_is_about_the_session() -> None:
     method, cancel = V2.cancel("s")
     assert (method, json.loads(msgspec.json.encode(cancel))) == ("session/cancel", {"sessionId": "s"})

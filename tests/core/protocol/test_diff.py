@@ -82,6 +82,17 @@ def test_a_hunk_that_only_inserts_begins_after_the_line_it_names() -> None:
     assert change.pieces == (Piece("", "x\ny\n", 5),)
 
 
+def test_a_missing_newline_is_missing_on_its_side_only() -> None:
+    patch = "diff --git /p/a /p/a\n--- /p/a\n+++ /p/a\n@@ -1,2 +1,2 @@\n x\n-y\n\\ No newline at end of file\n+z\n"
+    (change,) = from_patch([FileChange(path="/p/a")], patch).changes
+    assert change.pieces == (Piece("x\ny", "x\nz\n", 1),)
+
+
+def test_a_deleted_file_that_only_a_git_patch_names() -> None:
+    patch = "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
+    assert from_patch([], patch).changes == (FileChange(path="x", operation="delete", pieces=(Piece("a\n", "", 1),)),)
+
+
 def test_a_change_without_hunks_keeps_what_is_known_of_it() -> None:
     moved = FileChange(path="/p/b", operation="move", old_path="/p/a")
     patch = "diff --git /p/a /p/b\nsimilarity index 100%\nrename from /p/a\nrename to /p/b\n"
@@ -100,6 +111,7 @@ def test_a_patch_that_cannot_be_read_loses_nothing(patch: str) -> None:
     known = FileChange(path="/p/a")
     diff = from_patch([known], patch)
     assert diff.changes[0] == known
+    assert {(one.path, one.operation) for one in diff.changes[1:]} <= {("patch", "patch")}
     assert all(patch in piece.new_text for one in diff.changes[1:] for piece in one.pieces)
 
 

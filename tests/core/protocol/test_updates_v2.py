@@ -126,6 +126,14 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
         updates.PlanReplaced([], "p", "# Plan"),
     ),
     (
+        {"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": "p", "uri": "file:///plan.md"}},
+        updates.PlanReplaced([], "p", "file:///plan.md"),
+    ),
+    (
+        {"sessionUpdate": "plan_update", "plan": {"type": "_song", "planId": "p"}},
+        updates.PlanReplaced([], "p", "a plan of an unknown kind ('_song')"),
+    ),
+    (
         {
             "sessionUpdate": "available_commands_update",
             "availableCommands": [
@@ -147,16 +155,25 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
                     "name": "X",
                     "type": "select",
                     "currentValue": "a",
-                    "options": [{"groupId": "g", "name": "G", "options": [{"value": "a", "name": "A"}]}],
+                    "options": [
+                        {"value": "z", "name": "Z", "description": "last"},
+                        {"groupId": "g", "name": "G", "options": [{"value": "a", "name": "A"}]},
+                    ],
                 },
+                {"configId": "y", "name": "Y", "type": "boolean", "currentValue": True, "category": "model"},
                 {"configId": "z", "name": "Z", "type": "_dial", "currentValue": 5},
             ],
         },
         updates.ConfigReplaced(
             [
                 answers.ConfigOption(
-                    config_id="x", name="X", kind="select", current="a", choices=[answers.Choice("a", "A", None, "G")]
+                    config_id="x",
+                    name="X",
+                    kind="select",
+                    current="a",
+                    choices=[answers.Choice("z", "Z", "last"), answers.Choice("a", "A", None, "G")],
                 ),
+                answers.ConfigOption(config_id="y", name="Y", kind="boolean", current=True, category="model"),
                 answers.ConfigOption(config_id="z", name="Z", kind="_dial"),
             ]
         ),
@@ -243,8 +260,8 @@ def test_a_patch_of_an_unknown_format_is_shown_as_it_came() -> None:
     [
         ({"sessionUpdate": "agent_message_chunk", "content": TEXT}, "messageId"),
         ({"sessionUpdate": "state_update"}, "state"),
-        ({"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "no base64!"}, "data"),
-        ({"sessionUpdate": "terminal_update", "terminalId": "t", "output": {"data": "A"}}, r"output\.data"),
+        ({"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "no base64!"}, r"update\.data`"),
+        ({"sessionUpdate": "terminal_update", "terminalId": "t", "output": {"data": "A"}}, r"update\.output\.data`"),
         ({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p"}}, "entries"),
         ({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "c", "content": {"type": "diff"}}, "changes"),
     ],
@@ -254,51 +271,11 @@ def test_what_is_malformed_raises_and_names_the_field(update: dict[str, Any], fi
         decode(update)
 
 
-def permission(**members: Any) -> answers.PermissionAsked:
-    """A permission request."""
-    options = [{"optionId": "o", "name": "O", "kind": "_maybe"}]
-    wire = {"sessionId": "s", "title": "May I?", "options": options, **members}
-    return V2.permission(msgspec.Raw(json.dumps(wire).encode()))
-
-
-def test_what_a_permission_may_be_about() -> None:
-    options = [answers.PermissionOption("o", "O", "_maybe")]
-    assert permission() == answers.PermissionAsked(options=options, title="May I?")
-    assert permission(subject=None, description="D").description == "D"
-    about_call = permission(subject={"type": "tool_call", "toolCall": {"toolCallId": "c", "title": "T"}})
-    assert (about_call.tool_call_id, about_call.patch) == ("c", ToolCallPatch(tool_call_id="c", title="T"))
-    about_command = permission(subject={"type": "command", "command": "ls", "cwd": "/p", "toolCallId": "c"})
-    assert (about_command.command, about_command.cwd, about_command.tool_call_id) == ("ls", "/p", "c")
-    assert permission(subject={"type": "_weather"}).subject == {"type": "_weather"}
-
-
-def test_without_sessions_an_agent_can_nearly_nothing() -> None:
-    info = {"name": "n", "version": "1"}
-    bare = V2.initialized(msgspec.Raw(json.dumps({"protocolVersion": 2, "info": info}).encode()))
-    assert bare.abilities == answers.Abilities()
-
-
-def test_with_sessions_most_is_a_must() -> None:
-    capabilities = {"session": {"prompt": {"image": {}}, "mcp": {"stdio": {}}, "delete": None}}
-    methods = [{"type": "terminal", "methodId": "t", "name": "T", "args": ["x"], "env": [{"name": "K", "value": "v"}]}]
-    wire = {
-        "protocolVersion": 2,
-        "info": {"name": "n", "version": "1"},
-        "capabilities": capabilities,
-        "authMethods": methods,
-    }
-    told = V2.initialized(msgspec.Raw(json.dumps(wire).encode()))
-    assert told.abilities == answers.Abilities(
-        image=True,
-        list_sessions=True,
-        load=True,
-        resume=True,
-        close=True,
-        mcp_stdio=True,
-        sign_in=True,
-        sign_out=True,
-    )
-    assert told.auth_methods[0].env == {"K": "v"}
+def test_what_is_right_of_a_malformed_update_is_the_rest() -> None:
+    wrong = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": 5, "status": "completed"}
+    params = msgspec.Raw(json.dumps({"sessionId": "s", "update": wrong}).encode())
+    rest = updates.ToolCallChanged(ToolCallPatch(tool_call_id="c", status="completed"))
+    assert V2.rest_of_update(params) == ("s", rest)
 
 
 json_values = st.recursive(
