@@ -41,7 +41,7 @@ WRONG_PARTS: Final = 20
 """Wrong parts of one message that are left out and named; what has more is not the protocol."""
 
 TROUBLES: Final = 20
-"""Different complaints about an agent's messages that a session shows; more say nothing new."""
+"""Different complaints about an agent's messages, and kinds of unknown ones shown in a session; more are not news."""
 
 STDERR_LINES: Final = 20
 """Lines of stderr kept for the moment an agent dies."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from acp_nvim import events
 from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure, Severity
+from acp_nvim.limits import TROUBLES
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.tool_call import ToolCallPatch
 from acp_nvim.protocol.translate_facts import compaction_message
@@ -35,6 +36,7 @@ class Narrator:
         self._editor = editor
         self.on_facts = on_facts
         self._commands: events.Commands | None = None
+        self._unknown_kinds: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<Narrator {self.transcript!r} {self.facts!r}>"
@@ -143,4 +145,10 @@ class Narrator:
                 summary = updates.MessageReplaced("thought", compaction_message(update.compaction_id), update.summary)
                 self.publish(self.transcript.replace_message(summary))
             case updates.UnknownUpdate():
-                self.notice("info", f"The agent sent an update that acp_nvim does not know: {update.kind}")
+                self._unknown(update.kind)
+
+    def _unknown(self, kind: str) -> None:
+        """Told once for each kind: who sends one may send thousands."""
+        if kind not in self._unknown_kinds and len(self._unknown_kinds) < TROUBLES:
+            self._unknown_kinds.add(kind)
+            self.notice("info", f"The agent sent an update that acp_nvim does not know: {kind}")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from acp_nvim import events
+from acp_nvim.limits import TROUBLES
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -126,6 +127,21 @@ async def test_an_update_of_an_unknown_kind_is_a_line_and_its_rest_is_passed_ove
     """)
     await host.turn()
     assert host.notices() == ["The agent sent an update that acp_nvim does not know: next_edit"]
+    assert host.text() == "on"
+
+
+async def test_updates_of_unknown_kinds_do_not_fill_the_chat(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            for number in range(100):
+                prompt.update("same")
+            for number in range(100):
+                prompt.update(f"kind {number}")
+            prompt.say("on")
+    """)
+    await host.turn()
+    assert sum(text.endswith(": same") for text in host.notices()) == 1
+    assert len(host.notices()) == TROUBLES
     assert host.text() == "on"
 
 
