@@ -27,7 +27,7 @@ class Turn:
         self.stop_reason: str | None = None
         self.background: frozenset[str] = frozenset()
         self.over = anyio.Event()
-        self._prompted = False
+        self.prompted = False
         self._begun = False
         self._echo: str | None = None
 
@@ -36,7 +36,7 @@ class Turn:
 
     def begin(self, prompted: bool) -> None:
         """With a prompt of ours, or without."""
-        self.running, self._prompted, self._begun = True, prompted, not prompted
+        self.running, self.prompted, self._begun = True, prompted, not prompted
         self.stop_reason, self._echo = None, None
         self.over = anyio.Event()
 
@@ -77,7 +77,7 @@ class Turn:
         """
         if not isinstance(update, MessageChunk | MessageReplaced) or update.role != "user":
             return False
-        if not self._prompted:
+        if not self.prompted:
             return False
         if not ids:
             return self.running

@@ -60,11 +60,8 @@ class Turns:
                 call = peer.dialect.prompt(session_id, prompt.blocks(peer.abilities.embedded_context))
                 await peer.request(call.method, call.params, partial(self._on_answer, call, peer))
                 await self.turn.over.wait()
-        except RpcError as error:
-            if self.turn.stop_reason == "error":
-                self._narrator.failure(failures.turn_failed(self._agent, error))
-        except FailureError:
-            return  # who lost the agent has told it
+        except (RpcError, FailureError):
+            return  # who took the answer, or lost the agent, has told it
 
     def abandon(self) -> None:
         """The agent is gone: nobody waits for the end of its turn."""
@@ -97,6 +94,8 @@ class Turns:
             if news.error is not None:
                 self._narrator.failure(failures.turn_failed_with(self._agent, news.error))
             self.end(news.stop_reason or "end_turn")
+            if self.turn.prompted:
+                self._prompting.cancel()  # an answer that is still missing must not hold up the next prompt
         else:
             self._narrator.on_facts()
 
@@ -122,6 +121,8 @@ class Turns:
         if not self.turn.running:
             return
         if isinstance(answer, RpcError):
+            if not self._requests.refusing:
+                self._narrator.failure(failures.turn_failed(self._agent, answer))
             self.end("cancelled" if self._requests.refusing else "error")
         elif isinstance(answer, Exception):
             return  # the agent is gone: who lost it ends the turn

@@ -1,0 +1,59 @@
+"""Turns of version 2, where the answer to a prompt only takes it: answers at odd times, or never."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_nvim import events
+from tests.core.session.host import Host
+
+pytestmark = pytest.mark.anyio
+
+AGENT = """
+    INITIALIZE = {"protocolVersion": 2, "info": {"name": "v2", "version": "1"}, "capabilities": {"session": {}}}
+    def state(prompt, word, **fields):
+        prompt.update("state_update", state=word, **fields)
+"""
+
+
+async def three_prompts(host: Host, turn: str) -> list[str]:
+    """Queued at once with that agent: the stop reasons of their turns."""
+    host.hello(protocol={"v2": True})
+    host.script(AGENT + turn)
+    host.open()
+    for text in ("one", "two", "three"):
+        host.prompt(text)
+    await host.until("three turns", lambda: len(host.of(events.TurnEnd)) == 3)
+    assert host.text("user") == "onetwothree"
+    return [end.stop_reason for end in host.of(events.TurnEnd)]
+
+
+@pytest.mark.parametrize("answer", ["NO_ANSWER", '{"messageId": "m"}', "{}"])
+async def test_an_answer_after_the_end_or_never_holds_up_no_prompt(host: Host, answer: str) -> None:
+    turn = f"""
+    def turn(agent, prompt):
+        state(prompt, "running")
+        state(prompt, "idle", stopReason="end_turn")
+        return {answer}
+    """
+    assert await three_prompts(host, turn) == ["end_turn"] * 3
+    assert host.notices() == []
+
+
+async def test_an_error_is_told_whatever_the_agent_does_next(host: Host) -> None:
+    turn = """
+    def turn(agent, prompt):
+        error = {"jsonrpc": "2.0", "id": prompt.id, "error": {"code": -32603, "message": "no " + prompt.text}}
+        update = {"sessionUpdate": "state_update", "state": "running"}
+        params = {"sessionId": prompt.session_id, "update": update}
+        running = {"jsonrpc": "2.0", "method": "session/update", "params": params}
+        agent.raw(json.dumps(error).encode() + b"\\n" + json.dumps(running).encode() + b"\\n")
+        state(prompt, "idle")
+        return NO_ANSWER
+    """
+    host.hello(protocol={"v2": True})
+    host.script(AGENT + turn)
+    await host.turn("one")
+    await host.until("the agent's own turn to end", lambda: len(host.of(events.TurnEnd)) == 2)
+    assert [end.stop_reason for end in host.of(events.TurnEnd)] == ["error", "end_turn"]
+    assert host.notices() == ["Agent 'it' failed on this prompt: no one (code -32603). You can prompt again."]
