@@ -10,7 +10,8 @@ from msgspec import UNSET, UnsetType
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.wire.content import ContentBlock
 
-UNFINISHED = frozenset({"pending", "in_progress", "paused"})
+FINISHED = frozenset({"completed", "failed", "cancelled", "rejected", "unfinished"})
+"""Statuses after which no work is expected; the last two are ours, for what a turn left open (session/turns.py)."""
 
 
 class Location(msgspec.Struct):
@@ -92,8 +93,8 @@ class ToolCall(msgspec.Struct, kw_only=True):
 
     @property
     def finished(self) -> bool:
-        """No more work is expected on it."""
-        return self.status not in UNFINISHED
+        """No more work is expected on it; a status that we do not know counts as in progress (v2, ToolCallStatus)."""
+        return self.status in FINISHED
 
 
 _FIELDS = tuple(name for name in ToolCall.__struct_fields__ if name != "tool_call_id")

@@ -190,7 +190,9 @@ def test_cleared_lists_are_not_shared() -> None:
         ("completed", True),
         ("failed", True),
         ("cancelled", True),
-        ("_on_hold", True),
+        ("rejected", True),
+        ("unfinished", True),
+        ("_on_hold", False),
     ],
 )
 def test_who_is_unfinished(status: str, finished: bool) -> None:
