@@ -95,8 +95,10 @@ def _plan(update: wire.PlanUpdate) -> updates.Update:
     if isinstance(update.plan, wire.PlanItems):
         return updates.PlanReplaced(plan_entries(update.plan.entries), update.plan.plan_id)
     said = update.plan.original
-    text = said.get("content", said.get("uri", f"a plan of an unknown kind ({said.get('type')!r})"))
-    return updates.PlanReplaced([], str(said.get("planId")), str(text))
+    plan_id, text = said.get("planId"), said.get("content", said.get("uri"))
+    if not isinstance(text, str):
+        text = f"a plan of an unknown kind ({said.get('type')!r})"
+    return updates.PlanReplaced([], plan_id if isinstance(plan_id, str) else None, text)
 
 
 def _terminal(update: tool_calls.TerminalUpdate) -> updates.Update:

@@ -134,6 +134,10 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
         updates.PlanReplaced([], "p", "a plan of an unknown kind ('_song')"),
     ),
     (
+        {"sessionUpdate": "plan_update", "plan": {"type": "_map", "content": {"x": 1}}},
+        updates.PlanReplaced([], None, "a plan of an unknown kind ('_map')"),
+    ),
+    (
         {
             "sessionUpdate": "available_commands_update",
             "availableCommands": [
