@@ -10,8 +10,8 @@ import msgspec
 class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
     """An agent that can be started.
 
-    `command` is an argument list; `env` is set on top of the user's environment; `mcp_servers` goes into
-    `session/new` as it is.
+    `command` is an argument list; `env` is set on top of the user's environment; `mcp_servers` are as
+    they go over the wire; what may be left out is added, and who cannot be reached is left out.
     """
 
     name: str
