@@ -249,8 +249,7 @@ class Session:
         if self._peer is None:
             return
         self._wanted = False
-        if self.turns.turn.running:
-            self.turns.end("error" if failure else "cancelled")
+        self.turns.lose_agent("error" if failure else "cancelled")
         self._leave("failed" if failure else "stopped")
         self.turns.abandon()
         if failure is not None:
@@ -260,8 +259,7 @@ class Session:
     def _fail(self, failure: Failure) -> None:
         """The agent could not be started, or we failed with it."""
         self._wanted = False
-        if self.turns.turn.running:
-            self.turns.end("error")
+        self.turns.lose_agent("error")
         self._leave("failed")
         kept = "Your prompt is kept, and goes out as soon as the agent starts." if self._queue else ""
         self.narrator.failure(failure, kept)

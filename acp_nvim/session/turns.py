@@ -110,6 +110,14 @@ class Turns:
         self._narrator.publish(events.FilesMaybeChanged(session=self.key, cwd=self._cwd))
         self._narrator.on_facts()
 
+    def lose_agent(self, stop_reason: str) -> None:
+        """The agent is gone, and with it what it did in the background."""
+        background, self.turn.background = self.turn.background, frozenset()
+        if self.turn.running:
+            self.end(stop_reason)
+        elif background:
+            self._settle("unfinished")
+
     def _settle(self, status: str) -> None:
         """Nothing of the turn stays open: neither questions nor tool calls, but those that go on in the background."""
         self._narrator.close_calls(status, self._requests.rejected, self.turn.background)

@@ -57,3 +57,24 @@ async def test_an_error_is_told_whatever_the_agent_does_next(host: Host) -> None
     await host.until("the agent's own turn to end", lambda: len(host.of(events.TurnEnd)) == 2)
     assert [end.stop_reason for end in host.of(events.TurnEnd)] == ["error", "end_turn"]
     assert host.notices() == ["Agent 'it' failed on this prompt: no one (code -32603). You can prompt again."]
+
+
+@pytest.mark.parametrize("dies", ["in its turn", "after it"])
+async def test_what_goes_on_in_the_background_ends_with_the_agent(host: Host, dies: str) -> None:
+    turn = f"""
+    def turn(agent, prompt):
+        state(prompt, "running", background=[{{"type": "tool_call", "toolCallId": "c"}}])
+        prompt.update("tool_call_update", toolCallId="c", title="Watch", status="in_progress")
+        if {dies!r} == "in its turn":
+            os._exit(1)
+        state(prompt, "idle", stopReason="end_turn")
+        return {{}}
+    """
+    host.hello(protocol={"v2": True})
+    host.script(AGENT + turn)
+    await host.turn()
+    if dies == "after it":
+        [call] = host.calls().values()
+        assert call.status == "in_progress"
+        host.stop()
+    await host.until("the call to be closed", lambda: [one.status for one in host.calls().values()] == ["unfinished"])
