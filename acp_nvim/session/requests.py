@@ -16,6 +16,7 @@ from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
 from acp_nvim.protocol.answers import PermissionAsked
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.given import given
+from acp_nvim.protocol.same_words import read
 from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
 from acp_nvim.session.narrator import Narrator
@@ -68,9 +69,9 @@ class AgentRequests:
                 case "session/request_permission":
                     return self._decide(self._ask(dialect.permission(params)))
                 case "fs/read_text_file":
-                    return self._read(msgspec.json.decode(params, type=ReadTextFileRequest))
+                    return self._read(read(ReadTextFileRequest, params))
                 case "fs/write_text_file":
-                    return self._write(msgspec.json.decode(params, type=WriteTextFileRequest))
+                    return self._write(read(WriteTextFileRequest, params))
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
         raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}")

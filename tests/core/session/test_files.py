@@ -18,7 +18,7 @@ TRY = """
 """
 
 
-def reading(host: Host, path: str, **fields: int) -> str:
+def reading(host: Host, path: str, **fields: float) -> str:
     """A script that reads a file."""
     return f"{TRY}\n    def turn(agent, prompt):\n        attempt(agent, lambda: prompt.read({path!r}, **{fields!r}))\n"
 
@@ -28,11 +28,12 @@ def writing(host: Host, path: str, text: str = "new") -> str:
     return f"{TRY}\n    def turn(agent, prompt):\n        attempt(agent, lambda: prompt.write({path!r}, {text!r}))\n"
 
 
-async def test_a_buffer_is_read_before_the_file(host: Host) -> None:
+@pytest.mark.parametrize("one", [1, 1.0], ids=["1", "1.0"])  # JSON has one kind of numbers
+async def test_a_buffer_is_read_before_the_file(host: Host, one: float) -> None:
     path = host.cwd / "f"
     path.write_text("on disk\n")
     host.editor.open(path, "in\nthe\nbuffer\n")
-    script = host.script(reading(host, str(path), line=2, limit=1))
+    script = host.script(reading(host, str(path), line=2 * one, limit=one))
     await host.turn()
     assert script.notes("result") == ["the\n"]
 
