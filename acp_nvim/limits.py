@@ -16,6 +16,9 @@ MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 PATCH_CHARS: Final = 256 * 1024
 """A patch that is taken apart into hunks: that much takes 30 ms of the host."""
 
+CALL_ITEMS: Final = 50
+"""Items of a tool call's content that are shown of its beginning, and of its end; more are counted."""
+
 TERMINAL_BYTES: Final = 1024 * 1024
 """Output kept of a terminal that an agent shows: its end."""
 

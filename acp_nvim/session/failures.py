@@ -13,6 +13,9 @@ from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSIO
 
 _LOG = ":AcpLog shows what it said."
 
+NOT_RESTORED = frozenset({"agent_refused", "not_offered", "session_taken"})
+"""Failures to take up a session that would come again with each try."""
+
 
 def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueError) -> Failure:
     """The command is not there, or may not be run; or the directory is not there."""

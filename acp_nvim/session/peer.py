@@ -15,8 +15,7 @@ from acp_nvim.agents.definition import QUIRKS, AgentDefinition
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.jsonrpc.messages import (
-    INVALID_PARAMS,
-    UNSUPPORTED_PROTOCOL_VERSION,
+    AUTH_REQUIRED,
     PeerGoneError,
     RpcError,
 )
@@ -137,12 +136,16 @@ class AgentPeer:
         log.info("%s: %s %s, ACP version %d", name, self.info.name, self.info.version, self.dialect.version)
 
     async def _greet(self, v2: bool) -> msgspec.Raw:
-        """The answer to `initialize`. Who refuses version 2, rather than to answer with version 1, is asked again."""
+        """The answer to `initialize`. Who refuses version 2, rather than to answer with version 1, is asked again.
+
+        Whatever the error: agents of version 1 choke on the newer one in many ways.
+        """
         try:
             return await self.request("initialize", initialize_params(v2))
         except RpcError as error:
-            if not v2 or error.code not in (INVALID_PARAMS, UNSUPPORTED_PROTOCOL_VERSION):
+            if not v2 or error.code == AUTH_REQUIRED:
                 raise
+            log.info("%s: refused version 2 (%r), is asked for version 1", self.definition.name, error)
             return await self.request("initialize", initialize_params(v2=False))
 
     async def request(self, method: str, params: Any, on_answer: Callable[[Answer], None] | None = None) -> msgspec.Raw:

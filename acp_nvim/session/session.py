@@ -225,7 +225,7 @@ class Session:
         """Something the agent says. Some echo the prompt: it stands in the transcript already."""
         if isinstance(update, updates.StateChanged):
             self.turns.take_state(update)
-        elif self._peer is None or not self.turns.turn.is_echo(update, ids=not self._peer.dialect.answer_ends_turn):
+        elif self._peer is None or self.turns.turn.take_message(update, not self._peer.dialect.answer_ends_turn):
             self.narrator.update(update)
 
     def on_caught_up(self) -> None:
@@ -262,6 +262,9 @@ class Session:
         self.turns.lose_agent("error")
         self._leave("failed")
         kept = "Your prompt is kept, and goes out as soon as the agent starts." if self._queue else ""
+        if self._kept is not None and failure.code in failures.NOT_RESTORED:
+            self._kept = None
+            kept = "Your next prompt begins a new session."
         self.narrator.failure(failure, kept)
 
     def _leave(self, state: State) -> None:

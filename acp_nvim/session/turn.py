@@ -10,7 +10,6 @@ from acp_nvim.protocol.updates import MessageChunk, MessageReplaced, StateChange
 
 Change = Literal["begun", "ended", "same"]
 
-
 WORKING = frozenset({"running", "requires_action"})
 
 
@@ -29,6 +28,7 @@ class Turn:
         self.over = anyio.Event()
         self.prompted = False
         self._begun = False
+        self._idle = False
         self._echo: str | None = None
 
     def __repr__(self) -> str:
@@ -37,16 +37,17 @@ class Turn:
     def begin(self, prompted: bool) -> None:
         """With a prompt of ours, or without."""
         self.running, self.prompted, self._begun = True, prompted, not prompted
-        self.stop_reason, self._echo = None, None
+        self.stop_reason, self._echo, self._idle = None, None, False
         self.over = anyio.Event()
 
     def accept(self, message_id: str | None) -> None:
         """The agent took the prompt, as that message."""
         self._echo = message_id or self._echo
 
-    def cancel(self) -> None:
-        """The agent was asked to stop, even if it has not begun."""
+    def cancel(self) -> bool:
+        """The agent is asked to stop, begun or not; True when it said that it is idle, and may be silent."""
         self._begun = True
+        return self._idle
 
     def end(self, stop_reason: str) -> None:
         """It is over."""
@@ -63,13 +64,20 @@ class Turn:
         if news.background is not None:
             self.background = news.background
         if news.state in WORKING:
-            self._begun = True
+            self._begun, self._idle = True, False
             return "same" if self.running else "begun"
-        if news.state == "idle" and self.running and self._begun:
-            return "ended"
-        return "same"
+        self._idle = news.state == "idle"
+        return "ended" if self._idle and self.running and self._begun else "same"
 
-    def is_echo(self, update: Update, ids: bool) -> bool:
+    def take_message(self, update: Update, ids: bool) -> bool:
+        """Whether it is to be shown: an echo of our prompt is not, and what the agent says shows that it works."""
+        if self._is_echo(update, ids):
+            return False
+        if isinstance(update, MessageChunk | MessageReplaced) and update.role != "user":
+            self._begun = True
+        return True
+
+    def _is_echo(self, update: Update, ids: bool) -> bool:
         """Whether an update only repeats our prompt, which stands in the transcript already.
 
         With message ids (`ids`, version 2) the first user message is the echo; without them, all that the agent says

@@ -81,9 +81,11 @@ class Turns:
     def cancel(self, peer: AgentPeer, session_id: str) -> None:
         """Ask the agent to stop (ACP "Prompt Turn", Cancellation)."""
         self._requests.refusing = True
-        self.turn.cancel()
         peer.notify(*peer.dialect.cancel(session_id))
-        self._settle("cancelled")
+        if self.turn.cancel():
+            self.end("cancelled")
+        else:
+            self._settle("cancelled")
 
     def take_state(self, news: updates.StateChanged) -> None:
         """What the agent says of its work."""
@@ -103,6 +105,7 @@ class Turns:
         """The turn is over."""
         self.turn.end(stop_reason)
         self._settle("cancelled" if stop_reason == "cancelled" else "unfinished")
+        self._requests.refusing = False  # what is asked from now on is not about this turn
         if stop_reason not in ("end_turn", "error"):
             level: Severity = "info" if stop_reason == "cancelled" else "warn"
             self._narrator.notice(level, f"Stopped: {stop_reason}")

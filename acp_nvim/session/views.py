@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from acp_nvim import events
-from acp_nvim.limits import TERMINAL_LINES
+from acp_nvim.limits import CALL_ITEMS, TERMINAL_LINES
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import PermissionAsked
 from acp_nvim.protocol.diff import Diff, FileChange
@@ -23,9 +23,20 @@ def call_view(call: ToolCall, past_diffs: Sequence[Diff], terminals: Terminals) 
         title=call.title or call.name or call.tool_call_id,
         kind=call.kind,
         status=call.status,
-        content=[view for one in (*past_diffs, *call.content) for view in items(one, terminals)],
+        content=list(_content([*past_diffs, *call.content], terminals)),
         locations=places(call.locations),
     )
+
+
+def _content(shown: Sequence[Item], terminals: Terminals) -> Iterable[events.Item]:
+    """Of many items the first and the last: drawing all of them with each that comes would take ever longer."""
+    hidden = len(shown) - 2 * CALL_ITEMS
+    for one in shown if hidden <= 0 else shown[:CALL_ITEMS]:
+        yield from items(one, terminals)
+    if hidden > 0:
+        yield events.OtherItem(f"… {hidden} more items …")
+        for one in shown[-CALL_ITEMS:]:
+            yield from items(one, terminals)
 
 
 def items(one: Item, terminals: Terminals) -> Iterable[events.Item]:

@@ -159,8 +159,10 @@ class LiveClient:
         if how == "new":
             self.host.open(key)
         else:
-            session = self.host.app._new_session(OpenedAs(key, str(self.host.cwd)))
-            session.restore(message["params"]["sessionId"], how)  # type: ignore[arg-type]
+            kept = message["params"]["sessionId"]
+            for peer in self.host.app._peers._peers.values():
+                peer.inbox.sessions.pop(kept, None)  # the client that was recorded had no chats to mix up
+            self.host.app._new_session(OpenedAs(key, str(self.host.cwd))).restore(kept, how)  # type: ignore[arg-type]
         result = self._answers.get(id_key(message), {}).get("result") or {}
         named = result.get("sessionId") or message["params"].get("sessionId")
         if "error" not in self._answers.get(id_key(message), {"error": None}):

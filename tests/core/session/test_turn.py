@@ -51,6 +51,30 @@ def test_an_agent_may_begin_by_itself_and_ends_by_itself() -> None:
     assert turn.take_state(IDLE) == "ended"
 
 
+def test_who_answers_without_saying_that_it_works_works(prompted: Turn) -> None:
+    prompted.accept("m")
+    assert prompted.take_message(chunk("a", "agent"), ids=True)
+    assert prompted.take_state(IDLE) == "ended"
+
+
+def test_an_echo_is_no_answer(prompted: Turn) -> None:
+    prompted.accept("m")
+    prompted.take_message(chunk("m"), ids=True)
+    assert prompted.take_state(IDLE) == "same"
+
+
+def test_who_is_idle_when_asked_to_stop_need_not_say_so_again(prompted: Turn) -> None:
+    prompted.accept(None)
+    prompted.take_state(IDLE)
+    assert prompted.cancel()
+
+
+def test_who_works_when_asked_to_stop_is_waited_for(prompted: Turn) -> None:
+    prompted.take_state(IDLE)
+    prompted.take_state(RUNNING)
+    assert not prompted.cancel()
+
+
 def test_requires_action_is_work_too() -> None:
     assert Turn().take_state(WAITING) == "begun"
 
@@ -83,29 +107,29 @@ class TestEcho:
     """Our prompt stands in the transcript; some agents say it again."""
 
     def test_without_ids_all_that_is_said_for_the_user_while_it_runs(self, prompted: Turn) -> None:
-        assert prompted.is_echo(chunk(None), ids=False)
-        assert prompted.is_echo(chunk("m"), ids=False)
+        assert not prompted.take_message(chunk(None), ids=False)
+        assert not prompted.take_message(chunk("m"), ids=False)
         prompted.end("end_turn")
-        assert not prompted.is_echo(chunk(None), ids=False)
+        assert prompted.take_message(chunk(None), ids=False)
 
     def test_with_ids_it_is_the_message_that_the_answer_named(self, prompted: Turn) -> None:
         prompted.accept("m")
-        assert not prompted.is_echo(chunk("other"), ids=True)
-        assert prompted.is_echo(MessageReplaced("user", "m", []), ids=True)
+        assert prompted.take_message(chunk("other"), ids=True)
+        assert not prompted.take_message(MessageReplaced("user", "m", []), ids=True)
         prompted.end("end_turn")
-        assert prompted.is_echo(chunk("m"), ids=True)
+        assert not prompted.take_message(chunk("m"), ids=True)
 
     def test_with_ids_and_no_name_it_is_the_first(self, prompted: Turn) -> None:
-        assert prompted.is_echo(chunk("first"), ids=True)
-        assert prompted.is_echo(chunk("first"), ids=True)
-        assert not prompted.is_echo(chunk("second"), ids=True)
+        assert not prompted.take_message(chunk("first"), ids=True)
+        assert not prompted.take_message(chunk("first"), ids=True)
+        assert prompted.take_message(chunk("second"), ids=True)
 
     def test_nothing_else_is_one(self, prompted: Turn) -> None:
-        assert not prompted.is_echo(chunk("m", "agent"), ids=True)
-        assert not prompted.is_echo(ModeChanged("x"), ids=False)
+        assert prompted.take_message(chunk("m", "agent"), ids=True)
+        assert prompted.take_message(ModeChanged("x"), ids=False)
 
     @pytest.mark.parametrize("ids", [True, False])
     def test_without_a_prompt_of_ours_there_is_none(self, ids: bool) -> None:
         turn = Turn()
         turn.begin(prompted=False)
-        assert not turn.is_echo(chunk("m"), ids=ids)
+        assert turn.take_message(chunk("m"), ids=ids)
