@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from acp_nvim.session.peer import PeerSettings
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import ContextItem, Prompt
 from acp_nvim.session.session import Session
+from acp_nvim.traffic.masked_log import MaskingFormatter
 
 log = logging.getLogger(__name__)
 
@@ -140,7 +141,7 @@ class App:
 
     def _hello(self, hello: Hello) -> None:
         try:
-            start_log(hello.log_path)
+            start_log(hello.log_path, _configured_env(hello.config))
         except OSError as error:
             words = f"The log {hello.log_path} cannot be written: {error.strerror}. Everything else works."
             self._editor.publish(events.Error(text=words, code="no_log"))
@@ -198,15 +199,28 @@ class App:
         self._sessions[wanted.session].narrator.redraw()
 
 
-def start_log(path: str) -> None:
-    """Everything from now on goes into the file at `path`, which is rotated."""
+def _configured_env(config: Config) -> dict[str, str]:
+    """The environment variables of all agents, which hold their keys; numbered, since agents share names."""
+    agents = config.agents.values() if isinstance(config.agents, dict) else ()
+    settings = [one.get("env") for one in agents if isinstance(one, dict)]
+    return {
+        f"{number} {name}": value
+        for number, env in enumerate(settings)
+        if isinstance(env, dict)
+        for name, value in env.items()
+        if isinstance(value, str)
+    }
+
+
+def start_log(path: str, env: Mapping[str, str]) -> None:
+    """From now on everything goes into the file at `path`, which is rotated; secrets (of `env`, too) are masked."""
     logger = logging.getLogger("acp_nvim")
     for handler in list(logger.handlers):
         logger.removeHandler(handler)
         handler.close()
     os.makedirs(os.path.dirname(path), exist_ok=True)
     handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s [%(process)d] %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(MaskingFormatter("%(asctime)s [%(process)d] %(levelname)s %(name)s: %(message)s", env))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False

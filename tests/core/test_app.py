@@ -101,3 +101,21 @@ async def test_repr_shows_the_sessions(host: Host) -> None:
     await host.turn()
     await host.until_state("idle")
     assert repr(host.app) == "<App [<Session 1 it idle queue=0>]>"
+
+
+async def test_the_log_holds_no_secrets_of_any_agent(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            os.write(2, b"my key is " + os.environ["ONE_API_KEY"].encode() + b"\\n")
+            agent.raw(b"not JSON: " + os.environ["ONE_API_KEY"].encode() + b"\\n")
+            prompt.say("said")
+    """)
+    host.config["agents"]["it"]["env"] = {"ONE_API_KEY": "f1r5t-s3cr3t-of-one"}
+    host.config["agents"]["other"] = {"command": ["x"], "env": {"ONE_API_KEY": "s3c0nd-s3cr3t-of-other"}}
+    host.hello()
+    await host.turn()
+    logging.getLogger("acp_nvim").warning("and s3c0nd-s3cr3t-of-other")
+    await host.until("the log", lambda: "not JSON" in host.log_path.read_text())
+    written = host.log_path.read_text()
+    assert "s3cr3t" not in written
+    assert written.count("[masked]") >= 2

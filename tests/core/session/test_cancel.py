@@ -212,3 +212,25 @@ async def test_after_a_cancelled_start_the_next_prompt_tries_again(host: Host) -
     host.script("")
     assert await host.turn("again") == "end_turn"
     assert host.text() == "You said: again"
+
+
+async def test_what_is_asked_after_a_cancelled_turn_is_asked_of_the_user(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.wait_cancelled()
+            prompt.reply({"stopReason": "cancelled"})
+            options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
+            shown = {"sessionId": prompt.session_id, "toolCall": {"toolCallId": "late"}, "options": options}
+            agent.note(outcome=agent.request("session/request_permission", shown)["outcome"])
+            return NO_ANSWER
+    """)
+    host.open()
+    host.prompt("hi")
+    await host.until_state("running")
+    await host.until_received("session/prompt")
+    host.cancel()
+    await host.editor.until_event(events.TurnEnd)
+    asked = await host.editor.until_event(events.Permission)
+    assert (await host.until_state("waiting")).pending_permissions == 1
+    host.answer(asked.request.id, "yes")
+    assert await host.until_note("outcome") == [{"outcome": "selected", "optionId": "yes"}]

@@ -134,3 +134,18 @@ async def test_one_that_works_already_can_be_given_up_and_taken_up_again(host: H
     host.prompt("go on", 2)
     await host.until("all turns to end", lambda: len(host.of(events.TurnEnd, 2)) == 3)
     assert [end.stop_reason for end in host.of(events.TurnEnd, 2)] == ["cancelled", "end_turn", "refusal"]
+
+
+async def test_what_cannot_be_taken_up_gives_way_to_a_new_session(host: Host) -> None:
+    host.script(
+        LOADS
+        + """
+    def session_load(agent, request):
+        raise Error(-32002, "no such session")
+    """
+    )
+    await take_up(host, "lost")
+    await host.until_state("failed", 2)
+    assert any("no such session" in text and "begins a new session" in text for text in host.notices(2))
+    assert await host.turn("hello", 2) == "end_turn"
+    assert len(host.scripts["it"].received("session/load")) == 1

@@ -198,3 +198,15 @@ async def test_a_process_that_is_asked_for_no_session_is_not_left_running(
         host.open()
     await host.until_state("failed")
     await host.until("the process to end", lambda: not any(look_at(pid) for pid in script.notes("started")))
+
+
+async def test_who_chokes_on_version_2_is_asked_for_version_1(host: Host) -> None:
+    script = host.script("""
+        def initialize(agent, request):
+            if request.params["protocolVersion"] != 1:
+                raise Error(-32603, "I am old")
+            return {"protocolVersion": 1}
+    """)
+    host.hello(protocol={"v2": True})
+    assert await host.turn() == "end_turn"
+    assert [one["params"]["protocolVersion"] for one in script.received("initialize")] == [2, 1]

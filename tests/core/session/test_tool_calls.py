@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_nvim import events
+from acp_nvim.limits import CALL_ITEMS
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -147,3 +148,17 @@ async def test_after_calls_that_may_write_the_files_are_looked_at(
     host.script(f'def turn(agent, prompt): prompt.tool("c", "T", kind={kind!r}, status={status!r})')
     await host.turn()
     assert host.of(events.FilesMaybeChanged) == [events.FilesMaybeChanged(session=1, cwd=str(host.cwd))] * told
+
+
+async def test_of_very_many_items_the_first_and_the_last_are_shown_and_the_rest_counted(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            items = [{"type": "content", "content": {"type": "text", "text": str(number)}} for number in range(1000)]
+            prompt.tool("c", "Much", content=items)
+    """)
+    await host.turn()
+    [call] = host.calls().values()
+    assert call.content[0] == events.TextItem("0")
+    assert call.content[CALL_ITEMS] == events.OtherItem("… 900 more items …")
+    assert call.content[-1] == events.TextItem("999")
+    assert len(call.content) == 2 * CALL_ITEMS + 1
