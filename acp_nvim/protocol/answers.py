@@ -1,4 +1,4 @@
-"""What agents tell of themselves and their sessions when they are asked, whatever the protocol version."""
+"""What agents tell of themselves and their sessions, and what they ask of us, whatever the protocol version."""
 
 from __future__ import annotations
 
@@ -139,6 +139,25 @@ class PermissionAsked(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None = None
     tool_call_id: str | None = None
     subject: dict[str, Any] | None = None
+
+
+class FileToRead(msgspec.Struct, frozen=True):
+    """`fs/read_text_file`: the whole file, or `limit` lines from `line` on (1-based)."""
+
+    path: str
+    line: int | None = None
+    limit: int | None = None
+
+
+class FileToWrite(msgspec.Struct, frozen=True):
+    """`fs/write_text_file`: all of the file's text."""
+
+    path: str
+    content: str
+
+
+Asked = PermissionAsked | FileToRead | FileToWrite
+"""What an agent asks of us in a session."""
 
 
 class PromptAnswer(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from acp_nvim.protocol.answers import ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer, SessionPage
+from acp_nvim.protocol.answers import Asked, ConfigOption, Initialized, Opened, PromptAnswer, SessionPage
 from acp_nvim.protocol.updates import Update
 from acp_nvim.wire.content import ContentBlock
 
@@ -45,6 +45,10 @@ class Dialect(Protocol):
         """Whether the answer to `session/prompt` is the end of the turn; else `StateChanged` tells it."""
 
     @property
+    def message_ids(self) -> bool:
+        """Whether every message has an id."""
+
+    @property
     def requests(self) -> frozenset[str]:
         """What the agent may ask of us."""
 
@@ -54,8 +58,8 @@ class Dialect(Protocol):
     def rest_of_update(self, params: msgspec.Raw) -> tuple[str, Update]:
         """The same without what is malformed in it. Raises where nothing is left."""
 
-    def permission(self, params: msgspec.Raw) -> PermissionAsked:
-        """The parameters of `session/request_permission`."""
+    def asked(self, method: str, params: msgspec.Raw) -> Asked:
+        """A request of the agent; `method` is one of `requests`."""
 
     def initialized(self, answer: msgspec.Raw) -> Initialized:
         """The answer to `initialize`."""

@@ -10,15 +10,25 @@ import msgspec
 from msgspec import UNSET
 
 from acp_nvim.protocol import translate_v1
-from acp_nvim.protocol.answers import ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer
+from acp_nvim.protocol.answers import (
+    Asked,
+    ConfigOption,
+    FileToRead,
+    FileToWrite,
+    Initialized,
+    Opened,
+    PermissionAsked,
+    PromptAnswer,
+)
 from acp_nvim.protocol.dialect import Call, Place
+from acp_nvim.protocol.given import given
 from acp_nvim.protocol.same_words import SameWords, directories, read, read_most, read_nothing, read_opened
 from acp_nvim.protocol.updates import MessageChunk, Update
 from acp_nvim.wire import facts, open_unions
 from acp_nvim.wire.content import ContentBlock
 from acp_nvim.wire.salvage import salvage
 from acp_nvim.wire.v1 import answers, calls, mcp, unstable
-from acp_nvim.wire.v1.requests import RequestPermissionRequest
+from acp_nvim.wire.v1.requests import ReadTextFileRequest, RequestPermissionRequest, WriteTextFileRequest
 from acp_nvim.wire.v1.updates import AgentMessageChunk, SessionNotification
 
 T = TypeVar("T", calls.LoadSessionRequest, calls.ResumeSessionRequest, unstable.ForkSessionRequest)
@@ -35,6 +45,7 @@ class DialectV1(SameWords):
 
     version = 1
     answer_ends_turn = True
+    message_ids = False
     requests = frozenset({"session/request_permission", "fs/read_text_file", "fs/write_text_file"})
 
     def update(self, params: msgspec.Raw) -> tuple[str, Update]:
@@ -53,6 +64,18 @@ class DialectV1(SameWords):
         """What is right of a `session/update` that is malformed."""
         said, _ = salvage(params, notifications())
         return said.session_id, translate_v1.translate(said.update)
+
+    def asked(self, method: str, params: msgspec.Raw) -> Asked:
+        """A request of the agent."""
+        match method:
+            case "fs/read_text_file":
+                wanted = read(ReadTextFileRequest, params)
+                return FileToRead(wanted.path, given(wanted.line), given(wanted.limit))
+            case "fs/write_text_file":
+                written = read(WriteTextFileRequest, params)
+                return FileToWrite(written.path, written.content)
+            case _:
+                return self.permission(params)
 
     def permission(self, params: msgspec.Raw) -> PermissionAsked:
         """The parameters of `session/request_permission`."""

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from acp_nvim.protocol import translate_v2, translate_v2_answers
-from acp_nvim.protocol.answers import ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer
+from acp_nvim.protocol.answers import Asked, ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer
 from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.protocol.same_words import SameWords, directories, read, read_most, read_nothing, read_opened
 from acp_nvim.protocol.updates import Update
@@ -29,6 +29,7 @@ class DialectV2(SameWords):
 
     version = 2
     answer_ends_turn = False
+    message_ids = True
     requests = frozenset({"session/request_permission"})
 
     def update(self, params: msgspec.Raw) -> tuple[str, Update]:
@@ -40,6 +41,10 @@ class DialectV2(SameWords):
         """What is right of a `session/update` that is malformed."""
         said, _ = salvage(params, _notification)
         return said.session_id, translate_v2.translate(said.update)
+
+    def asked(self, _method: str, params: msgspec.Raw) -> Asked:
+        """A request of the agent: there is but one."""
+        return self.permission(params)
 
     def permission(self, params: msgspec.Raw) -> PermissionAsked:
         """The parameters of `session/request_permission`."""

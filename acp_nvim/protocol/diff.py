@@ -60,9 +60,11 @@ def from_patch(changes: Sequence[FileChange], patch: str) -> Diff:
     """
     if len(patch) > PATCH_CHARS:
         return Diff((*changes, unread(patch[:PATCH_CHARS], f"the first {PATCH_CHARS} of {len(patch)} characters")))
-    from unidiff.errors import UnidiffParseError  # not at start-up: it is rarely needed
-    from unidiff.patch import PatchSet
-
+    try:  # not at start-up: it is rarely needed
+        from unidiff.errors import UnidiffParseError
+        from unidiff.patch import PatchSet
+    except ImportError:  # an environment that is older than the plugin
+        return Diff((*changes, unread(patch, "the Python package unidiff is missing, see :checkhealth acp_nvim")))
     try:
         files = list(PatchSet(patch))
     except UnidiffParseError as error:

@@ -11,16 +11,14 @@ import msgspec
 
 from acp_nvim import events
 from acp_nvim.editor import Editor
-from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, RpcError
+from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
-from acp_nvim.protocol.answers import PermissionAsked
+from acp_nvim.protocol.answers import FileToRead, FileToWrite, PermissionAsked
 from acp_nvim.protocol.dialect import Dialect
-from acp_nvim.protocol.given import given
-from acp_nvim.protocol.same_words import read
 from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
 from acp_nvim.session.narrator import Narrator
-from acp_nvim.wire.v1.requests import ReadTextFileRequest, WriteTextFileRequest
+from acp_nvim.wire.facts import CancelledPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import (
     ChangedSinceReadError,
@@ -65,16 +63,14 @@ class AgentRequests:
     def serve(self, dialect: Dialect, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """The answer to come. What it changes on screen is changed now, in the order of the agent's messages."""
         try:
-            match method:
-                case "session/request_permission":
-                    return self._decide(self._ask(dialect.permission(params)))
-                case "fs/read_text_file":
-                    return self._read(read(ReadTextFileRequest, params))
-                case "fs/write_text_file":
-                    return self._write(read(WriteTextFileRequest, params))
+            asked = dialect.asked(method, params)
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
-        raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}")
+        if isinstance(asked, FileToRead):
+            return self._read(asked)
+        if isinstance(asked, FileToWrite):
+            return self._write(asked)
+        return self._decide(self._ask(asked))
 
     def _ask(self, asked: PermissionAsked) -> PendingPermission:
         if asked.patch is not None:
@@ -91,7 +87,7 @@ class AgentRequests:
         self._on_permissions()
         return pending
 
-    async def _decide(self, pending: PendingPermission) -> dict[str, Any]:
+    async def _decide(self, pending: PendingPermission) -> RequestPermissionResponse:
         try:
             chosen = await pending.wait()
         except anyio.get_cancelled_exc_class():
@@ -99,10 +95,10 @@ class AgentRequests:
         self._permissions.remove(pending)
         self._tell(pending)
         if chosen is None:
-            return {"outcome": {"outcome": "cancelled"}}
+            return RequestPermissionResponse(outcome=CancelledPermissionOutcome())
         if chosen.kind.startswith("reject"):
             self.rejected.add(pending.tool_call_id)
-        return {"outcome": {"outcome": "selected", "optionId": chosen.option_id}}
+        return RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id=chosen.option_id))
 
     def _tell(self, pending: PendingPermission) -> None:
         chosen = pending.chosen
@@ -117,28 +113,24 @@ class AgentRequests:
         self._narrator.publish(self._transcript.request_done(done))
         self._on_permissions()
 
-    async def _read(self, request: ReadTextFileRequest) -> dict[str, Any]:
+    async def _read(self, wanted: FileToRead) -> dict[str, Any]:
         try:
-            text = await read_text_file(
-                self._editor, self._roots, self._seen, request.path, given(request.line), given(request.limit)
-            )
+            text = await read_text_file(self._editor, self._roots, self._seen, wanted.path, wanted.line, wanted.limit)
         except NoSuchFileError as error:
             if "missing_file_reads_empty" in self.quirks:
                 return {"content": ""}
-            raise RpcError(RESOURCE_NOT_FOUND, str(error), {"uri": request.path}) from error
+            raise RpcError(RESOURCE_NOT_FOUND, str(error), {"uri": wanted.path}) from error
         except FileRefusedError as error:
             raise _refusal("fs/read_text_file", error) from error
         return {"content": text}
 
-    async def _write(self, request: WriteTextFileRequest) -> dict[str, Any]:
+    async def _write(self, wanted: FileToWrite) -> dict[str, Any]:
         try:
-            path = await write_text_file(
-                self._editor, self._roots, self._seen, request.path, request.content, self.save
-            )
+            path = await write_text_file(self._editor, self._roots, self._seen, wanted.path, wanted.content, self.save)
         except FileRefusedError as error:
             if isinstance(error, NotSavedError):
                 self._file_changed(error.path)
-            self._narrator.publish(self._transcript.notice("warn", _told(request.path, error)))
+            self._narrator.publish(self._transcript.notice("warn", _told(wanted.path, error)))
             raise _refusal("fs/write_text_file", error) from error
         self._file_changed(path)
         return {}

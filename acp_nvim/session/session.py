@@ -225,7 +225,7 @@ class Session:
         """Something the agent says. Some echo the prompt: it stands in the transcript already."""
         if isinstance(update, updates.StateChanged):
             self.turns.take_state(update)
-        elif self._peer is None or self.turns.turn.take_message(update, not self._peer.dialect.answer_ends_turn):
+        elif self._peer is None or self.turns.turn.take_message(update, self._peer.dialect.message_ids):
             self.narrator.update(update)
 
     def on_caught_up(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from acp_nvim.limits import PATCH_CHARS
@@ -119,3 +121,10 @@ def test_a_huge_patch_is_shown_in_part_and_says_so() -> None:
     (_, shown) = from_patch([FileChange(path="/p/a")], "x" * (PATCH_CHARS + 1)).changes
     assert len(shown.pieces[0].new_text) == PATCH_CHARS
     assert str(PATCH_CHARS + 1) in (shown.note or "")
+
+
+def test_without_the_package_that_reads_patches_they_are_shown_as_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "unidiff.patch", None)
+    (known, shown) = from_patch([FileChange(path="/p/a.json")], PATCH).changes
+    assert (known.pieces, shown.pieces) == ((), (Piece(None, PATCH),))
+    assert "unidiff is missing" in (shown.note or "")
