@@ -18,6 +18,7 @@ from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
 from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.outside import Outside
 from acp_nvim.wire.facts import CancelledPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import (
@@ -54,11 +55,11 @@ class AgentRequests:
         self._editor = editor
         self._permissions = permissions
         self._on_permissions = on_permissions
-        self._roots = Roots([cwd])
+        self._outside = Outside(Roots([cwd]))
         self._seen = SeenTexts()
 
     def __repr__(self) -> str:
-        return f"<AgentRequests {self._roots!r} {self._seen!r}>"
+        return f"<AgentRequests {self._outside!r} {self._seen!r}>"
 
     def serve(self, dialect: Dialect, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """The answer to come. What it changes on screen is changed now, in the order of the agent's messages."""
@@ -115,7 +116,8 @@ class AgentRequests:
 
     async def _read(self, wanted: FileToRead) -> dict[str, Any]:
         try:
-            text = await read_text_file(self._editor, self._roots, self._seen, wanted.path, wanted.line, wanted.limit)
+            path = await self._outside.resolve(wanted.path, "read")
+            text = await read_text_file(self._editor, self._seen, path, wanted.line, wanted.limit)
         except NoSuchFileError as error:
             if "missing_file_reads_empty" in self.quirks:
                 return {"content": ""}
@@ -126,7 +128,8 @@ class AgentRequests:
 
     async def _write(self, wanted: FileToWrite) -> dict[str, Any]:
         try:
-            path = await write_text_file(self._editor, self._roots, self._seen, wanted.path, wanted.content, self.save)
+            path = await self._outside.resolve(wanted.path, "write")
+            await write_text_file(self._editor, self._seen, path, wanted.content, self.save)
         except FileRefusedError as error:
             if isinstance(error, NotSavedError):
                 self._file_changed(error.path)

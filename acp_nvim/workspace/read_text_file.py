@@ -5,24 +5,20 @@ from __future__ import annotations
 from acp_nvim.editor import Editor
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.refusals import FileRefusedError
-from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.seen import SeenTexts
 
 
-async def read_text_file(
-    editor: Editor, roots: Roots, seen: SeenTexts, path: str, line: int | None, limit: int | None
-) -> str:
+async def read_text_file(editor: Editor, seen: SeenTexts, path: str, line: int | None, limit: int | None) -> str:
     """The text that `:write` would write, or the part of it from line `line` (1-based), `limit` lines of it.
 
-    Raises `FileRefusedError`.
+    `path` is a real path that the agent may read. Raises `FileRefusedError`.
     """
-    real = roots.resolve(path)
-    buffer = await editor.read_buffer(real)
+    buffer = await editor.read_buffer(path)
     if buffer is not None:
         _check(path, buffer.text)
-        seen.remember(real, buffer.text, buffer.tick)
+        seen.remember(path, buffer.text, buffer.tick)
         return cut(buffer.text, line, limit)
-    return cut(await disk.read(real), line, limit)
+    return cut(await disk.read(path), line, limit)
 
 
 def _check(path: str, text: str) -> None:

@@ -5,31 +5,29 @@ from __future__ import annotations
 from acp_nvim.editor import BufferWrite, Editor
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.refusals import ChangedSinceReadError, FileRefusedError, NotSavedError
-from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.seen import SeenTexts
 
 ATTEMPTS = 5
 """How often a write is tried while the user types into the very buffer."""
 
 
-async def write_text_file(editor: Editor, roots: Roots, seen: SeenTexts, path: str, text: str, save: bool) -> str:
-    """Make `text` the file's text; returns the real path.
+async def write_text_file(editor: Editor, seen: SeenTexts, path: str, text: str, save: bool) -> None:
+    """Make `text` the text of the file at `path`, a real path that the agent may write.
 
     A buffer that holds edits which the agent has not seen is left as it is: raises `ChangedSinceReadError`; other
     refusals raise `FileRefusedError`.
     """
-    real = roots.resolve(path)
     for _ in range(ATTEMPTS):
-        outcome = await _write_buffer(editor, seen, real, text, save)
+        outcome = await _write_buffer(editor, seen, path, text, save)
         if outcome is None:
-            await disk.write(real, text)
-            return real
+            await disk.write(path, text)
+            return
         if outcome.tick is not None:
-            seen.remember(real, text, outcome.tick)
+            seen.remember(path, text, outcome.tick)
         if outcome.error is None:
-            return real
+            return
         if outcome.tick is not None:
-            raise NotSavedError(f"{path} was not saved: {outcome.error}", real)
+            raise NotSavedError(f"{path} was not saved: {outcome.error}", path)
         if not outcome.changed:
             raise FileRefusedError(f"{path} was not written: {outcome.error}")
     raise _changed(path)
