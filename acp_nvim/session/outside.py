@@ -1,24 +1,147 @@
-"""Files outside of the session's directories: an error for the agent."""
+"""Files outside of the session's directories: refused, or the user is asked."""
 
 from __future__ import annotations
 
+import os
+import stat
+from collections.abc import Awaitable
+from functools import partial
 from typing import Literal
 
+import msgspec
+
+from acp_nvim import events
+from acp_nvim.permissions.pending import PendingPermission
+from acp_nvim.session.permission_requests import PermissionRequests
+from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
 Access = Literal["read", "write"]
 """What an agent wants to do with a file."""
 
+_MADE_UP = ("/proc/", "/sys/")
+"""What lies there says that it is a regular file, and is none: to read it, or to write it, does something."""
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """A file outside, as the agent calls it and as it is; `refusal` tells the agent that it is outside."""
+
+    path: str
+    real: str
+    access: Access
+    refusal: str
+
+    @property
+    def which(self) -> tuple[Access, str]:
+        """What an answer for the whole session is about."""
+        return self.access, self.real
+
+    @property
+    def still_real(self) -> bool:
+        """Whether its name leads to the same file as before."""
+        return os.path.realpath(self.path) == self.real
+
 
 class Outside:
-    """Decides for one session which files its agent gets at."""
+    """Decides for one session which files its agent gets at; outside of `roots` the user does, if it `asks`."""
 
-    def __init__(self, roots: Roots) -> None:
+    def __init__(self, roots: Roots, requests: PermissionRequests) -> None:
+        self.asks = False
         self._roots = roots
+        self._requests = requests
+        self._waiting: list[tuple[_Wanted, PendingPermission]] = []
+        self._remembered: dict[tuple[Access, str], bool] = {}
 
     def __repr__(self) -> str:
-        return f"<Outside of {self._roots!r}>"
+        return f"<Outside of {self._roots!r} asks={self.asks}>"
 
-    async def resolve(self, path: str, access: Access) -> str:
-        """The real path of `path`, which the agent may read or write. Raises `NotAllowedError`."""
-        return self._roots.resolve(path)
+    def resolve(self, path: str, access: Access) -> Awaitable[str]:
+        """The real path of `path`, to come. If the user has to be asked, the question is shown now.
+
+        To await it raises `NotAllowedError`.
+        """
+        try:
+            return _allowed(self._roots.resolve(path))
+        except NotAllowedError as error:
+            if not self.asks or not os.path.isabs(path):
+                return _refused(str(error))
+            return self._outside(_Wanted(path, os.path.realpath(path), access, str(error)))
+
+    def _outside(self, wanted: _Wanted) -> Awaitable[str]:
+        fault = _fault(wanted.real)
+        if fault is not None:
+            return _refused(f"{wanted.refusal}, and {fault}")
+        remembered = self._remembered.get(wanted.which)
+        if remembered is None:
+            pending = self._requests.ask("", _options(wanted.access), partial(_view, wanted))
+            self._waiting.append((wanted, pending))
+            return self._decide(wanted, pending)
+        return _allowed(wanted.real) if remembered else _refused(_disallowed(wanted))
+
+    async def _decide(self, wanted: _Wanted, pending: PendingPermission) -> str:
+        try:
+            chosen = await self._requests.answer(pending)
+        finally:
+            self._waiting.remove((wanted, pending))
+        if chosen is not None and chosen.kind.endswith("always"):
+            self._remember(wanted, chosen)
+        if chosen is None or chosen.kind.startswith("reject"):
+            raise NotAllowedError(_disallowed(wanted))
+        if not wanted.still_real:
+            raise NotAllowedError(f"{wanted.path} is another file by now than the one that the user was asked about")
+        return wanted.real
+
+    def _remember(self, wanted: _Wanted, chosen: events.Option) -> None:
+        """For the session; who waits for the same is answered, too."""
+        self._remembered[wanted.which] = chosen.kind == "allow_always"
+        for other, pending in self._waiting:
+            if other.which == wanted.which:
+                pending.choose(chosen.option_id)
+
+
+async def _allowed(real: str) -> str:
+    return real
+
+
+async def _refused(words: str) -> str:
+    raise NotAllowedError(words)
+
+
+def _disallowed(wanted: _Wanted) -> str:
+    return f"{wanted.refusal}, and the user did not allow it"
+
+
+def _fault(real: str) -> str | None:
+    """Why nobody is asked about that file. One that does not exist may be made, or be in the editor only."""
+    if real.startswith(_MADE_UP):
+        return "is not a file on disk"
+    try:
+        mode = os.stat(real).st_mode
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return f"cannot be reached: {error.strerror}"
+    return None if stat.S_ISREG(mode) else "is a directory" if stat.S_ISDIR(mode) else "is not a regular file"
+
+
+def _options(access: Access) -> list[events.Option]:
+    doing = "reading" if access == "read" else "writing"
+    return [
+        events.Option("allow_once", "Allow once", "allow_once"),
+        events.Option("allow_always", f"Allow {doing} this file in this session", "allow_always"),
+        events.Option("reject_once", "Reject once", "reject_once"),
+        events.Option("reject_always", f"Reject {doing} this file in this session", "reject_always"),
+    ]
+
+
+def _view(wanted: _Wanted, request_id: int) -> events.RequestView:
+    return events.RequestView(
+        id=request_id,
+        tool_call_id="",
+        title=f"{wanted.access.capitalize()} {wanted.real}, which is outside of the session's directories",
+        kind="read" if wanted.access == "read" else "edit",
+        options=_options(wanted.access),
+        content=[],
+        locations=[events.Place(wanted.real)],
+        description=None if wanted.path == wanted.real else f"The agent calls it {wanted.path}",
+    )

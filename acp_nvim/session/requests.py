@@ -19,6 +19,7 @@ from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
+from acp_nvim.session.permission_requests import PermissionRequests
 from acp_nvim.wire.facts import CancelledPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import (
@@ -48,18 +49,16 @@ class AgentRequests:
     ) -> None:
         self.save = True
         self.quirks: frozenset[str] = frozenset()
-        self.refusing = False
+        self.permissions = PermissionRequests(narrator, permissions, on_permissions)
         self.rejected: set[str] = set()
         self._narrator = narrator
         self._transcript = narrator.transcript
         self._editor = editor
-        self._permissions = permissions
-        self._on_permissions = on_permissions
-        self._outside = Outside(Roots([cwd]))
+        self.outside = Outside(Roots([cwd]), self.permissions)
         self._seen = SeenTexts()
 
     def __repr__(self) -> str:
-        return f"<AgentRequests {self._outside!r} {self._seen!r}>"
+        return f"<AgentRequests {self.outside!r} {self._seen!r}>"
 
     def serve(self, dialect: Dialect, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """The answer to come. What it changes on screen is changed now, in the order of the agent's messages."""
@@ -68,9 +67,9 @@ class AgentRequests:
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
         if isinstance(asked, FileToRead):
-            return self._read(asked)
+            return self._read(asked, self.outside.resolve(asked.path, "read"))
         if isinstance(asked, FileToWrite):
-            return self._write(asked)
+            return self._write(asked, self.outside.resolve(asked.path, "write"))
         return self._decide(self._ask(asked))
 
     def _ask(self, asked: PermissionAsked) -> PendingPermission:
@@ -78,46 +77,23 @@ class AgentRequests:
             self._narrator.update(ToolCallChanged(asked.patch))
         options = [events.Option(one.option_id, one.name, one.kind) for one in asked.options]
         tool_call_id = asked.tool_call_id or ""
-        pending = self._permissions.add(self._transcript.session, tool_call_id, options)
         call = self._transcript.find_call(tool_call_id)
-        shown = self._transcript.request(views.request_view(pending.id, asked, options, call))
-        pending.block = shown.block
-        self._narrator.publish(shown)
-        if self.refusing:
-            pending.cancel()
-        self._on_permissions()
-        return pending
+        return self.permissions.ask(tool_call_id, options, lambda new: views.request_view(new, asked, options, call))
 
     async def _decide(self, pending: PendingPermission) -> RequestPermissionResponse:
         try:
-            chosen = await pending.wait()
+            chosen = await self.permissions.answer(pending)
         except anyio.get_cancelled_exc_class():
             chosen = None  # withdrawn (`$/cancel_request`): the answer says so itself (v2 "Tool Calls")
-        self._permissions.remove(pending)
-        self._tell(pending)
         if chosen is None:
             return RequestPermissionResponse(outcome=CancelledPermissionOutcome())
         if chosen.kind.startswith("reject"):
             self.rejected.add(pending.tool_call_id)
         return RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id=chosen.option_id))
 
-    def _tell(self, pending: PendingPermission) -> None:
-        chosen = pending.chosen
-        done = events.PermissionDone(
-            session=pending.session,
-            block=pending.block,
-            id=pending.id,
-            outcome="selected" if chosen else "cancelled",
-            option_id=chosen.option_id if chosen else None,
-            name=chosen.name if chosen else None,
-        )
-        self._narrator.publish(self._transcript.request_done(done))
-        self._on_permissions()
-
-    async def _read(self, wanted: FileToRead) -> dict[str, Any]:
+    async def _read(self, wanted: FileToRead, real_path: Awaitable[str]) -> dict[str, Any]:
         try:
-            path = await self._outside.resolve(wanted.path, "read")
-            text = await read_text_file(self._editor, self._seen, path, wanted.line, wanted.limit)
+            text = await read_text_file(self._editor, self._seen, await real_path, wanted.line, wanted.limit)
         except NoSuchFileError as error:
             if "missing_file_reads_empty" in self.quirks:
                 return {"content": ""}
@@ -126,9 +102,9 @@ class AgentRequests:
             raise _refusal("fs/read_text_file", error) from error
         return {"content": text}
 
-    async def _write(self, wanted: FileToWrite) -> dict[str, Any]:
+    async def _write(self, wanted: FileToWrite, real_path: Awaitable[str]) -> dict[str, Any]:
         try:
-            path = await self._outside.resolve(wanted.path, "write")
+            path = await real_path
             await write_text_file(self._editor, self._seen, path, wanted.content, self.save)
         except FileRefusedError as error:
             if isinstance(error, NotSavedError):

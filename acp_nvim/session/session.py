@@ -109,7 +109,7 @@ class Session:
 
     def cancel(self) -> None:
         """Ask the agent to stop its turn (ACP "Prompt Turn", Cancellation); a start is given up."""
-        if self.turns.turn.running and self.requests.refusing:
+        if self.turns.turn.running and self.requests.permissions.refusing:
             self.narrator.notice("info", "The agent was asked to stop already. :AcpCancel! ends its process.")
         self._give_up()
 

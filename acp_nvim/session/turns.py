@@ -70,7 +70,7 @@ class Turns:
     def begin(self, prompted: bool) -> None:
         """A turn begins: with our prompt, or without."""
         self._narrator.transcript.begin_turn()
-        self._requests.refusing = False
+        self._requests.permissions.refusing = False
         self._requests.rejected.clear()
         self.turn.begin(prompted)
         self.had_any = True
@@ -80,7 +80,7 @@ class Turns:
 
     def cancel(self, peer: AgentPeer, session_id: str) -> None:
         """Ask the agent to stop (ACP "Prompt Turn", Cancellation)."""
-        self._requests.refusing = True
+        self._requests.permissions.refusing = True
         peer.notify(*peer.dialect.cancel(session_id))
         if self.turn.cancel():
             self.end("cancelled")
@@ -105,7 +105,7 @@ class Turns:
         """The turn is over."""
         self.turn.end(stop_reason)
         self._settle("cancelled" if stop_reason == "cancelled" else "unfinished")
-        self._requests.refusing = False  # what is asked from now on is not about this turn
+        self._requests.permissions.refusing = False  # what is asked from now on is not about this turn
         if stop_reason not in ("end_turn", "error"):
             level: Severity = "info" if stop_reason == "cancelled" else "warn"
             self._narrator.notice(level, f"Stopped: {stop_reason}")
@@ -132,9 +132,9 @@ class Turns:
         if not self.turn.running:
             return
         if isinstance(answer, RpcError):
-            if not self._requests.refusing:
+            if not self._requests.permissions.refusing:
                 self._narrator.failure(failures.turn_failed(self._agent, answer))
-            self.end("cancelled" if self._requests.refusing else "error")
+            self.end("cancelled" if self._requests.permissions.refusing else "error")
         elif isinstance(answer, Exception):
             return  # the agent is gone: who lost it ends the turn
         else:

@@ -1,0 +1,60 @@
+"""The permission requests of one session: each is shown in the transcript, answered once, and closed there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from acp_nvim import events
+from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
+from acp_nvim.session.narrator import Narrator
+
+
+class PermissionRequests:
+    """Those of the agent, and ours on its behalf; `on_change` is called whenever the number of waiting ones changes.
+
+    While `refusing`, what is asked is cancelled at once: the user has given up what it would be about.
+    """
+
+    def __init__(self, narrator: Narrator, permissions: PendingPermissions, on_change: Callable[[], None]) -> None:
+        self.refusing = False
+        self._narrator = narrator
+        self._transcript = narrator.transcript
+        self._permissions = permissions
+        self._on_change = on_change
+
+    def __repr__(self) -> str:
+        return f"<PermissionRequests of {self._transcript.session} refusing={self.refusing}>"
+
+    def ask(
+        self, tool_call_id: str, options: list[events.Option], view: Callable[[int], events.RequestView]
+    ) -> PendingPermission:
+        """Show it, now; `view` makes what is shown of the request's id."""
+        pending = self._permissions.add(self._transcript.session, tool_call_id, options)
+        shown = self._transcript.request(view(pending.id))
+        pending.block = shown.block
+        self._narrator.publish(shown)
+        if self.refusing:
+            pending.cancel()
+        self._on_change()
+        return pending
+
+    async def answer(self, pending: PendingPermission) -> events.Option | None:
+        """The chosen option; None when it was cancelled. The request is closed then, and when nobody waits any more."""
+        try:
+            return await pending.wait()
+        finally:
+            self._permissions.remove(pending)
+            self._close(pending)
+
+    def _close(self, pending: PendingPermission) -> None:
+        chosen = pending.chosen
+        done = events.PermissionDone(
+            session=pending.session,
+            block=pending.block,
+            id=pending.id,
+            outcome="selected" if chosen else "cancelled",
+            option_id=chosen.option_id if chosen else None,
+            name=chosen.name if chosen else None,
+        )
+        self._narrator.publish(self._transcript.request_done(done))
+        self._on_change()
