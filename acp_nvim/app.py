@@ -18,11 +18,13 @@ from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
 from acp_nvim.limits import INITIALIZE_SECONDS, LOG_BYTES
 from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.protocol.dialect import Place
 from acp_nvim.session.peer import PeerSettings
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import ContextItem, Prompt
 from acp_nvim.session.session import Session
 from acp_nvim.traffic.masked_log import MaskingFormatter
+from acp_nvim.workspace.directories import additional
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +33,7 @@ class Fs(msgspec.Struct):
     """`fs` of the configuration."""
 
     write: str = "save"
+    outside: str = "error"
 
 
 class Timeouts(msgspec.Struct):
@@ -56,6 +59,7 @@ class Config(msgspec.Struct):
 
     agents: dict[str, Any] | list[Any] = {}
     default_agent: str | None = None
+    additional_directories: list[str] = []
     fs: Fs = msgspec.field(default_factory=Fs)
     timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
@@ -152,20 +156,27 @@ class App:
         self._peers.settings = PeerSettings(
             config.timeouts.initialize / 1000, config.protocol.v2, traffic if config.log.traffic else None
         )
-        alive = [events.SessionRef(one.key, one.agent, one.cwd) for one in self._sessions.values()]
+        for session in self._sessions.values():
+            self._configure(session)
+        alive = [events.SessionRef(one.key, one.agent, one.place.cwd) for one in self._sessions.values()]
         self._editor.publish(events.Ready(version=__version__, pid=os.getpid(), sessions=alive))
 
     def _open(self, wanted: Open) -> None:
         session = self._sessions.get(wanted.session)
         if session is None:
             session = self._new_session(wanted)
-        session.requests.save = self._config.fs.write == "save"
         session.open()
 
     def _new_session(self, wanted: Open) -> Session:
         agent = wanted.agent or self._catalogue.default_name()
-        session = Session(wanted.session, agent, wanted.cwd, self._find, self._editor, self._peers, self._permissions)
+        there, missing = additional(wanted.cwd, self._config.additional_directories)
+        place = Place(wanted.cwd, additional_directories=there)
+        session = Session(wanted.session, agent, place, self._find, self._editor, self._peers, self._permissions)
         self._sessions[wanted.session] = session
+        self._configure(session)
+        for one in missing:
+            words = f"There is no directory {one}: the session goes on without it (additional_directories)."
+            session.narrator.notice("warn", words)
         self._tasks.start_soon(session.run)
         if agent == DEMO and wanted.agent is None:
             session.narrator.notice(
@@ -174,6 +185,10 @@ class App:
                 "To work with a real one see :help acp_nvim-agents.",
             )
         return session
+
+    def _configure(self, session: Session) -> None:
+        session.requests.save = self._config.fs.write == "save"
+        session.requests.outside.asks = self._config.fs.outside == "ask"
 
     def _find(self, name: str) -> Any:
         return self._catalogue.find(name)

@@ -14,7 +14,7 @@ from acp_nvim.editor import Editor
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
 from acp_nvim.protocol.answers import FileToRead, FileToWrite, PermissionAsked
-from acp_nvim.protocol.dialect import Dialect
+from acp_nvim.protocol.dialect import Dialect, Place
 from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
 from acp_nvim.session.narrator import Narrator
@@ -42,7 +42,7 @@ class AgentRequests:
     def __init__(
         self,
         narrator: Narrator,
-        cwd: str,
+        place: Place,
         editor: Editor,
         permissions: PendingPermissions,
         on_permissions: Callable[[], None],
@@ -54,7 +54,7 @@ class AgentRequests:
         self._narrator = narrator
         self._transcript = narrator.transcript
         self._editor = editor
-        self.outside = Outside(Roots([cwd]), self.permissions)
+        self.outside = Outside(Roots([place.cwd, *place.additional_directories]), self.permissions)
         self._seen = SeenTexts()
 
     def __repr__(self) -> str:

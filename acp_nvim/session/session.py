@@ -43,7 +43,7 @@ class Session:
         self,
         key: int,
         agent: str,
-        cwd: str,
+        place: Place,
         find: Callable[[str], AgentDefinition],
         editor: Editor,
         peers: Peers,
@@ -51,17 +51,17 @@ class Session:
     ) -> None:
         self.key = key
         self.agent = agent
-        self.cwd = cwd
+        self.place = place
         self.session_id: str | None = None
-        self.narrator = Narrator(key, cwd, editor, self._publish_status)
-        self.requests = AgentRequests(self.narrator, cwd, editor, permissions, self._publish_status)
+        self.narrator = Narrator(key, place.cwd, editor, self._publish_status)
+        self.requests = AgentRequests(self.narrator, place, editor, permissions, self._publish_status)
         self._find = find
         self._peers = peers
         self._permissions = permissions
         self._queue: deque[Prompt] = deque()
         self._peer: AgentPeer | None = None
         self._state: State = "stopped"
-        self.turns = Turns(agent, cwd, self.narrator, self.requests, permissions)
+        self.turns = Turns(agent, place.cwd, self.narrator, self.requests, permissions)
         self._kept: Kept | None = None
         self._troubles: set[str] = set()
         self._wanted = False
@@ -165,10 +165,10 @@ class Session:
         if self._queue:
             self.narrator.prompt(self._queue[0])
         definition = self._find(self.agent)
-        peer = await self._peers.obtain(definition, self.cwd)
+        peer = await self._peers.obtain(definition, self.place.cwd)
         kept = self._kept
         servers, unusable = usable_servers(definition.mcp_servers, peer.abilities)
-        call = opening(peer, Place(self.cwd, servers), kept)
+        call = opening(peer, msgspec.structs.replace(self.place, mcp_servers=servers), kept)
         for server in unusable:
             words = f"MCP server {server.get('name')!r} is left out: the agent cannot reach servers of its type."
             self.narrator.notice("warn", words)
@@ -285,7 +285,7 @@ class Session:
             agent=self.agent,
             agent_title=(info.title or info.name or self.agent) if info else self.agent,
             state=self.state,
-            cwd=self.cwd,
+            cwd=self.place.cwd,
             pending_permissions=len(self._permissions.of_session(self.key)),
             queue=len(self._queue),
             session_id=self.session_id,

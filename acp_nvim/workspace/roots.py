@@ -25,4 +25,8 @@ class Roots:
         for directory in self._directories:
             if real == directory or real.startswith(directory.rstrip(os.sep) + os.sep):
                 return real
-        raise NotAllowedError(f"{path} is outside of the session's directory {self._directories[0]}")
+        raise NotAllowedError(f"{path} is outside of the session's {self._named()}")
+
+    def _named(self) -> str:
+        several = len(self._directories) > 1
+        return ("directories " if several else "directory ") + ", ".join(self._directories)
