@@ -20,6 +20,10 @@ for name in ("pynvim", "anyio", "msgspec", "unidiff", "acp_nvim"):
         print(name, "missing")
 ]]
 
+local MERGE_NEEDS = "2.20"
+local WITHOUT_GIT = "When you and the agent have changed the same file, the changes cannot be merged: "
+  .. "your text stays, and the agent is told to read the file again."
+
 local function check_neovim()
   health.start("acp_nvim: Neovim")
   if vim.fn.has("nvim-0.11") == 1 then
@@ -105,11 +109,70 @@ local function check_protocol()
   end
 end
 
+---@return string? version as git says it
+---@return string? problem
+local function git_version()
+  if vim.fn.executable("git") ~= 1 then
+    return nil, "git was not found"
+  end
+  local ok, result = pcall(function()
+    return vim.system({ "git", "--version" }, { text = true, cwd = vim.uv.os_tmpdir() }):wait(limits.health_ms)
+  end)
+  local found = ok and result.code == 0 and result.stdout:match("^git version (%d+%.%d[^\n]*)")
+  if found then
+    return found
+  end
+  local why = ok and vim.trim(result.stderr or "") or tostring(result)
+  return nil, "git does not say its version: " .. (why ~= "" and why or "no answer that can be read")
+end
+
+local function check_git()
+  local found, problem = git_version()
+  if found and vim.version.lt(found:match("^%d+%.%d+"), MERGE_NEEDS) then
+    problem = ("git %s is older than %s"):format(found, MERGE_NEEDS)
+  end
+  if problem then
+    health.warn(problem, { WITHOUT_GIT, ("Install git %s or newer."):format(MERGE_NEEDS) })
+  else
+    health.ok(("git %s: your unsaved edits are merged with what the agent writes"):format(found))
+  end
+end
+
+---@param name string as stdpath() calls it
+local function check_directory(name)
+  local path = vim.fn.stdpath(name) --[[@as string]]
+  pcall(vim.fn.mkdir, path, "p")
+  -- only a file that was written shows that one can be: whoever may write still meets full and read-only disks
+  local descriptor, probe = vim.uv.fs_mkstemp(path .. "/acp_nvim-health-XXXXXX")
+  if not descriptor then
+    local advice = ("Make it a directory that you may write, or set $XDG_%s_HOME."):format(name:upper())
+    local why = probe:gsub("[: ]*$", "") -- it ends with the name of no file
+    health.error(("the %s directory cannot be written: %s: %s"):format(name, path, why), { advice })
+    return
+  end
+  local written, why = vim.uv.fs_write(descriptor, "x")
+  vim.uv.fs_close(descriptor)
+  vim.uv.fs_unlink(probe)
+  if written then
+    health.ok(("%s directory: %s"):format(name, path))
+  else
+    health.error(("the %s directory cannot be written: %s: %s"):format(name, path, why), { "Make room on its disk." })
+  end
+end
+
+local function check_files()
+  health.start("acp_nvim: files")
+  check_git()
+  check_directory("state")
+  check_directory("cache")
+end
+
 function M.check()
   check_neovim()
   check_python()
   check_agents()
   check_protocol()
+  check_files()
 end
 
 return M

@@ -154,7 +154,8 @@
 ---@field agents table<string, acp.AgentConfig>
 ---@field default_agent? string
 ---@field python? string
----@field fs { write: "save"|"buffer" }
+---@field additional_directories string[]
+---@field fs { write: "save"|"buffer", outside: "error"|"ask" }
 ---@field follow { enabled: "auto"|boolean }
 ---@field keymaps table<string, string|string[]|false>
 ---@field ui { position: string, width: number, height: number, prompt_height: integer }

@@ -26,6 +26,12 @@ GET = 'return require("acp_nvim.config").get()'
         ("{ log = true }", "log: must be a table, not a boolean"),
         ("{ ui = 3 }", "ui: must be a table, not a number"),
         ("{ fs = { write = 'safe' } }", 'fs.write: must be one of "save", "buffer"; did you mean "save"?'),
+        ("{ fs = { outside = 'allow' } }", 'fs.outside: must be one of "error", "ask"'),
+        ("{ additional_directories = '/x' }", "additional_directories: must be a list of strings"),
+        ("{ additional_directories = { '/x', 3 } }", "additional_directories: must be a list of strings"),
+        ("{ additional_directories = { x = '/x' } }", "additional_directories: must be a list of strings"),
+        ("{ additional_directories = vim.empty_dict() }", "additional_directories: must be a list of strings"),
+        ("{ additonal_directories = {} }", 'no such option; did you mean "additional_directories"?'),
         ("{ follow = { enabled = 'yes' } }", 'follow.enabled: must be one of "auto", true, false'),
         ("{ keymaps = { send = 3 } }", "keymaps.send: must be a key, a list of keys, or false"),
         ("{ agents = { x = 'gemini --acp' } }", 'agents.x: must be a table: write { command = { "gemini", "--acp" } }'),
@@ -96,6 +102,26 @@ def test_checkhealth_says_which_versions_are_spoken_and_whether_agents_are_recor
     assert ("protocol.v2 is off" in text) is not on
     assert (f"written into {directory} (log.traffic is on)" in text) is on
     assert ("log.traffic is off" in text) is not on
+
+
+def test_files_outside_are_an_error_until_the_user_wants_to_be_asked(editor):
+    assert editor.lua(GET)["fs"] == {"write": "save", "outside": "error"}
+    editor.lua('require("acp_nvim").setup({ fs = { outside = "ask" } })')
+    assert editor.lua(GET)["fs"] == {"write": "save", "outside": "ask"}
+    assert editor.messages() == []
+
+
+def test_additional_directories_of_setup_replace_those_of_the_global(tmp_path):
+    editor = LuaEditor(tmp_path, config={"additional_directories": ["~/a", "b"]})
+    try:
+        assert editor.lua(GET)["additional_directories"] == ["~/a", "b"]
+        editor.lua('require("acp_nvim").setup({ additional_directories = { "c" } })')
+        assert editor.lua(GET)["additional_directories"] == ["c"]
+        editor.lua('require("acp_nvim").setup({ additional_directories = {} })')
+        assert editor.lua(GET)["additional_directories"] == []
+        assert editor.messages() == []
+    finally:
+        editor.close()
 
 
 def test_the_help_lists_the_options_as_they_are():

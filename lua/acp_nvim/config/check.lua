@@ -135,6 +135,10 @@ local function problem_of(option, value)
     if value ~= false and not is_keys(value) then
       return ("%s: must be a key, a list of keys, or false"):format(option.name)
     end
+  elseif option.types[1] == "strings" then
+    if not (type(value) == "table" and vim.islist(value)) or (#value > 0 and not is_strings(value)) then
+      return ("%s: must be a list of strings"):format(option.name)
+    end
   elseif not vim.list_contains(option.types, type(value)) then
     local wanted = table.concat(option.types, " or ")
     return ("%s: must be a %s, not a %s"):format(option.name, wanted, type(value))

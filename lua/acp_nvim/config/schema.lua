@@ -2,7 +2,7 @@
 
 ---@class acp.Option.Schema
 ---@field name string with dots for nested tables
----@field types string[] Lua types that are allowed; "key" = string, list of strings or false
+---@field types string[] Lua types that are allowed; "key" = string, list of strings or false; "strings" = list of strings
 ---@field values? any[] the only values allowed
 ---@field default any
 ---@field doc string
@@ -37,12 +37,28 @@ The agent `demo` comes with the plugin.]],
 plugin's directory, then |g:python3_host_prog|.]],
   },
   {
+    name = "additional_directories",
+    types = { "strings" },
+    default = {},
+    doc = [[Directories that sessions may use besides their own: the agent reads and writes files there too, and is told of
+them if it can be. `~` is your home; what is relative is so to the session's directory. It counts for new sessions.]],
+  },
+  {
     name = "fs.write",
     types = { "string" },
     values = { "save", "buffer" },
     default = "save",
     doc = [[What happens when the agent writes a file that you have open. `"save"`: the change goes into the buffer and
 is saved. `"buffer"`: it goes into the buffer and is left for you to save.]],
+  },
+  {
+    name = "fs.outside",
+    types = { "string" },
+    values = { "error", "ask" },
+    default = "error",
+    doc = [[What happens when the agent asks for a file outside of the session's directories. `"error"`: the agent gets an
+error. `"ask"`: you are asked, as for any permission, and may answer for the rest of the session. What is not a regular
+file is always an error. Agents that open files themselves do not ask for them.]],
   },
   {
     name = "follow.enabled",
