@@ -13,6 +13,12 @@ MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
 """One text file served to an agent: escaped as JSON it must still fit into a message."""
 
+MERGE_SECONDS: Final = 10.0
+"""Time for git to merge a file: a million lines take 0.5 s; only texts with nothing in common take as long as this."""
+
+LEFT_OVER_SECONDS: Final = 3600.0
+"""Age at which a temporary file of ours is removed: no write takes an hour, so whoever made it was killed."""
+
 PATCH_CHARS: Final = 256 * 1024
 """A patch that is taken apart into hunks: that much takes 30 ms of the host."""
 
@@ -99,3 +105,33 @@ TRAFFIC_BYTES: Final = 200 * 1024 * 1024
 
 SECRET_CHARS: Final = 8
 """A secret shorter than this is not looked for inside texts: it would be found everywhere."""
+
+SEEN_TEXT_BYTES: Final = 4 * 1024 * 1024
+"""Memory for one text that an agent has seen: sources of 1 MB, at 4 bytes a character; larger texts go to disk."""
+
+SEEN_MEMORY_BYTES: Final = 32 * 1024 * 1024
+"""Memory for all such texts of a session: a thousand ordinary files, far more than a turn touches."""
+
+SEEN_DISK_BYTES: Final = 512 * 1024 * 1024
+"""Room on disk for those of a session that are not in memory: 16 of the largest files that are served."""
+
+SEEN_FILES: Final = 20_000
+"""Files of a session of which anything is known: 8 MB for their digests and names."""
+
+SPILL_LEFT_SECONDS: Final = 14 * 24 * 3600.0
+"""Age at which texts on disk are removed although something runs as their process: pids come again."""
+
+CONFLICTS: Final = 100
+"""Conflicts kept of a session, and copies of them on disk: who has not looked at the last 100 will not."""
+
+CONFLICT_BYTES: Final = 64 * 1024 * 1024
+"""Their memory, and their room on disk: two of the largest files, or all 100 of ordinary ones."""
+
+BUFFER_TEXTS_BYTES: Final = 64 * 1024 * 1024
+"""Memory for the texts of buffers that agents read again and again: the largest file that is served fits."""
+
+FOLLOW_ATTEMPTS: Final = 5
+"""How often a buffer is brought up to its file, or a file written, while somebody changes either: typing takes 100 ms a key."""
+
+MOVED_ENTRIES: Final = 50_000
+"""Directory entries looked at for a file that was renamed: 0.2 s; a workspace with more has its files near by."""
