@@ -1,14 +1,16 @@
-"""`make bench`: prints every figure with the bound it is held to; fails nothing."""
+"""`make bench`: prints every figure with the bound it is held to; fails nothing. With names: only those of BENCHES."""
 
 from __future__ import annotations
 
 import statistics
+import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tests.bench import pipeline, starting, streaming
+from tests.bench import files, pipeline, starting, streaming
 
 T = TypeVar("T")
 ROUNDS = 5
@@ -64,11 +66,33 @@ def bench_pipeline() -> None:
     line("one message of 8, 16, 32, 63 MiB", " ".join(f"{one:.0f}" for one in seconds) + " ms", "in proportion")
 
 
+def bench_files() -> None:
+    """What an agent waits for the files that Neovim holds; plain Lua does the same work, without a check, in turns."""
+    rounds = [(fresh(files.floor), fresh(files.ours)) for _ in range(ROUNDS)]
+    kinds: list[tuple[str, Callable[[files.Served], list[float]], float | None]] = [
+        (f"{files.READS} reads of a modified buffer of {files.LINES} lines", lambda served: served.reads, 1.5),
+        (f"{files.WRITES} writes of one line into it, saved", lambda served: served.writes, 1.5),
+        (f"{files.EDITS} reads, each after an edit of the user", lambda served: served.edits, None),
+    ]
+    for what, of, most in kinds:
+        found = files.compare([of(ours) for _, ours in rounds], [of(floor) for floor, _ in rounds])
+        figure = f"{found.ours:.0f} ms, {found.floor:.0f} ms: {found.ratio:.2f} x"
+        verdict = "" if most is None else f"<= {most} x the floor: {'ok' if found.ratio <= most else 'over'}"
+        line(f"{what}: all, the floor", figure, verdict)
+        ours, floor = found.ours_each, found.floor_each
+        line("  each: p50 and p99, the floor", f"{ours.p50:.1f} {ours.p99:.1f}, {floor.p50:.1f} {floor.p99:.1f} ms", "")
+    pings = [fresh(partial(serve, with_pings=True)).pings for serve in (files.ours, files.floor)]
+    figure = ", ".join(f"{one.p99:.1f} {one.max:.1f}" for one in pings if one is not None)
+    line("  a request every 5 ms meanwhile: p99 and worst, the floor", f"{figure} ms", "p99 <= 16 ms")
+
+
+BENCHES = {"start": bench_start, "streams": bench_streams, "pipeline": bench_pipeline, "files": bench_files}
+
+
 def main() -> None:
-    """All of them."""
-    bench_start()
-    bench_streams()
-    bench_pipeline()
+    """All of them, or those that are named."""
+    for name in sys.argv[1:] or BENCHES:
+        BENCHES[name]()
 
 
 if __name__ == "__main__":
