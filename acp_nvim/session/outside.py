@@ -19,6 +19,8 @@ from acp_nvim.workspace.roots import Roots
 Access = Literal["read", "write"]
 """What an agent wants to do with a file."""
 
+_EVERYWHERE = Roots([os.sep])
+
 _MADE_UP = ("/proc/", "/sys/")
 """What lies there says that it is a regular file, and is none: to read it, or to write it, does something."""
 
@@ -35,11 +37,6 @@ class _Wanted(msgspec.Struct, frozen=True):
     def which(self) -> tuple[Access, str]:
         """What an answer for the whole session is about."""
         return self.access, self.real
-
-    @property
-    def still_real(self) -> bool:
-        """Whether its name leads to the same file as before."""
-        return os.path.realpath(self.path) == self.real
 
 
 class Outside:
@@ -63,14 +60,18 @@ class Outside:
         try:
             return _allowed(self._roots.resolve(path))
         except NotAllowedError as error:
-            if not self.asks or not os.path.isabs(path):
-                return _refused(str(error))
-            return self._outside(_Wanted(path, os.path.realpath(path), access, str(error)))
+            return self._ask(path, access, error) if self.asks else _refused(error)
+
+    def _ask(self, path: str, access: Access, error: NotAllowedError) -> Awaitable[str]:
+        try:
+            return self._outside(_Wanted(path, _EVERYWHERE.resolve(path), access, str(error)))
+        except NotAllowedError as nowhere:
+            return _refused(nowhere)
 
     def _outside(self, wanted: _Wanted) -> Awaitable[str]:
         fault = _fault(wanted.real)
         if fault is not None:
-            return _refused(f"{wanted.refusal}, and {fault}")
+            return _refused(NotAllowedError(f"{wanted.refusal}, and {fault}"))
         remembered = self._remembered.get(wanted.which)
         if remembered is None:
             pending = self._requests.ask("", _options(wanted.access), partial(_view, wanted))
@@ -86,8 +87,8 @@ class Outside:
         if chosen is not None and chosen.kind.endswith("always"):
             self._remember(wanted, chosen)
         if chosen is None or chosen.kind.startswith("reject"):
-            raise NotAllowedError(_disallowed(wanted))
-        if not wanted.still_real:
+            raise _disallowed(wanted)
+        if _EVERYWHERE.resolve(wanted.path) != wanted.real:
             raise NotAllowedError(f"{wanted.path} is another file by now than the one that the user was asked about")
         return wanted.real
 
@@ -103,12 +104,12 @@ async def _allowed(real: str) -> str:
     return real
 
 
-async def _refused(words: str) -> str:
-    raise NotAllowedError(words)
+async def _refused(error: NotAllowedError) -> str:
+    raise error
 
 
-def _disallowed(wanted: _Wanted) -> str:
-    return f"{wanted.refusal}, and the user did not allow it"
+def _disallowed(wanted: _Wanted) -> NotAllowedError:
+    return NotAllowedError(f"{wanted.refusal}, and the user did not allow it")
 
 
 def _fault(real: str) -> str | None:
