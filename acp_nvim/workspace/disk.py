@@ -3,101 +3,87 @@
 from __future__ import annotations
 
 import os
-import stat
-from contextlib import suppress
 
 import anyio.to_thread
+import msgspec
 
 from acp_nvim.limits import MAX_FILE_BYTES
+from acp_nvim.workspace.encoding import decode, encode
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
+from acp_nvim.workspace.regular_files import check_regular, in_words, regular_file
+from acp_nvim.workspace.replacing import replace
+from acp_nvim.workspace.stamps import stamp_of
 
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a FIFO without a writer must not hang us
-
-
-async def read(path: str) -> str:
-    """The text of the file. Raises `FileRefusedError`."""
-    return await anyio.to_thread.run_sync(_read, path)
-
-
-async def write(path: str, text: str) -> None:
-    """Replace the file by `text` in one step; its directories are made. Raises `FileRefusedError`."""
-    await anyio.to_thread.run_sync(_write, path, text)
+# what was a regular file may be something else by now: a FIFO without a writer must not hang us, a link not lead away
+_OPEN_TO_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def _read(path: str) -> str:
+class DiskText(msgspec.Struct, frozen=True):
+    """A file as it was at one moment."""
+
+    text: str
+    """Its line ends as they are; U+FEFF first when it has a byte order mark."""
+
+    encoding: str
+    """As Neovim's 'fileencoding' names it."""
+
+    stamp: str
+    """Which state of the file this is: see `acp_nvim.workspace.stamps`."""
+
+
+async def read(path: str, hint: str | None = None) -> DiskText:
+    """The text of the file with that real path; `hint` is the encoding of its buffer, if it has one.
+
+    Raises `NoSuchFileError` and `FileRefusedError`.
+    """
+    return await anyio.to_thread.run_sync(_read, path, hint)
+
+
+async def write(path: str, text: str, encoding: str = "utf-8", expected: str | None = None) -> str:
+    """Replace the file with that real path in one step, if its stamp is still `expected`; returns the new stamp.
+
+    `expected` is None for a file that is not there yet; its directories are made. Raises `ChangedOnDiskError` when
+    the file is another one than that, and `FileRefusedError`; in both cases nothing was written.
+    """
+    return await anyio.to_thread.run_sync(_write, path, text, encoding, expected)
+
+
+def _read(path: str, hint: str | None) -> DiskText:
     try:
-        return _decode(path, _read_bytes(path))
+        if regular_file(path) is None:
+            raise NoSuchFileError(f"{path} does not exist")
+        data, status = _read_bytes(path)
     except FileNotFoundError as error:
         raise NoSuchFileError(f"{path} does not exist") from error
     except OSError as error:
-        raise FileRefusedError(f"{path} cannot be read: {error.strerror}") from error
+        raise in_words(path, "read", error) from error
+    text, encoding = decode(path, data, hint)
+    return DiskText(text, encoding, stamp_of(status))
 
 
-def _read_bytes(path: str) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | _NONBLOCK | getattr(os, "O_BINARY", 0))
+def _read_bytes(path: str) -> tuple[bytes, os.stat_result]:
+    """All bytes, and what the system said of the file before: who writes it meanwhile makes the stamp an old one."""
+    descriptor = os.open(path, _OPEN_TO_READ)
     try:
         status = os.fstat(descriptor)
-        _check(path, status, status.st_size)
+        check_regular(path, status)
+        _check_size(path, status.st_size)
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(MAX_FILE_BYTES + 1)
-        _check(path, status, len(data))  # it may have grown, and some files of the system say that they are empty
-        return data
+        _check_size(path, len(data))  # it may have grown
+        return data, status
     finally:
         os.close(descriptor)
 
 
-def _check(path: str, status: os.stat_result, size: int) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-        raise FileRefusedError(f"{path} is {what}")
+def _check_size(path: str, size: int) -> None:
     if size > MAX_FILE_BYTES:
         raise FileRefusedError(f"{path} has {size} bytes or more; the limit is {MAX_FILE_BYTES}")
 
 
-def _decode(path: str, data: bytes) -> str:
-    if b"\0" in data[:8192]:
-        raise FileRefusedError(f"{path} is a binary file")
+def _write(path: str, text: str, encoding: str, expected: str | None) -> str:
+    data = encode(path, text, encoding)
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise FileRefusedError(f"{path} is not UTF-8 text") from error
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        mode = _mode_of(path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        _replace(path, text.encode("utf-8"), mode)
+        return replace(path, data, expected)
     except OSError as error:
-        raise FileRefusedError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def _mode_of(path: str) -> int | None:
-    """The permission bits that the file has; None for a new one, which gets those that the user's umask gives."""
-    try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(status.st_mode):
-        raise FileRefusedError(f"{path} is not a regular file")
-    if not os.access(path, os.W_OK):
-        raise FileRefusedError(f"{path} cannot be written: Permission denied")
-    return stat.S_IMODE(status.st_mode)
-
-
-def _replace(path: str, data: bytes, mode: int | None) -> None:
-    temporary = os.path.join(os.path.dirname(path), f".acp_nvim-{os.urandom(8).hex()}")
-    # 0o666, and the system takes the umask off: asking for it would change it for the whole process
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+        raise in_words(path, "written", error) from error

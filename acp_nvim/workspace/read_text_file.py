@@ -18,7 +18,7 @@ async def read_text_file(editor: Editor, seen: SeenTexts, path: str, line: int |
         _check(path, buffer.text)
         seen.remember(path, buffer.text, buffer.tick)
         return cut(buffer.text, line, limit)
-    return cut(await disk.read(path), line, limit)
+    return cut((await disk.read(path)).text, line, limit)
 
 
 def _check(path: str, text: str) -> None:

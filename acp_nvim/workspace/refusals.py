@@ -19,6 +19,10 @@ class ChangedSinceReadError(FileRefusedError):
     """The user has changed the file since the agent read it."""
 
 
+class ChangedOnDiskError(FileRefusedError):
+    """The file on disk is not the one that was to be replaced."""
+
+
 class NotSavedError(FileRefusedError):
     """The text is in the buffer of `path` (a real path), but could not be saved."""
 

@@ -17,16 +17,37 @@ class Roots:
     def __repr__(self) -> str:
         return f"<Roots {self._directories}>"
 
+    @property
+    def directories(self) -> list[str]:
+        """Real paths."""
+        return list(self._directories)
+
+    def contains(self, real_path: str) -> bool:
+        """Whether that real path is one of the directories, or below one."""
+        tops = (directory.rstrip(os.sep) for directory in self._directories)
+        return real_path in self._directories or any(real_path.startswith(top + os.sep) for top in tops)
+
     def resolve(self, path: str) -> str:
-        """The real path of `path`. Raises `NotAllowedError` when it is relative or lies outside."""
+        """The real path of `path`. Raises `NotAllowedError` when it is relative, no path at all, or lies outside."""
         if not os.path.isabs(path):
             raise NotAllowedError(f"{path} is not an absolute path, which the protocol asks for")
-        real = os.path.realpath(path)
-        for directory in self._directories:
-            if real == directory or real.startswith(directory.rstrip(os.sep) + os.sep):
-                return real
+        real = _real(path)
+        if self.contains(real):
+            return real
         raise NotAllowedError(f"{path} is outside of the session's {self._named()}")
 
     def _named(self) -> str:
         several = len(self._directories) > 1
         return ("directories " if several else "directory ") + ", ".join(self._directories)
+
+
+def _real(path: str) -> str:
+    """All symlinks resolved. Raises `NotAllowedError` for what cannot be a path, and for links in a circle."""
+    try:
+        real = os.path.realpath(path)
+        final = os.path.realpath(real)
+    except ValueError as error:  # a NUL, or half a pair of surrogates
+        raise NotAllowedError(f"{path!r} cannot be the path of a file: {error}") from error
+    if final != real:  # after a circle the rest of the path is left as it was, with links in it
+        raise NotAllowedError(f"{path} leads through symbolic links in a circle")
+    return real

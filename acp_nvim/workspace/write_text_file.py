@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acp_nvim.editor import BufferWrite, Editor
 from acp_nvim.workspace import disk
-from acp_nvim.workspace.refusals import ChangedSinceReadError, FileRefusedError, NotSavedError
+from acp_nvim.workspace.refusals import ChangedSinceReadError, FileRefusedError, NoSuchFileError, NotSavedError
 from acp_nvim.workspace.seen import SeenTexts
 
 ATTEMPTS = 5
@@ -20,7 +20,7 @@ async def write_text_file(editor: Editor, seen: SeenTexts, path: str, text: str,
     for _ in range(ATTEMPTS):
         outcome = await _write_buffer(editor, seen, path, text, save)
         if outcome is None:
-            await disk.write(path, text)
+            await _write_file(path, text)
             return
         if outcome.tick is not None:
             seen.remember(path, text, outcome.tick)
@@ -47,6 +47,16 @@ async def _write_buffer(editor: Editor, seen: SeenTexts, path: str, text: str, s
     if unseen:
         raise _changed(path)
     return await editor.write_buffer(path, text, buffer.tick, save)
+
+
+async def _write_file(path: str, text: str) -> None:
+    """Write a file that has no buffer, in the encoding that it has."""
+    try:
+        old = await disk.read(path)
+    except NoSuchFileError:
+        await disk.write(path, text)
+    else:
+        await disk.write(path, text, old.encoding, old.stamp)
 
 
 def _changed(path: str) -> ChangedSinceReadError:

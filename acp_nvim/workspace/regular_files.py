@@ -1,0 +1,67 @@
+"""What may be opened at all: regular files, by their real paths; and why the system refused one, in words."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from acp_nvim.workspace.refusals import FileRefusedError
+
+_OF_THE_SYSTEM = ("/proc", "/sys")
+"""Their files say that they are regular, but reading and writing them does things."""
+
+_KINDS = (
+    (stat.S_ISDIR, "is a directory"),
+    (stat.S_ISLNK, "is a symbolic link in a circle, or one that was put there just now"),
+    (stat.S_ISFIFO, "is a FIFO, not a regular file"),
+    (stat.S_ISSOCK, "is a socket, not a regular file"),
+    (stat.S_ISCHR, "is a device, not a regular file"),
+    (stat.S_ISBLK, "is a device, not a regular file"),
+)
+
+_NOT_ALLOWED = "the user who runs Neovim has no permission. Ask them to give it, or leave the file alone"
+_WORDS = {
+    errno.EACCES: _NOT_ALLOWED,
+    errno.EPERM: _NOT_ALLOWED,
+    errno.ENOSPC: "no space is left on the disk. The user has to make room first",
+    errno.EDQUOT: "the user's disk quota is used up. They have to make room first",
+    errno.EFBIG: "it would be larger than the user's system allows a file to be. Write less, or into several files",
+    errno.EROFS: "its file system is mounted read-only. Ask the user, or write elsewhere",
+    errno.ENAMETOOLONG: "its name is too long for the file system. Use a shorter one",
+    errno.ENOTDIR: "a part of its path is a file, not a directory. Check the path",
+    errno.ELOOP: "its path has symbolic links in a circle, or one that was put there just now. Check the path",
+    errno.EIO: "the user's disk reports an error. Tell them",
+}
+
+
+def regular_file(path: str) -> os.stat_result | None:
+    """What the system says of the file; None when there is none. It is not opened.
+
+    Raises `FileRefusedError` when it is not a regular file or `path` is no real path, and `OSError`.
+    """
+    if not os.path.isabs(path):
+        raise FileRefusedError(f"{path!r} is not an absolute path")
+    if any(path == top or path.startswith(top + os.sep) for top in _OF_THE_SYSTEM):
+        raise FileRefusedError(f"{path} is no file of a project: it belongs to the system itself, and is never opened")
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    except ValueError as error:  # a NUL, or half a pair of surrogates
+        raise FileRefusedError(f"{path!r} cannot be the path of a file: {error}") from error
+    check_regular(path, status)
+    return status
+
+
+def check_regular(path: str, status: os.stat_result) -> None:
+    """Raises `FileRefusedError` in words for anything but a regular file."""
+    if not stat.S_ISREG(status.st_mode):
+        kind = next((words for is_kind, words in _KINDS if is_kind(status.st_mode)), "is not a regular file")
+        raise FileRefusedError(f"{path} {kind}")
+
+
+def in_words(path: str, done: str, error: OSError) -> FileRefusedError:
+    """An error of the system for the agent: what it means, and what to do. `done` is `read` or `written`."""
+    why = _WORDS.get(error.errno or 0) or error.strerror or str(error)
+    return FileRefusedError(f"{path} cannot be {done}: {why}")

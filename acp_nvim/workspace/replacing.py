@@ -1,0 +1,159 @@
+"""Replaces a file in one step: whoever looks, and whenever we die, it is the old one or the new one."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+import time
+from contextlib import suppress
+
+from acp_nvim.limits import LEFT_OVER_SECONDS
+from acp_nvim.workspace.refusals import ChangedOnDiskError, FileRefusedError
+from acp_nvim.workspace.regular_files import regular_file
+from acp_nvim.workspace.stamps import stamp_of
+
+_PREFIX = ".acp_nvim-"
+_TEMPORARY = re.compile(re.escape(_PREFIX) + r"[0-9a-f]{16}")
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_NOT_COPIED = {"security.capability", "security.ima", "security.evm"}
+"""Extended attributes that are about the old content: rights of a program, and signatures."""
+
+
+def replace(path: str, data: bytes, expected: str | None) -> str:
+    """Make `data` the file's bytes if its stamp is `expected` (None: there must be no file); returns the new stamp.
+
+    Raises `ChangedOnDiskError`, `FileRefusedError` and `OSError`; then nothing has changed.
+    """
+    old = regular_file(path)
+    _check_stamp(path, old, expected)
+    directory = os.path.dirname(path)
+    if old is None:
+        os.makedirs(directory, exist_ok=True)
+    else:
+        _check_writable(path)
+    temporary = os.path.join(directory, f"{_PREFIX}{os.urandom(8).hex()}")
+    descriptor = _create(path, temporary, old)
+    try:
+        new = _fill(descriptor, data, path, old)
+        _put(temporary, path, expected)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _finish(directory)
+    return new
+
+
+def _check_stamp(path: str, status: os.stat_result | None, expected: str | None) -> None:
+    found = None if status is None else stamp_of(status)
+    if found == expected:
+        return
+    if expected is None:
+        what = "was made by somebody else just now"
+    else:
+        what = "was deleted since it was read" if found is None else "has changed on disk since it was read"
+    raise ChangedOnDiskError(f"{path} {what}. Nothing was written. Read it again and redo your change.")
+
+
+def _check_writable(path: str) -> None:
+    """A file that is protected stays: to be replaced it would need no permission of its own."""
+    if not os.access(path, os.W_OK):
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))  # says why
+
+
+def _create(path: str, temporary: str, old: os.stat_result | None) -> int:
+    """A new file beside the old one, which nobody else may read until it has the old one's permissions."""
+    try:
+        # 0o666, and the system takes the umask off: asking for it would change it for the whole process
+        return os.open(temporary, _CREATE, 0o666 if old is None else 0o600)
+    except PermissionError as error:
+        raise FileRefusedError(
+            f"{path} cannot be written: the user who runs Neovim may not make files in {os.path.dirname(path)}. "
+            "Ask them to give the permission, or write elsewhere"
+        ) from error
+
+
+def _fill(descriptor: int, data: bytes, path: str, old: os.stat_result | None) -> str:
+    """Write all, on the disk itself, with what else belongs to the file; closes it, and returns its stamp."""
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if old is not None:
+            _take_after(descriptor, path, old)
+        os.fsync(descriptor)
+        return stamp_of(os.fstat(descriptor))
+    finally:
+        os.close(descriptor)
+
+
+def _take_after(descriptor: int, path: str, old: os.stat_result) -> None:
+    """Owner and extended attributes as far as the system lets us, then the mode, which both may change."""
+    for owner in (old.st_uid, -1):
+        with suppress(OSError):
+            os.fchown(descriptor, owner, old.st_gid)
+            break
+    _copy_attributes(path, descriptor)
+    new = os.fstat(descriptor)
+    mode = stat.S_IMODE(old.st_mode)
+    if new.st_uid != old.st_uid:
+        mode &= ~stat.S_ISUID  # it would run as us now
+    if new.st_gid != old.st_gid:
+        mode &= ~stat.S_ISGID
+    if stat.S_IMODE(new.st_mode) != mode:
+        os.fchmod(descriptor, mode)
+
+
+def _copy_attributes(path: str, descriptor: int) -> None:
+    """The old file's extended attributes, and none that the directory gives to new files; ACLs are among them."""
+    if sys.platform != "linux":
+        return
+    with suppress(OSError):
+        names = os.listxattr(path, follow_symlinks=False)
+        for name in set(os.listxattr(descriptor)).difference(names):
+            with suppress(OSError):
+                os.removexattr(descriptor, name)
+        for name in set(names) - _NOT_COPIED:
+            with suppress(OSError):
+                os.setxattr(descriptor, name, os.getxattr(path, name, follow_symlinks=False))
+
+
+def _put(temporary: str, path: str, expected: str | None) -> None:
+    """Give the new file its name, unless somebody else wrote the old one meanwhile."""
+    if expected is None and _link(temporary, path):
+        return
+    _check_stamp(path, regular_file(path), expected)
+    os.replace(temporary, path)
+
+
+def _link(temporary: str, path: str) -> bool:
+    """Give a new file its name, if nobody else has it; False when somebody has, or the file system has no links."""
+    try:
+        os.link(temporary, path)
+    except OSError:
+        return False
+    with suppress(OSError):
+        os.unlink(temporary)
+    return True
+
+
+def _finish(directory: str) -> None:
+    """The directory on the disk too, as far as the system can; and away with what we left there when we were killed."""
+    with suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name) and _is_left_over(entry.stat(follow_symlinks=False)):
+                os.unlink(entry.path)
+
+
+def _is_left_over(status: os.stat_result) -> bool:
+    old = time.time() - status.st_mtime > LEFT_OVER_SECONDS
+    return old and stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
