@@ -233,6 +233,8 @@ async def test_an_answer_for_the_session_answers_all_that_wait_for_the_same(host
     ("path", "words"),
     [
         ("../secret", "not an absolute path"),
+        ("{outside}/a\0b", "cannot be the path of a file"),
+        ("{outside}/circle/../link", "symbolic links in a circle"),  # whose real path would be the link's own
     ],
 )
 async def test_what_is_no_path_is_not_asked_about(host: Host, secret: Path, path: str, words: str) -> None:
