@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 from pathlib import Path
 
@@ -73,14 +75,81 @@ def test_the_root_may_be_named_through_a_link(root: Path) -> None:
 
 
 def test_the_root_of_all_allows_all() -> None:
-    assert Roots(["/"]).resolve("/etc") == os.path.realpath("/etc")
+    roots = Roots(["/"])
+    assert roots.resolve("/etc") == os.path.realpath("/etc")
+    assert roots.resolve("//etc") == os.path.realpath("/etc")
+    assert roots.resolve("/..") == "/"
+    assert roots.contains("/")
+    assert roots.contains("/etc")
+
+
+def test_a_root_that_is_not_there_allows_what_will_be_below_it(root: Path) -> None:
+    roots = Roots([f"{root}/not/yet"])
+    assert roots.resolve(f"{root}/not/yet/file") == f"{root}/not/yet/file"
+    with pytest.raises(NotAllowedError):
+        roots.resolve(f"{root}/not/file")
+
+
+def test_a_path_through_a_file_stays_where_it_is_written(root: Path) -> None:
+    assert Roots([str(root)]).resolve(f"{root}/file/below") == f"{root}/file/below"
+    with pytest.raises(NotAllowedError):
+        Roots([str(root)]).resolve(f"{root}/file/../../secret")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["circle/../directory out/x", "circle/../link out", "circle/../sub/../dangling out", "back/../directory out/x"],
+)
+def test_links_in_a_circle_lead_nowhere(root: Path, path: str) -> None:
+    (root / "back").symlink_to(root / "forth")
+    (root / "forth").symlink_to(root / "back")
+    with pytest.raises(NotAllowedError, match="leads through symbolic links in a circle"):
+        Roots([str(root)]).resolve(f"{root}/{path}")
+
+
+def test_what_is_really_there_is_really_there(root: Path) -> None:
+    """Whatever is allowed has no links left in it, but for one that leads in a circle itself."""
+    names = ["circle", "..", "link out", "directory out", "sub", "file", "link to file", "b", "dangling out", "link in"]
+    roots = Roots([str(root)])
+    for parts in itertools.product(names, repeat=3):
+        with contextlib.suppress(NotAllowedError):
+            real = roots.resolve(f"{root}/{'/'.join(parts)}")
+            assert real == os.path.realpath(real)
+            assert real == str(root) or real.startswith(f"{root}/")
+
+
+@pytest.mark.parametrize("path", ["/a\0b", "/\ud800", "/nowhere/\0/../x"])
+def test_what_cannot_be_a_path_is_refused_in_words_that_can_be_sent(path: str) -> None:
+    with pytest.raises(NotAllowedError, match="cannot be the path of a file") as caught:
+        Roots(["/"]).resolve(path)
+    assert str(caught.value).encode()
+
+
+def test_case_counts_where_the_file_system_says_so(root: Path) -> None:
+    other = root.parent / "B"
+    if not other.exists():
+        other.mkdir()
+        with pytest.raises(NotAllowedError):
+            Roots([str(root)]).resolve(f"{other}/file")
+    assert Roots([str(root)]).resolve(f"{root}/FILE") == f"{root}/FILE"
+
+
+@pytest.mark.parametrize(
+    ("path", "inside"),
+    [("", True), ("/", True), ("/file", True), ("/a/b", True), ("c", False)],
+)
+def test_a_real_path_is_compared_as_it_is(root: Path, path: str, inside: bool) -> None:
+    """Of real paths only: nothing is asked of the system."""
+    assert Roots(["/nowhere", str(root)]).contains(f"{root}{path}") is inside
+    assert not Roots(["/nowhere", str(root)]).contains(str(root.parent))
 
 
 def test_every_directory_counts(root: Path) -> None:
     roots = Roots([str(root), str(root.parent / "bc")])
     assert roots.resolve(f"{root.parent}/bc/x") == f"{root.parent}/bc/x"
-    with pytest.raises(NotAllowedError):
+    with pytest.raises(NotAllowedError, match="outside of the session's directories ") as caught:
         roots.resolve(f"{root.parent}/secret")
+    assert str(caught.value).endswith(f" {root}, {root.parent}/bc")
 
 
 @given(st.lists(st.sampled_from(["..", ".", "b", "bc", "a", "b.", "", " "]), max_size=8))
