@@ -19,14 +19,21 @@ from acp_nvim.editor import Editor
 from acp_nvim.limits import INITIALIZE_SECONDS, LOG_BYTES
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.protocol.dialect import Place
+from acp_nvim.session.files import what_followed
 from acp_nvim.session.peer import PeerSettings
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import ContextItem, Prompt
 from acp_nvim.session.session import Session
 from acp_nvim.traffic.masked_log import MaskingFormatter
+from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.directories import additional
+from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.open_files import Followed, OpenFiles
 
 log = logging.getLogger(__name__)
+
+GONE = ("stopped", "failed")
+"""States of a session without an agent."""
 
 
 class Fs(msgspec.Struct):
@@ -71,7 +78,15 @@ class Hello(msgspec.Struct):
 
     version: str
     log_path: str
+    state_path: str
+    cache_path: str
     config: Config
+
+
+class DiskChanged(msgspec.Struct):
+    """`disk_changed`: the files of these buffers (real paths) are others than the buffers have read or written."""
+
+    paths: list[str]
 
 
 class Open(msgspec.Struct):
@@ -121,6 +136,8 @@ class App:
         self._catalogue = Catalogue()
         self._config = Config()
         self._sessions: dict[int, Session] = {}
+        self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories)
+        self._seen_directory: Path | None = None
         self._methods: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
             "hello": (Hello, self._hello),
             "open": (Open, self._open),
@@ -129,6 +146,7 @@ class App:
             "stop": (Named, self._stop),
             "answer": (Answer, self._answer),
             "redraw": (Named, self._redraw),
+            "disk_changed": (DiskChanged, self._disk_changed),
         }
 
     def __repr__(self) -> str:
@@ -149,6 +167,9 @@ class App:
         except OSError as error:
             words = f"The log {hello.log_path} cannot be written: {error.strerror}. Everything else works."
             self._editor.publish(events.Error(text=words, code="no_log"))
+        if self._seen_directory is None:
+            self._seen_directory = Path(hello.cache_path, "seen")
+            self._files.conflicts = Conflicts(Path(hello.state_path, "conflicts"))
         config = self._config = hello.config
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
         self._catalogue = Catalogue(agents, config.default_agent)
@@ -171,11 +192,14 @@ class App:
         agent = wanted.agent or self._catalogue.default_name()
         there, missing = additional(wanted.cwd, self._config.additional_directories)
         place = Place(wanted.cwd, additional_directories=there)
-        session = Session(wanted.session, agent, place, self._find, self._editor, self._peers, self._permissions)
+        seen = LastSeen(self._seen_directory)
+        session = Session(
+            wanted.session, agent, place, self._find, self._editor, self._peers, self._permissions, self._files, seen
+        )
         self._sessions[wanted.session] = session
         self._configure(session)
         for one in missing:
-            words = f"There is no directory {one}: the session goes on without it (additional_directories)."
+            words = f"There is no directory {one!r}: the session goes on without it (additional_directories)."
             session.narrator.notice("warn", words)
         self._tasks.start_soon(session.run)
         if agent == DEMO and wanted.agent is None:
@@ -187,8 +211,8 @@ class App:
         return session
 
     def _configure(self, session: Session) -> None:
-        session.requests.save = self._config.fs.write == "save"
-        session.requests.outside.asks = self._config.fs.outside == "ask"
+        session.requests.files.save = self._config.fs.write == "save"
+        session.requests.files.outside.asks = self._config.fs.outside == "ask"
 
     def _find(self, name: str) -> Any:
         return self._catalogue.find(name)
@@ -212,6 +236,23 @@ class App:
 
     def _redraw(self, wanted: Named) -> None:
         self._sessions[wanted.session].narrator.redraw()
+
+
+    def _disk_changed(self, news: DiskChanged) -> None:
+        for path in news.paths:
+            self._tasks.start_soon(self._files.disk_changed, path)
+
+    def _directories(self) -> list[str]:
+        """Where agents work."""
+        return [directory for session in self._sessions.values() for directory in session.roots.directories]
+
+    def _followed(self, what: Followed) -> None:
+        """Told where somebody works on that file; else wherever the user is."""
+        concerned = [one for one in self._sessions.values() if one.state not in GONE and one.roots.contains(what.path)]
+        for session in concerned:
+            session.requests.files.followed(what)
+        if not concerned and what.kind == "conflict":
+            self._editor.publish(events.Error(text=what_followed(what), code="conflict"))
 
 
 def _configured_env(config: Config) -> dict[str, str]:

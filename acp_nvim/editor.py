@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -10,34 +11,88 @@ from acp_nvim.events import Event
 
 
 class BufferText(msgspec.Struct, frozen=True):
-    """A loaded buffer: what `:write` would write, which state that was, and whether the file has it yet."""
+    """A loaded buffer: what `:write` would write.
+
+    `state` names the text: equal states, equal texts; `text` is None when it is the state that the caller knows.
+    `modified`: the file does not have it yet; `on_disk`: there is a file; `stale`: the file was changed since the buffer
+    read or wrote it, when it had the stamp `stamp`. `encoding` is the file's, as Neovim names it.
+    """
+
+    state: str
+    encoding: str
+    modified: bool
+    on_disk: bool
+    text: str | None = None
+    stale: str | None = None
+    stamp: str | None = None
+
+
+class WholeText(msgspec.Struct, frozen=True):
+    """A change of everything."""
 
     text: str
-    tick: int
-    modified: bool
+
+
+class LineChange(msgspec.Struct, frozen=True):
+    """After the first `first` lines, `lines` (without their ends) take the place of `count` lines."""
+
+    first: int
+    count: int
+    lines: Sequence[str]
+
+
+TextChange = WholeText | LineChange
 
 
 class BufferWrite(msgspec.Struct, frozen=True):
-    """What became of a write into a buffer.
+    """What became of a change of a buffer.
 
-    `error` says why it failed (None: it did not); `changed` that the buffer was in another state than expected, and
-    is as it was.
+    Done: `state` is the new one, and `text` what the buffer has when that is not what was asked for (autocommands change
+    what is saved). Not done, and everything is as it was: `error` says why, or `changed` that the buffer or its
+    file was in another state than the caller knows.
     """
 
-    tick: int | None = None
-    saved: bool = False
+    state: str | None = None
+    text: str | None = None
     changed: bool = False
     error: str | None = None
 
 
+class FoundOnDisk(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is in the file of a buffer, and what of it is to be brought into the buffer.
+
+    `text` is the file's when the buffer will have another one (and is modified then).
+    """
+
+    stamp: str
+    encoding: str
+    change: TextChange | None = None
+    text: str | None = None
+
+
 class Editor(Protocol):
-    """An editor with buffers and something to show events on."""
+    """An editor with buffers and something to show events on. Paths are real ones."""
 
     def publish(self, event: Event) -> None:
         """Show it soon; never waits."""
 
-    async def read_buffer(self, path: str) -> BufferText | None:
-        """The loaded buffer of that file (real path), if there is one."""
+    async def read_buffer(self, path: str, known: str) -> BufferText | None:
+        """The loaded buffer of that file, if there is one; without its text when its state is `known`."""
 
-    async def write_buffer(self, path: str, text: str, tick: int, save: bool) -> BufferWrite | None:
-        """Make `text` the buffer's text, if the buffer is still in state `tick`; None when it is not loaded."""
+    async def saved_text(self, path: str) -> str | None:
+        """The text that the buffer's file had when the buffer last read or wrote it, as far as that is known."""
+
+    async def obstacle(self, path: str) -> str | None:
+        """Why a file that has no buffer should not be written: somebody else is at it."""
+
+    async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
+        """Change the buffer, if it is still in that state; None when it is not loaded."""
+
+    async def follow_disk(self, path: str, state: str, found: FoundOnDisk) -> BufferWrite | None:
+        """The buffer stands for the file as it is now, if both are still in these states."""
+
+    async def file_gone(self, path: str) -> None:
+        """There is no such file any more; its buffer stays."""
+
+    async def file_moved(self, path: str, new: str) -> bool:
+        """The buffer goes by the new name of its file; False when it cannot."""

@@ -229,7 +229,10 @@ class Commands(SessionEvent, tag="commands"):
 
 
 class StatusView(msgspec.Struct, omit_defaults=True):
-    """What `require("acp_nvim").status()` returns."""
+    """What `require("acp_nvim").status()` returns.
+
+    `directories` (real paths) is where the agent works, while there is one.
+    """
 
     agent: str
     agent_title: str
@@ -244,6 +247,7 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     model: str | None = None
     usage: dict[str, Any] | None = None
     plan: list[PlanStep] | None = None
+    directories: list[str] = []
 
 
 class Status(SessionEvent, tag="status"):

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import msgspec
 
-from acp_nvim.editor import BufferText, BufferWrite
+from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange
 from acp_nvim.events import Event
 from acp_nvim.limits import FRAME_SECONDS
 from acp_nvim.nvim.batches import Batches
@@ -46,15 +46,35 @@ class NvimEditor:
                 await self._send(self._batches.take())
                 await anyio.sleep_until(not_before)
 
-    async def read_buffer(self, path: str) -> BufferText | None:
+    async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """See `Editor`."""
-        answer = await self._rpc.call_lua(BUFFERS, "read", path)
-        return msgspec.convert(answer, BufferText | None)
+        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "read", path, known), BufferText | None)
 
-    async def write_buffer(self, path: str, text: str, tick: int, save: bool) -> BufferWrite | None:
+    async def saved_text(self, path: str) -> str | None:
         """See `Editor`."""
-        answer = await self._rpc.call_lua(BUFFERS, "write", path, text, tick, save)
-        return msgspec.convert(answer, BufferWrite | None)
+        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "saved_text", path), str | None)
+
+    async def obstacle(self, path: str) -> str | None:
+        """See `Editor`."""
+        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "obstacle", path), str | None)
+
+    async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
+        """See `Editor`."""
+        told = msgspec.to_builtins(change)
+        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "write", path, told, state, save), BufferWrite | None)
+
+    async def follow_disk(self, path: str, state: str, found: FoundOnDisk) -> BufferWrite | None:
+        """See `Editor`."""
+        told = msgspec.to_builtins(found)
+        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "follow_disk", path, state, told), BufferWrite | None)
+
+    async def file_gone(self, path: str) -> None:
+        """See `Editor`."""
+        await self._rpc.call_lua(BUFFERS, "file_gone", path)
+
+    async def file_moved(self, path: str, new: str) -> bool:
+        """See `Editor`."""
+        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "file_moved", path, new), bool)
 
     async def _send(self, batch: list[dict[str, Any]]) -> None:
         try:

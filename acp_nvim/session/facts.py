@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from acp_nvim import events
@@ -51,6 +52,12 @@ class Facts:
             case _:
                 return False
         return True
+
+    def added_to(self, view: events.StatusView) -> events.StatusView:
+        """The status with these facts."""
+        return msgspec.structs.replace(
+            view, title=self.title, mode=self.mode, model=self.model, usage=self.usage, plan=self.plan
+        )
 
     def _take_options(self, options: Sequence[answers.ConfigOption]) -> None:
         self.options = options

@@ -151,3 +151,8 @@ def _how(returncode: int | None) -> str:
         except ValueError:
             return f"by signal {-returncode}"
     return f"with exit code {returncode}"
+
+
+def unreachable_server(name: object) -> str:
+    """In words for the user."""
+    return f"MCP server {name!r} is left out: the agent cannot reach servers of its type."

@@ -30,6 +30,9 @@ from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.requests import AgentRequests
 from acp_nvim.session.turns import Turns
+from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.open_files import OpenFiles
+from acp_nvim.workspace.roots import Roots
 
 log = logging.getLogger(__name__)
 
@@ -48,13 +51,16 @@ class Session:
         editor: Editor,
         peers: Peers,
         permissions: PendingPermissions,
+        files: OpenFiles,
+        seen: LastSeen,
     ) -> None:
         self.key = key
         self.agent = agent
         self.place = place
         self.session_id: str | None = None
         self.narrator = Narrator(key, place.cwd, editor, self._publish_status)
-        self.requests = AgentRequests(self.narrator, place, editor, permissions, self._publish_status)
+        self.roots = Roots([place.cwd, *place.additional_directories])
+        self.requests = AgentRequests(self.narrator, files, self.roots, seen, permissions, self._publish_status)
         self._find = find
         self._peers = peers
         self._permissions = permissions
@@ -170,8 +176,7 @@ class Session:
         servers, unusable = usable_servers(definition.mcp_servers, peer.abilities)
         call = opening(peer, msgspec.structs.replace(self.place, mcp_servers=servers), kept)
         for server in unusable:
-            words = f"MCP server {server.get('name')!r} is left out: the agent cannot reach servers of its type."
-            self.narrator.notice("warn", words)
+            self.narrator.notice("warn", failures.unreachable_server(server.get("name")))
         if kept is None or kept.how == "fork":
             await peer.open_session(call, partial(self._begin, peer))
         else:
@@ -199,7 +204,7 @@ class Session:
         self.narrator.facts.begin(opened)
         if opened.commands is not None:
             self.narrator.update(updates.CommandsReplaced(opened.commands))
-        self.requests.quirks = peer.quirks
+        self.requests.files.quirks = peer.quirks
         if session_id not in peer.inbox.sessions:
             self.narrator.transcript.begin_agent()
         if self.turns.had_any:
@@ -280,7 +285,6 @@ class Session:
 
     def _publish_status(self) -> None:
         info = self._peer.info if self._peer else None
-        facts = self.narrator.facts
         view = events.StatusView(
             agent=self.agent,
             agent_title=(info.title or info.name or self.agent) if info else self.agent,
@@ -290,10 +294,6 @@ class Session:
             queue=len(self._queue),
             session_id=self.session_id,
             stop_reason=self.turns.turn.stop_reason,
-            title=facts.title,
-            mode=facts.mode,
-            model=facts.model,
-            usage=facts.usage,
-            plan=facts.plan,
+            directories=self.roots.directories if self._peer else [],
         )
-        self.narrator.publish(events.Status(session=self.key, status=view))
+        self.narrator.publish(events.Status(session=self.key, status=self.narrator.facts.added_to(view)))

@@ -2,37 +2,54 @@
 
 from __future__ import annotations
 
-from acp_nvim.editor import Editor
+from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.workspace import disk
-from acp_nvim.workspace.refusals import FileRefusedError
-from acp_nvim.workspace.seen import SeenTexts
+from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.open_files import OpenFiles
+from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
+from acp_nvim.workspace.shown import shown
 
 
-async def read_text_file(editor: Editor, seen: SeenTexts, path: str, line: int | None, limit: int | None) -> str:
+async def read_text_file(files: OpenFiles, seen: LastSeen, path: str, line: int | None, limit: int | None) -> str:
     """The text that `:write` would write, or the part of it from line `line` (1-based), `limit` lines of it.
 
     `path` is a real path that the agent may read. Raises `FileRefusedError`.
     """
-    buffer = await editor.read_buffer(path)
-    if buffer is not None:
-        _check(path, buffer.text)
-        seen.remember(path, buffer.text, buffer.tick)
-        return cut(buffer.text, line, limit)
-    return cut((await disk.read(path)).text, line, limit)
+    async with files.alone(path):
+        text = await _text(files, path)
+        if line is None and limit is None:
+            await seen.remember(path, text)
+            return text
+        known = await seen.text(path)
+        await seen.remember(path, text if known is None else shown(known, text, line, limit))
+    return cut(text, line, limit)
+
+
+async def _text(files: OpenFiles, path: str) -> str:
+    buffer = await files.read(path)
+    if buffer is None:
+        return (await disk.read(path)).text
+    if not buffer.on_disk and not buffer.modified:
+        raise NoSuchFileError(f"{path} does not exist")
+    _check(path, buffer.text)
+    return buffer.text
 
 
 def _check(path: str, text: str) -> None:
+    if len(text) > MAX_FILE_BYTES:
+        raise FileRefusedError(f"{path} has {len(text)} characters; the limit is {MAX_FILE_BYTES}")
+    if "\0" in text[:8192]:
+        raise FileRefusedError(f"{path} is a binary file")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise FileRefusedError(f"{path} is not UTF-8 text") from error
+        raise FileRefusedError(f"{path} is not valid text in its encoding") from error
 
 
 def cut(text: str, line: int | None, limit: int | None) -> str:
     """Lines `line` to `line + limit - 1` of `text`, their ends included; nothing past the end. Line 0 counts as 1."""
-    if line is None and limit is None:
-        return text
     first = max(line or 1, 1) - 1
-    lines = text.split("\n")
-    ended = [*(piece + "\n" for piece in lines[:-1]), *lines[-1:]]
+    end = "\r" if "\r" in text and "\n" not in text else "\n"
+    lines = text.split(end)
+    ended = [*(piece + end for piece in lines[:-1]), *lines[-1:]]
     return "".join(ended[first : None if limit is None else first + limit])

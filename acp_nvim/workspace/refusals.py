@@ -15,17 +15,20 @@ class NoSuchFileError(FileRefusedError):
     """There is no such file."""
 
 
-class ChangedSinceReadError(FileRefusedError):
-    """The user has changed the file since the agent read it."""
+class ConflictError(FileRefusedError):
+    """The user has changed what the agent wants to change, and it has not seen that.
+
+    `kept` is a file with the agent's version, or "".
+    """
+
+    def __init__(self, path: str, why: str, kept: str) -> None:
+        super().__init__(
+            f"{path} has edits of the user that you have not seen, and they cannot be merged with yours: {why}. "
+            "Nothing was written. Read the file again and redo your change."
+        )
+        self.why = why
+        self.kept = kept
 
 
 class ChangedOnDiskError(FileRefusedError):
     """The file on disk is not the one that was to be replaced."""
-
-
-class NotSavedError(FileRefusedError):
-    """The text is in the buffer of `path` (a real path), but could not be saved."""
-
-    def __init__(self, message: str, path: str) -> None:
-        super().__init__(message)
-        self.path = path

@@ -2,65 +2,119 @@
 
 from __future__ import annotations
 
-from acp_nvim.editor import BufferWrite, Editor
+from typing import Literal
+
+import anyio
+
+from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.workspace import disk
-from acp_nvim.workspace.refusals import ChangedSinceReadError, FileRefusedError, NoSuchFileError, NotSavedError
-from acp_nvim.workspace.seen import SeenTexts
+from acp_nvim.workspace.conflicts import Conflict
+from acp_nvim.workspace.difference import BOM
+from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.merge import merge
+from acp_nvim.workspace.open_files import OpenFiles, OpenText
+from acp_nvim.workspace.refusals import (
+    ChangedOnDiskError,
+    ConflictError,
+    FileRefusedError,
+    NoSuchFileError,
+)
 
-ATTEMPTS = 5
-"""How often a write is tried while the user types into the very buffer."""
+Written = Literal["clean", "merged"]
 
 
-async def write_text_file(editor: Editor, seen: SeenTexts, path: str, text: str, save: bool) -> None:
+async def write_text_file(files: OpenFiles, seen: LastSeen, path: str, text: str, save: bool) -> Written:
     """Make `text` the text of the file at `path`, a real path that the agent may write.
 
-    A buffer that holds edits which the agent has not seen is left as it is: raises `ChangedSinceReadError`; other
-    refusals raise `FileRefusedError`.
+    Edits that the agent has not seen are merged with it. Raises `ConflictError` when they cannot be, and
+    `FileRefusedError`; then nothing was changed.
     """
-    for _ in range(ATTEMPTS):
-        outcome = await _write_buffer(editor, seen, path, text, save)
-        if outcome is None:
-            await _write_file(path, text)
-            return
-        if outcome.tick is not None:
-            seen.remember(path, text, outcome.tick)
-        if outcome.error is None:
-            return
-        if outcome.tick is not None:
-            raise NotSavedError(f"{path} was not saved: {outcome.error}", path)
-        if not outcome.changed:
-            raise FileRefusedError(f"{path} was not written: {outcome.error}")
-    raise _changed(path)
+    write = _Write(files, seen, path, text, save)
+    async with files.alone(path):
+        with anyio.CancelScope(shield=True):  # the agent may give up; what was done is remembered all the same
+            for _ in range(FOLLOW_ATTEMPTS):
+                written = await write.attempt()
+                if written is not None:
+                    return written
+    raise FileRefusedError(f"{path} is being changed all the time. Nothing was written; try again.")
 
 
-async def _write_buffer(editor: Editor, seen: SeenTexts, path: str, text: str, save: bool) -> BufferWrite | None:
-    """Write into the buffer in the state that the agent knows; None when there is no buffer."""
-    tick = seen.tick(path)
-    if tick is not None:
-        outcome = await editor.write_buffer(path, text, tick, save)
-        if outcome is None or not outcome.changed:
-            return outcome
-    buffer = await editor.read_buffer(path)
-    if buffer is None:
-        return None
-    unseen = buffer.modified if tick is None else not seen.knows(path, buffer.text)
-    if unseen:
-        raise _changed(path)
-    return await editor.write_buffer(path, text, buffer.tick, save)
+class _Write:
+    def __init__(self, files: OpenFiles, seen: LastSeen, path: str, text: str, save: bool) -> None:
+        self._files = files
+        self._seen = seen
+        self._path = path
+        self._text = text
+        self._save = save
+        self._first = True
 
+    async def attempt(self) -> Written | None:
+        """None when somebody was quicker."""
+        buffer = await self._current()
+        if buffer is None:
+            return await self._write_file()
+        base = await self._seen.text(self._path)
+        if base is None:
+            base = await self._saved(buffer)
+        text = await self._merged(base, buffer.text)
+        outcome = await self._files.write(self._path, buffer, text, self._save)
+        if outcome is not None and outcome.error is not None:
+            raise FileRefusedError(f"{self._path} was not written: {outcome.error}. Everything is as it was.")
+        if outcome is None or outcome.state is None:
+            return None
+        return await self._done(text, text if outcome.text is None else outcome.text)
 
-async def _write_file(path: str, text: str) -> None:
-    """Write a file that has no buffer, in the encoding that it has."""
-    try:
-        old = await disk.read(path)
-    except NoSuchFileError:
-        await disk.write(path, text)
-    else:
-        await disk.write(path, text, old.encoding, old.stamp)
+    async def _current(self) -> OpenText | None:
+        """The buffer; at first as it was last heard of, if the agent knows that text: the editor says if it is not."""
+        first, self._first = self._first, False
+        state, text = self._files.known(self._path)
+        if first and state and self._seen.knows(self._path, text):
+            return OpenText(text, state, "", modified=False, on_disk=True)
+        return await self._files.read(self._path)
 
+    async def _saved(self, buffer: OpenText) -> str | None:
+        """An agent that has asked for nothing can have seen what is on disk."""
+        if not buffer.modified:
+            return buffer.text
+        if not buffer.on_disk:
+            return ""
+        saved = await self._files.editor.saved_text(self._path)
+        return saved if saved is not None else (await disk.read(self._path, buffer.encoding)).text
 
-def _changed(path: str) -> ChangedSinceReadError:
-    return ChangedSinceReadError(
-        f"{path} has edits of the user that you have not seen. Nothing was written. "
-        "Read the file again and redo your change."
-    )
+    async def _merged(self, base: str | None, now: str) -> str:
+        """What is to be written over `now`."""
+        if base is None or base == now:
+            return self._text
+        merged = await merge(base, now, self._text)
+        if merged.text is None:
+            conflict = Conflict(self._path, base, self._text, by="fs/write_text_file")
+            raise ConflictError(self._path, merged.why, await self._files.conflicts.keep(conflict))
+        return merged.text
+
+    async def _write_file(self) -> Written | None:
+        obstacle = await self._files.editor.obstacle(self._path)
+        if obstacle is not None:
+            raise FileRefusedError(f"{self._path} was not written: {obstacle}.")
+        try:
+            found = await disk.read(self._path)
+        except NoSuchFileError:
+            found = None
+        try:
+            if found is None:
+                await disk.write(self._path, self._text)
+                return await self._done(self._text, self._text)
+            text = await self._merged(await self._seen.text(self._path), found.text)
+            if found.encoding != "utf-8" and found.text.startswith(BOM) and not text.startswith(BOM):
+                text = BOM + text  # without it nobody knows UTF-16 again
+            await disk.write(self._path, text, found.encoding, found.stamp)
+            return await self._done(text, text)
+        except ChangedOnDiskError:
+            return None
+
+    async def _done(self, written: str, now: str) -> Written:
+        """Keep what the agent takes the file to be: its own text, with what a formatter made of that."""
+        view = self._text
+        if now != written:
+            view = (await merge(written, self._text, now)).text or self._text
+        await self._seen.remember(self._path, view)
+        return "clean" if written in (self._text, BOM + self._text) else "merged"

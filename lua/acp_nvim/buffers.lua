@@ -1,101 +1,252 @@
--- The user's file buffers, as the host reads and writes them.
+-- The user's file buffers, as the host reads and writes them. Nothing here waits, and nothing here asks.
 local disk = require("acp_nvim.buffers.disk")
+local gone = require("acp_nvim.buffers.gone")
 local hunks = require("acp_nvim.buffers.hunks")
 local lookup = require("acp_nvim.buffers.lookup")
-local text_of = require("acp_nvim.buffers.text")
+local saved = require("acp_nvim.buffers.saved")
+local stamp = require("acp_nvim.buffers.stamp")
+local swap = require("acp_nvim.buffers.swap")
+local text = require("acp_nvim.buffers.text")
+local tracking = require("acp_nvim.buffers.tracking")
 
 local M = {}
 
----@param bufnr integer
----@return integer
-local function tick_of(bufnr)
-  return vim.api.nvim_buf_get_changedtick(bufnr)
-end
+local api = vim.api
+
+---@class acp.TextChange either the whole text, or the lines that take the place of some (of text in Neovim's lines)
+---@field text? string
+---@field first? integer lines before the changed ones
+---@field count? integer lines that are replaced
+---@field lines? string[] what takes their place
+
+---@class acp.BufferText
+---@field state string
+---@field encoding string
+---@field modified boolean
+---@field on_disk boolean there is a file
+---@field text? string nil when the state is the known one
+---@field stale? string the file was changed since the buffer read or wrote it
+---@field stamp? string of the file then
 
 ---@param path string
----@return { text: string, tick: integer, modified: boolean }? nil when no loaded buffer has that file
-function M.read(path)
+---@param known string the state whose text the host has
+---@return acp.BufferText? nil when no loaded buffer has that file
+function M.read(path, known)
   local bufnr = lookup.find(path)
   if not bufnr then
     return nil
   end
-  return { text = text_of.of_buffer(bufnr), tick = tick_of(bufnr), modified = vim.bo[bufnr].modified }
+  local stale, was = tracking.check(bufnr)
+  local state = text.state(bufnr)
+  return {
+    state = state,
+    encoding = text.encoding(bufnr),
+    modified = vim.bo[bufnr].modified,
+    on_disk = vim.uv.fs_stat(path) ~= nil,
+    text = state ~= known and text.of_buffer(bufnr) or nil,
+    stale = stale,
+    stamp = was,
+  }
+end
+
+---@param path string
+---@return string? text that its file had when the buffer last read or wrote it, when that is known
+function M.saved_text(path)
+  local bufnr = lookup.find(path)
+  return bufnr and saved.text(bufnr)
+end
+
+---@param path string of a file that no buffer has
+---@return string? problem why it should not be written
+function M.obstacle(path)
+  if lookup.find_terminal(path) then
+    return "a terminal goes by that name"
+  end
+  return swap.foreign(lookup.real(path))
 end
 
 ---@param bufnr integer
+---@param change acp.TextChange
+local function apply(bufnr, change)
+  if change.lines then
+    return hunks.apply_range(bufnr, change.first, change.count, change.lines)
+  end
+  local lines, shape = text.take_apart(bufnr, change.text)
+  hunks.apply(bufnr, lines)
+  text.set_shape(bufnr, shape)
+end
+
+---@param bufnr integer
+---@return fun() undo makes lines and options what they are now
+local function remember(bufnr)
+  local lines, shape, modified = text.lines(bufnr), text.shape(bufnr), vim.bo[bufnr].modified
+  return function()
+    if api.nvim_buf_is_loaded(bufnr) then
+      hunks.apply(bufnr, lines)
+      text.set_shape(bufnr, shape)
+      vim.bo[bufnr].modified = modified
+    end
+  end
+end
+
+---@param bufnr integer
+---@param save boolean
 ---@return string? problem
-local function locked(bufnr)
+local function locked(bufnr, save)
   if not vim.bo[bufnr].modifiable then
     return "the buffer is not modifiable"
   elseif vim.bo[bufnr].readonly then
     return "the buffer is read-only"
   end
-end
-
----@param bufnr integer
----@param text string
-local function change(bufnr, text)
-  if text == text_of.of_buffer(bufnr) then
-    return
-  end
-  local lines, eol = text_of.to_lines(bufnr, text)
-  hunks.apply(bufnr, lines)
-  if text ~= "" and (text_of.ends_with_eol(bufnr) ~= eol) then
-    vim.bo[bufnr].eol = eol
-    vim.bo[bufnr].fixeol = eol and vim.bo[bufnr].fixeol
-    vim.bo[bufnr].modified = true
-  end
+  return save and disk.obstacle(bufnr) or nil
 end
 
 ---@param bufnr integer
 ---@return boolean the file has this text already
 local function is_saved(bufnr)
+  local eol = vim.bo[bufnr].eol
   return not vim.bo[bufnr].modified
-    and vim.bo[bufnr].eol == text_of.ends_with_eol(bufnr)
-    and vim.uv.fs_stat(vim.api.nvim_buf_get_name(bufnr)) ~= nil
+    and eol == text.shape(bufnr).eol
+    and vim.uv.fs_stat(api.nvim_buf_get_name(bufnr)) ~= nil
+end
+
+---@class acp.BufferWrite
+---@field state? string of the buffer after it
+---@field text? string what it has then, when that is not what was asked for
+---@field changed? boolean the buffer or the file was in another state, and nothing was done
+---@field error? string why nothing was done
+
+---@param bufnr integer
+---@param change acp.TextChange
+---@param undo fun()
+---@return acp.BufferWrite
+local function try(bufnr, change, undo)
+  local ok, err = pcall(apply, bufnr, change)
+  if ok then
+    return { state = text.state(bufnr) }
+  end
+  undo()
+  local is_text_lock = tostring(err):find("E565", 1, true) ~= nil -- it passes by itself
+  return { changed = is_text_lock, error = not is_text_lock and ("the buffer takes no text: " .. tostring(err)) or nil }
+end
+
+---@param bufnr integer
+---@param undo fun()
+---@return acp.BufferWrite
+local function save(bufnr, undo)
+  local problem, formatted = disk.save(bufnr)
+  if problem then
+    undo()
+    return { error = problem }
+  end
+  saved.keep(bufnr)
+  tracking.settled(bufnr)
+  gone.unmark(bufnr)
+  return { state = text.state(bufnr), text = formatted and text.of_buffer(bufnr) or nil }
 end
 
 ---@param path string
----@param text string
----@param tick integer changedtick of the text that was read
----@param save boolean
----@return { tick?: integer, saved?: boolean, error?: string, changed?: boolean }?
-function M.write(path, text, tick, save)
+---@param change acp.TextChange
+---@param state string that the change is for
+---@param to_disk boolean save it, too
+---@return acp.BufferWrite? nil when no loaded buffer has that file
+function M.write(path, change, state, to_disk)
   local bufnr = lookup.find(path)
   if not bufnr then
     return nil
   end
-  local problem = locked(bufnr)
+  local problem = locked(bufnr, to_disk)
   if problem then
     return { error = problem }
+  elseif tracking.check(bufnr) or text.state(bufnr) ~= state then
+    return { changed = true }
   end
-  if save then
-    disk.check(bufnr) -- may read a newer text in
+  local undo = remember(bufnr)
+  local done = try(bufnr, change, undo)
+  if not done.state or not to_disk or is_saved(bufnr) then
+    return done
   end
-  if tick_of(bufnr) ~= tick then
-    return { error = "the buffer was changed meanwhile", changed = true }
-  end
-  local ok, err = pcall(change, bufnr, text)
-  if not ok then
-    return { error = "the buffer could not be changed: " .. tostring(err) }
-  elseif not save then
-    return { tick = tick_of(bufnr), saved = false }
-  elseif is_saved(bufnr) then
-    return { tick = tick_of(bufnr), saved = true }
-  end
-  local saved, why = disk.save(bufnr)
-  return { tick = vim.api.nvim_buf_is_valid(bufnr) and tick_of(bufnr) or tick, saved = saved, error = why }
+  return save(bufnr, undo)
 end
 
----Buffers without changes of their own follow what is on disk below a directory.
----@param cwd string
-function M.refresh(cwd)
-  local root = vim.uv.fs_realpath(cwd) or cwd
-  for _, bufnr in ipairs(lookup.file_buffers()) do
-    if vim.startswith(lookup.real_path(bufnr), root .. "/") then
-      disk.reload_if_changed(bufnr)
-    end
+---@class acp.DiskText what the host has found in a file
+---@field stamp string
+---@field encoding string
+---@field change? acp.TextChange to be made in the buffer
+---@field text? string of the file, when the buffer has another one then
+
+---@param bufnr integer
+---@param run fun()
+local function unlocked(bufnr, run)
+  local modifiable, readonly = vim.bo[bufnr].modifiable, vim.bo[bufnr].readonly
+  vim.bo[bufnr].modifiable, vim.bo[bufnr].readonly = true, false
+  local ok, err = pcall(run)
+  vim.bo[bufnr].modifiable, vim.bo[bufnr].readonly = modifiable, readonly
+  if not ok then
+    error(err, 0)
   end
 end
+
+---The buffer follows its file.
+---@param path string
+---@param state string that the host has seen
+---@param found acp.DiskText
+---@return acp.BufferWrite?
+function M.follow_disk(path, state, found)
+  local bufnr = lookup.find(path)
+  if not bufnr then
+    return nil
+  elseif text.state(bufnr) ~= state or stamp.of(path) ~= found.stamp then
+    return { changed = true }
+  end
+  unlocked(bufnr, function()
+    if found.encoding ~= text.encoding(bufnr) and not vim.bo[bufnr].binary then
+      vim.bo[bufnr].fileencoding = found.encoding
+    end
+    if found.change then
+      apply(bufnr, found.change)
+    end
+    vim.bo[bufnr].modified = found.text ~= nil
+  end)
+  if found.text then
+    saved.keep_text(bufnr, found.text)
+  else
+    saved.keep(bufnr)
+  end
+  stamp.settle(bufnr)
+  tracking.settled(bufnr)
+  gone.unmark(bufnr)
+  if stamp.of(path) ~= found.stamp then
+    tracking.mark_stale(bufnr, "changed")
+  end
+  return { state = text.state(bufnr) }
+end
+
+---The file is no more; the buffer stays.
+---@param path string
+function M.file_gone(path)
+  local bufnr = lookup.find(path)
+  if bufnr and not vim.uv.fs_stat(path) then
+    tracking.settled(bufnr)
+    gone.mark(bufnr)
+  end
+end
+
+---The file goes by another name now, and so does its buffer.
+---@param path string
+---@param new string
+---@return boolean moved not when a buffer has the new name already
+function M.file_moved(path, new)
+  local bufnr = lookup.find(path)
+  if not bufnr or lookup.find(new) then
+    return false
+  end
+  return tracking.ours(function()
+    return gone.rename(bufnr, new)
+  end)
+end
+
+M.refresh = tracking.check_all
+M.set_roots = tracking.set_roots
 
 return M

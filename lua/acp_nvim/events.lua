@@ -60,6 +60,7 @@ local of_session = {
   status = function(session, event)
     session.status = event.status
     session.agent = event.status.agent or session.agent
+    buffers.set_roots(session.key, event.status.directories or {})
     prompt_seen.status(session)
     winbar.update(session)
   end,
@@ -121,9 +122,7 @@ local of_all = {
   file_changed = function(event)
     autocmds.fire("AcpFileChanged", { session = event.session, path = event.path, by = event.by })
   end,
-  files_maybe_changed = function(event)
-    buffers.refresh(event.cwd)
-  end,
+  files_maybe_changed = buffers.refresh,
 }
 
 ---A newer host may have more to say than this Neovim has loaded.

@@ -30,7 +30,13 @@ local function notify(method, params)
 end
 
 local function hello()
-  notify("hello", { version = version, log_path = log.path(), config = config.get() })
+  notify("hello", {
+    version = version,
+    log_path = log.path(),
+    state_path = vim.fs.joinpath(vim.fn.stdpath("state"), "acp_nvim"),
+    cache_path = vim.fs.joinpath(vim.fn.stdpath("cache"), "acp_nvim"),
+    config = config.get(),
+  })
 end
 
 config.on_change(function()

@@ -15,6 +15,7 @@ return {
   follow_bytes = 8 * 1024 * 1024, -- of a file that is opened to follow the agent
   follow_light_ms = 800, -- how long the line stays lit
   realpath_ms = 2000, -- how long the real path of a buffer is believed
+  saved_text_bytes = 16 * 1024 * 1024, -- of a buffer whose saved text is kept for merging: as much as people edit by hand
   health_ms = 2000, -- how long :checkhealth waits for Python
   key_bytes = 50, -- of a key that is mapped: Neovim takes no more
   hunks = 50, -- of a text of the chat that is replaced: with more changes it is another text

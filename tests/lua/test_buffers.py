@@ -36,14 +36,15 @@ def file(editor):
     return make
 
 
-def read(editor, path):
-    return editor.lua('return require("acp_nvim.buffers").read(...)', str(path))
+def read(editor, path, known=""):
+    return editor.lua('return require("acp_nvim.buffers").read(...)', str(path), known)
 
 
-def write(editor, path, text, save=True, tick=None):
-    if tick is None:
-        tick = read(editor, path)["tick"]
-    return editor.lua('return require("acp_nvim.buffers").write(...)', str(path), text, tick, save)
+def write(editor, path, change, save=True, state=None):
+    if state is None:
+        state = read(editor, path)["state"]
+    change = {"text": change} if isinstance(change, str) else change
+    return editor.lua('return require("acp_nvim.buffers").write(...)', str(path), change, state, save)
 
 
 @pytest.mark.parametrize("content", TEXTS)
@@ -56,19 +57,64 @@ def test_read_is_what_write_would_write(editor, file, content, fixeol):
     assert text.encode() == path.read_bytes()
 
 
+NEW = [text.decode() for text in TEXTS] + ["\n\r\n", "a\r\nb\r", "q\nb\r\nc\n", "\ufeffa\n", "\r\n"]
+
+
 @pytest.mark.parametrize("old", TEXTS)
-@pytest.mark.parametrize("new", ["", "\n", "x", "a\nb\n", "a\nb", "q\nb\r\nc\n", "a\0b\n"])
-def test_written_text_is_read_back_and_saved(editor, file, old, new):
-    path = file(old)
-    if editor.lua("return vim.bo.fileformat") != "unix":
-        ending = {"dos": "\r\n", "mac": "\r"}[editor.lua("return vim.bo.fileformat")]
-        new = new.replace("\r\n", "\n").replace("\n", ending)
+def test_written_text_is_on_disk_byte_by_byte_and_read_back(editor, file, old):
+    for number, new in enumerate(NEW):
+        exact(editor, file(old, f"{number}.txt"), new)
+
+
+def exact(editor, path, new):
     answer = write(editor, path, new)
-    assert answer["saved"] is True
     assert "error" not in answer
     after = read(editor, path)
-    assert (after["text"], after["tick"], after["modified"]) == (new, answer["tick"], False)
+    assert (after["text"], after["state"], after["modified"]) == (new, answer["state"], False)
     assert path.read_bytes() == new.encode()
+    editor.command("setlocal nofixeol | edit!")
+    assert read(editor, path)["text"] == new
+
+
+@pytest.mark.parametrize("encoding", ["latin1", "utf-16", "utf-16le", "utf-8"])
+def test_text_is_written_in_the_files_encoding(editor, file, encoding):
+    python = {"utf-16": "utf-16-be"}.get(encoding, encoding)
+    bom = "" if encoding == "latin1" else "\ufeff"
+    path = file((bom + "Grüße\n").encode(python))
+    known = read(editor, path)
+    assert (known["text"], known["encoding"]) == (bom + "Grüße\n", encoding)
+    write(editor, path, bom + "Grüße\nÄ\n")
+    assert path.read_bytes() == (bom + "Grüße\nÄ\n").encode(python)
+
+
+def test_a_bom_goes_when_the_agent_leaves_it_out_but_not_from_utf_16(editor, file):
+    path = file("\ufeffa\n".encode())
+    write(editor, path, "b\n")
+    assert path.read_bytes() == b"b\n"
+    path = file("\ufeffa\n".encode("utf-16-le"), "two.txt")
+    write(editor, path, "b\n")
+    assert path.read_bytes() == "\ufeffb\n".encode("utf-16-le")
+
+
+def test_a_known_state_is_not_sent_again(editor, file):
+    path = file(b"a\n")
+    known = read(editor, path)
+    assert "text" not in read(editor, path, known["state"])
+    editor.command("setlocal fileformat=dos")
+    assert read(editor, path, known["state"])["text"] == "a\r\n"
+    known = read(editor, path)
+    editor.command("setlocal fileencoding=latin1")
+    assert read(editor, path, known["state"])["encoding"] == "latin1"
+
+
+def test_lines_are_changed_without_the_rest(editor, file):
+    path = file(b"a\nb\nc\nd\n")
+    write(editor, path, {"first": 1, "count": 2, "lines": ["x"]})
+    assert path.read_bytes() == b"a\nx\nd\n"
+    write(editor, path, {"first": 3, "count": 0, "lines": ["e", "f"]})
+    assert path.read_bytes() == b"a\nx\nd\ne\nf\n"
+    write(editor, path, {"first": 0, "count": 4, "lines": []})
+    assert path.read_bytes() == b"f\n"
 
 
 def test_random_changes_are_exact_and_one_undo(editor, file):
@@ -140,17 +186,21 @@ def test_a_buffer_is_found_by_any_name_of_its_file(editor, file):
 def test_a_new_file_is_saved_with_its_directory(editor):
     path = editor.project / "deep" / "er" / "new.txt"
     editor.command(f"edit {path}")
-    assert write(editor, path, "x\n")["saved"] is True
+    assert "error" not in write(editor, path, "x\n")
     assert path.read_text() == "x\n"
 
 
-def test_another_tick_changes_nothing(editor, file):
+def test_another_state_changes_nothing(editor, file):
     path = file(b"a\n")
-    tick = read(editor, path)["tick"]
+    state = read(editor, path)["state"]
     editor.keys("x")
-    answer = write(editor, path, "agent\n", tick=tick)
-    assert answer["changed"] is True
+    assert write(editor, path, "agent\n", state=state) == {"changed": True}
     assert read(editor, path)["text"] == "\n"
+
+
+def untouched(editor, path, text, modified=False):
+    after = read(editor, path)
+    assert (after["text"], after["modified"]) == (text, modified)
 
 
 @pytest.mark.parametrize("option", ["nomodifiable", "readonly"])
@@ -160,62 +210,47 @@ def test_a_locked_buffer_is_left_alone(editor, file, option):
     answer = write(editor, path, "b\n")
     assert "error" in answer
     assert "changed" not in answer
-    assert read(editor, path)["text"] == "a\n"
+    untouched(editor, path, "a\n")
 
 
 def test_unsaved_when_that_is_asked(editor, file):
     path = file(b"a\n")
-    assert write(editor, path, "b\n", save=False)["saved"] is False
+    write(editor, path, "b\n", save=False)
     assert path.read_bytes() == b"a\n"
-    assert read(editor, path)["modified"] is True
+    untouched(editor, path, "b\n", modified=True)
 
 
 def test_a_file_that_others_changed_is_no_question_and_not_overwritten(editor, file):
     path = file(b"a\n")
     editor.keys("Ab<Esc>")
-    tick = read(editor, path)["tick"]
+    state = read(editor, path)["state"]
     path.write_bytes(b"theirs, longer\n")
-    for text in ["agent\n", "agent again\n"]:  # the second time Neovim has noticed already
-        answer = write(editor, path, text, tick=tick)
-        tick = answer["tick"]
-        assert answer["saved"] is False
-        assert "changed on disk" in answer["error"]
+    for _ in range(2):  # the second time Neovim has noticed already
+        assert write(editor, path, "agent\n", state=state) == {"changed": True}
+        assert read(editor, path)["stale"] == "conflict"
     assert path.read_bytes() == b"theirs, longer\n"
-    assert read(editor, path)["text"] == "agent again\n"
+    untouched(editor, path, "ab\n", modified=True)
+    assert editor.api("get_mode")["blocking"] is False
 
 
-def test_an_unmodified_buffer_takes_what_is_on_disk_before(editor, file):
-    path = file(b"a\n")
-    tick = read(editor, path)["tick"]
-    path.write_bytes(b"theirs, longer\n")
-    assert write(editor, path, "agent\n", tick=tick)["changed"] is True
-    assert read(editor, path)["text"] == "theirs, longer\n"
-
-
-def test_a_save_that_an_autocommand_refuses_says_why(editor, file):
-    path = file(b"a\n")
-    editor.command("autocmd BufWriteCmd * throw 'not today'")
-    answer = write(editor, path, "b\n")
-    assert answer["saved"] is False
-    assert "not today" in answer["error"]
-    assert read(editor, path)["text"] == "b\n"
-
-
-@pytest.mark.parametrize("what", ["throw 'not today'", "call NoSuchFunction()"])
-def test_an_autocommand_that_fails_before_the_save_leaves_the_change_in_the_buffer(editor, file, what):
-    path = file(b"a\n")
-    editor.command(f"autocmd BufWritePre * {what}")
-    answer = write(editor, path, "b\n")
-    assert answer["saved"] is False
-    assert answer["error"].startswith(("not today; the change is in", "E117: Unknown function"))
-    assert read(editor, path)["text"] == "b\n"
+@pytest.mark.parametrize("modified", [True, False])
+def test_what_cannot_be_saved_is_not_in_the_buffer_either(editor, file, modified):
+    path = file(b"a\nb\n")
+    if modified:
+        editor.keys("Ab<Esc>")
+    before = read(editor, path)["text"]
+    editor.command("autocmd BufWritePre * throw 'not today'")
+    answer = write(editor, path, "\ufeffagent\r\nx")
+    assert answer["error"] == "not today"
+    untouched(editor, path, before, modified)
+    assert path.read_bytes() == b"a\nb\n"
+    assert editor.lua("return { vim.bo.fileformat, vim.bo.eol, vim.bo.bomb }") == ["unix", True, False]
 
 
 def test_an_autocommand_that_fails_after_the_save_does_not_unsay_it(editor, file):
     path = file(b"a\n")
     editor.command("autocmd BufWritePost * call NoSuchFunction()")
-    answer = write(editor, path, "b\n")
-    assert (answer["saved"], answer.get("error")) == (True, None)
+    assert "error" not in write(editor, path, "b\n")
     assert path.read_bytes() == b"b\n"
     assert "the file was written" in editor.message()
 
@@ -223,32 +258,31 @@ def test_an_autocommand_that_fails_after_the_save_does_not_unsay_it(editor, file
 def test_an_autocommand_may_remove_the_buffer(editor, file):
     path = file(b"a\n")
     editor.command("autocmd BufWritePre * bwipeout!")
+    assert write(editor, path, "b\n") == {"error": "an autocommand removed the buffer"}
+    assert path.read_bytes() == b"a\n"
+
+
+@pytest.mark.parametrize("event", ["BufWritePre", "BufWritePost"])
+def test_what_is_formatted_when_it_is_saved_is_told(editor, file, event):
+    path = file(b"a\n")
+    editor.command(f"autocmd {event} * call setline(1, 'formatted')")
     answer = write(editor, path, "b\n")
-    assert answer["saved"] is False
-    assert answer["error"] == "an autocommand removed the buffer"
+    assert answer["text"] == "formatted\n"
+    assert path.read_bytes() == (b"formatted\n" if event == "BufWritePre" else b"b\n")
+    assert read(editor, path)["state"] == answer["state"]
 
 
 def test_characters_that_the_encoding_lacks_are_not_lost(editor, file):
     path = file(b"a\n")
     editor.command("setlocal fileencoding=latin1")
-    answer = write(editor, path, "日本\n")
-    assert answer["saved"] is False
-    assert "encoding lacks" in answer["error"]
+    assert "encoding lacks" in write(editor, path, "日本\n")["error"]
     assert path.read_bytes() == b"a\n"
+    untouched(editor, path, "a\n", modified=True)  # by the new encoding
 
 
-def test_refresh_reads_unmodified_buffers_only(editor, file):
-    changed = file(b"a\n", "one.txt")
-    modified = file(b"a\n", "two.txt")
-    editor.command("set hidden")
-    editor.keys("x")
-    gone = file(b"a\n", "three.txt")
-    for path in (changed, modified):
-        path.write_bytes(b"from the agent\n")
-        os.utime(path, (5, 5))
-    gone.unlink()
-    editor.apply({"type": "files_maybe_changed", "session": 1, "cwd": str(editor.project)})
-    assert read(editor, changed)["text"] == "from the agent\n"
-    assert read(editor, modified)["text"] == "\n"
-    assert read(editor, gone)["text"] == "a\n"
-    assert editor.api("get_mode")["blocking"] is False
+def test_a_terminal_by_that_name_is_no_file(editor):
+    path = editor.project / "t.txt"
+    editor.command("terminal cat")
+    editor.command(f"file {path}")
+    assert read(editor, path) is None
+    assert "terminal" in editor.lua('return require("acp_nvim.buffers").obstacle(...)', str(path))

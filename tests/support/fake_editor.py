@@ -10,11 +10,27 @@ from typing import TypeVar
 import anyio
 
 from acp_nvim import events as happenings
-from acp_nvim.editor import BufferText, BufferWrite
+from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, WholeText
+from acp_nvim.workspace.stamps import stamp_of
 
 T = TypeVar("T", bound=happenings.Event)
 
 LIMIT_SECONDS = 20.0
+
+
+def stamp(path: str) -> str | None:
+    """Of the file as it is now."""
+    return stamp_of(os.stat(path)) if os.path.exists(path) else None
+
+
+def applied(text: str, change: TextChange) -> str:
+    """The text after the change."""
+    if isinstance(change, WholeText):
+        return change.text
+    end = "\n" if text.endswith("\n") else ""
+    lines = text.removesuffix("\n").split("\n")
+    lines[change.first : change.first + change.count] = change.lines
+    return "\n".join(lines) + end
 
 
 @dataclass
@@ -22,16 +38,28 @@ class FakeBuffer:
     """A loaded buffer; `type` is what a user does to it."""
 
     text: str
+    saved: str
+    stamp: str | None
     tick: int = 1
     modified: bool = False
+    encoding: str = "utf-8"
     error: str | None = None
     """Why it takes no writes, if it takes none."""
-    unsavable: str | None = None
-    """Why what is written into it cannot be saved, if it cannot."""
+    formatter: Callable[[str], str] = str
+    """What an autocommand makes of it when it is saved."""
+
+    @property
+    def state(self) -> str:
+        """As `BufferText` has it."""
+        return f"state {self.tick}"
 
     def type(self, text: str) -> None:
         """The user makes it this."""
         self.text, self.tick, self.modified = text, self.tick + 1, True
+
+    def is_at(self, stamp: str | None, text: str) -> None:
+        """The file is like that now, and the buffer knows it."""
+        self.stamp, self.saved, self.modified = stamp, text, self.text != text
 
 
 @dataclass
@@ -42,15 +70,42 @@ class FakeEditor:
     buffers: dict[str, FakeBuffer] = field(default_factory=dict)
     on_write: Callable[[FakeBuffer], None] | None = None
     """Called before each write looks at the buffer: the user may type just then."""
+    on_follow: Callable[[FakeBuffer], None] | None = None
+    """The same, before a buffer follows its file."""
+    obstacles: dict[str, str] = field(default_factory=dict)
+    sent: list[str] = field(default_factory=list)
+    """The texts that had to be sent to the core."""
+    changes: list[TextChange] = field(default_factory=list)
+    """Those that the core has sent."""
+    refuses_names: bool = False
 
     def publish(self, event: happenings.Event) -> None:
         self.events.append(event)
 
-    async def read_buffer(self, path: str) -> BufferText | None:
+    async def read_buffer(self, path: str, known: str) -> BufferText | None:
         buffer = self.buffers.get(path)
-        return None if buffer is None else BufferText(buffer.text, buffer.tick, buffer.modified)
+        if buffer is None:
+            return None
+        now = stamp(path)
+        text = None if buffer.state == known else buffer.text
+        self.sent += [] if text is None else [text]
+        return BufferText(
+            state=buffer.state,
+            encoding=buffer.encoding,
+            modified=buffer.modified,
+            on_disk=now is not None,
+            text=text,
+            stale=None if now == buffer.stamp else "changed",
+            stamp=buffer.stamp,
+        )
 
-    async def write_buffer(self, path: str, text: str, tick: int, save: bool) -> BufferWrite | None:
+    async def saved_text(self, path: str) -> str | None:
+        return self.buffers[path].saved
+
+    async def obstacle(self, path: str) -> str | None:
+        return self.obstacles.get(path)
+
+    async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
         buffer = self.buffers.get(path)
         if buffer is None:
             return None
@@ -58,13 +113,40 @@ class FakeEditor:
             self.on_write(buffer)
         if buffer.error is not None:
             return BufferWrite(error=buffer.error)
-        if buffer.tick != tick:
-            return BufferWrite(error="the buffer has changed", changed=True)
-        saved = save and buffer.unsavable is None
-        buffer.text, buffer.tick, buffer.modified = text, tick + 1, not saved
-        if saved:
-            await anyio.Path(path).write_text(text, encoding="utf-8", newline="")
-        return BufferWrite(tick=buffer.tick, saved=saved, error=buffer.unsavable if save else None)
+        if buffer.state != state or stamp(path) != buffer.stamp:
+            return BufferWrite(changed=True)
+        self.changes.append(change)
+        buffer.type(applied(buffer.text, change))
+        if not save:
+            return BufferWrite(state=buffer.state)
+        asked, buffer.text = buffer.text, buffer.formatter(buffer.text)
+        await anyio.Path(path).write_bytes(buffer.text.encode(buffer.encoding))
+        buffer.is_at(stamp(path), buffer.text)
+        return BufferWrite(state=buffer.state, text=buffer.text if buffer.text != asked else None)
+
+    async def follow_disk(self, path: str, state: str, found: FoundOnDisk) -> BufferWrite | None:
+        buffer = self.buffers.get(path)
+        if buffer is None:
+            return None
+        if self.on_follow is not None:
+            self.on_follow(buffer)
+        if buffer.state != state or stamp(path) != found.stamp:
+            return BufferWrite(changed=True)
+        if found.change is not None:
+            self.changes.append(found.change)
+            buffer.type(applied(buffer.text, found.change))
+        buffer.encoding = found.encoding
+        buffer.is_at(found.stamp, buffer.text if found.text is None else found.text)
+        return BufferWrite(state=buffer.state)
+
+    async def file_gone(self, path: str) -> None:
+        self.buffers[path].stamp = None
+
+    async def file_moved(self, path: str, new: str) -> bool:
+        if self.refuses_names:
+            return False
+        self.buffers[new] = self.buffers.pop(path)
+        return True
 
     def open(self, path: str | os.PathLike[str], text: str | None = None) -> FakeBuffer:
         """Load the file into a buffer; with `text` the user has already made it that."""
@@ -73,7 +155,7 @@ class FakeEditor:
         if os.path.exists(real):
             with open(real, encoding="utf-8", newline="") as file:
                 on_disk = file.read()
-        buffer = self.buffers[real] = FakeBuffer(on_disk)
+        buffer = self.buffers[real] = FakeBuffer(on_disk, on_disk, stamp(real))
         if text is not None:
             buffer.type(text)
         return buffer

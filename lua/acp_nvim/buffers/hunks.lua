@@ -48,18 +48,19 @@ local function change_line(bufnr, row, old, new)
 end
 
 ---@param bufnr integer
+---@param first integer lines before the range that the hunk is of
 ---@param old string[]
 ---@param new string[]
 ---@param hunk integer[] start and count in old, start and count in new, as vim.diff gives them
-local function apply_hunk(bufnr, old, new, hunk)
+local function apply_hunk(bufnr, first, old, new, hunk)
   local from, count, to_from, to_count = unpack(hunk)
   if count == to_count and count <= limits.paired_lines then
     for offset = count - 1, 0, -1 do
-      change_line(bufnr, from - 1 + offset, old[from + offset], new[to_from + offset])
+      change_line(bufnr, first + from - 1 + offset, old[from + offset], new[to_from + offset])
     end
     return
   end
-  local row = count == 0 and from or from - 1
+  local row = first + (count == 0 and from or from - 1)
   api.nvim_buf_set_lines(bufnr, row, row + count, true, vim.list_slice(new, to_from, to_from + to_count - 1))
 end
 
@@ -71,26 +72,45 @@ local function break_undo(bufnr)
   end)
 end
 
----@param bufnr integer
+---@param old string[]
 ---@param new string[]
-function M.apply(bufnr, new)
-  local old = api.nvim_buf_get_lines(bufnr, 0, -1, true)
-  local is_or_was_void = #new == 0 or (#old == 1 and old[1] == "")
-  if is_or_was_void then
-    break_undo(bufnr)
-    api.nvim_buf_set_lines(bufnr, 0, -1, true, new)
-    break_undo(bufnr)
-    return
+---@return integer[][] hunks none when they are equal
+local function differences(old, new)
+  if #old == 0 or #new == 0 then
+    return (#old > 0 or #new > 0) and { { math.min(#old, 1), #old, math.min(#new, 1), #new } } or {}
   end
   local before, after = table.concat(old, "\n") .. "\n", table.concat(new, "\n") .. "\n"
-  if before == after then
+  return before == after and {} or vim.diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
+end
+
+---Makes `new` of the `count` lines after the first `first` ones.
+---@param bufnr integer
+---@param first integer
+---@param count integer
+---@param new string[]
+function M.apply_range(bufnr, first, count, new)
+  local old = api.nvim_buf_get_lines(bufnr, first, first + count, true)
+  local hunks = differences(old, new)
+  if #hunks == 0 then
     return
   end
-  local hunks = vim.diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
   break_undo(bufnr)
   for index = #hunks, 1, -1 do
-    apply_hunk(bufnr, old, new, hunks[index])
+    apply_hunk(bufnr, first, old, new, hunks[index])
   end
+  break_undo(bufnr)
+end
+
+---@param bufnr integer
+---@param new string[] none: nothing at all is left
+function M.apply(bufnr, new)
+  local count = api.nvim_buf_line_count(bufnr)
+  local was_void = count == 1 and api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] == ""
+  if #new > 0 and not was_void then
+    return M.apply_range(bufnr, 0, count, new)
+  end
+  break_undo(bufnr)
+  api.nvim_buf_set_lines(bufnr, 0, -1, true, new)
   break_undo(bufnr)
 end
 

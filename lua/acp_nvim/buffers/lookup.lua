@@ -3,12 +3,14 @@ local limits = require("acp_nvim.limits")
 
 local M = {}
 
+local api = vim.api
+
 ---@type table<string, { real: string, until_ms: integer }>
 local cache = {}
 
 ---@param path string
 ---@return string real path; of a file that is not there yet: in the real directory
-local function real_path(path)
+function M.real(path)
   local real = vim.uv.fs_realpath(path)
   if real then
     return real
@@ -19,33 +21,40 @@ end
 
 ---@param name string of a buffer, absolute
 ---@return string
-local function cached_real_path(name)
+local function cached_real(name)
   local now = vim.uv.now()
   local entry = cache[name]
   if not entry or entry.until_ms < now then
-    entry = { real = real_path(name), until_ms = now + limits.realpath_ms }
+    entry = { real = M.real(name), until_ms = now + limits.realpath_ms }
     cache[name] = entry
   end
   return entry.real
 end
 
+---@param bufnr integer
+---@return boolean
+function M.is_file(bufnr)
+  local buftype = vim.bo[bufnr].buftype
+  return api.nvim_buf_is_loaded(bufnr)
+    and (buftype == "" or buftype == "acwrite")
+    and api.nvim_buf_get_name(bufnr) ~= ""
+end
+
 ---@return integer[] loaded buffers of files
 function M.file_buffers()
-  return vim.tbl_filter(function(bufnr)
-    return vim.api.nvim_buf_is_loaded(bufnr) and vim.bo[bufnr].buftype == "" and vim.api.nvim_buf_get_name(bufnr) ~= ""
-  end, vim.api.nvim_list_bufs())
+  return vim.tbl_filter(M.is_file, api.nvim_list_bufs())
 end
 
 ---@param bufnr integer
 ---@return string
 function M.real_path(bufnr)
-  return cached_real_path(vim.api.nvim_buf_get_name(bufnr))
+  return cached_real(api.nvim_buf_get_name(bufnr))
 end
 
 ---@param path string
 ---@return integer? bufnr a modified one before others of the same file
 function M.find(path)
-  local real, found = real_path(path), nil
+  local real, found = M.real(path), nil
   for _, bufnr in ipairs(M.file_buffers()) do
     if M.real_path(bufnr) == real then
       if vim.bo[bufnr].modified then
@@ -55,6 +64,17 @@ function M.find(path)
     end
   end
   return found
+end
+
+---@param path string
+---@return integer? bufnr of a terminal that goes by that name
+function M.find_terminal(path)
+  local real = M.real(path)
+  for _, bufnr in ipairs(api.nvim_list_bufs()) do
+    if vim.bo[bufnr].buftype == "terminal" and M.real_path(bufnr) == real then
+      return bufnr
+    end
+  end
 end
 
 return M

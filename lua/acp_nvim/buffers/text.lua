@@ -1,62 +1,177 @@
--- Joins a buffer's lines to the text that :write would write, and splits a text into lines for the buffer.
+-- Joins a buffer's lines to the text that :write would write, and takes a text apart for the buffer; exact both ways.
 local M = {}
 
+local api = vim.api
+local BOM = "\239\187\191"
 local EOL = { unix = "\n", dos = "\r\n", mac = "\r" }
+
+---@class acp.TextShape what of a text is not in the lines of its buffer
+---@field fileformat "unix"|"dos"|"mac"
+---@field eol boolean the last line ends
+---@field bomb boolean
+
+---@param bufnr integer
+---@return string as Neovim names it, "utf-8" when it has no name
+function M.encoding(bufnr)
+  local fenc = vim.bo[bufnr].binary and "" or vim.bo[bufnr].fileencoding
+  return fenc == "" and "utf-8" or fenc
+end
+
+---@param encoding string
+---@return boolean
+local function is_unicode(encoding)
+  return encoding:match("^utf") ~= nil or encoding:match("^ucs") ~= nil
+end
 
 ---@param bufnr integer
 ---@return boolean nothing at all is in it, not even an empty line
 local function is_void(bufnr)
-  if vim.api.nvim_buf_line_count(bufnr) > 1 or vim.api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] ~= "" then
+  if api.nvim_buf_line_count(bufnr) > 1 or api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] ~= "" then
     return false
   end
-  return vim.api.nvim_buf_call(bufnr, vim.fn.wordcount).bytes == 0
+  return api.nvim_buf_call(bufnr, vim.fn.wordcount).bytes == 0
 end
 
 ---@param bufnr integer
----@return boolean
-function M.ends_with_eol(bufnr)
-  return vim.bo[bufnr].eol or (vim.bo[bufnr].fixeol and not vim.bo[bufnr].binary)
+---@return acp.TextShape
+function M.shape(bufnr)
+  local bo = vim.bo[bufnr]
+  return {
+    fileformat = bo.binary and "unix" or bo.fileformat,
+    eol = bo.eol or (bo.fixeol and not bo.binary),
+    bomb = bo.bomb and not bo.binary and is_unicode(M.encoding(bufnr)),
+  }
+end
+
+---Equal states of a buffer mean equal texts.
+---@param bufnr integer
+---@return string
+function M.state(bufnr)
+  local shape = M.shape(bufnr)
+  local tick = api.nvim_buf_get_changedtick(bufnr)
+  return table.concat(
+    { bufnr, tick, shape.fileformat, tostring(shape.eol), tostring(shape.bomb), M.encoding(bufnr) },
+    " "
+  )
+end
+
+---@param lines string[] none: nothing at all
+---@param shape acp.TextShape
+---@return string
+function M.join(lines, shape)
+  if #lines == 0 then
+    return shape.bomb and BOM or ""
+  end
+  if shape.fileformat == "mac" then -- a NL in the file is a CR in the buffer
+    local swapped = {}
+    for index, line in ipairs(lines) do
+      swapped[index] = line:gsub("\r", "\n")
+    end
+    lines = swapped
+  end
+  local eol = EOL[shape.fileformat]
+  return (shape.bomb and BOM or "") .. table.concat(lines, eol) .. (shape.eol and eol or "")
+end
+
+---@param bufnr integer
+---@return string[] lines none when nothing at all is in it
+function M.lines(bufnr)
+  return is_void(bufnr) and {} or api.nvim_buf_get_lines(bufnr, 0, -1, true)
 end
 
 ---@param bufnr integer
 ---@return string
 function M.of_buffer(bufnr)
-  if is_void(bufnr) then
-    return ""
-  end
-  local format = vim.bo[bufnr].fileformat
-  local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, true)
-  if format == "mac" then -- a NL in the file is a CR in the buffer
-    for index, line in ipairs(lines) do
-      lines[index] = line:gsub("\r", "\n")
-    end
-  end
-  local text = table.concat(lines, EOL[format])
-  return M.ends_with_eol(bufnr) and text .. EOL[format] or text
+  return M.join(M.lines(bufnr), M.shape(bufnr))
 end
 
----@param bufnr integer
 ---@param text string
----@return string[] lines none when the text is empty
----@return boolean eol the text ends with one
-function M.to_lines(bufnr, text)
-  if text == "" then
-    return {}, true
+---@return "unix"|"dos"|"mac"|nil format nil when there is no line end at all
+local function format_of(text)
+  local newline = text:find("\n", 1, true)
+  if not newline then
+    return text:find("\r", 1, true) and "mac" or nil
   end
-  local format = vim.bo[bufnr].fileformat
+  local is_dos = text:sub(1, 1) ~= "\n" and not text:find("[^\r]\n")
+  return is_dos and "dos" or "unix"
+end
+
+---The format that holds `text`, byte by byte; another than now only when the line ends are others than before.
+---@param text string
+---@param before string
+---@param now "unix"|"dos"|"mac"
+---@return "unix"|"dos"|"mac"
+local function fitting_format(text, before, now)
+  local format = format_of(text)
+  return (format == nil or format == format_of(before)) and now or format
+end
+
+---@param text string without BOM
+---@param format "unix"|"dos"|"mac"
+---@return string[] lines
+---@return boolean eol
+local function split(text, format)
   local lines = vim.split(text, format == "mac" and "\r" or "\n", { plain = true })
   local eol = lines[#lines] == ""
   if eol then
     table.remove(lines)
   end
+  if format == "unix" then
+    return lines, eol
+  end
   for index, line in ipairs(lines) do
-    if format == "dos" and line:sub(-1) == "\r" then
-      lines[index] = line:sub(1, -2)
-    elseif format == "mac" then
+    if format == "mac" then
       lines[index] = line:gsub("\n", "\r")
+    elseif index < #lines or eol then
+      lines[index] = line:sub(1, -2) -- each ends with CR, else it were no dos text
     end
   end
   return lines, eol
+end
+
+---@param bufnr integer
+---@param text string
+---@return string[] lines none when the text is empty
+---@return acp.TextShape
+function M.take_apart(bufnr, text)
+  local shape = M.shape(bufnr)
+  local encoding = M.encoding(bufnr)
+  if is_unicode(encoding) and not vim.bo[bufnr].binary then
+    local has_bom = vim.startswith(text, BOM)
+    text = has_bom and text:sub(#BOM + 1) or text
+    shape.bomb = has_bom or (shape.bomb and encoding ~= "utf-8") -- without it nobody knows UTF-16 again
+  end
+  if text == "" then
+    return {}, shape
+  end
+  if not vim.bo[bufnr].binary then
+    shape.fileformat = fitting_format(text, M.of_buffer(bufnr), shape.fileformat)
+  end
+  local lines
+  lines, shape.eol = split(text, shape.fileformat)
+  return lines, shape
+end
+
+---@param bufnr integer
+---@param shape acp.TextShape
+---@return boolean changed
+function M.set_shape(bufnr, shape)
+  local bo, now = vim.bo[bufnr], M.shape(bufnr)
+  if vim.deep_equal(shape, now) then
+    return false
+  end
+  if shape.eol ~= now.eol then
+    bo.eol = shape.eol
+    bo.fixeol = shape.eol and bo.fixeol
+  end
+  if shape.fileformat ~= now.fileformat then
+    bo.fileformat = shape.fileformat
+  end
+  if shape.bomb ~= now.bomb then
+    bo.bomb = shape.bomb
+  end
+  bo.modified = true
+  return true
 end
 
 return M

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from acp_nvim import events
-from acp_nvim.editor import BufferText, BufferWrite
+from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, LineChange, TextChange, WholeText
 from acp_nvim.nvim import nvim_editor
 from acp_nvim.nvim.nvim_editor import NvimEditor
 from acp_nvim.nvim.rpc import NvimError
@@ -111,32 +111,61 @@ async def test_a_batch_that_neovim_cannot_take_does_not_stop_the_next() -> None:
     assert calls[1][2][0]["text"] == "b"
 
 
+BUFFER = {"state": "1 5 unix", "encoding": "utf-8", "modified": True, "on_disk": True}
+LINES = LineChange(1, 2, ["x"])
+
+
 @pytest.mark.parametrize(
     ("answer", "result"),
     [
         (None, None),
-        ({"text": "a\n", "tick": 5, "modified": True}, BufferText("a\n", 5, True)),
-        ({"text": "", "tick": 5, "modified": False, "new": 1}, BufferText("", 5, False)),
+        ({**BUFFER, "text": "a\n", "new": 1}, BufferText("1 5 unix", "utf-8", True, True, "a\n")),
+        ({**BUFFER, "stale": "changed", "stamp": "1:2"}, BufferText(**BUFFER, stale="changed", stamp="1:2")),
     ],
 )
 async def test_reading_a_buffer(answer: Any, result: Any) -> None:
     rpc = FakeRpc()
     rpc.answer(answer)
-    assert await NvimEditor(rpc).read_buffer("/f") == result  # type: ignore[arg-type]
-    assert rpc.calls == [("acp_nvim.buffers", "read", "/f")]
+    assert await NvimEditor(rpc).read_buffer("/f", "1 4 unix") == result  # type: ignore[arg-type]
+    assert rpc.calls == [("acp_nvim.buffers", "read", "/f", "1 4 unix")]
 
 
 @pytest.mark.parametrize(
     ("answer", "result"),
     [
         (None, None),
-        ({"tick": 6, "saved": True}, BufferWrite(tick=6, saved=True)),
-        ({"error": "changed", "changed": True}, BufferWrite(error="changed", changed=True)),
+        ({"state": "1 6 unix"}, BufferWrite(state="1 6 unix")),
+        ({"changed": True}, BufferWrite(changed=True)),
         ({"error": "E21"}, BufferWrite(error="E21")),
     ],
 )
-async def test_writing_a_buffer(answer: Any, result: Any) -> None:
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [(WholeText("text"), {"text": "text"}), (LINES, {"first": 1, "count": 2, "lines": ["x"]})],
+)
+async def test_writing_a_buffer(answer: Any, result: Any, change: TextChange, told: Any) -> None:
     rpc = FakeRpc()
     rpc.answer(answer)
-    assert await NvimEditor(rpc).write_buffer("/f", "text", 5, True) == result  # type: ignore[arg-type]
-    assert rpc.calls == [("acp_nvim.buffers", "write", "/f", "text", 5, True)]
+    assert await NvimEditor(rpc).write_buffer("/f", change, "1 5 unix", True) == result  # type: ignore[arg-type]
+    assert rpc.calls == [("acp_nvim.buffers", "write", "/f", told, "1 5 unix", True)]
+
+
+async def test_following_the_disk() -> None:
+    rpc = FakeRpc()
+    rpc.answer({"state": "1 6 unix"})
+    found = FoundOnDisk("1:2", "latin1", LINES)
+    assert await NvimEditor(rpc).follow_disk("/f", "1 5 unix", found) == BufferWrite("1 6 unix")  # type: ignore[arg-type]
+    told = {"stamp": "1:2", "encoding": "latin1", "change": {"first": 1, "count": 2, "lines": ["x"]}}
+    assert rpc.calls == [("acp_nvim.buffers", "follow_disk", "/f", "1 5 unix", told)]
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [("saved_text", "a\n"), ("saved_text", None), ("obstacle", "a terminal"), ("file_moved", True), ("file_gone", None)],
+)
+async def test_the_other_calls(call: str, answer: Any) -> None:
+    rpc = FakeRpc()
+    rpc.answer(answer)
+    paths = ("/f", "/g") if call == "file_moved" else ("/f",)
+    assert await getattr(NvimEditor(rpc), call)(*paths) == answer  # type: ignore[arg-type]
+    assert rpc.calls == [("acp_nvim.buffers", call, *paths)]

@@ -37,7 +37,13 @@ class Host:
     def hello(self, **config: Any) -> None:
         """First of all, and again whenever the configuration changes."""
         self.config |= config
-        hello = {"version": "0", "log_path": str(self.log_path), "config": self.config}
+        hello = {
+            "version": "0",
+            "log_path": str(self.log_path),
+            "state_path": str(self.log_path.parent.with_name("state")),
+            "cache_path": str(self.log_path.parent.with_name("cache")),
+            "config": self.config,
+        }
         self.app.receive("hello", hello)
 
     def script(self, source: str, name: str = "it") -> AgentScript:

@@ -85,6 +85,8 @@ async def test_a_write_over_an_edit_that_the_agent_has_not_seen_is_refused_and_s
     script = host.script(writing(host, str(path)))
     await host.turn()
     assert (script.notes("code"), buffer.text, path.read_text()) == ([-32603], "precious", "old")
+    [kept] = (host.log_path.parent.with_name("state") / "conflicts").iterdir()
+    assert kept.read_text() == "new"
     assert "Read the file again" in script.notes("message")[0]
     [notice] = host.of(events.Notice)
     assert notice.level == "warn"
@@ -92,19 +94,19 @@ async def test_a_write_over_an_edit_that_the_agent_has_not_seen_is_refused_and_s
     assert host.of(events.FileChanged) == []
 
 
-async def test_a_write_that_cannot_be_saved_is_told_for_what_it_is(host: Host) -> None:
+async def test_a_write_that_fails_is_told_in_words(host: Host) -> None:
     path = host.cwd / "f"
     path.write_text("old")
     buffer = host.editor.open(path)
-    buffer.unsavable = "the disk is full; the change is in the buffer, unsaved"
+    buffer.error = "the disk is full"
     script = host.script(writing(host, str(path)))
     await host.turn()
-    assert (buffer.text, buffer.modified, path.read_text()) == ("new", True, "old")
-    told = f"{path} was not saved: the disk is full; the change is in the buffer, unsaved"
+    assert (buffer.text, path.read_text()) == ("old", "old")
+    told = f"{path} was not written: the disk is full. Everything is as it was."
     assert script.notes("message") == [told]
     [notice] = host.of(events.Notice)
     assert notice.text == f"The agent's write failed: {told}"
-    assert host.of(events.FileChanged) == [events.FileChanged(session=1, path=str(path), by="agent")]
+    assert host.of(events.FileChanged) == []
 
 
 @pytest.mark.parametrize(("setting", "on_disk"), [("save", "new"), ("buffer", "old")])

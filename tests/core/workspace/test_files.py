@@ -2,69 +2,117 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from acp_nvim.workspace.read_text_file import read_text_file
-from acp_nvim.workspace.refusals import ChangedSinceReadError, FileRefusedError, NoSuchFileError
-from acp_nvim.workspace.seen import SeenTexts
-from acp_nvim.workspace.write_text_file import ATTEMPTS, write_text_file
+from acp_nvim.editor import LineChange
+from acp_nvim.limits import FOLLOW_ATTEMPTS
+from acp_nvim.workspace.conflicts import Conflicts
+from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.open_files import Followed, OpenFiles
+from acp_nvim.workspace.read_text_file import cut, read_text_file
+from acp_nvim.workspace.refusals import ConflictError, FileRefusedError, NoSuchFileError
+from acp_nvim.workspace.write_text_file import write_text_file
 from tests.support.fake_editor import FakeBuffer, FakeEditor
 
 pytestmark = pytest.mark.anyio
 
+OLD = "one\ntwo\nthree\nfour\nfive\n"
+
 
 class Workspace:
-    """A session's files, with an editor on them."""
+    """Files of a session, with an editor on them."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root = root / "project"
+        self.root.mkdir()
         self.editor = FakeEditor()
-        self.file = root / "f"
-        self.file.write_text("one\ntwo\n")
-        self._seen = SeenTexts()
-
-    def _real(self, path: Path | None) -> str:
-        return os.path.realpath(path or self.file)
+        self.file = self.root / "f"
+        self.file.write_text(OLD)
+        self.told: list[Followed] = []
+        self.conflicts = Conflicts(root / "conflicts")
+        self.files = OpenFiles(self.editor, self.conflicts, self.told.append, lambda: [str(self.root)])
+        self._seen = LastSeen(root / "seen")
 
     async def read(self, path: Path | None = None, line: int | None = None, limit: int | None = None) -> str:
         """The agent reads."""
-        return await read_text_file(self.editor, self._seen, self._real(path), line, limit)
+        return await read_text_file(self.files, self._seen, str(path or self.file), line, limit)
 
-    async def write(self, text: str, path: Path | None = None, save: bool = True) -> None:
+    async def write(self, text: str, path: Path | None = None, save: bool = True) -> str:
         """The agent writes."""
-        await write_text_file(self.editor, self._seen, self._real(path), text, save)
+        return await write_text_file(self.files, self._seen, str(path or self.file), text, save)
+
+    def kept(self) -> list[str]:
+        """The versions that were kept for the user."""
+        return [Path(one.file).read_text() for one in self.conflicts.of(str(self.file))]
+
+    def on_disk(self) -> str:
+        """The file's text."""
+        return self.file.read_text()
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    """With one file of two lines."""
+    """With one file of five lines."""
     return Workspace(tmp_path)
+
+
+def once(act: Callable[[FakeBuffer], None]) -> Callable[[FakeBuffer], None]:
+    """Done the first time only."""
+    done: list[int] = []
+
+    def first(buffer: FakeBuffer) -> None:
+        if not done:
+            done.append(1)
+            act(buffer)
+
+    return first
 
 
 class TestWithoutABuffer:
     """The file on disk is all there is."""
 
     async def test_the_file_is_read_or_a_part_of_it(self, workspace: Workspace) -> None:
-        assert await workspace.read() == "one\ntwo\n"
+        assert await workspace.read() == OLD
         assert await workspace.read(line=2, limit=1) == "two\n"
 
     async def test_a_missing_file_is_told_apart(self, workspace: Workspace) -> None:
         with pytest.raises(NoSuchFileError):
             await workspace.read(workspace.root / "gone")
 
-    async def test_the_file_is_written_and_a_link_to_it_stays(self, workspace: Workspace) -> None:
-        link = workspace.root / "link"
-        link.symlink_to(workspace.file)
-        await workspace.write("new", link)
-        assert workspace.file.read_text() == "new"
-        assert link.is_symlink()
-
     async def test_a_new_file_is_written_with_its_directories(self, workspace: Workspace) -> None:
         await workspace.write("new", workspace.root / "a" / "b")
         assert (workspace.root / "a" / "b").read_text() == "new"
+
+    async def test_a_file_that_somebody_else_has_open_is_left_alone(self, workspace: Workspace) -> None:
+        workspace.editor.obstacles[str(workspace.file)] = "another Neovim has it"
+        with pytest.raises(FileRefusedError, match="another Neovim has it"):
+            await workspace.write("new")
+        assert workspace.on_disk() == OLD
+
+    async def test_what_was_saved_since_the_agent_read_is_merged(self, workspace: Workspace) -> None:
+        await workspace.read()
+        workspace.file.write_text(OLD.replace("one", "ONE"))
+        assert await workspace.write(OLD.replace("five", "5")) == "merged"
+        assert workspace.on_disk() == "ONE\ntwo\nthree\nfour\n5\n"
+        assert await workspace.write(OLD.replace("five", "6")) == "merged"  # the agent has not seen ONE yet
+        assert workspace.on_disk() == "ONE\ntwo\nthree\nfour\n6\n"
+
+    async def test_what_cannot_be_merged_stays_and_the_agents_version_is_kept(self, workspace: Workspace) -> None:
+        await workspace.read()
+        workspace.file.write_text(OLD.replace("two", "TWO"))
+        with pytest.raises(ConflictError, match="Read the file again"):
+            await workspace.write(OLD.replace("two", "2"))
+        assert workspace.on_disk() == OLD.replace("two", "TWO")
+        assert workspace.kept() == [OLD.replace("two", "2")]
+
+    async def test_its_encoding_and_the_bom_that_tells_it_stay(self, workspace: Workspace) -> None:
+        workspace.file.write_bytes("\ufeffGrüße\n".encode("utf-16-le"))
+        assert await workspace.read() == "\ufeffGrüße\n"
+        assert await workspace.write("Ä\n") == "clean"
+        assert workspace.file.read_bytes() == "\ufeffÄ\n".encode("utf-16-le")
 
 
 class TestWithABuffer:
@@ -73,48 +121,74 @@ class TestWithABuffer:
     async def test_the_buffer_is_read_with_its_unsaved_edits(self, workspace: Workspace) -> None:
         workspace.editor.open(workspace.file, "edited\nby hand\n")
         assert await workspace.read() == "edited\nby hand\n"
-        assert await workspace.read(line=2, limit=5) == "by hand\n"
+        assert await workspace.read(line=2) == "by hand\n"
 
-    async def test_the_buffer_of_a_file_that_is_not_there_yet_is_read(self, workspace: Workspace) -> None:
-        workspace.editor.open(workspace.root / "new", "only in the editor")
-        assert await workspace.read(workspace.root / "new") == "only in the editor"
+    async def test_its_text_is_sent_once(self, workspace: Workspace) -> None:
+        buffer = workspace.editor.open(workspace.file, "edited\n")
+        for _ in range(3):
+            assert await workspace.read() == "edited\n"
+        assert workspace.editor.sent == ["edited\n"]
+        buffer.type("again\n")
+        assert await workspace.read() == "again\n"
 
-    async def test_the_buffer_is_found_through_a_link(self, workspace: Workspace) -> None:
-        workspace.editor.open(workspace.file, "edited")
-        link = workspace.root / "link"
-        link.symlink_to(workspace.file)
-        assert await workspace.read(link) == "edited"
+    async def test_a_buffer_of_a_new_file_is_read_when_something_is_in_it(self, workspace: Workspace) -> None:
+        new = workspace.root / "new"
+        buffer = workspace.editor.open(new)
+        with pytest.raises(NoSuchFileError):
+            await workspace.read(new)
+        buffer.type("only in the editor")
+        assert await workspace.read(new) == "only in the editor"
 
-    async def test_a_buffer_of_bytes_that_are_no_text_is_refused(self, workspace: Workspace) -> None:
-        workspace.editor.open(workspace.file, "Gr\udcfcsse")
-        with pytest.raises(FileRefusedError, match="not UTF-8"):
+    @pytest.mark.parametrize(("text", "words"), [("Gr\udcfcsse", "not valid text"), ("a\0b", "binary")])
+    async def test_a_buffer_that_is_no_text_is_refused(self, workspace: Workspace, text: str, words: str) -> None:
+        workspace.editor.open(workspace.file, text)
+        with pytest.raises(FileRefusedError, match=words):
             await workspace.read()
 
-    async def test_the_buffer_is_written_and_saved(self, workspace: Workspace) -> None:
+    async def test_a_changed_line_is_sent_alone_and_saved(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
-        await workspace.write("new")
-        assert (buffer.text, buffer.modified, workspace.file.read_text()) == ("new", False, "new")
+        await workspace.read()
+        new = OLD.replace("two", "2")
+        assert await workspace.write(new) == "clean"
+        assert workspace.editor.changes == [LineChange(1, 1, ["2"])]
+        assert (buffer.text, buffer.modified, workspace.on_disk()) == (new, False, new)
 
     async def test_without_saving_only_the_buffer_is_written(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
         await workspace.write("new", save=False)
-        assert (buffer.text, buffer.modified, workspace.file.read_text()) == ("new", True, "one\ntwo\n")
+        assert (buffer.text, buffer.modified, workspace.on_disk()) == ("new", True, OLD)
 
     async def test_what_the_buffer_refuses_is_told(self, workspace: Workspace) -> None:
         workspace.editor.open(workspace.file).error = "'modifiable' is off"
         with pytest.raises(FileRefusedError, match="was not written: 'modifiable' is off"):
             await workspace.write("new")
-        assert workspace.file.read_text() == "one\ntwo\n"
+        assert workspace.on_disk() == OLD
+
+    async def test_what_a_formatter_makes_of_it_is_the_agents_view(self, workspace: Workspace) -> None:
+        buffer = workspace.editor.open(workspace.file)
+        buffer.formatter = lambda text: text.replace("two", "  two")
+        await workspace.read()
+        await workspace.write(OLD.replace("four", "4"))
+        assert workspace.on_disk() == "one\n  two\nthree\n4\nfive\n"
+        assert await workspace.write(OLD.replace("two", "two!")) == "clean"  # next to what the formatter changed
+        assert workspace.on_disk() == "one\n  two!\nthree\nfour\nfive\n"
 
 
 class TestEditsOfTheUser:
     """An edit that the agent has not seen is never overwritten."""
 
-    async def test_one_that_the_agent_never_read_stays(self, workspace: Workspace) -> None:
+    async def test_one_that_the_agent_never_read_is_merged_with_what_is_on_disk_as_base(
+        self, workspace: Workspace
+    ) -> None:
+        buffer = workspace.editor.open(workspace.file, OLD.replace("one", "ONE"))
+        assert await workspace.write(OLD.replace("five", "5")) == "merged"
+        assert buffer.text == workspace.on_disk() == "ONE\ntwo\nthree\nfour\n5\n"
+
+    async def test_one_in_the_same_place_stays(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file, "precious")
-        with pytest.raises(ChangedSinceReadError, match=r"Read the file again"):
+        with pytest.raises(ConflictError, match=r"Read the file again"):
             await workspace.write("new")
-        assert (buffer.text, workspace.file.read_text()) == ("precious", "one\ntwo\n")
+        assert (buffer.text, workspace.on_disk(), workspace.kept()) == ("precious", OLD, ["new"])
 
     async def test_one_that_the_agent_has_read_may_be_written_over(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file, "seen")
@@ -122,27 +196,21 @@ class TestEditsOfTheUser:
         await workspace.write("new")
         assert buffer.text == "new"
 
-    async def test_reading_a_part_counts_as_seeing_the_file(self, workspace: Workspace) -> None:
-        buffer = workspace.editor.open(workspace.file, "seen\nin part")
-        await workspace.read(line=1, limit=1)
-        await workspace.write("new")
-        assert buffer.text == "new"
-
-    async def test_one_made_after_the_read_stays(self, workspace: Workspace) -> None:
+    async def test_what_the_agent_was_not_shown_it_has_not_seen(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
         await workspace.read()
-        buffer.type("typed since")
-        with pytest.raises(ChangedSinceReadError):
-            await workspace.write("new")
-        assert buffer.text == "typed since"
+        buffer.type(OLD.replace("one", "ONE"))
+        assert await workspace.read(line=4, limit=2) == "four\nfive\n"
+        assert await workspace.write(OLD.replace("five", "5")) == "merged"
+        assert buffer.text == "ONE\ntwo\nthree\nfour\n5\n"
 
-    async def test_one_that_was_saved_after_the_read_stays_too(self, workspace: Workspace) -> None:
+    async def test_one_that_was_saved_after_the_read_is_merged_too(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
         await workspace.read()
-        buffer.type("typed and saved")
+        buffer.type(OLD.replace("one", "ONE"))
         buffer.modified = False
-        with pytest.raises(ChangedSinceReadError):
-            await workspace.write("new")
+        assert await workspace.write(OLD.replace("five", "5")) == "merged"
+        assert buffer.text == "ONE\ntwo\nthree\nfour\n5\n"
 
     async def test_one_that_was_undone_is_no_edit(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
@@ -152,45 +220,42 @@ class TestEditsOfTheUser:
         await workspace.write("new")
         assert buffer.text == "new"
 
-    async def test_one_made_after_the_write_of_the_agent_stays(self, workspace: Workspace) -> None:
+    async def test_after_a_merge_the_agent_has_still_not_seen_it(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
-        await workspace.write("first")
-        await workspace.write("second")
-        buffer.type("typed")
-        with pytest.raises(ChangedSinceReadError):
-            await workspace.write("third")
-        assert buffer.text == "typed"
+        await workspace.read()
+        buffer.type(OLD.replace("one", "ONE"))
+        await workspace.write(OLD.replace("five", "5"))
+        assert await workspace.write(OLD.replace("five", "6")) == "merged"
+        assert buffer.text == "ONE\ntwo\nthree\nfour\n6\n"
+        assert await workspace.read() == buffer.text
+        await workspace.write(OLD)
+        assert buffer.text == OLD
+
+    async def test_one_that_is_merged_and_formatted_is_not_seen_either(self, workspace: Workspace) -> None:
+        buffer = workspace.editor.open(workspace.file)
+        buffer.formatter = lambda text: text.replace("three", "  three")
+        await workspace.read()
+        buffer.type(OLD.replace("one", "ONE"))
+        await workspace.write(OLD.replace("five", "5"))
+        assert await workspace.write(OLD.replace("five", "6")) == "merged"
+        assert buffer.text == "ONE\ntwo\n  three\nfour\n6\n"
 
     async def test_after_reading_again_the_agent_may_write(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
         await workspace.read()
         buffer.type("typed")
-        with pytest.raises(ChangedSinceReadError):
+        with pytest.raises(ConflictError):
             await workspace.write("new")
         assert await workspace.read() == "typed"
         await workspace.write("new")
         assert buffer.text == "new"
 
-    async def test_one_made_during_the_write_stays(self, workspace: Workspace) -> None:
+    async def test_one_made_during_the_write_is_merged(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
-        workspace.editor.on_write = lambda buffer: buffer.type("typed just then") if buffer.tick == 1 else None
-        with pytest.raises(ChangedSinceReadError):
-            await workspace.write("new")
-        assert buffer.text == "typed just then"
-
-    async def test_a_change_of_state_without_an_edit_is_no_edit(self, workspace: Workspace) -> None:
-        buffer = workspace.editor.open(workspace.file)
-        text = await workspace.read()
-        typed: list[int] = []
-
-        def retype(buffer: FakeBuffer) -> None:
-            if not typed:
-                typed.append(buffer.tick)
-                buffer.type(text)
-
-        workspace.editor.on_write = retype
-        await workspace.write("new")
-        assert (len(typed), buffer.text) == (1, "new")
+        await workspace.read()
+        workspace.editor.on_write = once(lambda buffer: buffer.type(OLD.replace("one", "typed just then")))
+        assert await workspace.write(OLD.replace("five", "5")) == "merged"
+        assert buffer.text == "typed just then\ntwo\nthree\nfour\n5\n"
 
     async def test_someone_who_never_stops_typing_is_not_waited_for(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
@@ -202,21 +267,35 @@ class TestEditsOfTheUser:
             buffer.type(text)
 
         workspace.editor.on_write = keep_typing
-        with pytest.raises(ChangedSinceReadError):
+        with pytest.raises(FileRefusedError, match="try again"):
             await workspace.write("new")
-        assert buffer.text == text
-        assert len(attempts) <= 2 * ATTEMPTS
+        assert (buffer.text, len(attempts)) == (text, FOLLOW_ATTEMPTS)
 
     async def test_a_buffer_that_was_closed_no_longer_counts(self, workspace: Workspace) -> None:
-        workspace.editor.open(workspace.file, "edited")
+        workspace.editor.open(workspace.file, OLD.replace("one", "ONE"))
         await workspace.read()
         workspace.editor.buffers.clear()
-        await workspace.write("new")
-        assert workspace.file.read_text() == "new"
+        assert await workspace.write(OLD.replace("one", "ONE").replace("five", "5")) == "merged"
+        assert workspace.on_disk() == "one\ntwo\nthree\nfour\n5\n"  # the edit was given up
 
-    async def test_a_buffer_that_was_loaded_again_with_the_same_text_may_be_written(self, workspace: Workspace) -> None:
-        workspace.editor.open(workspace.file).tick = 40
-        await workspace.read()
-        buffer = workspace.editor.open(workspace.file)
-        await workspace.write("new")
-        assert buffer.text == "new"
+
+@pytest.mark.parametrize(
+    ("line", "limit", "shown"),
+    [
+        (1, None, "a\nb\nc"),
+        (0, None, "a\nb\nc"),
+        (2, None, "b\nc"),
+        (None, 1, "a\n"),
+        (2, 1, "b\n"),
+        (3, 5, "c"),
+        (4, None, ""),
+        (99, 1, ""),
+        (1, 0, ""),
+    ],
+)
+async def test_parts_are_lines_from_one_on(line: int | None, limit: int | None, shown: str) -> None:
+    assert cut("a\nb\nc", line, limit) == shown
+
+
+async def test_the_lines_of_a_mac_file_end_with_cr() -> None:
+    assert cut("a\rb\rc\r", 2, 1) == "b\r"

@@ -1,0 +1,117 @@
+"""What an agent asks of us about files, and what the user should know of that."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable
+from typing import Any
+
+from acp_nvim import events
+from acp_nvim.errors import Severity
+from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError
+from acp_nvim.protocol.answers import FileToRead, FileToWrite
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.outside import Outside
+from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.open_files import Followed, OpenFiles
+from acp_nvim.workspace.read_text_file import read_text_file
+from acp_nvim.workspace.refusals import ConflictError, FileRefusedError, NoSuchFileError, NotAllowedError
+from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.write_text_file import write_text_file
+
+log = logging.getLogger(__name__)
+
+
+class AgentFiles:
+    """Serves one session's requests for files below `roots`, and others that `outside` lets through."""
+
+    def __init__(self, narrator: Narrator, files: OpenFiles, roots: Roots, seen: LastSeen, outside: Outside) -> None:
+        self.save = True
+        self.quirks: frozenset[str] = frozenset()
+        self.roots = roots
+        self.outside = outside
+        self._narrator = narrator
+        self._files = files
+        self._seen = seen
+
+    def __repr__(self) -> str:
+        return f"<AgentFiles {self.outside!r} {self._seen!r}>"
+
+    def read(self, wanted: FileToRead) -> Awaitable[dict[str, Any]]:
+        """The answer to `fs/read_text_file`, to come; raises `RpcError`."""
+        return self._read(wanted, self.outside.resolve(wanted.path, "read"))
+
+    def write(self, wanted: FileToWrite) -> Awaitable[dict[str, Any]]:
+        """The answer to `fs/write_text_file`, to come; raises `RpcError`."""
+        return self._write(wanted, self.outside.resolve(wanted.path, "write"))
+
+    def followed(self, what: Followed) -> None:
+        """A file of the session was changed on disk."""
+        if what.kind == "moved":
+            self._seen.moved(what.path, what.detail)
+        self._tell("info" if what.kind in ("merged", "moved") else "warn", what_followed(what))
+
+    async def _read(self, wanted: FileToRead, real_path: Awaitable[str]) -> dict[str, Any]:
+        try:
+            text = await read_text_file(self._files, self._seen, await real_path, wanted.line, wanted.limit)
+        except NoSuchFileError as error:
+            if "missing_file_reads_empty" in self.quirks:
+                return {"content": ""}
+            raise RpcError(RESOURCE_NOT_FOUND, str(error), {"uri": wanted.path}) from error
+        except FileRefusedError as error:
+            raise _refusal("fs/read_text_file", error) from error
+        return {"content": text}
+
+    async def _write(self, wanted: FileToWrite, real_path: Awaitable[str]) -> dict[str, Any]:
+        try:
+            path = await real_path
+            written = await write_text_file(self._files, self._seen, path, wanted.content, self.save)
+        except FileRefusedError as error:
+            self._tell("warn", _what_failed(wanted.path, error))
+            raise _refusal("fs/write_text_file", error) from error
+        if written == "merged":
+            self._tell("info", f"What the agent wrote into {path} was merged with edits that it had not seen.")
+        self._narrator.publish(events.FileChanged(session=self._narrator.transcript.session, path=path, by="agent"))
+        return {}
+
+    def _tell(self, level: Severity, words: str) -> None:
+        self._narrator.notice(level, words)
+
+
+def _what_failed(path: str, error: FileRefusedError) -> str:
+    """A write that failed, in words for the user; the error's own are for the agent."""
+    if isinstance(error, ConflictError):
+        return (
+            f"Your edits were kept: the agent wanted to write {path}, but has not seen what you changed there, and the "
+            f"two cannot be merged: {error.why}. Nothing was written, and it was told to read the file "
+            f"again.{_kept('Its version', error.kept)}"
+        )
+    return f"The agent's write failed: {error}"
+
+
+def what_followed(what: Followed) -> str:
+    """In words for the user."""
+    match what.kind:
+        case "merged":
+            return f"{what.path} was changed on disk. That was merged with your unsaved edits: the buffer has both."
+        case "conflict":
+            return (
+                f"Your edits were kept: {what.path} was changed on disk, and the two cannot be merged: {what.why}. "
+                f"To :write the buffer makes your text the file's.{_kept('The version on disk', what.detail)}"
+            )
+        case "deleted":
+            return f"{what.path} was deleted. Its buffer keeps the text; to :write it brings the file back."
+        case "moved":
+            return f"{what.path} is now {what.detail}, and so is its buffer."
+        case "unreadable":
+            return f"{what.path} was changed on disk, but its buffer cannot follow: {what.detail}"
+
+
+def _kept(what: str, file: str) -> str:
+    return f" {what} is kept in {file}: compare with :diffsplit." if file else ""
+
+
+def _refusal(method: str, error: FileRefusedError) -> RpcError:
+    log.info("%s refused: %s", method, error)
+    code = INVALID_PARAMS if isinstance(error, NotAllowedError) else INTERNAL_ERROR
+    return RpcError(code, str(error))

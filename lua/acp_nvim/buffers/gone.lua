@@ -1,0 +1,59 @@
+-- Buffers whose file was deleted or renamed: the text stays; what became of the file is said in the window.
+local highlights = require("acp_nvim.highlights")
+local stamp = require("acp_nvim.buffers.stamp")
+
+local M = {}
+
+local api = vim.api
+local NS = api.nvim_create_namespace("acp_nvim.gone")
+
+---@param bufnr integer
+function M.mark(bufnr)
+  highlights.define()
+  api.nvim_buf_clear_namespace(bufnr, NS, 0, -1)
+  api.nvim_buf_set_extmark(bufnr, NS, 0, 0, {
+    virt_text = { { " deleted on disk, :write brings it back ", "AcpNoticeWarn" } },
+    virt_text_pos = "right_align",
+  })
+  vim.b[bufnr].acp_nvim_deleted = true
+end
+
+---@param bufnr integer
+function M.unmark(bufnr)
+  if vim.b[bufnr].acp_nvim_deleted then
+    api.nvim_buf_clear_namespace(bufnr, NS, 0, -1)
+    vim.b[bufnr].acp_nvim_deleted = nil
+  end
+end
+
+---@param bufnr integer
+---@param old string its name before, which Neovim keeps for a buffer of its own
+local function drop_old_name(bufnr, old)
+  for _, other in ipairs(api.nvim_list_bufs()) do
+    if other ~= bufnr and api.nvim_buf_get_name(other) == old and not api.nvim_buf_is_loaded(other) then
+      api.nvim_buf_delete(other, { force = true })
+    end
+  end
+end
+
+---@param bufnr integer
+---@param path string that no buffer has
+---@return boolean renamed
+function M.rename(bufnr, path)
+  local old, alternate = api.nvim_buf_get_name(bufnr), vim.fn.bufnr("#")
+  if not pcall(api.nvim_buf_set_name, bufnr, path) then
+    return false
+  end
+  drop_old_name(bufnr, old)
+  if alternate > 0 and api.nvim_buf_is_valid(alternate) then
+    vim.fn.setreg("#", alternate)
+  end
+  stamp.settle(bufnr)
+  local filetype = vim.filetype.match({ buf = bufnr, filename = path })
+  if filetype and filetype ~= vim.bo[bufnr].filetype then
+    vim.bo[bufnr].filetype = filetype
+  end
+  return true
+end
+
+return M

@@ -1,0 +1,54 @@
+-- Finds out whether somebody else has a file open: another Neovim that lives, or one that died with unsaved text.
+local M = {}
+
+---@param directory string one of 'directory'
+---@param path string
+---@return string without the suffix
+local function stem(directory, path)
+  if vim.endswith(directory, "//") then
+    return vim.fs.joinpath((directory:gsub("/+$", "")), (path:gsub("/", "%%"))) -- :help 'directory'
+  end
+  local folder, name = vim.fs.dirname(path), vim.fs.basename(path)
+  if directory == "." then
+    return vim.fs.joinpath(folder, "." .. name)
+  elseif vim.startswith(directory, "./") then
+    return vim.fs.joinpath(folder, directory:sub(3), name)
+  end
+  return vim.fs.joinpath(directory, name)
+end
+
+---@param path string
+---@return string[]
+local function swap_files(path)
+  local found = {}
+  for _, directory in ipairs(vim.split(vim.o.directory, ",", { plain = true })) do
+    local pattern = vim.fn.escape(stem(vim.fs.normalize(directory) .. (directory:match("//$") or ""), path), "[]{}*?\\")
+    vim.list_extend(found, vim.fn.glob(pattern .. ".s[a-w][a-z]", true, true, true))
+  end
+  return found
+end
+
+---@param pid integer
+---@return boolean
+local function is_alive(pid)
+  local _, _, code = vim.uv.kill(pid, 0)
+  return code ~= "ESRCH"
+end
+
+---@param path string real path
+---@param own? string the swap file that is ours
+---@return string? who has it, in words
+function M.foreign(path, own)
+  for _, swap in ipairs(swap_files(path)) do
+    local info = (not own or vim.uv.fs_realpath(swap) ~= vim.uv.fs_realpath(own)) and vim.fn.swapinfo(swap) or {}
+    local is_here = info.host == vim.uv.os_gethostname()
+    if info.pid and info.pid > 0 and info.pid ~= vim.fn.getpid() and (not is_here or is_alive(info.pid)) then
+      return ("another Neovim (process %d) has the file open"):format(info.pid)
+    elseif info.dirty == 1 then
+      local words = "a Neovim that has ended left unsaved text of it in %s: recover it or delete that file first"
+      return words:format(swap)
+    end
+  end
+end
+
+return M

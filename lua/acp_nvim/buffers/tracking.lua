@@ -1,0 +1,253 @@
+-- Watches the buffers of files that agents may change: what happens on disk is told to the host, and asks nobody.
+local host = require("acp_nvim.host")
+local lookup = require("acp_nvim.buffers.lookup")
+local saved = require("acp_nvim.buffers.saved")
+local stamp = require("acp_nvim.buffers.stamp")
+
+local M = {}
+
+local api = vim.api
+local GROUP = api.nvim_create_augroup("acp_nvim.tracking", {})
+local CHANGED = api.nvim_create_augroup("acp_nvim.tracking.changed", {})
+
+---@class acp.Tracked
+---@field autoread boolean? the user's own value
+---@field is_new boolean there was no file when the buffer came to be
+---@field stamp? string of the file when the buffer read or wrote it
+---@field stale? string why the buffer is behind its file, in the words of |v:fcs_reason|, or "created"
+
+---@type table<integer, acp.Tracked>
+local tracked = {}
+---@type table<integer, string[]> by session
+local roots = {}
+---@type table<string, true> real paths that the host is to be told about
+local news = {}
+local busy = 0
+
+local function tell()
+  local paths = vim.tbl_keys(news)
+  news = {}
+  if #paths > 0 and host.channel() then
+    host.send("disk_changed", { paths = paths })
+  end
+end
+
+---@param bufnr integer
+---@param reason string
+function M.mark_stale(bufnr, reason)
+  tracked[bufnr].stale = reason
+  if next(news) == nil then
+    vim.schedule(tell)
+  end
+  news[lookup.real_path(bufnr)] = true
+end
+
+---Neovim has seen that the file is another one. It asks and reads nothing: the host finds out what has become of it.
+---@param bufnr integer
+local function on_changed(bufnr)
+  local reason = vim.v.fcs_reason
+  if not host.channel() then
+    vim.v.fcs_choice = "ask"
+  elseif reason == "time" then
+    vim.v.fcs_choice = "ask" -- which asks nothing when the text is the same
+  else
+    vim.v.fcs_choice = ""
+    if reason ~= "mode" then
+      M.mark_stale(bufnr, reason)
+    end
+  end
+end
+
+---Neovim tells of a file that comes to be under a new buffer only by asking, so that we look first.
+---@param bufnr integer
+local function check_created(bufnr)
+  local one = tracked[bufnr]
+  if one.is_new and vim.uv.fs_stat(api.nvim_buf_get_name(bufnr)) then
+    one.is_new = false
+    stamp.settle(bufnr)
+    M.mark_stale(bufnr, "created")
+  end
+end
+
+---@param bufnr integer
+function M.track(bufnr)
+  if tracked[bufnr] then
+    return
+  end
+  local now = stamp.of(api.nvim_buf_get_name(bufnr))
+  tracked[bufnr] = {
+    autoread = api.nvim_get_option_value("autoread", { buf = bufnr, scope = "local" }),
+    is_new = not now,
+    stamp = now,
+  }
+  if not vim.bo[bufnr].modified then
+    saved.keep(bufnr)
+  end
+  vim.bo[bufnr].autoread = false -- else Neovim reads the file again without a word, and marks are lost
+  api.nvim_create_autocmd("FileChangedShell", {
+    group = CHANGED,
+    buffer = bufnr,
+    callback = function()
+      on_changed(bufnr)
+    end,
+  })
+  M.check(bufnr)
+end
+
+---@param bufnr integer
+local function forget(bufnr)
+  tracked[bufnr] = nil
+  saved.forget(bufnr)
+  pcall(api.nvim_clear_autocmds, { group = CHANGED, buffer = bufnr })
+end
+
+---@param bufnr integer
+local function untrack(bufnr)
+  local one = tracked[bufnr]
+  forget(bufnr)
+  if api.nvim_buf_is_valid(bufnr) then
+    local value = one.autoread
+    api.nvim_set_option_value("autoread", value, { buf = bufnr, scope = "local" })
+  end
+end
+
+---@param bufnr integer
+---@return boolean
+local function is_below_a_root(bufnr)
+  local path = lookup.real_path(bufnr)
+  for _, directories in pairs(roots) do
+    for _, directory in ipairs(directories) do
+      if vim.startswith(path, directory == "/" and directory or directory .. "/") then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+---@param bufnr integer
+---@return string? reason the buffer is behind its file
+---@return string? stamp of the file that it stands for
+function M.check(bufnr)
+  M.track(bufnr)
+  check_created(bufnr)
+  if not tracked[bufnr].is_new then
+    pcall(vim.cmd, ("silent! checktime %d"):format(bufnr))
+  end
+  local one = tracked[bufnr] or {}
+  return one.stale, one.stamp
+end
+
+---Whatever changed on disk by now is told to the host.
+function M.check_all()
+  for bufnr in pairs(tracked) do
+    if lookup.is_file(bufnr) then
+      M.check(bufnr)
+    end
+  end
+end
+
+---What the host knew of the file is settled.
+---@param bufnr integer
+function M.settled(bufnr)
+  local one = tracked[bufnr]
+  if one then
+    one.stale, one.is_new = nil, false
+    one.stamp = stamp.of(api.nvim_buf_get_name(bufnr))
+  end
+end
+
+---@param bufnr integer
+local function keep_saved(bufnr)
+  if vim.bo[bufnr].modified then
+    saved.forget(bufnr)
+  else
+    saved.keep(bufnr)
+  end
+end
+
+---@param event vim.api.keyset.create_autocmd.callback_args
+local function on_read_or_written(event)
+  local bufnr = event.buf
+  if busy > 0 or (event.event == "BufWritePost" and lookup.real(event.match) ~= lookup.real_path(bufnr)) then
+    return -- our own, or a copy under another name
+  end
+  local one = tracked[bufnr]
+  if one then
+    one.stale = nil
+    one.stamp = stamp.of(api.nvim_buf_get_name(bufnr))
+    one.is_new = not one.stamp
+    vim.bo[bufnr].autoread = false
+    keep_saved(bufnr)
+  elseif lookup.is_file(bufnr) and is_below_a_root(bufnr) then
+    M.track(bufnr)
+  end
+end
+
+---What `run` makes of buffers and files is our own doing.
+---@param run fun(): any, any
+---@return any ...
+function M.ours(run)
+  busy = busy + 1
+  local ok, first, second = pcall(run)
+  busy = busy - 1
+  if not ok then
+    error(first, 0)
+  end
+  return first, second
+end
+
+local function watch()
+  api.nvim_clear_autocmds({ group = GROUP })
+  api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufWritePost", "BufFilePost" }, {
+    group = GROUP,
+    callback = on_read_or_written,
+  })
+  api.nvim_create_autocmd("BufUnload", {
+    group = GROUP,
+    callback = function(event)
+      forget(event.buf)
+    end,
+  })
+  api.nvim_create_autocmd("FocusGained", { -- Neovim looks at the files right after it
+    group = GROUP,
+    callback = function()
+      for bufnr in pairs(tracked) do
+        check_created(bufnr)
+      end
+    end,
+  })
+end
+
+---The agent of a session works below these directories from now on; none: it works no more.
+---@param session integer
+---@param directories string[] real paths
+function M.set_roots(session, directories)
+  if vim.deep_equal(roots[session] or {}, directories) then
+    return
+  end
+  roots[session] = #directories > 0 and directories or nil
+  if next(roots) == nil then
+    api.nvim_clear_autocmds({ group = GROUP })
+  else
+    watch()
+  end
+  for bufnr in pairs(tracked) do
+    if next(roots) == nil or not is_below_a_root(bufnr) then
+      untrack(bufnr)
+    end
+  end
+  for _, bufnr in ipairs(lookup.file_buffers()) do
+    if is_below_a_root(bufnr) then
+      M.track(bufnr)
+    end
+  end
+end
+
+host.on_exit(function()
+  for session in pairs(roots) do
+    M.set_roots(session, {})
+  end
+end)
+
+return M
