@@ -237,7 +237,6 @@ class App:
     def _redraw(self, wanted: Named) -> None:
         self._sessions[wanted.session].narrator.redraw()
 
-
     def _disk_changed(self, news: DiskChanged) -> None:
         for path in news.paths:
             self._tasks.start_soon(self._files.disk_changed, path)

@@ -14,8 +14,8 @@ class BufferText(msgspec.Struct, frozen=True):
     """A loaded buffer: what `:write` would write.
 
     `state` names the text: equal states, equal texts; `text` is None when it is the state that the caller knows.
-    `modified`: the file does not have it yet; `on_disk`: there is a file; `stale`: the file was changed since the buffer
-    read or wrote it, when it had the stamp `stamp`. `encoding` is the file's, as Neovim names it.
+    `modified`: the file does not have it yet; `on_disk`: there is a file; `stale`: why the file is another one than the
+    buffer read or wrote, which had the stamp `stamp`. `encoding` is the file's, as Neovim names it.
     """
 
     state: str
@@ -47,8 +47,8 @@ TextChange = WholeText | LineChange
 class BufferWrite(msgspec.Struct, frozen=True):
     """What became of a change of a buffer.
 
-    Done: `state` is the new one, and `text` what the buffer has when that is not what was asked for (autocommands change
-    what is saved). Not done, and everything is as it was: `error` says why, or `changed` that the buffer or its
+    Done: `state` is the new one, and `text` what the buffer has when that is not what was asked for (autocommands
+    change what is saved). Not done, and everything is as it was: `error` says why, or `changed` that the buffer or its
     file was in another state than the caller knows.
     """
 

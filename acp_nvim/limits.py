@@ -131,7 +131,7 @@ BUFFER_TEXTS_BYTES: Final = 64 * 1024 * 1024
 """Memory for the texts of buffers that agents read again and again: the largest file that is served fits."""
 
 FOLLOW_ATTEMPTS: Final = 5
-"""How often a buffer is brought up to its file, or a file written, while somebody changes either: typing takes 100 ms a key."""
+"""How often a buffer is brought up to its file, or a file written, while somebody changes either: keys take 100 ms."""
 
 MOVED_ENTRIES: Final = 50_000
 """Directory entries looked at for a file that was renamed: 0.2 s; a workspace with more has its files near by."""

@@ -22,9 +22,9 @@ def _find(path: str, stamp: str, directories: Sequence[str]) -> str | None:
     inode = int(stamp.split(":")[1])
     for entry in _entries(deque([os.path.dirname(path), *directories])):
         with suppress(OSError):
-            if int(float(entry.inode())) == inode and entry.is_file(follow_symlinks=False):
-                if stamp_of(entry.stat(follow_symlinks=False)) == stamp:
-                    return entry.path
+            is_same = int(float(entry.inode())) == inode and stamp_of(entry.stat(follow_symlinks=False)) == stamp
+            if is_same and entry.is_file(follow_symlinks=False):
+                return entry.path
     return None
 
 

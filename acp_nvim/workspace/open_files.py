@@ -48,7 +48,10 @@ class Followed(msgspec.Struct, frozen=True):
 
 
 class OpenFiles:
-    """All buffers of files; one for all sessions. `on_followed` hears what the user should, `directories` are theirs."""
+    """All buffers of files, for all sessions.
+
+    `on_followed` hears what the user should; `directories` tells where files are that may have been renamed.
+    """
 
     def __init__(
         self,

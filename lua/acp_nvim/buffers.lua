@@ -141,7 +141,6 @@ local function save(bufnr, undo)
   end
   saved.keep(bufnr)
   tracking.settled(bufnr)
-  gone.unmark(bufnr)
   return { state = text.state(bufnr), text = formatted and text.of_buffer(bufnr) or nil }
 end
 
@@ -215,7 +214,6 @@ function M.follow_disk(path, state, found)
   end
   stamp.settle(bufnr)
   tracking.settled(bufnr)
-  gone.unmark(bufnr)
   if stamp.of(path) ~= found.stamp then
     tracking.mark_stale(bufnr, "changed")
   end
@@ -227,8 +225,7 @@ end
 function M.file_gone(path)
   local bufnr = lookup.find(path)
   if bufnr and not vim.uv.fs_stat(path) then
-    tracking.settled(bufnr)
-    gone.mark(bufnr)
+    tracking.settled(bufnr, true)
   end
 end
 

@@ -8,21 +8,19 @@ local api = vim.api
 local NS = api.nvim_create_namespace("acp_nvim.gone")
 
 ---@param bufnr integer
-function M.mark(bufnr)
-  highlights.define()
+---@param is_gone boolean the file is deleted
+function M.show(bufnr, is_gone)
+  if not is_gone and not vim.b[bufnr].acp_nvim_deleted then
+    return
+  end
   api.nvim_buf_clear_namespace(bufnr, NS, 0, -1)
-  api.nvim_buf_set_extmark(bufnr, NS, 0, 0, {
-    virt_text = { { " deleted on disk, :write brings it back ", "AcpNoticeWarn" } },
-    virt_text_pos = "right_align",
-  })
-  vim.b[bufnr].acp_nvim_deleted = true
-end
-
----@param bufnr integer
-function M.unmark(bufnr)
-  if vim.b[bufnr].acp_nvim_deleted then
-    api.nvim_buf_clear_namespace(bufnr, NS, 0, -1)
-    vim.b[bufnr].acp_nvim_deleted = nil
+  vim.b[bufnr].acp_nvim_deleted = is_gone or nil
+  if is_gone then
+    highlights.define()
+    api.nvim_buf_set_extmark(bufnr, NS, 0, 0, {
+      virt_text = { { " deleted on disk, :write brings it back ", "AcpNoticeWarn" } },
+      virt_text_pos = "right_align",
+    })
   end
 end
 

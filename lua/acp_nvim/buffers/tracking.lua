@@ -1,4 +1,5 @@
 -- Watches the buffers of files that agents may change: what happens on disk is told to the host, and asks nobody.
+local gone = require("acp_nvim.buffers.gone")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
 local saved = require("acp_nvim.buffers.saved")
@@ -14,6 +15,7 @@ local CHANGED = api.nvim_create_augroup("acp_nvim.tracking.changed", {})
 ---@field autoread boolean? the user's own value
 ---@field is_new boolean there was no file when the buffer came to be
 ---@field stamp? string of the file when the buffer read or wrote it
+---@field is_gone? boolean the host knows that there is no file any more
 ---@field stale? string why the buffer is behind its file, in the words of |v:fcs_reason|, or "created"
 
 ---@type table<integer, acp.Tracked>
@@ -52,7 +54,8 @@ local function on_changed(bufnr)
     vim.v.fcs_choice = "ask" -- which asks nothing when the text is the same
   else
     vim.v.fcs_choice = ""
-    if reason ~= "mode" then
+    local is_known = reason == "mode" or (reason == "deleted" and tracked[bufnr].is_gone)
+    if not is_known then
       M.mark_stale(bufnr, reason)
     end
   end
@@ -147,12 +150,14 @@ function M.check_all()
   end
 end
 
----What the host knew of the file is settled.
+---The host knows all about the file.
 ---@param bufnr integer
-function M.settled(bufnr)
+---@param is_gone? boolean
+function M.settled(bufnr, is_gone)
   local one = tracked[bufnr]
   if one then
-    one.stale, one.is_new = nil, false
+    one.stale, one.is_new, one.is_gone = nil, false, is_gone
+    gone.show(bufnr, is_gone == true)
     one.stamp = stamp.of(api.nvim_buf_get_name(bufnr))
   end
 end
@@ -174,8 +179,7 @@ local function on_read_or_written(event)
   end
   local one = tracked[bufnr]
   if one then
-    one.stale = nil
-    one.stamp = stamp.of(api.nvim_buf_get_name(bufnr))
+    M.settled(bufnr)
     one.is_new = not one.stamp
     vim.bo[bufnr].autoread = false
     keep_saved(bufnr)

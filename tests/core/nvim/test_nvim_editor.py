@@ -161,7 +161,13 @@ async def test_following_the_disk() -> None:
 
 @pytest.mark.parametrize(
     ("call", "answer"),
-    [("saved_text", "a\n"), ("saved_text", None), ("obstacle", "a terminal"), ("file_moved", True), ("file_gone", None)],
+    [
+        ("saved_text", "a\n"),
+        ("saved_text", None),
+        ("obstacle", "a terminal"),
+        ("file_moved", True),
+        ("file_gone", None),
+    ],
 )
 async def test_the_other_calls(call: str, answer: Any) -> None:
     rpc = FakeRpc()

@@ -37,5 +37,6 @@ def test_the_common_head_is_the_longest(old: str, new: str) -> None:
 
 
 def test_line_ends_and_boms_change_everything() -> None:
-    for old, new in [("a\n", "a"), ("a\r\n", "b\r\n"), ("a\n", "\ufeffa\n"), ("", "a\n"), ("a\n", ""), ("a\n", "a\r\n")]:
+    pairs = [("a\n", "a"), ("a\r\n", "b\r\n"), ("a\n", "\ufeffa\n"), ("", "a\n"), ("a\n", ""), ("a\n", "a\r\n")]
+    for old, new in pairs:
         assert difference(old, new) == WholeText(new)

@@ -39,7 +39,8 @@ async def test_unsaved_edits_are_merged_with_it(workspace: Workspace) -> None:
     await changed(workspace, OLD.replace("five", "fifth"))
     assert (buffer.text, buffer.modified) == ("ONE\ntwo\nthree\nfour\nfifth\n", True)
     assert workspace.told == [Followed(str(workspace.file), "merged")]
-    await changed(workspace, OLD.replace("five", "fifth").replace("four", "fourth"))  # with the file as it was then as base
+    # the base is the file as it was then
+    await changed(workspace, OLD.replace("five", "fifth").replace("four", "fourth"))
     assert buffer.text == "ONE\ntwo\nthree\nfourth\nfifth\n"
 
 
@@ -48,8 +49,8 @@ async def test_edits_in_the_same_place_stay_and_the_version_on_disk_is_kept(work
     await changed(workspace, OLD.replace("two", "second"))
     assert (buffer.text, buffer.modified) == (OLD.replace("two", "TWO"), True)
     assert workspace.kept() == [OLD.replace("two", "second")]
-    [told] = workspace.told
-    assert (told.kind, Path(told.detail).read_text()) == ("conflict", OLD.replace("two", "second"))
+    [told], [kept] = workspace.told, workspace.conflicts.of(str(workspace.file))
+    assert (told.kind, told.detail) == ("conflict", kept.file)
     await workspace.files.disk_changed(str(workspace.file))
     assert len(workspace.told) == 1
 

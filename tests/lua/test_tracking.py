@@ -1,0 +1,332 @@
+"""Buffers of files that others change on disk: told to the host, brought up to the file, and nobody is asked."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.lua.conftest import LuaEditor
+
+OLD = "one\ntwo\nthree\n"
+
+
+def buffers(editor, function, *args):
+    return editor.lua(f'return require("acp_nvim.buffers").{function}(...)', *args)
+
+
+def read(editor, path):
+    return buffers(editor, "read", str(path), "")
+
+
+def stamp(editor, path):
+    return editor.lua('return require("acp_nvim.buffers.stamp").of(...)', str(path))
+
+
+@pytest.fixture
+def path(editor):
+    """A file of a live session, open; others may be written and opened beside it."""
+    editor.command("set hidden")
+    buffers(editor, "set_roots", 1, [str(editor.project)])
+    path = editor.project / "file.txt"
+    path.write_text(OLD)
+    editor.command(f"edit {path}")
+    return path
+
+
+later = iter(range(1, 10_000))
+
+
+def by_others(path, text):
+    """Another program writes it; each time at another time."""
+    path.write_text(text)
+    os.utime(path, (1_700_000_000 + next(later),) * 2)
+
+
+def follow(editor, path, change=None, text=None):
+    found = {"stamp": stamp(editor, path), "encoding": "utf-8"}
+    found |= {"change": {"text": change}} if change is not None else {}
+    found |= {"text": text} if text is not None else {}
+    return buffers(editor, "follow_disk", str(path), read(editor, path)["state"], found)
+
+
+def told(editor):
+    """The paths that the host was told of; each telling once."""
+    return [path for params in editor.sent("disk_changed") for path in params["paths"]]
+
+
+def typed_write(editor):
+    """The user writes the buffer, and is asked nothing."""
+    editor.keys(":write<CR>")
+    assert editor.api("get_mode") == {"mode": "n", "blocking": False}
+    assert "W1" not in editor.printed()
+    assert "E13" not in editor.printed()
+
+
+@pytest.mark.parametrize("by", ["checktime", "doautocmd FocusGained | checktime"])
+@pytest.mark.parametrize("modified", [False, True])
+def test_a_change_on_disk_is_told_and_asks_nothing(editor, path, by, modified):
+    if modified:
+        editor.keys("Atyped<Esc>")
+    before = editor.buffer_text()
+    by_others(path, "other\n")
+    editor.command(by)
+    editor.wait_until(lambda: told(editor))
+    assert told(editor) == [str(path)]
+    assert editor.buffer_text() == before
+    assert editor.api("get_mode")["blocking"] is False
+    assert editor.printed() == ""
+    assert read(editor, path)["stale"] == ("conflict" if modified else "changed")
+
+
+def test_a_buffer_follows_and_keeps_what_it_has(editor, path):
+    editor.keys("Atyped<Esc>:write<CR>")
+    editor.lua(
+        """_G.ns = vim.api.nvim_create_namespace("t")
+        _G.mark = vim.api.nvim_buf_set_extmark(0, _G.ns, 2, 3, {})
+        vim.wo.foldmethod = "manual"
+        vim.cmd("2,3fold")
+        vim.api.nvim_win_set_cursor(0, { 1, 4 })"""
+    )
+    by_others(path, "zero\nonetyped\ntwo\nthree\n")
+    assert follow(editor, path, "zero\nonetyped\ntwo\nthree\n")["state"]
+    assert read(editor, path) | {"stale": None} == read(editor, path) | {"stale": None, "modified": False}
+    assert editor.api("win_get_cursor", 0) == [2, 4]
+    assert editor.lua("return vim.api.nvim_buf_get_extmark_by_id(0, _G.ns, _G.mark, {})") == [3, 3]
+    assert editor.lua("return { vim.fn.foldclosed(3), vim.fn.foldclosedend(3) }") == [3, 4]
+    editor.keys("u")
+    assert editor.buffer_text() == "onetyped\ntwo\nthree"
+    editor.keys("u")
+    assert editor.buffer_text() == "one\ntwo\nthree"
+    editor.keys("<C-r><C-r>")
+    typed_write(editor)
+    assert path.read_text() == "zero\nonetyped\ntwo\nthree\n"
+
+
+def test_a_modified_buffer_stays_modified_and_is_written_without_a_question(editor, path):
+    editor.keys("Atyped<Esc>")
+    by_others(path, "one\ntwo\n3\n")
+    follow(editor, path, "onetyped\ntwo\n3\n", "one\ntwo\n3\n")
+    assert read(editor, path)["modified"] is True
+    assert "stale" not in read(editor, path)
+    assert buffers(editor, "saved_text", str(path)) == "one\ntwo\n3\n"
+    typed_write(editor)
+    assert path.read_text() == "onetyped\ntwo\n3\n"
+
+
+def test_nothing_follows_what_has_changed_again(editor, path):
+    before = stamp(editor, path)
+    by_others(path, "other\n")
+    state = read(editor, path)["state"]
+    found = {"stamp": before, "encoding": "utf-8", "change": {"text": "x\n"}}
+    assert buffers(editor, "follow_disk", str(path), state, found) == {"changed": True}
+    editor.keys("x")
+    found["stamp"] = stamp(editor, path)
+    assert buffers(editor, "follow_disk", str(path), state, found) == {"changed": True}
+    assert editor.buffer_text() == "ne\ntwo\nthree"
+
+
+@pytest.mark.parametrize("option", ["readonly", "nomodifiable"])
+def test_a_locked_buffer_follows_too(editor, path, option):
+    editor.command(f"setlocal {option}")
+    by_others(path, "other\n")
+    follow(editor, path, "other\n")
+    assert editor.buffer_text() == "other"
+    assert option in editor.command("setlocal readonly? modifiable?")
+
+
+def test_the_encoding_of_the_file_becomes_the_buffers(editor, path):
+    path.write_bytes("Grüße\n".encode("latin1"))
+    editor.command("edit!")
+    assert editor.lua("return vim.bo.fileencoding") == "latin1"
+    by_others(path, "Grüße, 日本\n")
+    follow(editor, path, "Grüße, 日本\n")
+    editor.keys("x")
+    typed_write(editor)
+    assert path.read_text() == "rüße, 日本\n"
+
+
+def test_a_touched_file_is_no_news(editor, path):
+    os.utime(path, (1_600_000_000, 1_600_000_000))
+    editor.command("checktime")
+    editor.keys("Atyped<Esc>")
+    typed_write(editor)
+    assert told(editor) == []
+    path.chmod(0o600)
+    editor.command("messages clear")
+    editor.command("checktime")
+    assert (told(editor), editor.printed()) == ([], "")
+
+
+def test_other_files_keep_what_the_user_has_set(editor, path):
+    other = editor.places.directory / "other.txt"
+    other.write_text(OLD)
+    editor.command(f"edit {other}")
+    assert editor.lua('return vim.api.nvim_get_option_value("autoread", {}) or vim.go.autoread') is True
+    by_others(other, "others\n")
+    editor.command("checktime")
+    assert editor.buffer_text() == "others"
+    assert told(editor) == []
+
+
+@pytest.mark.parametrize("own", ["autoread<", "autoread", "noautoread"])
+def test_autoread_is_the_users_again_when_no_agent_works(editor, path, own):
+    buffers(editor, "set_roots", 1, [])
+    editor.command(f"setlocal {own}")
+    ask = 'return tostring(vim.api.nvim_get_option_value("autoread", { buf = 0, scope = "local" }))'
+    before = editor.lua(ask)
+    buffers(editor, "set_roots", 1, [str(editor.project)])
+    buffers(editor, "set_roots", 2, ["/"])
+    assert editor.lua("return vim.bo.autoread") is False
+    buffers(editor, "set_roots", 1, [])
+    assert editor.lua("return vim.bo.autoread") is False
+    buffers(editor, "set_roots", 2, [])
+    assert editor.lua(ask) == before
+    by_others(path, "others\n")
+    editor.command("silent! checktime")
+    assert told(editor) == []
+
+
+def test_a_new_buffer_hears_of_the_file_that_comes_to_be(editor, path):
+    new = editor.project / "new.txt"
+    editor.command(f"edit {new}")
+    editor.keys("ityped<Esc>")
+    by_others(new, "by an agent\n")
+    editor.command("doautocmd FocusGained | checktime")
+    editor.wait_until(lambda: told(editor))
+    assert read(editor, new)["stale"] == "created"
+    assert editor.printed() == ""
+    follow(editor, new, None, "by an agent\n")
+    typed_write(editor)
+    assert new.read_text() == "typed\n"
+
+
+def test_the_buffer_of_a_deleted_file_says_so_until_it_is_written(editor, path):
+    path.unlink()
+    editor.command("checktime")
+    editor.wait_until(lambda: told(editor))
+    assert read(editor, path)["stale"] == "deleted"
+    buffers(editor, "file_gone", str(path))
+    assert read(editor, path)["on_disk"] is False
+    assert "stale" not in read(editor, path)
+    shown = "return vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })[1][4].virt_text[1][1]"
+    assert "deleted" in editor.lua(shown)
+    assert editor.lua("return vim.b.acp_nvim_deleted") is True
+    assert (editor.buffer_text(), editor.printed()) == (OLD.rstrip(), "")
+    typed_write(editor)
+    assert path.read_text() == OLD
+    assert editor.lua("return vim.b.acp_nvim_deleted") is None
+    assert editor.lua("return vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, {})") == []
+
+
+def test_a_deleted_file_that_is_back_is_followed(editor, path):
+    path.unlink()
+    editor.command("checktime")
+    buffers(editor, "file_gone", str(path))
+    by_others(path, "back\n")
+    assert read(editor, path)["stale"] == "changed"
+    follow(editor, path, "back\n")
+    assert (editor.buffer_text(), editor.lua("return vim.b.acp_nvim_deleted")) == ("back", None)
+
+
+def test_the_buffer_of_a_renamed_file_goes_by_the_new_name(editor, path):
+    other = editor.project / "other.txt"
+    other.write_text("other\n")
+    editor.command(f"edit {other} | buffer {path}")
+    editor.keys("Atyped<Esc>")
+    was = read(editor, path)["stamp"]
+    new = editor.project / "new.py"
+    path.rename(new)
+    assert read(editor, path)["stamp"] == was
+    assert buffers(editor, "file_moved", str(path), str(new)) is True
+    assert editor.api("buf_get_name", 0) == str(new)
+    assert editor.lua("return vim.bo.filetype") == "python"
+    assert read(editor, new)["modified"] is True
+    assert str(path) not in editor.command("ls!")
+    assert editor.lua("return vim.fn.bufname('#')").endswith("other.txt")
+    typed_write(editor)
+    assert new.read_text() == OLD.replace("one", "onetyped")
+    editor.keys("u")
+    assert editor.buffer_text() == OLD.rstrip()
+
+
+def test_a_buffer_does_not_take_a_name_that_another_has(editor, path):
+    new = editor.project / "new.txt"
+    new.write_text("other\n")
+    editor.command(f"edit {new}")
+    assert buffers(editor, "file_moved", str(path), str(new)) is False
+    assert read(editor, path)["text"] == OLD
+
+
+def test_the_saved_text_is_what_the_file_had(editor, path):
+    def saved():
+        return buffers(editor, "saved_text", str(path))
+
+    assert saved() == OLD
+    editor.keys("Atyped<Esc>")
+    assert saved() == OLD
+    editor.command(f"write {editor.project}/copy.txt")
+    assert saved() == OLD
+    editor.command("write")
+    assert saved() == OLD.replace("one", "onetyped")
+    editor.keys("x")
+    editor.command("edit!")
+    assert saved() == OLD.replace("one", "onetyped")
+    buffers(editor, "write", str(path), {"text": "agent\r\n"}, read(editor, path)["state"], True)
+    editor.keys("x")
+    assert saved() == "agent\r\n"
+
+
+def test_the_saved_text_of_a_modified_buffer_that_an_agent_comes_to_is_not_made_up(editor):
+    path = editor.project / "file.txt"
+    path.write_text(OLD)
+    editor.command(f"edit {path}")
+    editor.keys("x")
+    buffers(editor, "set_roots", 1, [str(editor.project)])
+    assert buffers(editor, "saved_text", str(path)) is None
+
+
+def test_a_host_that_ends_leaves_the_buffers_to_neovim(editor, path):
+    editor.lua('require("acp_nvim.host").on_end("python", 1)')
+    assert editor.lua('return vim.api.nvim_get_option_value("autoread", { buf = 0, scope = "local" })') is None
+    by_others(path, "others\n")
+    editor.command("silent! checktime")
+    assert editor.buffer_text() == "others"
+
+
+def test_a_buffer_that_is_wiped_and_opened_again_is_followed(editor, path):
+    editor.command("bwipeout!")
+    editor.command(f"edit {path}")
+    by_others(path, "others\n")
+    editor.command("checktime")
+    editor.wait_until(lambda: told(editor))
+    assert told(editor) == [str(path)]
+
+
+@pytest.fixture
+def second(tmp_path):
+    """Another Neovim."""
+    (tmp_path / "second").mkdir()
+    started = LuaEditor(tmp_path / "second")
+    yield started
+    started.close()
+
+
+@pytest.mark.parametrize("directory", ["{}/swap//", "{}/swap", "."])
+def test_a_file_that_another_neovim_has_open_is_left_alone(editor, second, directory):
+    path = editor.project / "file [1].txt"
+    path.write_text(OLD)
+    (editor.places.directory / "swap").mkdir()
+    for one in (editor, second):
+        one.command(f"set swapfile updatecount=1 directory={directory.format(editor.places.directory)}")
+    assert buffers(editor, "obstacle", str(path)) is None
+    second.lua("vim.cmd.edit(vim.fn.fnameescape(...))", str(path))
+    second.keys("Atyped<Esc>")
+    second.command("preserve")
+    assert f"process {second.pid}" in buffers(editor, "obstacle", str(path))
+    second._process.kill()
+    second._process.wait()
+    editor.wait_until(lambda: "recover" in (buffers(editor, "obstacle", str(path)) or ""))
+    (swap,) = [*editor.places.directory.rglob("*file [[]1].txt.sw?")]
+    swap.unlink()
+    assert buffers(editor, "obstacle", str(path)) is None
