@@ -97,7 +97,7 @@ def _known(values: Iterable[_T | None]) -> list[_T | None]:
 
 def _mixed(base: TextShape, ours: TextShape, theirs: TextShape) -> list[list[str]]:
     """Lines with the ends that they have. Who only changed all ends, from one kind to another, gets the old ones."""
-    if theirs.kind != MIXED and base.kind not in ("", MIXED):
+    if MIXED not in (base.kind, theirs.kind):
         theirs = TextShape(theirs.bom, theirs.lines, [base.kind] * len(theirs.lines))
     usual = Counter(filter(None, [*base.ends, *ours.ends, *theirs.ends])).most_common(1)[0][0]
     return [list(map(_with_end, shape.lines, [end or usual for end in shape.ends])) for shape in (base, ours, theirs)]
@@ -119,8 +119,7 @@ def _finish(plan: _Plan, merged: bytes) -> str:
     if lines and lines[-1] and not plan.ended:  # an empty line is one by its end
         ends[-1] = ""
     text = put_together(plan.bom, lines, ends)
-    again = take_apart(text, plan.lone_cr)
-    if again.lines != lines or again.bom != plan.bom:
+    if take_apart(text, plan.lone_cr).lines != lines:
         raise _FailedError("line ends were changed in both, in ways that do not go together")
     return text
 

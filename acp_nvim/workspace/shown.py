@@ -38,8 +38,8 @@ class _Window(msgspec.Struct, frozen=True):
         All, when the lines around it are shown as well. Else as many as are shown, counted from its end in sight.
         """
         size = max(min(block.j2, self.last) - max(block.j1, self.first), 0)
-        top = self.first < block.j1 <= self.last or block.j1 == self.first == 0
-        bottom = self.first <= block.j2 < self.last or block.j2 == self.last == self.count
+        top = self.first < block.j1 or block.j1 == self.first == 0
+        bottom = block.j2 < self.last or block.j2 == self.last == self.count
         if top and bottom:
             return block.i1, block.i2
         if bottom:

@@ -95,6 +95,7 @@ async def test_ends_and_marks_at_the_edges(base: str, ours: str, theirs: str, ex
         # all are mixed
         ("1\r\n2\n3\r\n4\n", "user\r\n2\n3\r\n4\n", "1\r\n2\n3\r\nagent\n", "user\r\n2\n3\r\nagent\n"),
         ("1\r\n2\n3\r\n4", "user\r\n2\n3\r\n4", "1\r\n2\n3\r\n4\r\n5", "user\r\n2\n3\r\n4\r\n5"),
+        ("1\r\n2\n3\n", "1\r\n2\n3\nuser\n", "3", "3\nuser"),
         # one side makes them all the same
         ("1\r\n2\n3\r\n4\n", "1\n2\n3\n4\n", "1\r\n2\n3\r\nagent\n", "1\n2\n3\nagent\n"),
         ("1\r\n2\n3\r\n4\n", "user\r\n2\n3\r\n4\n", "1\r\n2\r\n3\r\n4\r\n", "user\r\n2\r\n3\r\n4\r\n"),
@@ -104,6 +105,8 @@ async def test_ends_and_marks_at_the_edges(base: str, ours: str, theirs: str, ex
         ("1\r\n2\r\n3\r\n4\r\n", "user\n2\n3\n4\n", "1\r\n2\r\n3\r\nx\n4\r\n", "user\n2\n3\nx\n4\n"),
         # the last line has no end, and gets the usual one when lines follow
         ("1\r\n2\r\n3\r\n4", "user\r\n2\n3\r\n4", "1\r\n2\r\n3\r\n4\r\n5", "user\r\n2\n3\r\n4\r\n5"),
+        ("1\r\n2\n3\n4", "1\r\n2\n3\n4\n", "1\r\n2\n3\n4\n5", "1\r\n2\n3\n4\n5\n"),
+        ("1", "x\ny\r\nz\r\n1", "1\n2", "x\ny\r\nz\r\n1\r\n2"),
     ],
 )
 async def test_mixed_line_ends(base: str, ours: str, theirs: str, expected: str) -> None:

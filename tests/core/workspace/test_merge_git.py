@@ -114,6 +114,21 @@ async def test_the_texts_themselves_are_not_written_to_any_file(fake_git, tmp_pa
         assert all(line.isdecimal() for line in (tmp_path / name).read_text().splitlines())
 
 
+async def test_git_is_told_where_not_to_look_and_speaks_one_language(
+    fake_git, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_git('env > "$COPIES/environment"; cat ours')
+    monkeypatch.setenv("GIT_DIR", "/nonsense")
+    await merge(BASE, OURS, THEIRS)
+    lines = (tmp_path / "environment").read_text().splitlines()
+    assert sorted(line for line in lines if line.startswith(("GIT_", "LC_ALL="))) == [
+        f"GIT_CEILING_DIRECTORIES={temporary}",
+        "GIT_CONFIG_GLOBAL=/dev/null",
+        "GIT_CONFIG_NOSYSTEM=1",
+        "LC_ALL=C",
+    ]
+
+
 @pytest.mark.parametrize(
     ("script", "why"),
     [

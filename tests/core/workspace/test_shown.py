@@ -107,6 +107,8 @@ OLD = "1\n2\n3\n4\n5\n6\n"
         ("1\nx\ny\nz\n5\n6\n", 4, None, "1\n2\n3\nz\n5\n6\n"),
         ("1\nx\n5\n6\n", 2, 1, "1\nx\n3\n4\n5\n6\n"),
         ("1\nx\n5\n6\n", 1, 3, "1\nx\n5\n6\n"),
+        ("1\nx\ny\nz\n3\n4\n5\n6\n", 3, 3, "1\ny\nz\n3\n4\n5\n6\n"),
+        ("1\nx\ny\nz\n3\n4\n5\n6\n", 1, 3, "1\nx\ny\n3\n4\n5\n6\n"),
         # all changed
         ("a\nb\nc\nd\ne\nf\n", 3, 2, "1\n2\nc\nd\n5\n6\n"),
     ],
@@ -181,6 +183,25 @@ def test_in_a_long_text_lines_that_are_there_once_keep_the_others_in_place() -> 
     new[19_000] = "changed\n"
     sizes = [(block.i2 - block.i1, block.j2 - block.j1) for block in differences(old, new)]
     assert sizes == [(0, 1), (1, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_lines_that_one_text_has_twice_hold_nothing(swapped: bool) -> None:
+    mine, others = ([f"{name} {number}\n" for number in range(120)] for name in ("mine", "others"))
+    twice = [*mine[:3], "(\n", ")\n", "(\n", ")\n", *mine[3:60], "kept\n", *mine[60:]]
+    once = [*others[:60], "kept\n", *others[60:115], "(\n", ")\n", *others[115:]]
+    old, new = (once, twice) if swapped else (twice, once)
+    blocks = [(block.i1, block.i2, block.j1, block.j2) for block in differences(old, new)]
+    kept, kept_too = old.index("kept\n"), new.index("kept\n")
+    assert blocks == [(0, kept, 0, kept_too), (kept + 1, len(old), kept_too + 1, len(new))]
+
+
+def test_what_is_the_same_beside_those_lines_is_no_difference() -> None:
+    braces = ["{\n", "}\n"] * 100
+    old = ["first\n", "once\n", *braces, "once too\n", "last\n"]
+    new = ["1st\n", "once\n", *braces[:100], "new\n", *braces[100:], "once too\n", "end\n"]
+    sizes = [(block.i2 - block.i1, block.j2 - block.j1) for block in differences(old, new)]
+    assert sizes == [(1, 1), (0, 1), (1, 1)]
 
 
 def test_lines_that_moved_are_two_differences() -> None:
