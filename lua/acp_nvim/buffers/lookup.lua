@@ -8,15 +8,15 @@ local api = vim.api
 ---@type table<string, { real: string, until_ms: integer }>
 local cache = {}
 
----@param path string
----@return string real path; of a file that is not there yet: in the real directory
+---@param path string absolute
+---@return string real path; of what is not there: below the real path of the directory that is
 function M.real(path)
   local real = vim.uv.fs_realpath(path)
-  if real then
-    return real
+  local directory = vim.fs.dirname(path)
+  if real or directory == path then
+    return real or path
   end
-  local dir = vim.uv.fs_realpath(vim.fs.dirname(path))
-  return dir and vim.fs.joinpath(dir, vim.fs.basename(path)) or vim.fs.normalize(path)
+  return vim.fs.joinpath(M.real(directory), vim.fs.basename(path))
 end
 
 ---@param name string of a buffer, absolute
