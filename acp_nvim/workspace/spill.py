@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import shutil
-import stat
 import time
 from collections import deque
 from contextlib import suppress
@@ -155,16 +154,13 @@ def _remove_left_overs(parent: Path) -> None:
     for path in found:
         match = _OWN_NAME.fullmatch(path.name)
         if match is not None and _left_over(path, int(match[1])):
-            shutil.rmtree(path, ignore_errors=True)
+            shutil.rmtree(path, ignore_errors=True)  # which leaves files and links alone
 
 
 def _left_over(path: Path, pid: int) -> bool:
     """Whether the process that made the directory is gone. Another may have its pid by now, hence the age."""
     try:
-        status = path.lstat()
-        if not stat.S_ISDIR(status.st_mode):
-            return False
-        if time.time() - status.st_mtime > SPILL_LEFT_SECONDS:
+        if time.time() - path.lstat().st_mtime > SPILL_LEFT_SECONDS:
             return True
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
 import anyio
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from acp_nvim.limits import SEEN_MEMORY_BYTES, SEEN_TEXT_BYTES
+from acp_nvim.workspace import last_seen, spill
 from acp_nvim.workspace.last_seen import LastSeen
 
 pytestmark = pytest.mark.anyio
@@ -172,6 +170,54 @@ async def test_a_moved_file_takes_its_text_along(tmp_path: Path) -> None:
     assert await seen.text("b") == "text"
 
 
+async def test_a_text_that_cannot_be_the_same_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = LastSeen(tmp_path, text_bytes=0)
+    await seen.remember("f", "one")
+    monkeypatch.delattr(last_seen, "digest")
+    assert not seen.knows("f", "three")
+
+
+@pytest.mark.parametrize("text", ["x", "y" * TEXT, "y" * (TEXT + 1)])
+async def test_a_text_that_is_replaced_leaves_the_disk(tmp_path: Path, text: str) -> None:
+    seen = LastSeen(tmp_path, **SMALL)
+    await seen.remember("f", "x" * TEXT)
+    await seen.remember("f", text)
+    await seen.remember("g", "z" * TEXT)
+    assert sorted(file.read_text()[0] for file in files(tmp_path)) == (["z"] if text == "x" else ["y", "z"])
+
+
+async def test_a_forgotten_text_leaves_the_disk(tmp_path: Path) -> None:
+    seen = LastSeen(tmp_path, text_bytes=0)
+    await seen.remember("f", "one")
+    seen.forget("f")
+    assert repr(seen) == "<LastSeen 0 files, 0 bytes in memory, <Spill 0 texts, 0 bytes>>"
+
+
+async def test_the_same_text_is_the_same_sight(tmp_path: Path) -> None:
+    seen = LastSeen(tmp_path)
+    await seen.remember("f", "text")
+    sight = seen._sights["f"]
+    await seen.remember("f", "te" + "xt"[:])
+    assert seen._sights["f"] is sight
+
+
+@pytest.mark.parametrize(("module", "step", "written"), [(last_seen, "_digested", 0), (spill, "_store", 1)])
+async def test_a_text_that_is_forgotten_on_its_way_to_the_disk_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, step: str, written: int
+) -> None:
+    seen = LastSeen(tmp_path, text_bytes=0)
+    real = getattr(module, step)
+
+    def forget_and(*given: object) -> object:
+        seen.forget("f")
+        return real(*given)
+
+    monkeypatch.setattr(module, step, forget_and)
+    await seen.remember("f", "one")
+    assert repr(seen) == "<LastSeen 0 files, 0 bytes in memory, <Spill 0 texts, 0 bytes>>"
+    assert len(files(tmp_path)) == written, "to be removed with the next one"
+
+
 async def test_two_at_once_end_with_the_later_one(tmp_path: Path) -> None:
     for texts in (["1" * 1000, "2" * 1000], ["1" * 200_000, "2"], ["1", "2" * 200_000], ["1" * 300, "1" * 300]):
         seen = LastSeen(tmp_path / "s", **SMALL)
@@ -248,116 +294,3 @@ async def test_what_dead_processes_left_is_removed_with_the_first_text(tmp_path:
     seen = LastSeen(tmp_path)
     await seen.remember("f", "one")
     assert os.listdir(tmp_path) == []
-
-
-PATHS = st.sampled_from("abcdef")
-CHARACTERS = st.sampled_from("ab\n\r\0é☃\ufeff\U0001f600\ud800\udc80")
-TEXTS = st.builds(lambda start, times, end: start * times + end, CHARACTERS, st.integers(0, 300), CHARACTERS)
-FILES = 4
-
-
-class Model(RuleBasedStateMachine):
-    """A dict of the texts, the least recently used first; `lost` are those that somebody else may have ruined."""
-
-    @initialize(disk_bytes=st.sampled_from([0, 500, 100_000]))
-    def begin(self, disk_bytes: int) -> None:
-        self.temporary = tempfile.TemporaryDirectory()
-        self.directory = Path(self.temporary.name) / "seen"
-        self.disk_bytes = disk_bytes
-        self.seen = LastSeen(self.directory, **SMALL, disk_bytes=disk_bytes, files=FILES)
-        self.model: dict[str, str] = {}
-        self.lost: set[str] = set()
-        self.runner = asyncio.Runner()
-
-    @rule(path=PATHS, text=TEXTS)
-    def remember(self, path: str, text: str) -> None:
-        self.runner.run(self.seen.remember(path, text))
-        self.is_seen(path, text)
-
-    @rule(path=PATHS)
-    def remember_again(self, path: str) -> None:
-        if path in self.model:
-            self.remember(path, self.model[path])
-
-    @rule(pairs=st.lists(st.tuples(PATHS, TEXTS), min_size=2, max_size=4))
-    def remember_together(self, pairs: list[tuple[str, str]]) -> None:
-        async def all_of_them() -> None:
-            async with anyio.create_task_group() as group:
-                for pair in pairs:
-                    group.start_soon(self.seen.remember, *pair)
-
-        self.runner.run(all_of_them())
-        for pair in pairs:
-            self.is_seen(*pair)
-
-    @rule(path=PATHS)
-    def ask(self, path: str) -> None:
-        found = self.runner.run(self.seen.text(path))
-        if path in self.model:
-            self.is_seen(path, self.model[path])
-        if found is None and path in self.model:
-            assert path in self.lost or self.disk_bytes < 100_000
-            assert self.seen._sights[path].text is None
-        else:
-            assert found == self.model.get(path)
-
-    @rule(path=PATHS)
-    def forget(self, path: str) -> None:
-        self.seen.forget(path)
-        self.model.pop(path, None)
-
-    @rule(old=PATHS, new=PATHS)
-    def move(self, old: str, new: str) -> None:
-        self.seen.moved(old, new)
-        text = self.model.pop(old, None)
-        self.model.pop(new, None)
-        if text is not None:
-            self.model[new] = text
-            self.lost |= {new} if old in self.lost else set()
-
-    @rule(data=st.sampled_from([None, b"", b"damaged"]))
-    def ruin(self, data: bytes | None) -> None:
-        for file in files(self.directory):
-            file.unlink()
-            if data is not None:
-                file.write_bytes(data)
-        self.lost |= set(self.model)
-
-    def is_seen(self, path: str, text: str) -> None:
-        if self.model.pop(path, None) != text:
-            self.lost.discard(path)
-        self.model[path] = text
-        while len(self.model) > FILES:
-            del self.model[next(iter(self.model))]
-
-    @invariant()
-    def it_knows_what_the_model_knows(self) -> None:
-        if not hasattr(self, "model"):
-            return
-        assert list(self.seen._sights) == list(self.model)
-        for path in "abcdef":
-            text = self.model.get(path)
-            assert text is None or self.seen.knows(path, text)
-            assert all(self.seen.knows(path, other) == (text == other) for other in self.model.values())
-
-    @invariant()
-    def it_keeps_to_its_room(self) -> None:
-        if not hasattr(self, "model"):
-            return
-        sizes = in_memory(self.seen)
-        assert sum(sizes) <= MEMORY
-        assert max(sizes, default=0) <= TEXT
-        assert sum(sizes) == self.seen._in_memory
-        assert sum(file.stat().st_size for file in files(self.directory)) <= self.disk_bytes
-
-    def teardown(self) -> None:
-        if hasattr(self, "model"):
-            self.seen.close()
-            left = list(self.directory.iterdir()) if self.directory.exists() else []
-            self.runner.close()
-            self.temporary.cleanup()
-            assert left == []
-
-
-TestModel = Model.TestCase
-TestModel.settings = settings(max_examples=100, stateful_step_count=30)

@@ -89,6 +89,21 @@ async def test_a_damaged_text_is_none(tmp_path: Path, data: bytes | None) -> Non
     assert repr(spill) == "<Spill 0 texts, 0 bytes>"
 
 
+async def test_a_file_of_another_size_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spill = Spill(tmp_path, 100)
+    key = await put(spill, "one")
+    files(tmp_path)[0].write_text("longer")
+    monkeypatch.delattr(Path, "read_bytes")
+    assert await spill.get(key) is None
+
+
+async def test_a_dropped_text_may_be_gone_already(tmp_path: Path) -> None:
+    spill = Spill(tmp_path, 100)
+    spill.drop(await put(spill, "one"))
+    files(tmp_path)[0].unlink()
+    assert await spill.get(await put(spill, "two")) == "two"
+
+
 async def test_a_directory_that_somebody_removed_is_made_again(tmp_path: Path) -> None:
     spill = Spill(tmp_path / "s", 100)
     await put(spill, "one")
@@ -187,6 +202,7 @@ async def test_only_what_is_certainly_ours_is_removed(tmp_path: Path) -> None:
     pid = gone()
     (tmp_path / "kept").mkdir()
     (tmp_path / f"{pid}-notes").mkdir()
+    (tmp_path / f"{pid}-0123456789abcdef.bak").mkdir()
     (tmp_path / f"{pid}-aaaaaaaaaaaaaaaa").touch()
     (tmp_path / f"{pid}-bbbbbbbbbbbbbbbb").symlink_to(tmp_path / "kept")
     before = sorted(os.listdir(tmp_path))
