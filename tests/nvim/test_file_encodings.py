@@ -86,7 +86,7 @@ def agree(nvim: HeadlessEditor, path: Path, data: bytes) -> None:
     assert list(decode(str(path), data)) == nvim.lua(OPEN, str(path))
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["unix", "dos"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["unix", "dos", "mac"])
 def test_neovim_finds_the_same_encoding(nvim: HeadlessEditor, tmp_path: Path, end: str) -> None:
     for encoding, mark in FOUND:
         for text in ("", "a", f"a{end}", f"ä{end}ß{end}", f"ä{end}b"):

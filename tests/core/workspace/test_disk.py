@@ -100,6 +100,13 @@ async def test_what_takes_the_place_of_a_file_just_before_it_is_opened_is_not_re
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "d").mkdir()
     monkeypatch.setattr(disk, "regular_file", lambda path: os.stat(path))
+    real = os.open
+
+    def check(path: str, flags: int) -> int:
+        assert flags & os.O_NONBLOCK  # else we would wait here for ever
+        return real(path, flags)
+
+    monkeypatch.setattr(disk.os, "open", check)
     assert await refusal(tmp_path / name) == f"{tmp_path}/{name} is {words}"
 
 

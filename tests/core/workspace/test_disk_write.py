@@ -105,6 +105,11 @@ class TestTheFileThatIsMeant:
             await disk.write(str(path), "new", expected=stamp)
         assert entries(tmp_path) == []
 
+    async def test_directories_that_were_deleted_with_it_are_not_made_again(self, tmp_path: Path) -> None:
+        with pytest.raises(ChangedOnDiskError, match="was deleted since it was read"):
+            await disk.write(str(tmp_path / "d" / "f"), "new", expected="1:2:3:4.5")
+        assert entries(tmp_path) == []
+
     async def test_one_that_appeared_stays(self, tmp_path: Path) -> None:
         (tmp_path / "f").write_text("theirs")
         with pytest.raises(ChangedOnDiskError, match="was made by somebody else just now"):
@@ -198,21 +203,22 @@ class TestWhatBelongsToAFile:
         assert same_user == (os.geteuid() != 0)
         assert stat.S_IMODE(after.st_mode) == 0o777 | rights
 
-    async def test_the_owner_is_kept_where_the_system_lets_us(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("may_give", [True, False])
+    async def test_the_group_is_kept_where_the_owner_cannot_be(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may_give: bool
     ) -> None:
         asked: list[tuple[int, int]] = []
 
-        def refuse_users(descriptor: int, user: int, group: int) -> None:
+        def change(descriptor: int, user: int, group: int) -> None:
             asked.append((user, group))
-            if user != -1:
+            if user != -1 and not may_give:
                 raise PermissionError(errno.EPERM, "Operation not permitted")
 
         (tmp_path / "f").write_text("old")
         status = (tmp_path / "f").stat()
-        monkeypatch.setattr(replacing.os, "fchown", refuse_users)
+        monkeypatch.setattr(replacing.os, "fchown", change)
         await overwrite(tmp_path / "f")
-        assert asked == [(status.st_uid, status.st_gid), (-1, status.st_gid)]
+        assert asked == [(status.st_uid, status.st_gid), (-1, status.st_gid)][: 1 if may_give else 2]
 
     async def test_extended_attributes_are_kept_and_none_come_from_the_directory(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -400,13 +406,12 @@ class TestLeftOvers:
         await overwrite(tmp_path / "f")
         assert old.exists() == stays
 
-    async def test_nothing_but_files_is_removed(self, tmp_path: Path) -> None:
-        (tmp_path / self.NAME).mkdir()
-        (tmp_path / self.NAME.replace("0", "1")).symlink_to("f")
-        for name in entries(tmp_path):
-            os.utime(tmp_path / name, (0, 0), follow_symlinks=False)
+    @pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("f"), os.mkfifo])
+    async def test_nothing_but_files_is_removed(self, tmp_path: Path, make: Callable[[Path], None]) -> None:
+        make(tmp_path / self.NAME)
+        os.utime(tmp_path / self.NAME, (0, 0), follow_symlinks=False)
         await overwrite(tmp_path / "f")
-        assert len(entries(tmp_path)) == 3
+        assert entries(tmp_path) == [self.NAME, "f"]
 
     async def test_those_of_other_users_stay(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / self.NAME).write_text("theirs")
