@@ -71,18 +71,18 @@ def _not_bytewise(data: bytes, hint: str | None) -> list[str]:
         return marked
     if data.startswith("\ufeff".encode(codec)):
         return [hint, *marked]
-    return marked or ([] if _is_lines_of_utf8(data) else [hint])
+    return marked or ([] if _is_bytewise_lines(data) else [hint])
 
 
-def _is_lines_of_utf8(data: bytes) -> bool:
-    """Whether this is UTF-8 for sure: in units of 16 or 32 bits an end of a line has a NUL."""
-    return b"\0" not in data and (b"\n" in data or b"\r" in data) and _decoded(data, "utf-8") is not None
+def _is_bytewise_lines(data: bytes) -> bool:
+    """Whether this is UTF-8, if it is that at all: in units of 16 or 32 bits an end of a line has a NUL."""
+    return b"\0" not in data and (b"\n" in data or b"\r" in data)
 
 
 def _decode_bytewise(data: bytes, hint: str | None) -> tuple[str, str]:
     """UTF-8 comes before the hint: agents write it whatever the file was in."""
     utf8 = _decoded(data, "utf-8")
-    hinted = _decoded(data, hint) if hint and not _WIDE.fullmatch(_normal(hint)) else None
+    hinted = _decoded(data, hint) if hint else None
     if hint and hinted is not None and utf8 in (None, hinted):
         return hinted, hint
     return (data.decode("latin-1"), "latin1") if utf8 is None else (utf8, "utf-8")

@@ -99,6 +99,7 @@ def test_any_bytes_are_a_text_that_makes_the_same_bytes_or_binary(data: bytes, h
         ("CP1252", b"\x80", "€", "CP1252"),
         ("euc-jp", "日本".encode("euc-jp"), "日本", "euc-jp"),
         ("8bit-koi8-r", "я".encode("koi8-r"), "я", "8bit-koi8-r"),
+        ("EUC_JP", "日本".encode("euc-jp"), "日本", "EUC_JP"),
         ("macroman", b"\xdb", "€", "macroman"),
         ("euc-jp", b"\xff\xe4", "ÿä", "latin1"),
         ("nosuch", b"\xe4", "ä", "latin1"),
@@ -119,6 +120,7 @@ def test_any_bytes_are_a_text_that_makes_the_same_bytes_or_binary(data: bytes, h
         ("utf-16", b"de", "摥", "utf-16"),
         ("utf-16", b"abc\n", "abc\n", "utf-8"),
         ("utf-16", b"abc", "abc", "utf-8"),
+        ("utf-16", b"\n\x3c\x4e\x8d", "\u0a3c\u4e8d", "utf-16"),  # a byte like a line end, but no UTF-8
         ("utf-16", b"\xe4\n\xf6", "ä\nö", "latin1"),
     ],
 )
