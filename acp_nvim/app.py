@@ -245,11 +245,11 @@ class App:
         """Where agents work."""
         return [directory for session in self._sessions.values() for directory in session.roots.directories]
 
-    def _followed(self, what: Followed) -> None:
+    async def _followed(self, what: Followed) -> None:
         """Told where somebody works on that file; else wherever the user is."""
         concerned = [one for one in self._sessions.values() if one.state not in GONE and one.roots.contains(what.path)]
         for session in concerned:
-            session.requests.files.followed(what)
+            await session.requests.files.followed(what)
         if not concerned and what.kind == "conflict":
             self._editor.publish(events.Error(text=what_followed(what), code="conflict"))
 

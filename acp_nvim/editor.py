@@ -49,12 +49,13 @@ class BufferWrite(msgspec.Struct, frozen=True):
 
     Done: `state` is the new one, and `text` what the buffer has when that is not what was asked for (autocommands
     change what is saved). Not done, and everything is as it was: `error` says why, or `changed` that the buffer or its
-    file was in another state than the caller knows.
+    file was in another state than the caller knows, or `busy` that the user is in the middle of a command.
     """
 
     state: str | None = None
     text: str | None = None
     changed: bool = False
+    busy: bool = False
     error: str | None = None
 
 

@@ -231,7 +231,7 @@ class Commands(SessionEvent, tag="commands"):
 class StatusView(msgspec.Struct, omit_defaults=True):
     """What `require("acp_nvim").status()` returns.
 
-    `directories` (real paths) is where the agent works, while there is one.
+    `directories` (real paths) is where the agent works, while there is one or will be.
     """
 
     agent: str

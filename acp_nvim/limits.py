@@ -133,5 +133,11 @@ BUFFER_TEXTS_BYTES: Final = 64 * 1024 * 1024
 FOLLOW_ATTEMPTS: Final = 5
 """How often a buffer is brought up to its file, or a file written, while somebody changes either: keys take 100 ms."""
 
+BUSY_SECONDS: Final = 8.0
+"""Time that a change of a buffer waits for the user to finish a half typed command; the editor ends it after 5 s."""
+
+BUSY_POLL_SECONDS: Final = 0.05
+"""Time between two looks whether it is finished."""
+
 MOVED_ENTRIES: Final = 50_000
 """Directory entries looked at for a file that was renamed: 0.2 s; a workspace with more has its files near by."""

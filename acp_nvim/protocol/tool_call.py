@@ -91,6 +91,11 @@ class ToolCall(msgspec.Struct, kw_only=True):
         """One more item of content (`tool_call_content_chunk`)."""
         self.content.append(item)
 
+    def paths(self) -> list[str]:
+        """The files that it names, as it names them: where it works, and what its diffs change."""
+        changes = [change for item in self.content if isinstance(item, Diff) for change in item.changes]
+        return [*(location.path for location in self.locations), *(change.path for change in changes)]
+
     @property
     def finished(self) -> bool:
         """No more work is expected on it; a status that we do not know counts as in progress (v2, ToolCallStatus)."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
+import os
+from collections.abc import Awaitable, Iterable
 from typing import Any
 
 from acp_nvim import events
@@ -13,6 +14,7 @@ from acp_nvim.protocol.answers import FileToRead, FileToWrite
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
 from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import Followed, OpenFiles
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import ConflictError, FileRefusedError, NoSuchFileError, NotAllowedError
@@ -33,6 +35,8 @@ class AgentFiles:
         self._narrator = narrator
         self._files = files
         self._seen = seen
+        self._wrote: set[str] = set()
+        narrator.on_wrote = self.wrote
 
     def __repr__(self) -> str:
         return f"<AgentFiles {self.outside!r} {self._seen!r}>"
@@ -45,11 +49,34 @@ class AgentFiles:
         """The answer to `fs/write_text_file`, to come; raises `RpcError`."""
         return self._write(wanted, self.outside.resolve(wanted.path, "write"))
 
-    def followed(self, what: Followed) -> None:
+    def begin(self, quirks: frozenset[str], fresh: bool) -> None:
+        """An agent of these quirks works from now on; in a `fresh` session it has seen nothing."""
+        self.quirks = quirks
+        self._wrote.clear()
+        if fresh:
+            self._seen.clear()
+
+    def wrote(self, paths: Iterable[str]) -> None:
+        """The agent says that it has changed these files (absolute paths) itself."""
+        self._wrote.update(map(os.path.realpath, paths))
+
+    async def followed(self, what: Followed) -> None:
         """A file of the session was changed on disk."""
         if what.kind == "moved":
             self._seen.moved(what.path, what.detail)
-        self._tell("info" if what.kind in ("merged", "moved") else "warn", what_followed(what))
+        if what.path in self._wrote:
+            self._wrote.discard(what.path)
+            await self._see_own(what)
+        if what.kind != "read":
+            self._tell("info" if what.kind in ("merged", "moved") else "warn", what_followed(what))
+
+    async def _see_own(self, what: Followed) -> None:
+        """What the agent itself has changed it knows; what else was in the file it may not have seen."""
+        seen = await self._seen.text(what.path)
+        if seen is not None and what.before is not None and what.after is not None:
+            view = await merge(what.before, seen, what.after)
+            if view.text is not None:
+                await self._seen.remember(what.path, view.text)
 
     async def _read(self, wanted: FileToRead, real_path: Awaitable[str]) -> dict[str, Any]:
         try:
@@ -92,6 +119,8 @@ def _what_failed(path: str, error: FileRefusedError) -> str:
 def what_followed(what: Followed) -> str:
     """In words for the user."""
     match what.kind:
+        case "read":
+            return f"{what.path} was changed on disk, and read again."
         case "merged":
             return f"{what.path} was changed on disk. That was merged with your unsaved edits: the buffer has both."
         case "conflict":

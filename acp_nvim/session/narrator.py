@@ -24,9 +24,15 @@ log = logging.getLogger(__name__)
 WRITES_FILES = frozenset({"edit", "delete", "move", "execute", "other"})
 """Kinds of tool calls after which files may be different on disk."""
 
+CHANGES_WHAT_IT_NAMES = frozenset({"edit", "delete", "move"})
+"""Those whose locations and diffs are files that they have changed."""
+
 
 class Narrator:
-    """Owns the transcript and the facts; `on_facts` is called when the session's status is different."""
+    """Owns the transcript and the facts; `on_facts` is called when the session's status is different.
+
+    `on_wrote` hears which files (absolute paths) a tool call that is done says that it has changed.
+    """
 
     def __init__(self, key: int, cwd: str, editor: Editor, on_facts: Callable[[], None]) -> None:
         self.transcript = Transcript(key)
@@ -35,6 +41,7 @@ class Narrator:
         self._cwd = cwd
         self._editor = editor
         self.on_facts = on_facts
+        self.on_wrote: Callable[[list[str]], None] = lambda paths: None
         self._commands: events.Commands | None = None
         self._unknown_kinds: set[str] = set()
 
@@ -128,6 +135,8 @@ class Narrator:
             place = views.places(call.locations)[-1]
             path = os.path.join(self._cwd, place.path)  # which leaves an absolute one as it is
             self.publish(events.Location(session=self._key, path=path, line=place.line))
+        if call.finished and call.kind in CHANGES_WHAT_IT_NAMES:
+            self.on_wrote([os.path.join(self._cwd, path) for path in call.paths()])
         if call.finished and call.kind in WRITES_FILES:
             self.publish(events.FilesMaybeChanged(session=self._key, cwd=self._cwd))
 

@@ -95,9 +95,9 @@ class Session:
 
     def open(self) -> None:
         """Make sure that the agent runs and takes prompts."""
+        self._wanted = True
         if self._peer is None or not self._peer.alive:
             self._set_state("starting")
-        self._wanted = True
         self._work.set()
 
     def restore(self, session_id: str, how: Literal["load", "resume", "fork"] = "load") -> None:
@@ -204,7 +204,7 @@ class Session:
         self.narrator.facts.begin(opened)
         if opened.commands is not None:
             self.narrator.update(updates.CommandsReplaced(opened.commands))
-        self.requests.files.quirks = peer.quirks
+        self.requests.files.begin(peer.quirks, fresh=self._kept is None)
         if session_id not in peer.inbox.sessions:
             self.narrator.transcript.begin_agent()
         if self.turns.had_any:
@@ -294,6 +294,6 @@ class Session:
             queue=len(self._queue),
             session_id=self.session_id,
             stop_reason=self.turns.turn.stop_reason,
-            directories=self.roots.directories if self._peer else [],
+            directories=self.roots.directories if self._wanted else [],
         )
         self.narrator.publish(events.Status(session=self.key, status=self.narrator.facts.added_to(view)))

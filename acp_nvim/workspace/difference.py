@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from acp_nvim.editor import LineChange, TextChange, WholeText
+from acp_nvim.workspace.encoding import BOM
 
-BOM = "\ufeff"
+_BLOCK = 16 * 1024
+"""Characters compared at once."""
 
 
 def difference(old: str, new: str) -> TextChange:
@@ -36,22 +38,31 @@ def _lines(text: str) -> list[str]:
 
 
 def common_head(old: str, new: str) -> int:
-    """The number of characters that both begin with; by halves, because comparing slices is fast."""
+    """The number of characters that both begin with; comparing whole blocks is fast."""
+    at = 0
+    while (block := old[at : at + _BLOCK]) and new.startswith(block, at):
+        at += len(block)
+    return at + _agreeing(block, new[at : at + len(block)])
+
+
+def _common_tail(old: str, new: str, start: int) -> int:
+    """The number of characters that both end with, as far as they go beyond the first `start` ones."""
+    shorter, tail = min(len(old), len(new)) - start, 0
+    while tail < shorter:
+        size = min(_BLOCK, shorter - tail)
+        block = old[len(old) - tail - size : len(old) - tail]
+        if not new.endswith(block, 0, len(new) - tail):
+            return tail + _agreeing(block[::-1], new[len(new) - tail - size : len(new) - tail][::-1])
+        tail += size
+    return tail
+
+
+def _agreeing(old: str, new: str) -> int:
+    """The same as `common_head` for short texts, by halves."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2
         if old[low:middle] == new[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_tail(old: str, new: str, start: int) -> int:
-    low, high = 0, min(len(old), len(new)) - start
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
             low = middle
         else:
             high = middle - 1

@@ -7,6 +7,9 @@ import re
 
 from acp_nvim.workspace.refusals import FileRefusedError
 
+BOM = "\ufeff"
+"""The byte order mark, as a character."""
+
 _BINARY_PREFIX = 8 * 1024
 """Bytes looked at for a NUL, as git does: text has none, unless its units are wider than a byte."""
 
@@ -24,6 +27,11 @@ _NOT_OF_FILES = {"utf-7", "hz", "idna", "punycode", "unicode-escape", "raw-unico
 """Python's codecs that change other characters than Neovim would, or keep a mark to themselves."""
 
 
+def with_mark(text: str, before: str, encoding: str) -> str:
+    """`text` for the file that has `before`: its mark stays when without it nobody would know the encoding again."""
+    return BOM + text if encoding != "utf-8" and before.startswith(BOM) and not text.startswith(BOM) else text
+
+
 def decode(path: str, data: bytes, hint: str | None = None) -> tuple[str, str]:
     """The text of a file, with U+FEFF where it has a byte order mark, and its encoding.
 
@@ -37,6 +45,11 @@ def decode(path: str, data: bytes, hint: str | None = None) -> tuple[str, str]:
     if b"\0" in data[:_BINARY_PREFIX]:
         raise FileRefusedError(f"{path} is a binary file")
     return _decode_bytewise(data, hint)
+
+
+def is_known(encoding: str) -> bool:
+    """Whether `encode` knows it; Neovim knows some more."""
+    return _codec(encoding) is not None
 
 
 def encode(path: str, text: str, encoding: str) -> bytes:

@@ -117,10 +117,14 @@ class LastSeen:
         if sight is not None:
             self._sights[new] = sight
 
-    def close(self) -> None:
-        """Forget all, and remove what is on disk."""
+    def clear(self) -> None:
+        """Forget all: the agent has seen nothing."""
         for path in list(self._sights):
             self.forget(path)
+
+    def close(self) -> None:
+        """Forget all, and remove what is on disk; nothing is kept there from now on."""
+        self.clear()
         self._spill.close()
 
     def _inherited(self, old: _Sight | None, length: int) -> _Copy | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Literal
 from weakref import WeakValueDictionary
@@ -12,11 +12,12 @@ import anyio
 import msgspec
 
 from acp_nvim.editor import BufferText, BufferWrite, Editor, FoundOnDisk
-from acp_nvim.limits import FOLLOW_ATTEMPTS
+from acp_nvim.limits import BUSY_POLL_SECONDS, BUSY_SECONDS, FOLLOW_ATTEMPTS
 from acp_nvim.workspace import disk
-from acp_nvim.workspace.buffer_texts import BufferTexts
+from acp_nvim.workspace.buffer_texts import BufferTexts, KnownText
 from acp_nvim.workspace.conflicts import Conflict, Conflicts
 from acp_nvim.workspace.difference import difference
+from acp_nvim.workspace.encoding import encode, is_known, with_mark
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.moved import find_moved
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
@@ -37,27 +38,31 @@ class OpenText(msgspec.Struct, frozen=True):
 class Followed(msgspec.Struct, frozen=True):
     """What became of a buffer whose file was changed on disk.
 
-    `merged`: with the user's own changes; `conflict`: nothing, the version on disk is kept in `detail`, a file ("" if
-    there is none), because of `why`; `moved`: to `detail`; `unreadable`: `detail` says why.
+    `read`: it has the file's text; `merged`: and the user's own changes; `conflict`: nothing, the version on disk is
+    kept in `detail`, a file ("" if there is none), because of `why`; `moved`: to `detail`; `unreadable`: `detail` says
+    why.
+    `before` and `after` are what is known of the file's text.
     """
 
     path: str
-    kind: Literal["merged", "conflict", "deleted", "moved", "unreadable"]
+    kind: Literal["read", "merged", "conflict", "deleted", "moved", "unreadable"]
     detail: str = ""
     why: str = ""
+    before: str | None = None
+    after: str | None = None
 
 
 class OpenFiles:
     """All buffers of files, for all sessions.
 
-    `on_followed` hears what the user should; `directories` tells where files are that may have been renamed.
+    `on_followed` hears what happened to them on disk; `directories` tells where files are that may have been renamed.
     """
 
     def __init__(
         self,
         editor: Editor,
         conflicts: Conflicts,
-        on_followed: Callable[[Followed], None],
+        on_followed: Callable[[Followed], Awaitable[None]],
         directories: Callable[[], Sequence[str]],
     ) -> None:
         self.editor = editor
@@ -83,32 +88,45 @@ class OpenFiles:
         except FileRefusedError as error:
             log.warning("%s cannot be followed: %s", path, error)
 
-    def known(self, path: str) -> tuple[str, str]:
-        """State and text that the buffer had when it was last heard of."""
-        return self._texts.get(path)
+    def last(self, path: str) -> OpenText | None:
+        """The buffer as it was when it was last heard of, if it was; it may be another by now."""
+        known = self._texts.get(path)
+        return OpenText(known.text, known.state, known.encoding, modified=False, on_disk=True) if known.state else None
 
     async def read(self, path: str) -> OpenText | None:
         """The buffer's text, after it was brought up to the file; to be called in `alone`. None: no such buffer."""
         for _ in range(FOLLOW_ATTEMPTS):
-            known, text = self._texts.get(path)
-            buffer = await self.editor.read_buffer(path, known)
+            known = self._texts.get(path)
+            buffer = await self.editor.read_buffer(path, known.state)
             if buffer is None:
                 self._texts.forget(path)
                 return None
-            if buffer.text is not None:
-                text = buffer.text
-                self._texts.put(path, buffer.state, text)
+            text = known.text if buffer.text is None else buffer.text
+            self._texts.put(path, KnownText(buffer.state, text, buffer.encoding))
             current = OpenText(text, buffer.state, buffer.encoding, buffer.modified, buffer.on_disk)
             if buffer.stale is None or await self._follow(path, current, buffer):
                 return current
         raise FileRefusedError(f"{path} is being changed all the time; try again")
 
+    async def saved(self, path: str, buffer: OpenText) -> str:
+        """What is in the file: whoever has asked us for nothing can have seen that."""
+        if not buffer.modified:
+            return buffer.text
+        if not buffer.on_disk:
+            return ""
+        saved = await self.editor.saved_text(path)
+        return saved if saved is not None else (await disk.read(path, buffer.encoding)).text
+
     async def write(self, path: str, current: OpenText, text: str, save: bool) -> BufferWrite | None:
         """Make `text` of what the buffer has; see `Editor.write_buffer`."""
+        text = with_mark(text, current.text, current.encoding)
+        if save and is_known(current.encoding):
+            encode(path, text, current.encoding)  # Neovim writes other characters for those that the encoding lacks
         change = difference(current.text, text)
-        outcome = await self.editor.write_buffer(path, change, current.state, save)
+        outcome = await _when_possible(lambda: self.editor.write_buffer(path, change, current.state, save))
         if outcome is not None and outcome.state is not None:
-            self._texts.put(path, outcome.state, text if outcome.text is None else outcome.text)
+            now = text if outcome.text is None else outcome.text
+            self._texts.put(path, KnownText(outcome.state, now, current.encoding))
         return outcome
 
     async def _follow(self, path: str, current: OpenText, buffer: BufferText) -> bool:
@@ -120,59 +138,67 @@ class OpenFiles:
         except FileRefusedError as error:
             if self._unreadable.get(path) != str(error):
                 self._unreadable[path] = str(error)
-                self._on_followed(Followed(path, "unreadable", str(error)))
+                await self._on_followed(Followed(path, "unreadable", str(error)))
             raise
         self._unreadable.pop(path, None)
-        text, conflict = await self._common(path, current, found.text)
-        outcome = await self.editor.follow_disk(
-            path,
-            current.state,
-            FoundOnDisk(
-                stamp=found.stamp,
-                encoding=_encoding(found, current.encoding),
-                change=None if text == current.text else difference(current.text, text),
-                text=None if text == found.text else found.text,
-            ),
+        common = await self._common(path, current, found.text)
+        text = current.text if common.text is None else common.text
+        on_disk = FoundOnDisk(
+            stamp=found.stamp,
+            encoding=found.encoding,
+            change=None if text == current.text else difference(current.text, text),
+            text=None if text == found.text else found.text,
         )
+        outcome = await _when_possible(lambda: self.editor.follow_disk(path, current.state, on_disk))
         if outcome is None or outcome.state is None:
             return False
-        self._texts.put(path, outcome.state, text)
-        if conflict is not None:
-            version = Conflict(path, conflict.base, found.text, by="disk")
-            self._on_followed(Followed(path, "conflict", await self.conflicts.keep(version), conflict.why))
-        elif text not in (found.text, current.text):
-            self._on_followed(Followed(path, "merged"))
+        self._texts.put(path, KnownText(outcome.state, text, found.encoding))
+        await self._on_followed(await self._told(path, current, common, found.text))
         return False
 
-    async def _common(self, path: str, current: OpenText, found: str) -> tuple[str, _NoMerge | None]:
+    async def _common(self, path: str, current: OpenText, found: str) -> _Common:
         """What the buffer should have."""
-        if not current.modified or current.text == found:
-            return found, None
-        base = await self.editor.saved_text(path)
+        base = await self.editor.saved_text(path) if current.modified else current.text
+        if current.text == found:
+            return _Common(base, found)
         if base is None:
-            return current.text, _NoMerge(None, "what the file had before is not known")
+            return _Common(None, None, "what the file had before is not known")
         merged = await merge(base, current.text, found)
-        if merged.text is None:
-            return current.text, _NoMerge(base, merged.why)
-        return merged.text, None
+        return _Common(base, merged.text, merged.why)
+
+    async def _told(self, path: str, current: OpenText, common: _Common, found: str) -> Followed:
+        if common.text is None:
+            kept = await self.conflicts.keep(Conflict(path, common.base, found, by="disk"))
+            return Followed(path, "conflict", kept, common.why, before=common.base, after=found)
+        both = common.text not in (found, current.text)
+        return Followed(path, "merged" if both else "read", before=common.base, after=found)
 
     async def _lose(self, path: str, stamp: str | None) -> bool:
         """The file is gone, or goes by another name."""
         new = await find_moved(path, stamp, self._directories()) if stamp else None
         self._texts.forget(path)
         if new is not None and await self.editor.file_moved(path, new):
-            self._on_followed(Followed(path, "moved", new))
+            await self._on_followed(Followed(path, "moved", new))
             return False
         await self.editor.file_gone(path)
-        self._on_followed(Followed(path, "deleted"))
+        await self._on_followed(Followed(path, "deleted"))
         return False
 
 
-class _NoMerge(msgspec.Struct, frozen=True):
+class _Common(msgspec.Struct, frozen=True):
+    """Buffer and file in one text; None: why not. `base` is what the file had before, if that is known."""
+
     base: str | None
-    why: str
+    text: str | None
+    why: str = ""
 
 
-def _encoding(found: disk.DiskText, now: str) -> str:
-    """Plain ASCII is in any of the encodings that have it; then the buffer's stays."""
-    return now if found.text.isascii() and not now.startswith(("utf-16", "utf-32", "ucs-")) else found.encoding
+async def _when_possible(change: Callable[[], Awaitable[BufferWrite | None]]) -> BufferWrite | None:
+    """What becomes of it, as soon as the user is not in the middle of a command. Raises `FileRefusedError`."""
+    with anyio.move_on_after(BUSY_SECONDS):
+        while True:
+            outcome = await change()
+            if outcome is None or not outcome.busy:
+                return outcome
+            await anyio.sleep(BUSY_POLL_SECONDS)
+    raise FileRefusedError("the user is in the middle of a command; try again")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.last_seen import LastSeen
-from acp_nvim.workspace.open_files import OpenFiles
+from acp_nvim.workspace.open_files import OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.shown import shown
 
@@ -16,19 +16,19 @@ async def read_text_file(files: OpenFiles, seen: LastSeen, path: str, line: int 
     `path` is a real path that the agent may read. Raises `FileRefusedError`.
     """
     async with files.alone(path):
-        text = await _text(files, path)
+        buffer = await files.read(path)
+        text = (await disk.read(path)).text if buffer is None else _checked(path, buffer)
         if line is None and limit is None:
             await seen.remember(path, text)
             return text
         known = await seen.text(path)
-        await seen.remember(path, text if known is None else shown(known, text, line, limit))
+        if known is None:
+            known = text if buffer is None else await files.saved(path, buffer)
+        await seen.remember(path, shown(known, text, line, limit))
     return cut(text, line, limit)
 
 
-async def _text(files: OpenFiles, path: str) -> str:
-    buffer = await files.read(path)
-    if buffer is None:
-        return (await disk.read(path)).text
+def _checked(path: str, buffer: OpenText) -> str:
     if not buffer.on_disk and not buffer.modified:
         raise NoSuchFileError(f"{path} does not exist")
     _check(path, buffer.text)
@@ -52,4 +52,4 @@ def cut(text: str, line: int | None, limit: int | None) -> str:
     end = "\r" if "\r" in text and "\n" not in text else "\n"
     lines = text.split(end)
     ended = [*(piece + end for piece in lines[:-1]), *lines[-1:]]
-    return "".join(ended[first : None if limit is None else first + limit])
+    return "".join(ended[first : None if limit is None else first + max(limit, 0)])

@@ -9,7 +9,7 @@ import anyio
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.conflicts import Conflict
-from acp_nvim.workspace.difference import BOM
+from acp_nvim.workspace.encoding import BOM, with_mark
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
@@ -55,7 +55,7 @@ class _Write:
             return await self._write_file()
         base = await self._seen.text(self._path)
         if base is None:
-            base = await self._saved(buffer)
+            base = await self._files.saved(self._path, buffer)
         text = await self._merged(base, buffer.text)
         outcome = await self._files.write(self._path, buffer, text, self._save)
         if outcome is not None and outcome.error is not None:
@@ -67,19 +67,10 @@ class _Write:
     async def _current(self) -> OpenText | None:
         """The buffer; at first as it was last heard of, if the agent knows that text: the editor says if it is not."""
         first, self._first = self._first, False
-        state, text = self._files.known(self._path)
-        if first and state and self._seen.knows(self._path, text):
-            return OpenText(text, state, "", modified=False, on_disk=True)
+        last = self._files.last(self._path) if first else None
+        if last is not None and self._seen.knows(self._path, last.text):
+            return last
         return await self._files.read(self._path)
-
-    async def _saved(self, buffer: OpenText) -> str | None:
-        """An agent that has asked for nothing can have seen what is on disk."""
-        if not buffer.modified:
-            return buffer.text
-        if not buffer.on_disk:
-            return ""
-        saved = await self._files.editor.saved_text(self._path)
-        return saved if saved is not None else (await disk.read(self._path, buffer.encoding)).text
 
     async def _merged(self, base: str | None, now: str) -> str:
         """What is to be written over `now`."""
@@ -104,8 +95,7 @@ class _Write:
                 await disk.write(self._path, self._text)
                 return await self._done(self._text, self._text)
             text = await self._merged(await self._seen.text(self._path), found.text)
-            if found.encoding != "utf-8" and found.text.startswith(BOM) and not text.startswith(BOM):
-                text = BOM + text  # without it nobody knows UTF-16 again
+            text = with_mark(text, found.text, found.encoding)
             await disk.write(self._path, text, found.encoding, found.stamp)
             return await self._done(text, text)
         except ChangedOnDiskError:

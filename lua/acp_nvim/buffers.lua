@@ -3,6 +3,7 @@ local disk = require("acp_nvim.buffers.disk")
 local gone = require("acp_nvim.buffers.gone")
 local hunks = require("acp_nvim.buffers.hunks")
 local lookup = require("acp_nvim.buffers.lookup")
+local pending = require("acp_nvim.buffers.pending")
 local saved = require("acp_nvim.buffers.saved")
 local stamp = require("acp_nvim.buffers.stamp")
 local swap = require("acp_nvim.buffers.swap")
@@ -68,18 +69,21 @@ end
 ---@param bufnr integer
 ---@param change acp.TextChange
 local function apply(bufnr, change)
-  if change.lines then
-    return hunks.apply_range(bufnr, change.first, change.count, change.lines)
-  end
-  local lines, shape = text.take_apart(bufnr, change.text)
-  hunks.apply(bufnr, lines)
-  text.set_shape(bufnr, shape)
+  pending.with_selection(bufnr, function()
+    if change.lines then
+      return hunks.apply_range(bufnr, change.first, change.count, change.lines)
+    end
+    local lines, shape = text.take_apart(bufnr, change.text)
+    hunks.apply(bufnr, lines)
+    text.set_shape(bufnr, shape)
+  end)
 end
 
 ---@param bufnr integer
+---@param lines string[] that it has
 ---@return fun() undo makes lines and options what they are now
-local function remember(bufnr)
-  local lines, shape, modified = text.lines(bufnr), text.shape(bufnr), vim.bo[bufnr].modified
+local function remember(bufnr, lines)
+  local shape, modified = text.shape(bufnr), vim.bo[bufnr].modified
   return function()
     if api.nvim_buf_is_loaded(bufnr) then
       hunks.apply(bufnr, lines)
@@ -114,6 +118,7 @@ end
 ---@field state? string of the buffer after it
 ---@field text? string what it has then, when that is not what was asked for
 ---@field changed? boolean the buffer or the file was in another state, and nothing was done
+---@field busy? boolean the user is in the middle of a command, and nothing was done
 ---@field error? string why nothing was done
 
 ---@param bufnr integer
@@ -131,15 +136,20 @@ local function try(bufnr, change, undo)
 end
 
 ---@param bufnr integer
+---@param before string[] its lines, before the change
+---@param change acp.TextChange
 ---@param undo fun()
 ---@return acp.BufferWrite
-local function save(bufnr, undo)
+local function save(bufnr, before, change, undo)
   local problem, formatted = disk.save(bufnr)
   if problem then
     undo()
     return { error = problem }
+  elseif formatted then
+    saved.keep(bufnr)
+  else
+    saved.keep_changed(bufnr, before, change)
   end
-  saved.keep(bufnr)
   tracking.settled(bufnr)
   return { state = text.state(bufnr), text = formatted and text.of_buffer(bufnr) or nil }
 end
@@ -159,13 +169,16 @@ function M.write(path, change, state, to_disk)
     return { error = problem }
   elseif tracking.check(bufnr) or text.state(bufnr) ~= state then
     return { changed = true }
+  elseif pending.is_in_the_way(bufnr, change) then
+    return { busy = true }
   end
-  local undo = remember(bufnr)
+  local before = saved.lines(bufnr)
+  local undo = remember(bufnr, before)
   local done = try(bufnr, change, undo)
   if not done.state or not to_disk or is_saved(bufnr) then
     return done
   end
-  return save(bufnr, undo)
+  return save(bufnr, before, change, undo)
 end
 
 ---@class acp.DiskText what the host has found in a file
@@ -197,12 +210,15 @@ function M.follow_disk(path, state, found)
     return nil
   elseif text.state(bufnr) ~= state or stamp.of(path) ~= found.stamp then
     return { changed = true }
+  elseif pending.is_in_the_way(bufnr, found.change) then
+    return { busy = true }
   end
   unlocked(bufnr, function()
     if found.encoding ~= text.encoding(bufnr) and not vim.bo[bufnr].binary then
       vim.bo[bufnr].fileencoding = found.encoding
     end
     if found.change then
+      vim.bo[bufnr].modified = true -- what undo then comes back to is not what is in the file
       apply(bufnr, found.change)
     end
     vim.bo[bufnr].modified = found.text ~= nil

@@ -1,4 +1,5 @@
 -- Says to the host what is wanted of a session, and tells it the session first when it does not know it.
+local buffers = require("acp_nvim.buffers")
 local host = require("acp_nvim.host")
 local notice = require("acp_nvim.chat.blocks.notice")
 local plans = require("acp_nvim.chat.plans")
@@ -22,6 +23,7 @@ end
 local function send_open(session)
   -- the host explains why it is the demo agent when nobody asked for it
   local agent = (session.named or session.agent ~= "demo") and session.agent or nil
+  buffers.set_roots(session.key, { vim.uv.fs_realpath(session.cwd) }) -- before the agent can do anything
   return host.send("open", { session = session.key, agent = agent, cwd = session.cwd })
 end
 

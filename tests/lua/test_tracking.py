@@ -277,11 +277,25 @@ def test_the_saved_text_is_what_the_file_had(editor, path):
     assert saved() == "agent\r\n"
 
 
-def test_the_saved_text_of_a_modified_buffer_that_an_agent_comes_to_is_not_made_up(editor):
+@pytest.mark.parametrize("encoding", ["utf-8", "latin1", "utf-16", "utf-16le", "ucs-4", "ucs-4le"])
+def test_the_saved_text_of_a_buffer_that_was_modified_before_is_the_files(editor, encoding):
+    python = {"utf-16": "utf-16-be", "ucs-4": "utf-32-be", "ucs-4le": "utf-32-le"}.get(encoding, encoding)
+    bom = "" if encoding == "latin1" else "\ufeff"
+    path = editor.project / "file.txt"
+    path.write_bytes((bom + "Grüße\r\n").encode(python))
+    editor.command(f"edit {path}")
+    assert editor.lua("return vim.bo.fileencoding") == encoding
+    editor.keys("x")
+    buffers(editor, "set_roots", 1, [str(editor.project)])
+    assert buffers(editor, "saved_text", str(path)) == bom + "Grüße\r\n"
+
+
+def test_nothing_is_made_up_when_the_file_was_changed_before_too(editor):
     path = editor.project / "file.txt"
     path.write_text(OLD)
     editor.command(f"edit {path}")
     editor.keys("x")
+    by_others(path, "others\n")
     buffers(editor, "set_roots", 1, [str(editor.project)])
     assert buffers(editor, "saved_text", str(path)) is None
 

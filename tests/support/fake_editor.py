@@ -78,6 +78,8 @@ class FakeEditor:
     changes: list[TextChange] = field(default_factory=list)
     """Those that the core has sent."""
     refuses_names: bool = False
+    busy: int = 0
+    """How often the user is still in the middle of a command when a buffer is to be written."""
 
     def publish(self, event: happenings.Event) -> None:
         self.events.append(event)
@@ -111,6 +113,9 @@ class FakeEditor:
             return None
         if self.on_write is not None:
             self.on_write(buffer)
+        if self.busy:
+            self.busy -= 1
+            return BufferWrite(busy=True)
         if buffer.error is not None:
             return BufferWrite(error=buffer.error)
         if buffer.state != state or stamp(path) != buffer.stamp:

@@ -5,11 +5,13 @@ local text = require("acp_nvim.buffers.text")
 local M = {}
 
 local api = vim.api
+local is_unicode = text.is_unicode
 
----@class acp.SavedText
+---@class acp.SavedText either text, or lines of the buffer with their shape and its state then
+---@field text? string
 ---@field lines? string[]
 ---@field shape? acp.TextShape
----@field text? string
+---@field state? string
 
 ---@type table<integer, acp.SavedText>
 local saved = {}
@@ -20,14 +22,50 @@ local function is_large(bufnr)
   return api.nvim_buf_get_offset(bufnr, api.nvim_buf_line_count(bufnr)) > limits.saved_text_bytes
 end
 
+---@param bufnr integer
+---@param lines? string[] its lines, which are kept
+local function keep(bufnr, lines)
+  if is_large(bufnr) then
+    saved[bufnr] = nil
+    return
+  end
+  saved[bufnr] = { lines = lines or text.lines(bufnr), shape = text.shape(bufnr), state = text.state(bufnr) }
+end
+
 ---The buffer has what is in the file.
 ---@param bufnr integer
 function M.keep(bufnr)
-  if is_large(bufnr) then
-    saved[bufnr] = nil
-  else
-    saved[bufnr] = { lines = text.lines(bufnr), shape = text.shape(bufnr) }
+  keep(bufnr)
+end
+
+---@param lines string[] changed, if it has as many lines afterwards
+---@param change acp.TextChange of lines
+---@return string[]
+local function spliced(lines, change)
+  if change.count == #change.lines then
+    for index, line in ipairs(change.lines) do
+      lines[change.first + index] = line
+    end
+    return lines
   end
+  local new = vim.list_extend(vim.list_slice(lines, 1, change.first), change.lines)
+  return vim.list_extend(new, lines, change.first + change.count + 1)
+end
+
+---The buffer, which had these lines, has what is in the file, and nothing but this change was made: much is not copied.
+---@param bufnr integer
+---@param before string[] not to be used any more
+---@param change acp.TextChange
+function M.keep_changed(bufnr, before, change)
+  local is_known = change.lines ~= nil and #before > 0
+  keep(bufnr, is_known and spliced(before, change) or nil)
+end
+
+---@param bufnr integer
+---@return string[] lines of the buffer; not to be changed
+function M.lines(bufnr)
+  local one = saved[bufnr]
+  return one and one.state == text.state(bufnr) and one.lines or text.lines(bufnr)
 end
 
 ---@param bufnr integer
@@ -36,11 +74,48 @@ function M.keep_text(bufnr, content)
   saved[bufnr] = #content <= limits.saved_text_bytes and { text = content } or nil
 end
 
+---@param bytes string
+---@param encoding string as Neovim names it
+---@return string? text
+local function decode(bytes, encoding)
+  if encoding == "utf-8" then
+    return bytes
+  end
+  local content = vim.iconv(bytes, encoding, "utf-8")
+  local has_bom = is_unicode(encoding) and (vim.startswith(bytes, "\254\255") or vim.startswith(bytes, "\0\0\254\255"))
+  if content and has_bom and not vim.startswith(content, text.BOM) then
+    return text.BOM .. content -- iconv takes it off where it is big-endian
+  end
+  return content
+end
+
+---The buffer has changes already, its file has none since it was read.
+---@param bufnr integer
+function M.keep_file(bufnr)
+  local path = api.nvim_buf_get_name(bufnr)
+  local stat = vim.uv.fs_stat(path)
+  local file = stat and stat.type == "file" and stat.size <= limits.saved_text_bytes and io.open(path, "rb")
+  if file then
+    local bytes = file:read("*a")
+    file:close()
+    local content = bytes and decode(bytes, text.encoding(bufnr))
+    saved[bufnr] = content and { text = content } or nil
+  end
+end
+
 ---@param bufnr integer
 ---@return string? text nil when it is not known
 function M.text(bufnr)
   local one = saved[bufnr]
   return one and (one.text or text.join(one.lines, one.shape))
+end
+
+---Undo may say that a buffer is unmodified because it was, when its file had another text.
+---@param bufnr integer
+---@return boolean
+function M.is_another(bufnr)
+  local one = saved[bufnr]
+  return one ~= nil and one.state ~= text.state(bufnr) and M.text(bufnr) ~= text.of_buffer(bufnr)
 end
 
 ---@param bufnr integer

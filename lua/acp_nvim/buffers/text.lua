@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local BOM = "\239\187\191"
+M.BOM = BOM
 local EOL = { unix = "\n", dos = "\r\n", mac = "\r" }
 
 ---@class acp.TextShape what of a text is not in the lines of its buffer
@@ -19,7 +20,7 @@ end
 
 ---@param encoding string
 ---@return boolean
-local function is_unicode(encoding)
+function M.is_unicode(encoding)
   return encoding:match("^utf") ~= nil or encoding:match("^ucs") ~= nil
 end
 
@@ -39,7 +40,7 @@ function M.shape(bufnr)
   return {
     fileformat = bo.binary and "unix" or bo.fileformat,
     eol = bo.eol or (bo.fixeol and not bo.binary),
-    bomb = bo.bomb and not bo.binary and is_unicode(M.encoding(bufnr)),
+    bomb = bo.bomb and not bo.binary and M.is_unicode(M.encoding(bufnr)),
   }
 end
 
@@ -136,7 +137,7 @@ end
 function M.take_apart(bufnr, text)
   local shape = M.shape(bufnr)
   local encoding = M.encoding(bufnr)
-  if is_unicode(encoding) and not vim.bo[bufnr].binary then
+  if M.is_unicode(encoding) and not vim.bo[bufnr].binary then
     local has_bom = vim.startswith(text, BOM)
     text = has_bom and text:sub(#BOM + 1) or text
     shape.bomb = has_bom or (shape.bomb and encoding ~= "utf-8") -- without it nobody knows UTF-16 again

@@ -83,9 +83,6 @@ function M.track(bufnr)
     is_new = not now,
     stamp = now,
   }
-  if not vim.bo[bufnr].modified then
-    saved.keep(bufnr)
-  end
   vim.bo[bufnr].autoread = false -- else Neovim reads the file again without a word, and marks are lost
   api.nvim_create_autocmd("FileChangedShell", {
     group = CHANGED,
@@ -94,7 +91,12 @@ function M.track(bufnr)
       on_changed(bufnr)
     end,
   })
-  M.check(bufnr)
+  local stale = M.check(bufnr)
+  if not vim.bo[bufnr].modified then
+    saved.keep(bufnr)
+  elseif not stale then
+    saved.keep_file(bufnr)
+  end
 end
 
 ---@param bufnr integer
@@ -205,7 +207,16 @@ local function watch()
   api.nvim_clear_autocmds({ group = GROUP })
   api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufWritePost", "BufFilePost" }, {
     group = GROUP,
+    nested = true, -- so that to look at the file fires FileChangedShell
     callback = on_read_or_written,
+  })
+  api.nvim_create_autocmd("BufModifiedSet", {
+    group = GROUP,
+    callback = function(event)
+      if tracked[event.buf] and not vim.bo[event.buf].modified and saved.is_another(event.buf) then
+        vim.bo[event.buf].modified = true
+      end
+    end,
   })
   api.nvim_create_autocmd("BufUnload", {
     group = GROUP,
@@ -213,13 +224,10 @@ local function watch()
       forget(event.buf)
     end,
   })
-  api.nvim_create_autocmd("FocusGained", { -- Neovim looks at the files right after it
+  api.nvim_create_autocmd("FocusGained", { -- before Neovim looks at the files, which it does not always do then
     group = GROUP,
-    callback = function()
-      for bufnr in pairs(tracked) do
-        check_created(bufnr)
-      end
-    end,
+    nested = true,
+    callback = M.check_all,
   })
 end
 

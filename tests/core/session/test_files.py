@@ -137,6 +137,41 @@ async def test_files_are_served_in_parallel_and_after_the_turn(host: Host) -> No
     assert await host.until_note("late") == ["text"]
 
 
+async def test_what_the_agents_own_tool_has_written_it_knows(host: Host) -> None:
+    path = host.cwd / "f"
+    path.write_text("one\ntwo\n")
+    buffer = host.editor.open(path)
+    script = host.script(
+        f"""{TRY}
+    def turn(agent, prompt):
+        prompt.read({str(path)!r})
+        agent.note(read=True)
+        while not os.path.exists({str(path)!r} + ".go"):
+            time.sleep(0.005)
+        with open({str(path)!r}, "w") as file:
+            file.write("one\\nTWO, by the agent\\n")
+        call = {{"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "kind": "edit", "status": "completed"}}
+        agent.update(prompt.session_id, call | {{"locations": [{{"path": {str(path)!r}}}]}})
+        agent.note(done=True)
+        while not os.path.exists({str(path)!r} + ".went"):
+            time.sleep(0.005)
+        attempt(agent, lambda: prompt.write({str(path)!r}, "one\\nTWO again, by the agent\\n"))
+"""
+    )
+    host.open()
+    host.prompt("go")
+    await host.until_note("read")
+    (host.cwd / "f.go").touch()
+    await host.until_note("done")
+    await host.until("the call", lambda: host.of(events.FilesMaybeChanged))
+    host.app.receive("disk_changed", {"paths": [str(path)]})
+    await host.until("the buffer to follow", lambda: "TWO" in buffer.text)
+    (host.cwd / "f.went").touch()
+    await host.editor.until_event(events.TurnEnd)
+    assert script.notes("code") == []
+    assert buffer.text == "one\nTWO again, by the agent\n"
+
+
 async def test_what_one_session_has_seen_another_has_not(host: Host) -> None:
     path = host.cwd / "f"
     path.write_text("old")

@@ -36,6 +36,15 @@ def test_the_common_head_is_the_longest(old: str, new: str) -> None:
     assert head == min(len(old), len(new)) or old[head] != new[head]
 
 
+@given(st.integers(1, 3), st.integers(0, 40_000), st.integers(0, 40_000))
+def test_long_texts_are_compared_block_by_block(length: int, head: int, tail: int) -> None:
+    line = "é" * (length - 1) + "\n"
+    old = line * (head // length) + "old\n" + line * (tail // length)
+    new = line * (head // length) + "new, longer\nand more\n" + line * (tail // length)
+    change = difference(old, new)
+    assert change == LineChange(head // length, 1, ["new, longer", "and more"])
+
+
 def test_line_ends_and_boms_change_everything() -> None:
     pairs = [("a\n", "a"), ("a\r\n", "b\r\n"), ("a\n", "\ufeffa\n"), ("", "a\n"), ("a\n", ""), ("a\n", "a\r\n")]
     for old, new in pairs:

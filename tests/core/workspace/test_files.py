@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from acp_nvim.editor import LineChange
@@ -33,8 +34,11 @@ class Workspace:
         self.file.write_text(OLD)
         self.told: list[Followed] = []
         self.conflicts = Conflicts(root / "conflicts")
-        self.files = OpenFiles(self.editor, self.conflicts, self.told.append, lambda: [str(self.root)])
+        self.files = OpenFiles(self.editor, self.conflicts, self._followed, lambda: [str(self.root)])
         self._seen = LastSeen(root / "seen")
+
+    async def _followed(self, what: Followed) -> None:
+        self.told += [] if what.kind == "read" else [msgspec.structs.replace(what, before=None, after=None)]
 
     async def read(self, path: Path | None = None, line: int | None = None, limit: int | None = None) -> str:
         """The agent reads."""
@@ -204,6 +208,21 @@ class TestEditsOfTheUser:
         assert await workspace.write(OLD.replace("five", "5")) == "merged"
         assert buffer.text == "ONE\ntwo\nthree\nfour\n5\n"
 
+    async def test_who_was_shown_a_part_of_an_unsaved_buffer_knows_the_rest_from_the_disk(
+        self, workspace: Workspace
+    ) -> None:
+        buffer = workspace.editor.open(workspace.file, OLD.replace("one", "ONE"))
+        assert await workspace.read(line=99) == ""
+        with pytest.raises(ConflictError):
+            await workspace.write("new")
+        assert buffer.text == OLD.replace("one", "ONE")
+
+    async def test_a_half_typed_command_is_waited_for(self, workspace: Workspace) -> None:
+        buffer = workspace.editor.open(workspace.file)
+        workspace.editor.busy = 2
+        await workspace.write("new")
+        assert (buffer.text, workspace.editor.busy) == ("new", 0)
+
     async def test_one_that_was_saved_after_the_read_is_merged_too(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
         await workspace.read()
@@ -299,3 +318,30 @@ async def test_parts_are_lines_from_one_on(line: int | None, limit: int | None, 
 
 async def test_the_lines_of_a_mac_file_end_with_cr() -> None:
     assert cut("a\rb\rc\r", 2, 1) == "b\r"
+
+
+async def test_a_mark_without_which_nobody_knows_the_encoding_stays(workspace: Workspace) -> None:
+    buffer = workspace.editor.open(workspace.file, "\ufeffa\n")
+    buffer.encoding = "utf-16-le"
+    await workspace.read()
+    for text in ("b\n", "c\n"):
+        assert await workspace.write(text) == "clean"
+        assert buffer.text == await workspace.read() == "\ufeff" + text
+
+
+@pytest.mark.parametrize(("encoding", "text"), [("latin1", "日本\n"), ("ucs-2", "😀\n")])
+async def test_characters_that_the_encoding_lacks_are_refused_by_name(
+    workspace: Workspace, encoding: str, text: str
+) -> None:
+    buffer = workspace.editor.open(workspace.file)
+    buffer.encoding = encoding
+    with pytest.raises(FileRefusedError, match=f"lacks '{text[0]}'"):
+        await workspace.write(text)
+    assert buffer.text == OLD
+
+
+async def test_an_encoding_that_only_neovim_knows_is_left_to_it(workspace: Workspace) -> None:
+    buffer = workspace.editor.open(workspace.file)
+    buffer.encoding = "viscii"
+    await workspace.write("new", save=False)
+    assert buffer.text == "new"
