@@ -136,7 +136,7 @@ class App:
         self._catalogue = Catalogue()
         self._config = Config()
         self._sessions: dict[int, Session] = {}
-        self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories)
+        self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories, tasks.start_soon)
         self._seen_directory: Path | None = None
         self._methods: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
             "hello": (Hello, self._hello),

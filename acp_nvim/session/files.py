@@ -35,7 +35,7 @@ class AgentFiles:
         self._narrator = narrator
         self._files = files
         self._seen = seen
-        self._wrote: set[str] = set()
+        self._own: set[str] = set()
         narrator.on_wrote = self.wrote
 
     def __repr__(self) -> str:
@@ -52,20 +52,30 @@ class AgentFiles:
     def begin(self, quirks: frozenset[str], fresh: bool) -> None:
         """An agent of these quirks works from now on; in a `fresh` session it has seen nothing."""
         self.quirks = quirks
-        self._wrote.clear()
         if fresh:
             self._seen.clear()
 
     def wrote(self, paths: Iterable[str]) -> None:
-        """The agent says that it has changed these files (absolute paths) itself."""
-        self._wrote.update(map(os.path.realpath, paths))
+        """The agent says that it has changed these files (absolute paths) itself: what has changed by now it knows."""
+        for path in {os.path.realpath(path) for path in paths}:
+            if self.roots.contains(path):
+                self._files.start(self._look, path)
+
+    async def _look(self, path: str) -> None:
+        async with self._files.alone(path):
+            self._own.add(path)
+            try:
+                await self._files.read(path)
+            except FileRefusedError as error:
+                log.info("%s cannot be followed: %s", path, error)
+            finally:
+                self._own.discard(path)
 
     async def followed(self, what: Followed) -> None:
         """A file of the session was changed on disk."""
         if what.kind == "moved":
             self._seen.moved(what.path, what.detail)
-        if what.path in self._wrote:
-            self._wrote.discard(what.path)
+        if what.path in self._own:
             await self._see_own(what)
         if what.kind != "read":
             self._tell("info" if what.kind in ("merged", "moved") else "warn", what_followed(what))

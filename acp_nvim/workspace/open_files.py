@@ -55,7 +55,8 @@ class Followed(msgspec.Struct, frozen=True):
 class OpenFiles:
     """All buffers of files, for all sessions.
 
-    `on_followed` hears what happened to them on disk; `directories` tells where files are that may have been renamed.
+    `on_followed` hears what happened to them on disk; `directories` tells where files are that may have been renamed;
+    `start` starts a task (`TaskGroup.start_soon`).
     """
 
     def __init__(
@@ -64,8 +65,10 @@ class OpenFiles:
         conflicts: Conflicts,
         on_followed: Callable[[Followed], Awaitable[None]],
         directories: Callable[[], Sequence[str]],
+        start: Callable[..., object],
     ) -> None:
         self.editor = editor
+        self.start = start
         self.conflicts = conflicts
         self._on_followed = on_followed
         self._directories = directories
@@ -152,7 +155,7 @@ class OpenFiles:
         outcome = await _when_possible(lambda: self.editor.follow_disk(path, current.state, on_disk))
         if outcome is None or outcome.state is None:
             return False
-        self._texts.put(path, KnownText(outcome.state, text, found.encoding))
+        self._texts.forget(path)
         await self._on_followed(await self._told(path, current, common, found.text))
         return False
 

@@ -68,14 +68,15 @@ end
 
 ---@param bufnr integer
 ---@param change acp.TextChange
-local function apply(bufnr, change)
+---@param is_read? boolean the file has the text already
+local function apply(bufnr, change, is_read)
   pending.with_selection(bufnr, function()
     if change.lines then
       return hunks.apply_range(bufnr, change.first, change.count, change.lines)
     end
     local lines, shape = text.take_apart(bufnr, change.text)
     hunks.apply(bufnr, lines)
-    text.set_shape(bufnr, shape)
+    text.set_shape(bufnr, shape, is_read)
   end)
 end
 
@@ -146,7 +147,7 @@ local function save(bufnr, before, change, undo)
     undo()
     return { error = problem }
   elseif formatted then
-    saved.keep(bufnr)
+    saved.keep_written(bufnr)
   else
     saved.keep_changed(bufnr, before, change)
   end
@@ -214,19 +215,20 @@ function M.follow_disk(path, state, found)
     return { busy = true }
   end
   unlocked(bufnr, function()
-    if found.encoding ~= text.encoding(bufnr) and not vim.bo[bufnr].binary then
+    local stays = found.text and not found.change
+    if not stays and found.encoding ~= text.encoding(bufnr) and not vim.bo[bufnr].binary then
       vim.bo[bufnr].fileencoding = found.encoding
     end
     if found.change then
       vim.bo[bufnr].modified = true -- what undo then comes back to is not what is in the file
-      apply(bufnr, found.change)
+      apply(bufnr, found.change, not found.text)
     end
     vim.bo[bufnr].modified = found.text ~= nil
   end)
   if found.text then
     saved.keep_text(bufnr, found.text)
   else
-    saved.keep(bufnr)
+    saved.keep_read(bufnr)
   end
   stamp.settle(bufnr)
   tracking.settled(bufnr)

@@ -23,19 +23,26 @@ local function is_large(bufnr)
 end
 
 ---@param bufnr integer
+---@param shape acp.TextShape
 ---@param lines? string[] its lines, which are kept
-local function keep(bufnr, lines)
+local function keep(bufnr, shape, lines)
   if is_large(bufnr) then
     saved[bufnr] = nil
     return
   end
-  saved[bufnr] = { lines = lines or text.lines(bufnr), shape = text.shape(bufnr), state = text.state(bufnr) }
+  saved[bufnr] = { lines = lines or text.lines(bufnr), shape = shape, state = text.state(bufnr) }
 end
 
----The buffer has what is in the file.
+---The buffer has what was read from the file.
 ---@param bufnr integer
-function M.keep(bufnr)
-  keep(bufnr)
+function M.keep_read(bufnr)
+  keep(bufnr, text.shape_read(bufnr))
+end
+
+---The file has what was written from the buffer.
+---@param bufnr integer
+function M.keep_written(bufnr)
+  keep(bufnr, text.shape(bufnr))
 end
 
 ---@param lines string[] changed, if it has as many lines afterwards
@@ -52,13 +59,13 @@ local function spliced(lines, change)
   return vim.list_extend(new, lines, change.first + change.count + 1)
 end
 
----The buffer, which had these lines, has what is in the file, and nothing but this change was made: much is not copied.
+---The same, when the buffer had these lines before, and nothing but this change was made: much is not copied.
 ---@param bufnr integer
 ---@param before string[] not to be used any more
 ---@param change acp.TextChange
 function M.keep_changed(bufnr, before, change)
   local is_known = change.lines ~= nil and #before > 0
-  keep(bufnr, is_known and spliced(before, change) or nil)
+  keep(bufnr, text.shape(bufnr), is_known and spliced(before, change) or nil)
 end
 
 ---@param bufnr integer
@@ -115,7 +122,11 @@ end
 ---@return boolean
 function M.is_another(bufnr)
   local one = saved[bufnr]
-  return one ~= nil and one.state ~= text.state(bufnr) and M.text(bufnr) ~= text.of_buffer(bufnr)
+  if not one or one.state == text.state(bufnr) then
+    return false
+  end
+  local content, lines = M.text(bufnr), text.lines(bufnr)
+  return content ~= text.join(lines, text.shape(bufnr)) and content ~= text.join(lines, text.shape_read(bufnr))
 end
 
 ---@param bufnr integer

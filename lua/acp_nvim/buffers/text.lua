@@ -44,6 +44,15 @@ function M.shape(bufnr)
   }
 end
 
+---What was read, which may lack the end of the last line that :write brings ('fixendofline').
+---@param bufnr integer
+---@return acp.TextShape
+function M.shape_read(bufnr)
+  local shape = M.shape(bufnr)
+  shape.eol = vim.bo[bufnr].eol
+  return shape
+end
+
 ---Equal states of a buffer mean equal texts.
 ---@param bufnr integer
 ---@return string
@@ -155,11 +164,15 @@ end
 
 ---@param bufnr integer
 ---@param shape acp.TextShape
----@return boolean changed
-function M.set_shape(bufnr, shape)
+---@param is_read? boolean the file has it already; else it is to be written like that
+function M.set_shape(bufnr, shape, is_read)
   local bo, now = vim.bo[bufnr], M.shape(bufnr)
+  if is_read then
+    bo.eol = shape.eol
+    shape = vim.tbl_extend("force", shape, { eol = now.eol })
+  end
   if vim.deep_equal(shape, now) then
-    return false
+    return
   end
   if shape.eol ~= now.eol then
     bo.eol = shape.eol
@@ -172,7 +185,6 @@ function M.set_shape(bufnr, shape)
     bo.bomb = shape.bomb
   end
   bo.modified = true
-  return true
 end
 
 return M

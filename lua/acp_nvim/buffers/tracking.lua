@@ -92,10 +92,10 @@ function M.track(bufnr)
     end,
   })
   local stale = M.check(bufnr)
-  if not vim.bo[bufnr].modified then
-    saved.keep(bufnr)
-  elseif not stale then
+  if not stale and (vim.bo[bufnr].modified or not vim.bo[bufnr].eol) then
     saved.keep_file(bufnr)
+  elseif not vim.bo[bufnr].modified then
+    saved.keep_read(bufnr)
   end
 end
 
@@ -165,11 +165,14 @@ function M.settled(bufnr, is_gone)
 end
 
 ---@param bufnr integer
-local function keep_saved(bufnr)
+---@param was_written boolean else it was read
+local function keep_saved(bufnr, was_written)
   if vim.bo[bufnr].modified then
     saved.forget(bufnr)
+  elseif was_written then
+    saved.keep_written(bufnr)
   else
-    saved.keep(bufnr)
+    saved.keep_read(bufnr)
   end
 end
 
@@ -184,7 +187,7 @@ local function on_read_or_written(event)
     M.settled(bufnr)
     one.is_new = not one.stamp
     vim.bo[bufnr].autoread = false
-    keep_saved(bufnr)
+    keep_saved(bufnr, event.event == "BufWritePost")
   elseif lookup.is_file(bufnr) and is_below_a_root(bufnr) then
     M.track(bufnr)
   end

@@ -163,8 +163,6 @@ async def test_what_the_agents_own_tool_has_written_it_knows(host: Host) -> None
     await host.until_note("read")
     (host.cwd / "f.go").touch()
     await host.until_note("done")
-    await host.until("the call", lambda: host.of(events.FilesMaybeChanged))
-    host.app.receive("disk_changed", {"paths": [str(path)]})
     await host.until("the buffer to follow", lambda: "TWO" in buffer.text)
     (host.cwd / "f.went").touch()
     await host.editor.until_event(events.TurnEnd)

@@ -34,7 +34,7 @@ class Workspace:
         self.file.write_text(OLD)
         self.told: list[Followed] = []
         self.conflicts = Conflicts(root / "conflicts")
-        self.files = OpenFiles(self.editor, self.conflicts, self._followed, lambda: [str(self.root)])
+        self.files = OpenFiles(self.editor, self.conflicts, self._followed, lambda: [str(self.root)], lambda: None)
         self._seen = LastSeen(root / "seen")
 
     async def _followed(self, what: Followed) -> None:
