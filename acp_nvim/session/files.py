@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from acp_nvim import events
@@ -17,7 +17,13 @@ from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import Followed, OpenFiles
 from acp_nvim.workspace.read_text_file import read_text_file
-from acp_nvim.workspace.refusals import ConflictError, FileRefusedError, NoSuchFileError, NotAllowedError
+from acp_nvim.workspace.refusals import (
+    ConflictError,
+    DisallowedError,
+    FileRefusedError,
+    NoSuchFileError,
+    NotAllowedError,
+)
 from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.write_text_file import write_text_file
 
@@ -78,7 +84,7 @@ class AgentFiles:
         if what.path in self._own:
             await self._see_own(what)
         if what.kind != "read":
-            self._tell("info" if what.kind in ("merged", "moved") else "warn", what_followed(what))
+            self._tell("info" if what.kind in ("merged", "moved") else "warn", what_followed(what, self._name))
 
     async def _see_own(self, what: Followed) -> None:
         """What the agent itself has changed it knows; what else was in the file it may not have seen."""
@@ -104,12 +110,19 @@ class AgentFiles:
             path = await real_path
             written = await write_text_file(self._files, self._seen, path, wanted.content, self.save)
         except FileRefusedError as error:
-            self._tell("warn", _what_failed(wanted.path, error))
+            if not isinstance(error, DisallowedError):
+                self._tell("warn", _what_failed(self._name(wanted.path), error))
             raise _refusal("fs/write_text_file", error) from error
         if written == "merged":
-            self._tell("info", f"What the agent wrote into {path} was merged with edits that it had not seen.")
+            words = f"What the agent wrote into {self._name(path)} was merged with edits that it had not seen."
+            self._tell("info", words)
         self._narrator.publish(events.FileChanged(session=self._narrator.transcript.session, path=path, by="agent"))
         return {}
+
+    def _name(self, path: str) -> str:
+        """Short where the user works."""
+        top = self.roots.directories[0].rstrip(os.sep) + os.sep
+        return path.removeprefix(top)
 
     def _tell(self, level: Severity, words: str) -> None:
         self._narrator.notice(level, words)
@@ -126,24 +139,25 @@ def _what_failed(path: str, error: FileRefusedError) -> str:
     return f"The agent's write failed: {error}"
 
 
-def what_followed(what: Followed) -> str:
+def what_followed(what: Followed, name_of: Callable[[str], str] = str) -> str:
     """In words for the user."""
+    name = name_of(what.path)
     match what.kind:
         case "read":
-            return f"{what.path} was changed on disk, and read again."
+            return f"{name} was changed on disk, and read again."
         case "merged":
-            return f"{what.path} was changed on disk. That was merged with your unsaved edits: the buffer has both."
+            return f"{name} was changed on disk. That was merged with your unsaved edits: the buffer has both."
         case "conflict":
             return (
-                f"Your edits were kept: {what.path} was changed on disk, and the two cannot be merged: {what.why}. "
+                f"Your edits were kept: {name} was changed on disk, and the two cannot be merged: {what.why}. "
                 f"To :write the buffer makes your text the file's.{_kept('The version on disk', what.detail)}"
             )
         case "deleted":
-            return f"{what.path} was deleted. Its buffer keeps the text; to :write it brings the file back."
+            return f"{name} was deleted. Its buffer keeps the text; to :write it brings the file back."
         case "moved":
-            return f"{what.path} is now {what.detail}, and so is its buffer."
+            return f"{name} is now {name_of(what.detail)}, and so is its buffer."
         case "unreadable":
-            return f"{what.path} was changed on disk, but its buffer cannot follow: {what.detail}"
+            return f"{name} was changed on disk, but its buffer cannot follow: {what.detail}"
 
 
 def _kept(what: str, file: str) -> str:

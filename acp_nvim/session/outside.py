@@ -13,7 +13,7 @@ import msgspec
 from acp_nvim import events
 from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.session.permission_requests import PermissionRequests
-from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.refusals import DisallowedError, NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
 Access = Literal["read", "write"]
@@ -108,8 +108,8 @@ async def _refused(error: NotAllowedError) -> str:
     raise error
 
 
-def _disallowed(wanted: _Wanted) -> NotAllowedError:
-    return NotAllowedError(f"{wanted.refusal}, and the user did not allow it")
+def _disallowed(wanted: _Wanted) -> DisallowedError:
+    return DisallowedError(f"{wanted.refusal}, and the user did not allow it")
 
 
 def _fault(real: str) -> str | None:

@@ -11,6 +11,10 @@ class NotAllowedError(FileRefusedError):
     """The path is none of the session's."""
 
 
+class DisallowedError(NotAllowedError):
+    """The user was asked, and did not allow it."""
+
+
 class NoSuchFileError(FileRefusedError):
     """There is no such file."""
 
