@@ -123,7 +123,7 @@ class OpenFiles:
     async def write(self, path: str, current: OpenText, text: str, save: bool) -> BufferWrite | None:
         """Make `text` of what the buffer has; see `Editor.write_buffer`."""
         text = with_mark(text, current.text, current.encoding)
-        if save and is_known(current.encoding):
+        if is_known(current.encoding):
             encode(path, text, current.encoding)  # Neovim writes other characters for those that the encoding lacks
         change = difference(current.text, text)
         outcome = await _when_possible(lambda: self.editor.write_buffer(path, change, current.state, save))

@@ -165,6 +165,7 @@ async def test_an_answer_for_the_session_is_remembered_for_that_file_and_access(
     assert len(await told(host, note, 3)) == 3
     await host.until_state("idle")
     assert len(host.of(events.Permission)) == 1
+    assert host.of(events.Notice) == []  # who has said no knows why it failed
     other = {"read": "write", "write": "read"}[access]
     assert len(await asked(host, f"{other} {secret}", 2)) == 2
     host.answer(2, "reject_once")

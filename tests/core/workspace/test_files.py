@@ -335,8 +335,9 @@ async def test_characters_that_the_encoding_lacks_are_refused_by_name(
 ) -> None:
     buffer = workspace.editor.open(workspace.file)
     buffer.encoding = encoding
-    with pytest.raises(FileRefusedError, match=f"lacks '{text[0]}'"):
-        await workspace.write(text)
+    for save in (True, False):
+        with pytest.raises(FileRefusedError, match=f"lacks '{text[0]}'"):
+            await workspace.write(text, save=save)
     assert buffer.text == OLD
 
 
