@@ -344,3 +344,43 @@ def test_a_file_that_another_neovim_has_open_is_left_alone(editor, second, direc
     (swap,) = [*editor.places.directory.rglob("*file [[]1].txt.sw?")]
     swap.unlink()
     assert buffers(editor, "obstacle", str(path)) is None
+
+
+@pytest.mark.parametrize("how", ["cp -p", "eventignore", "q:"])
+def test_what_neovim_does_not_look_at_is_seen_all_the_same(editor, path, how):
+    before = path.stat()
+    path.with_name("new").write_text("others\n")
+    if how == "cp -p":
+        os.utime(path.with_name("new"), ns=(before.st_atime_ns, before.st_mtime_ns))
+    path.with_name("new").replace(path)
+    if how == "eventignore":
+        editor.command("set eventignore=all")
+    elif how == "q:":
+        editor.api("input", "q:")
+        editor.wait_until("vim.fn.getcmdwintype() == ':'")
+    assert read(editor, path)["stale"] == "changed"
+    assert editor.api("get_mode")["blocking"] is False
+    follow(editor, path, "others\n")
+    assert "stale" not in read(editor, path)
+    assert path.read_text() == "others\n"
+    assert read(editor, path)["text"] == "others\n"
+
+
+def test_a_write_without_autocommands_is_the_users_own(editor, path):
+    editor.keys("Atyped<Esc>")
+    editor.keys(":noautocmd write<CR>")
+    editor.wait_until(lambda: told(editor))
+    follow(editor, path)
+    assert read(editor, path)["modified"] is False
+    assert buffers(editor, "saved_text", str(path)) == OLD.replace("one", "onetyped")
+    editor.keys("u")
+    assert read(editor, path)["modified"] is True
+
+
+def test_undo_to_what_the_file_had_once_is_a_change(editor, path):
+    editor.keys("Atyped<Esc>")
+    by_others(path, "one\ntwo\n3\n")
+    follow(editor, path, "onetyped\ntwo\n3\n", "one\ntwo\n3\n")
+    editor.keys("uu")
+    assert editor.buffer_text() == OLD.rstrip()
+    editor.wait_until("vim.bo.modified")

@@ -27,10 +27,13 @@ end
 ---@param change acp.TextChange
 ---@return boolean lines above the cursor may come or go
 local function moves_cursor(change)
-  if not change.lines then
-    return true
+  local cursor = vim.fn.line(".")
+  if not change.lines or change.first >= cursor then
+    return not change.lines
   end
-  return change.first < vim.fn.line(".") and change.count ~= #change.lines
+  local is_above = change.first + change.count < cursor
+  local is_as_long = change.count == #change.lines
+  return not is_as_long or (not is_above and change.count > 1) -- as long in all, but not up to the cursor
 end
 
 ---The host tries again. Who leaves a command half typed for long gets it ended, rather than a wrong line changed.

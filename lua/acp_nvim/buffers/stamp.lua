@@ -34,10 +34,20 @@ function M.settle(bufnr)
     return
   end
   local id = api.nvim_create_autocmd("BufWriteCmd", { buffer = bufnr, callback = function() end })
-  pcall(api.nvim_buf_call, bufnr, function()
-    vim.cmd("silent! keepalt lockmarks write!")
+  M.with_autocommands(function()
+    api.nvim_buf_call(bufnr, function()
+      vim.cmd("silent! keepalt lockmarks write!")
+    end)
   end)
   api.nvim_del_autocmd(id)
+end
+
+---@param run fun() whose autocommands are fired although somebody wants to have all ignored
+function M.with_autocommands(run)
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = ""
+  pcall(run)
+  vim.o.eventignore = ignored
 end
 
 return M

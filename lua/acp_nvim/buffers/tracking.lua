@@ -72,6 +72,20 @@ local function check_created(bufnr)
   end
 end
 
+---Neovim looks at the time of the last change alone, and not everywhere.
+---@param bufnr integer
+local function check_stamp(bufnr)
+  local one = tracked[bufnr]
+  if not one or one.stale then
+    return
+  end
+  local now = stamp.of(api.nvim_buf_get_name(bufnr))
+  local before = not one.is_gone and one.stamp or nil
+  if now ~= before then
+    M.mark_stale(bufnr, now and "changed" or "deleted")
+  end
+end
+
 ---@param bufnr integer
 function M.track(bufnr)
   if tracked[bufnr] then
@@ -137,7 +151,10 @@ function M.check(bufnr)
   M.track(bufnr)
   check_created(bufnr)
   if not tracked[bufnr].is_new then
-    pcall(vim.cmd, ("silent! checktime %d"):format(bufnr))
+    stamp.with_autocommands(function()
+      vim.cmd(("silent! checktime %d"):format(bufnr))
+    end)
+    check_stamp(bufnr)
   end
   local one = tracked[bufnr] or {}
   return one.stale, one.stamp
@@ -206,6 +223,16 @@ function M.ours(run)
   return first, second
 end
 
+---By undo, to a text that the file had once; or by a write without autocommands: then the file is another one, and the
+---host finds that it has the same text.
+---@param bufnr integer
+local function on_unmodified(bufnr)
+  if saved.is_another(bufnr) then
+    vim.bo[bufnr].modified = true
+    M.check(bufnr)
+  end
+end
+
 local function watch()
   api.nvim_clear_autocmds({ group = GROUP })
   api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufWritePost", "BufFilePost" }, {
@@ -215,9 +242,10 @@ local function watch()
   })
   api.nvim_create_autocmd("BufModifiedSet", {
     group = GROUP,
+    nested = true,
     callback = function(event)
-      if tracked[event.buf] and not vim.bo[event.buf].modified and saved.is_another(event.buf) then
-        vim.bo[event.buf].modified = true
+      if tracked[event.buf] and not vim.bo[event.buf].modified then
+        on_unmodified(event.buf)
       end
     end,
   })
