@@ -48,12 +48,14 @@ class BufferWrite(msgspec.Struct, frozen=True):
     """What became of a change of a buffer.
 
     Done: `state` is the new one, and `text` what the buffer has when that is not what was asked for (autocommands
-    change what is saved). Not done, and everything is as it was: `error` says why, or `changed` that the buffer or its
-    file was in another state than the caller knows, or `busy` that the user is in the middle of a command.
+    change what is saved); `stale` that a program has changed the file since, as formatters do. Not done, and everything
+    is as it was: `error` says why, or `changed` that the buffer or its file was in another state than the caller knows,
+    or `busy` that the user is in the middle of a command.
     """
 
     state: str | None = None
     text: str | None = None
+    stale: bool = False
     changed: bool = False
     busy: bool = False
     error: str | None = None

@@ -134,7 +134,7 @@ FOLLOW_ATTEMPTS: Final = 5
 """How often a buffer is brought up to its file, or a file written, while somebody changes either: keys take 100 ms."""
 
 BUSY_SECONDS: Final = 8.0
-"""Time that a change of a buffer waits for the user to finish a half typed command; the editor ends it after 5 s."""
+"""Time that a change of a buffer waits for the user to finish a half typed command; then the agent is told to retry."""
 
 BUSY_POLL_SECONDS: Final = 0.05
 """Time between two looks whether it is finished."""

@@ -62,7 +62,10 @@ class _Write:
             raise FileRefusedError(f"{self._path} was not written: {outcome.error}. Everything is as it was.")
         if outcome is None or outcome.state is None:
             return None
-        return await self._done(text, text if outcome.text is None else outcome.text)
+        now = text if outcome.text is None else outcome.text
+        if outcome.stale and (formatted := await self._files.read(self._path)) is not None:
+            now = formatted.text
+        return await self._done(text, now)
 
     async def _current(self) -> OpenText | None:
         """The buffer; at first as it was last heard of, if the agent knows that text: the editor says if it is not."""

@@ -118,6 +118,7 @@ end
 ---@class acp.BufferWrite
 ---@field state? string of the buffer after it
 ---@field text? string what it has then, when that is not what was asked for
+---@field stale? boolean somebody has changed the file when it was saved, a formatter for example
 ---@field changed? boolean the buffer or the file was in another state, and nothing was done
 ---@field busy? boolean the user is in the middle of a command, and nothing was done
 ---@field error? string why nothing was done
@@ -152,7 +153,11 @@ local function save(bufnr, before, change, undo)
     saved.keep_changed(bufnr, before, change)
   end
   tracking.settled(bufnr)
-  return { state = text.state(bufnr), text = formatted and text.of_buffer(bufnr) or nil }
+  return {
+    state = text.state(bufnr),
+    text = formatted and text.of_buffer(bufnr) or nil,
+    stale = tracking.check(bufnr) ~= nil,
+  }
 end
 
 ---@param path string

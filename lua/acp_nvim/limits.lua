@@ -14,7 +14,7 @@ return {
   textlock_retry_ms = 20, -- until a batch that met a text lock is tried again
   follow_bytes = 8 * 1024 * 1024, -- of a file that is opened to follow the agent
   follow_light_ms = 800, -- how long the line stays lit
-  pending_ms = 5000, -- that a change of a buffer waits for a half typed command: as long as one thinks about a motion
+  menu_ms = 3000, -- that a change of a buffer waits for a menu of completions: as long as one looks for a word in it
   realpath_ms = 2000, -- how long the real path of a buffer is believed
   saved_text_bytes = 16 * 1024 * 1024, -- of a buffer whose saved text is kept for merging: as much as people edit by hand
   health_ms = 2000, -- how long :checkhealth waits for Python

@@ -157,3 +157,14 @@ def test_when_the_session_ends_the_buffers_are_the_users_again(desk: Desk) -> No
     assert desk.nvim.lua("return vim.bo[_G.file].autoread") is False
     desk.nvim.command("AcpStop")
     desk.nvim.wait_until("vim.bo[_G.file].autoread ~= false")
+
+
+def test_what_a_formatter_program_makes_of_a_saved_file_the_agent_knows(desk: Desk) -> None:
+    desk.nvim.command(f"autocmd BufWritePost {desk.file} silent !sed -i s/three/THREE/ %")
+    desk.nvim.command(f"edit {desk.file}")
+    for old, new in (("two", "2"), ("four", "4")):
+        desk.say(f"write {desk.file} {old} {new}")
+    assert desk.script.notes("error") == []
+    desk.until_text("one\n2\nTHREE\n4\nfive")
+    assert desk.file.read_text() == "one\n2\nTHREE\n4\nfive\n"
+    assert "edits" not in desk.nvim.chat_text()

@@ -7,21 +7,39 @@ local M = {}
 local api = vim.api
 local NS = api.nvim_create_namespace("acp_nvim.pending")
 
----@type integer? when something was first in the way
-local since
----@type boolean whether the user's half command was ended for that
-local ended = false
+---@type integer? when a menu of completions was first in the way
+local menu_since
+---@type boolean what is typed is put into the other lines of a block at its end
+local in_block = false
 
----@return string? keys that end what the user is in the middle of; nil when it is nothing of the kind
-local function way_out()
-  local mode = api.nvim_get_mode().mode
-  if mode:match("^no") then
-    return "<Esc>"
-  elseif mode:match("^[iR]v?[cx]") then -- completion
-    return "<C-e>"
-  elseif mode == "c" and vim.fn.getcmdtype():match("[/?]") then
-    return "<Esc>"
-  end
+local GROUP = api.nvim_create_augroup("acp_nvim.pending", {})
+api.nvim_create_autocmd("ModeChanged", {
+  group = GROUP,
+  pattern = "*:i*",
+  callback = function(event)
+    in_block = in_block or vim.startswith(event.match, "\22")
+  end,
+})
+api.nvim_create_autocmd("InsertLeave", {
+  group = GROUP,
+  callback = function()
+    in_block = false
+  end,
+})
+
+---@param mode string
+---@return boolean
+local function is_menu(mode)
+  return mode:match("^[iR]v?[cx]") ~= nil
+end
+
+---@param mode string
+---@return boolean
+local function is_half_typed(mode)
+  return mode:match("^no") ~= nil
+    or is_menu(mode)
+    or (in_block and mode:match("^i") ~= nil)
+    or (mode == "c" and vim.fn.getcmdtype():match("[/?]") ~= nil)
 end
 
 ---@param change acp.TextChange
@@ -36,22 +54,28 @@ local function moves_cursor(change)
   return not is_as_long or (not is_above and change.count > 1) -- as long in all, but not up to the cursor
 end
 
----The host tries again. Who leaves a command half typed for long gets it ended, rather than a wrong line changed.
+---A menu that stays open gets closed: users of automatic completion would keep all writes waiting.
+local function close_old_menu()
+  menu_since = menu_since or vim.uv.now()
+  if vim.uv.now() - menu_since > limits.menu_ms then
+    menu_since = nil
+    api.nvim_input("<C-e>")
+  end
+end
+
+---The host tries again, for some time.
 ---@param bufnr integer
 ---@param change? acp.TextChange
 ---@return boolean
 function M.is_in_the_way(bufnr, change)
-  local keys = change and bufnr == api.nvim_get_current_buf() and moves_cursor(change) and way_out() or nil
-  if not keys then
-    since, ended = nil, false
-    return false
+  local mode = api.nvim_get_mode().mode
+  local busy = change ~= nil and bufnr == api.nvim_get_current_buf() and is_half_typed(mode) and moves_cursor(change)
+  if busy and is_menu(mode) then
+    close_old_menu()
+  else
+    menu_since = nil
   end
-  since = since or vim.uv.now()
-  if not ended and vim.uv.now() - since > limits.pending_ms then
-    ended = true
-    api.nvim_input(keys)
-  end
-  return true
+  return busy
 end
 
 ---@return string? toggle keys that make Visual mode of the mode, and back; nil when nothing is selected

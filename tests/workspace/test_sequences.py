@@ -1,0 +1,19 @@
+"""Random sequences of what users, agents and other programs do to files: nothing the user typed is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.workspace.play import company
+
+
+@pytest.mark.parametrize(
+    ("seeds", "write"),
+    [(range(0, 50), "save"), (range(50, 100), "save"), (range(100, 150), "save"), (range(150, 200), "buffer")],
+    ids=str,
+)
+def test_nothing_is_lost(tmp_path: Path, seeds: range, write: str) -> None:
+    with company(tmp_path, write) as players:
+        players.play_seeds(seeds)
