@@ -69,9 +69,10 @@ class Others:
             file.path = new
             if before is not None:
                 self.stage.wait(lambda: self.stage.buffer(new), "rename", f"the buffer of {old} to be that of {new}")
-            file.stale = file.stale and before is not None
 
         self._noticed(rename)
+        if before is None:  # whose name was another is known of files that are open
+            file.told, file.asked = None, False
         return f"the agent's tool renames it to {new.name}"
 
     def agent_told(self, file: Watched, rng: random.Random, _number: int) -> str | None:

@@ -8,12 +8,10 @@ import pytest
 
 from tests.workspace.play import company
 
+BATCHES = [(range(0, 50), "save"), (range(50, 100), "save"), (range(100, 150), "save"), (range(150, 200), "buffer")]
 
-@pytest.mark.parametrize(
-    ("seeds", "write"),
-    [(range(0, 50), "save"), (range(50, 100), "save"), (range(100, 150), "save"), (range(150, 200), "buffer")],
-    ids=str,
-)
+
+@pytest.mark.parametrize(("seeds", "write"), BATCHES, ids=str)
 def test_nothing_is_lost(tmp_path: Path, seeds: range, write: str) -> None:
     with company(tmp_path, write) as players:
         players.play_seeds(seeds)
