@@ -172,8 +172,7 @@ class AgentFiles:
         file.undo_to = scene.buffer.lines if scene.buffer and changed and not file.stale else None
         file.learn(text)
         file.told = text if result == text else None
-        if self.stage.saves or after.buffer is None:
-            file.followed()
+        file.followed()  # the buffer was brought up to the file before
 
     def _check_survived(self, file: Watched, scene: Scene, text: str, result: str) -> None:
         current = scene.current or ""
