@@ -85,3 +85,18 @@ def test_one_line_of_twenty_thousand_is_one_change(scenery):
     assert place.buffer.lines == lines
     assert place.lua("_G.changes.lines") == [[14_999, 15_000, 15_000]]
     assert place.lua("_G.changes.bytes") == [[14_999, 16, 1, 2]]  # "e" has become "is"
+
+
+def test_what_lies_between_two_changes_is_not_touched(scenery):
+    place = scenery(20_000)
+    nvim = place.stage.nvim
+    nvim.lua(MARKS, [[row, 3] for row in range(1_000, 19_000, 1_000)])
+    marks = nvim.lua(FIND_MARKS)
+    nvim.lua(LISTEN)
+    lines = list(place.lines)
+    lines[19_500:19_501] = ["another line", "and one more"]
+    lines[10] = "another line"
+    place.agent_writes(lines)
+    assert place.buffer.lines == lines
+    assert sorted(place.lua("_G.changes.lines")) == [[10, 11, 11], [19_500, 19_501, 19_502]]
+    assert nvim.lua(FIND_MARKS) == marks
