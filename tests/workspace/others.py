@@ -117,7 +117,8 @@ class Others:
     def _settle(self, file: Watched, before: Buffer, told: int) -> None:
         disk = on_disk(file.path)
         if disk is None:
-            self._wait_told(file, told)
+            if file.synced is not None:  # else it was gone before, as far as Neovim knows
+                self._wait_told(file, told)
             self._check_intact(file, before)
         elif not before.modified:
             self.stage.wait(lambda: self._follows(file, disk), "follow disk", f"the buffer to be as the file: {disk!r}")

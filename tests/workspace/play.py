@@ -49,23 +49,27 @@ class Player:
             file.undo_to = None
         act = next(getattr(actor, step.op) for actor in self._actors if hasattr(actor, step.op))
         self.done.append(f"{step.number} {step.op} of {file.path.name}: ...")
-        current = self.stage.current()
+        hidden = self._hidden()
         words = act(file, random.Random(step.roll), step.number)
         self.done[-1] = f"{step.number} {step.op} of {file.path.name}: {words or '(cannot be done now)'}"
         if step.op == "undo":
             file.undo_to = None
-        self._wait_noticed(current)
+        self._wait_noticed(hidden)
         self.stage.check_unblocked()
         self.stage.check_said()
         for file in self.files:
             check_file(self.stage, file)
 
-    def _wait_noticed(self, before: int) -> None:
-        """When the user has come to another buffer, Neovim has looked at its file."""
-        now = self.stage.current()
+    def _hidden(self) -> set[int]:
+        """Buffers of the files that no window shows."""
+        buffers = (self.stage.buffer(file.path) for file in self.files)
+        return {buffer.number for buffer in buffers if buffer is not None and not buffer.windows}
+
+    def _wait_noticed(self, hidden: set[int]) -> None:
+        """When the user has come to a hidden buffer, Neovim has looked at its file."""
         for file in self.files:
             buffer = self.stage.buffer(file.path)
-            if file.stale and buffer is not None and before != now == buffer.number:
+            if file.stale and buffer is not None and buffer.windows and buffer.number in hidden:
                 self.stage.wait(partial(file.look_again, self.stage), "come to", f"news of {file.path} to be noticed")
 
     def _check_left_alone(self) -> None:

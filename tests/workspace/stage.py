@@ -110,10 +110,6 @@ class Stage:
             text,
         )
 
-    def current(self) -> int:
-        """The buffer where the user is."""
-        return int(self.nvim.api("get_current_buf"))
-
     def undo_texts(self, buffer: Buffer) -> list[str]:
         texts: list[str] = self.nvim.lua("return stage.undo_texts(...)", buffer.number)
         return texts

@@ -140,6 +140,7 @@ HALF_DONE = {
     "operator": ("0d", "no", "w", lambda line: line.partition(" ")[2]),
     "operator with a count": ("02d", "no", "w", lambda line: line.split(" ", 2)[2]),
     "search": ("0/of", "c", "<CR>x", lambda line: line.replace("of", "f")),
+    "insert in a block": ("0<C-v>I", "i", "x<Esc>", lambda line: "x" + line),
     "completion": ("A l<C-n>", "ic", "<C-y>!<Esc>", lambda line: f"{line} line!"),
 }
 
