@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -136,7 +136,7 @@ class App:
         self._catalogue = Catalogue()
         self._config = Config()
         self._sessions: dict[int, Session] = {}
-        self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories, tasks.start_soon)
+        self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories, self._start)
         self._seen_directory: Path | None = None
         self._methods: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
             "hello": (Hello, self._hello),
@@ -239,7 +239,10 @@ class App:
 
     def _disk_changed(self, news: DiskChanged) -> None:
         for path in news.paths:
-            self._tasks.start_soon(self._files.disk_changed, path)
+            self._start(self._files.disk_changed, path)
+
+    def _start(self, act: Callable[..., Awaitable[None]], *args: Any) -> None:
+        self._tasks.start_soon(_guarded, act, *args)
 
     def _directories(self) -> list[str]:
         """Where agents work."""
@@ -252,6 +255,14 @@ class App:
             await session.requests.files.followed(what)
         if not concerned and what.kind == "conflict":
             self._editor.publish(events.Error(text=what_followed(what), code="conflict"))
+
+
+async def _guarded(act: Callable[..., Awaitable[None]], *args: Any) -> None:
+    """What fails beside the sessions must not take them along."""
+    try:
+        await act(*args)
+    except Exception:
+        log.exception("%s%r failed", act, args)
 
 
 def _configured_env(config: Config) -> dict[str, str]:

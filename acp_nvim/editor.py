@@ -50,12 +50,13 @@ class BufferWrite(msgspec.Struct, frozen=True):
     Done: `state` is the new one, and `text` what the buffer has when that is not what was asked for (autocommands
     change what is saved); `stale` that a program has changed the file since, as formatters do. Not done, and everything
     is as it was: `error` says why, or `changed` that the buffer or its file was in another state than the caller knows,
-    or `busy` that the user is in the middle of a command.
+    or `busy` that the user is in the middle of a command. `torn`: but the file is half written.
     """
 
     state: str | None = None
     text: str | None = None
     stale: bool = False
+    torn: bool = False
     changed: bool = False
     busy: bool = False
     error: str | None = None
@@ -94,8 +95,8 @@ class Editor(Protocol):
     async def follow_disk(self, path: str, state: str, found: FoundOnDisk) -> BufferWrite | None:
         """The buffer stands for the file as it is now, if both are still in these states."""
 
-    async def file_gone(self, path: str) -> None:
-        """There is no such file any more; its buffer stays."""
+    async def file_gone(self, path: str) -> bool:
+        """There is no such file any more; its buffer stays. False when it is back."""
 
     async def file_moved(self, path: str, new: str) -> bool:
         """The buffer goes by the new name of its file; False when it cannot."""

@@ -139,5 +139,11 @@ BUSY_SECONDS: Final = 8.0
 BUSY_POLL_SECONDS: Final = 0.05
 """Time between two looks whether it is finished."""
 
+EMPTY_SECONDS: Final = 0.2
+"""Time for a file that somebody has emptied to get its new text, before its buffer is emptied too."""
+
+PART_CHARS: Final = 256 * 1024
+"""Length of a text up to which parts of it are found on the event loop: that takes 10 ms."""
+
 MOVED_ENTRIES: Final = 50_000
 """Directory entries looked at for a file that was renamed: 0.2 s; a workspace with more has its files near by."""

@@ -68,9 +68,9 @@ class NvimEditor:
         told = msgspec.to_builtins(found)
         return msgspec.convert(await self._rpc.call_lua(BUFFERS, "follow_disk", path, state, told), BufferWrite | None)
 
-    async def file_gone(self, path: str) -> None:
+    async def file_gone(self, path: str) -> bool:
         """See `Editor`."""
-        await self._rpc.call_lua(BUFFERS, "file_gone", path)
+        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "file_gone", path), bool)
 
     async def file_moved(self, path: str, new: str) -> bool:
         """See `Editor`."""

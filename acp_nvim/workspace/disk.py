@@ -39,6 +39,11 @@ async def read(path: str, hint: str | None = None) -> DiskText:
     return await anyio.to_thread.run_sync(_read, path, hint)
 
 
+async def stamp(path: str) -> str | None:
+    """The stamp of the file as it is now; None when there is none."""
+    return await anyio.to_thread.run_sync(_stamp, path)
+
+
 async def write(path: str, text: str, encoding: str = "utf-8", expected: str | None = None) -> str:
     """Replace the file with that real path in one step, if its stamp is still `expected`; returns the new stamp.
 
@@ -46,6 +51,13 @@ async def write(path: str, text: str, encoding: str = "utf-8", expected: str | N
     the file is another one than that, and `FileRefusedError`; in both cases nothing was written.
     """
     return await anyio.to_thread.run_sync(_write, path, text, encoding, expected)
+
+
+def _stamp(path: str) -> str | None:
+    try:
+        return stamp_of(os.stat(path))
+    except OSError:
+        return None
 
 
 def _read(path: str, hint: str | None) -> DiskText:

@@ -93,6 +93,10 @@ class LastSeen:
             return sight.text == text
         return sight.copy is not None and sight.copy.digest == digest(encode(text))
 
+    def has(self, path: str) -> bool:
+        """Whether it saw anything there, even if the text is no longer kept."""
+        return path in self._sights
+
     async def text(self, path: str) -> str | None:
         """What the agent last saw there; None when it saw nothing, or that is no longer kept."""
         while (sight := self._sights.pop(path, None)) is not None:

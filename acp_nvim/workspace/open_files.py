@@ -12,7 +12,7 @@ import anyio
 import msgspec
 
 from acp_nvim.editor import BufferText, BufferWrite, Editor, FoundOnDisk
-from acp_nvim.limits import BUSY_POLL_SECONDS, BUSY_SECONDS, FOLLOW_ATTEMPTS
+from acp_nvim.limits import BUSY_POLL_SECONDS, BUSY_SECONDS, EMPTY_SECONDS, FOLLOW_ATTEMPTS
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.buffer_texts import BufferTexts, KnownText
 from acp_nvim.workspace.conflicts import Conflict, Conflicts
@@ -130,7 +130,18 @@ class OpenFiles:
         if outcome is not None and outcome.state is not None:
             now = text if outcome.text is None else outcome.text
             self._texts.put(path, KnownText(outcome.state, now, current.encoding))
+        if outcome is not None and outcome.torn:
+            await self._mend(path, current.encoding)
         return outcome
+
+    async def _mend(self, path: str, encoding: str) -> None:
+        """The editor could not write all of the file: it gets back what it had."""
+        saved = await self.editor.saved_text(path)
+        try:
+            if saved is not None:
+                await disk.write(path, saved, encoding, await disk.stamp(path))
+        except FileRefusedError as error:
+            log.error("%s is half written, and could not be mended: %s", path, error)
 
     async def _follow(self, path: str, current: OpenText, buffer: BufferText) -> bool:
         """Bring a buffer that is behind up to its file. True: there is nothing to bring, and it stays as it is."""
@@ -144,6 +155,8 @@ class OpenFiles:
                 await self._on_followed(Followed(path, "unreadable", str(error)))
             raise
         self._unreadable.pop(path, None)
+        if found.text == "" != current.text and await self._is_being_written(path, found.stamp):
+            return False
         common = await self._common(path, current, found.text)
         text = current.text if common.text is None else common.text
         on_disk = FoundOnDisk(
@@ -153,11 +166,18 @@ class OpenFiles:
             text=None if text == found.text else found.text,
         )
         outcome = await _when_possible(lambda: self.editor.follow_disk(path, current.state, on_disk))
+        if outcome is not None and outcome.error is not None:
+            raise FileRefusedError(f"{path} was changed on disk, and its buffer cannot follow: {outcome.error}")
         if outcome is None or outcome.state is None:
             return False
         self._texts.forget(path)
         await self._on_followed(await self._told(path, current, common, found.text))
         return False
+
+    async def _is_being_written(self, path: str, empty: str) -> bool:
+        """Many programs empty a file, and then fill it: that is one change."""
+        await anyio.sleep(EMPTY_SECONDS)
+        return await disk.stamp(path) != empty
 
     async def _common(self, path: str, current: OpenText, found: str) -> _Common:
         """What the buffer should have."""
@@ -183,8 +203,8 @@ class OpenFiles:
         if new is not None and await self.editor.file_moved(path, new):
             await self._on_followed(Followed(path, "moved", new))
             return False
-        await self.editor.file_gone(path)
-        await self._on_followed(Followed(path, "deleted"))
+        if await self.editor.file_gone(path):
+            await self._on_followed(Followed(path, "deleted"))
         return False
 
 
@@ -198,10 +218,11 @@ class _Common(msgspec.Struct, frozen=True):
 
 async def _when_possible(change: Callable[[], Awaitable[BufferWrite | None]]) -> BufferWrite | None:
     """What becomes of it, as soon as the user is not in the middle of a command. Raises `FileRefusedError`."""
-    with anyio.move_on_after(BUSY_SECONDS):
-        while True:
-            outcome = await change()
-            if outcome is None or not outcome.busy:
-                return outcome
-            await anyio.sleep(BUSY_POLL_SECONDS)
-    raise FileRefusedError("the user is in the middle of a command; try again")
+    deadline = anyio.current_time() + BUSY_SECONDS
+    while True:
+        outcome = await change()  # the editor may take its time, and must be heard: what it is asked it does
+        if outcome is None or not outcome.busy:
+            return outcome
+        if anyio.current_time() > deadline:
+            raise FileRefusedError("the user is in the middle of a command; try again")
+        await anyio.sleep(BUSY_POLL_SECONDS)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from acp_nvim.limits import MAX_FILE_BYTES
+from collections.abc import Callable
+from typing import Any
+
+import anyio.to_thread
+
+from acp_nvim.limits import MAX_FILE_BYTES, PART_CHARS
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
@@ -22,10 +27,19 @@ async def read_text_file(files: OpenFiles, seen: LastSeen, path: str, line: int 
             await seen.remember(path, text)
             return text
         known = await seen.text(path)
-        if known is None:
+        if known is None and not seen.has(path):
             known = text if buffer is None else await files.saved(path, buffer)
-        await seen.remember(path, shown(known, text, line, limit))
-    return cut(text, line, limit)
+        if known is not None:
+            view = text if known == text else await _off_the_loop(text, shown, known, text, line, limit)
+            await seen.remember(path, view)
+    return await _off_the_loop(text, cut, text, line, limit)
+
+
+async def _off_the_loop(text: str, find: Callable[..., str], *args: Any) -> str:
+    """Long texts take long."""
+    if len(text) <= PART_CHARS:
+        return find(*args)
+    return await anyio.to_thread.run_sync(find, *args)
 
 
 def _checked(path: str, buffer: OpenText) -> str:

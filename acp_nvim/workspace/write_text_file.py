@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from contextlib import suppress
+from typing import Literal, NoReturn
 
 import anyio
 
@@ -53,7 +54,7 @@ class _Write:
         buffer = await self._current()
         if buffer is None:
             return await self._write_file()
-        base = await self._seen.text(self._path)
+        base = await self._base(buffer.text)
         if base is None:
             base = await self._files.saved(self._path, buffer)
         text = await self._merged(base, buffer.text)
@@ -63,8 +64,9 @@ class _Write:
         if outcome is None or outcome.state is None:
             return None
         now = text if outcome.text is None else outcome.text
-        if outcome.stale and (formatted := await self._files.read(self._path)) is not None:
-            now = formatted.text
+        if outcome.stale:
+            with suppress(FileRefusedError):  # whoever has changed it: it is written
+                now = (await disk.read(self._path, buffer.encoding)).text
         return await self._done(text, now)
 
     async def _current(self) -> OpenText | None:
@@ -75,14 +77,26 @@ class _Write:
             return last
         return await self._files.read(self._path)
 
+    async def _base(self, now: str) -> str | None:
+        """What the agent has seen; None when it has seen nothing."""
+        base = await self._seen.text(self._path)
+        if base is None and self._seen.has(self._path):
+            if not self._seen.knows(self._path, now):
+                await self._conflict(None, "what you have seen of it is not kept any more")
+            return now
+        return base
+
+    async def _conflict(self, base: str | None, why: str) -> NoReturn:
+        kept = await self._files.conflicts.keep(Conflict(self._path, base, self._text, by="fs/write_text_file"))
+        raise ConflictError(self._path, why, kept)
+
     async def _merged(self, base: str | None, now: str) -> str:
         """What is to be written over `now`."""
         if base is None or base == now:
             return self._text
         merged = await merge(base, now, self._text)
         if merged.text is None:
-            conflict = Conflict(self._path, base, self._text, by="fs/write_text_file")
-            raise ConflictError(self._path, merged.why, await self._files.conflicts.keep(conflict))
+            await self._conflict(base, merged.why)
         return merged.text
 
     async def _write_file(self) -> Written | None:
@@ -97,7 +111,7 @@ class _Write:
             if found is None:
                 await disk.write(self._path, self._text)
                 return await self._done(self._text, self._text)
-            text = await self._merged(await self._seen.text(self._path), found.text)
+            text = await self._merged(await self._base(found.text), found.text)
             text = with_mark(text, found.text, found.encoding)
             await disk.write(self._path, text, found.encoding, found.stamp)
             return await self._done(text, text)

@@ -119,9 +119,17 @@ end
 ---@field state? string of the buffer after it
 ---@field text? string what it has then, when that is not what was asked for
 ---@field stale? boolean somebody has changed the file when it was saved, a formatter for example
+---@field torn? boolean the file is half written, and the host is to mend it
 ---@field changed? boolean the buffer or the file was in another state, and nothing was done
 ---@field busy? boolean the user is in the middle of a command, and nothing was done
 ---@field error? string why nothing was done
+
+---@param err any why a buffer could not be changed
+---@return acp.BufferWrite
+local function refusal(err)
+  local is_text_lock = tostring(err):find("E565", 1, true) ~= nil -- it passes by itself
+  return { busy = is_text_lock, error = not is_text_lock and ("the buffer takes no text: " .. tostring(err)) or nil }
+end
 
 ---@param bufnr integer
 ---@param change acp.TextChange
@@ -133,8 +141,7 @@ local function try(bufnr, change, undo)
     return { state = text.state(bufnr) }
   end
   undo()
-  local is_text_lock = tostring(err):find("E565", 1, true) ~= nil -- it passes by itself
-  return { changed = is_text_lock, error = not is_text_lock and ("the buffer takes no text: " .. tostring(err)) or nil }
+  return refusal(err)
 end
 
 ---@param bufnr integer
@@ -146,7 +153,7 @@ local function save(bufnr, before, change, undo)
   local problem, formatted = disk.save(bufnr)
   if problem then
     undo()
-    return { error = problem }
+    return { error = problem, torn = formatted }
   elseif formatted then
     saved.keep_written(bufnr)
   else
@@ -205,6 +212,29 @@ local function unlocked(bufnr, run)
   end
 end
 
+---@param bufnr integer
+---@param found acp.DiskText
+---@return boolean ok
+---@return any err and everything is as it was
+local function bring(bufnr, found)
+  local modified, encoding = vim.bo[bufnr].modified, vim.bo[bufnr].fileencoding
+  local ok, err = pcall(unlocked, bufnr, function()
+    if found.change then
+      vim.bo[bufnr].modified = true -- what undo then comes back to is not what is in the file
+      apply(bufnr, found.change, not found.text)
+    end
+    local stays = found.text and not found.change
+    if not stays and found.encoding ~= text.encoding(bufnr) and not vim.bo[bufnr].binary then
+      vim.bo[bufnr].fileencoding = found.encoding
+    end
+    vim.bo[bufnr].modified = found.text ~= nil
+  end)
+  if not ok then
+    vim.bo[bufnr].fileencoding, vim.bo[bufnr].modified = encoding, modified
+  end
+  return ok, err
+end
+
 ---The buffer follows its file.
 ---@param path string
 ---@param state string that the host has seen
@@ -219,17 +249,10 @@ function M.follow_disk(path, state, found)
   elseif pending.is_in_the_way(bufnr, found.change) then
     return { busy = true }
   end
-  unlocked(bufnr, function()
-    local stays = found.text and not found.change
-    if not stays and found.encoding ~= text.encoding(bufnr) and not vim.bo[bufnr].binary then
-      vim.bo[bufnr].fileencoding = found.encoding
-    end
-    if found.change then
-      vim.bo[bufnr].modified = true -- what undo then comes back to is not what is in the file
-      apply(bufnr, found.change, not found.text)
-    end
-    vim.bo[bufnr].modified = found.text ~= nil
-  end)
+  local ok, err = bring(bufnr, found)
+  if not ok then
+    return refusal(err)
+  end
   if found.text then
     saved.keep_text(bufnr, found.text)
   else
@@ -245,25 +268,32 @@ end
 
 ---The file is no more; the buffer stays.
 ---@param path string
+---@return boolean gone not when it is back
 function M.file_gone(path)
   local bufnr = lookup.find(path)
-  if bufnr and not vim.uv.fs_stat(path) then
-    tracking.settled(bufnr, true)
+  if not bufnr or vim.uv.fs_stat(path) then
+    return false
   end
+  tracking.settled(bufnr, true)
+  return true
 end
 
 ---The file goes by another name now, and so does its buffer.
 ---@param path string
 ---@param new string
----@return boolean moved not when a buffer has the new name already
+---@return boolean moved not when a buffer has the new name already, or the file is back
 function M.file_moved(path, new)
   local bufnr = lookup.find(path)
-  if not bufnr or lookup.find(new) then
+  if not bufnr or lookup.find(new) or vim.uv.fs_stat(path) then
     return false
   end
-  return tracking.ours(function()
+  local moved = tracking.ours(function()
     return gone.rename(bufnr, new)
   end)
+  if moved then
+    tracking.settled(bufnr)
+  end
+  return moved
 end
 
 M.refresh = tracking.check_all

@@ -43,15 +43,32 @@ local function reason(err)
   return (words:gsub("^.-(E%d+:)", "%1"))
 end
 
+---What formatters do to the line that the user is typing would not be undisturbed typing.
+---@param bufnr integer
+---@return string ignored events
+local function untimely(bufnr)
+  local is_typing = bufnr == api.nvim_get_current_buf() and api.nvim_get_mode().mode:match("^[iR]") ~= nil
+  return is_typing and "BufWritePre" or ""
+end
+
 ---@param bufnr integer
 ---@return boolean ok
 ---@return string words of what went wrong
 local function write(bufnr)
+  local ignored = vim.o.eventignore
+  vim.opt.eventignore:append(untimely(bufnr))
   vim.v.errmsg = ""
   local ok, err = pcall(api.nvim_buf_call, bufnr, function()
     vim.cmd("silent keepalt lockmarks write! ++p") -- with ! Neovim asks nothing
   end)
+  vim.o.eventignore = ignored
   return ok, ok and vim.v.errmsg or reason(err)
+end
+
+---@param words string
+---@return boolean Neovim's own errors of writing, not one of an autocommand
+local function is_torn(words)
+  return words:match("^E5%d%d:") ~= nil or words:match("^E667:") ~= nil
 end
 
 ---@param bufnr integer
@@ -75,7 +92,7 @@ end
 
 ---@param bufnr integer
 ---@return string? problem nil when the file was written
----@return boolean? changed autocommands have made another text of the buffer
+---@return boolean? flag autocommands have made another text of the buffer; with a problem: the file is half written
 function M.save(bufnr)
   if not can_be_encoded(bufnr) then
     return "the file's encoding lacks some of the characters"
@@ -83,9 +100,12 @@ function M.save(bufnr)
   local path, was_modified = lookup.real_path(bufnr), vim.bo[bufnr].modified
   local before = stamp.of(path)
   local changed, ok, words = watched_write(bufnr)
+  local is_same = stamp.of(path) == before
   if not api.nvim_buf_is_loaded(bufnr) then
     return "an autocommand removed the buffer"
-  elseif stamp.of(path) == before and (vim.bo[bufnr].modified or not (ok or was_modified)) then
+  elseif vim.bo[bufnr].modified and not is_same and is_torn(words) then
+    return words, true
+  elseif is_same and (vim.bo[bufnr].modified or not (ok or was_modified)) then
     return words ~= "" and words or "it could not be written"
   elseif not ok then
     message.news("the file was written, but an autocommand failed: " .. words)

@@ -51,6 +51,11 @@ function M.real_path(bufnr)
   return cached_real(api.nvim_buf_get_name(bufnr))
 end
 
+---@param bufnr integer its name leads elsewhere
+function M.forget(bufnr)
+  cache[api.nvim_buf_get_name(bufnr)] = nil
+end
+
 ---@param path string
 ---@return integer? bufnr a modified one before others of the same file
 function M.find(path)

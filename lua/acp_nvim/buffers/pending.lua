@@ -102,12 +102,13 @@ function M.with_selection(bufnr, run)
   run()
   local now = api.nvim_buf_get_extmark_by_id(bufnr, NS, mark, {})
   api.nvim_buf_del_extmark(bufnr, NS, mark)
-  if now[1] + 1 == at[2] then
+  local row = math.min(now[1] + 1, api.nvim_buf_line_count(bufnr))
+  if row == at[2] then
     return
   end
   local cursor = vim.fn.winsaveview()
   vim.cmd("noautocmd keepjumps normal! " .. toggle .. "o")
-  api.nvim_win_set_cursor(0, { now[1] + 1, at[3] - 1 })
+  api.nvim_win_set_cursor(0, { row, at[3] - 1 })
   vim.cmd("noautocmd keepjumps normal! o" .. toggle)
   vim.fn.winrestview(cursor)
 end

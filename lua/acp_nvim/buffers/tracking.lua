@@ -12,10 +12,10 @@ local GROUP = api.nvim_create_augroup("acp_nvim.tracking", {})
 local CHANGED = api.nvim_create_augroup("acp_nvim.tracking.changed", {})
 
 ---@class acp.Tracked
----@field autoread boolean? the user's own value
 ---@field is_new boolean there was no file when the buffer came to be
 ---@field stamp? string of the file when the buffer read or wrote it
 ---@field is_gone? boolean the host knows that there is no file any more
+---@field writing? string the stamp when |:write| began
 ---@field stale? string why the buffer is behind its file, in the words of |v:fcs_reason|, or "created"
 
 ---@type table<integer, acp.Tracked>
@@ -38,6 +38,7 @@ end
 ---@param reason string
 function M.mark_stale(bufnr, reason)
   tracked[bufnr].stale = reason
+  lookup.forget(bufnr) -- the name may lead elsewhere now
   if next(news) == nil then
     vim.schedule(tell)
   end
@@ -86,18 +87,35 @@ local function check_stamp(bufnr)
   end
 end
 
+---Else Neovim reads the file again without a word, and marks are lost. The user's own value stays with the buffer, which
+---may outlive these modules.
+---@param bufnr integer
+local function take_autoread(bufnr)
+  if not vim.b[bufnr].acp_nvim_autoread then
+    local own = api.nvim_get_option_value("autoread", { buf = bufnr, scope = "local" })
+    vim.b[bufnr].acp_nvim_autoread = tostring(own)
+  end
+  vim.bo[bufnr].autoread = false
+end
+
+---@param bufnr integer
+local function give_autoread_back(bufnr)
+  local values = { ["true"] = true, ["false"] = false }
+  local own = vim.b[bufnr].acp_nvim_autoread
+  if own then
+    api.nvim_set_option_value("autoread", values[own], { buf = bufnr, scope = "local" })
+    vim.b[bufnr].acp_nvim_autoread = nil
+  end
+end
+
 ---@param bufnr integer
 function M.track(bufnr)
   if tracked[bufnr] then
     return
   end
   local now = stamp.of(api.nvim_buf_get_name(bufnr))
-  tracked[bufnr] = {
-    autoread = api.nvim_get_option_value("autoread", { buf = bufnr, scope = "local" }),
-    is_new = not now,
-    stamp = now,
-  }
-  vim.bo[bufnr].autoread = false -- else Neovim reads the file again without a word, and marks are lost
+  tracked[bufnr] = { is_new = not now, stamp = now }
+  take_autoread(bufnr)
   api.nvim_create_autocmd("FileChangedShell", {
     group = CHANGED,
     buffer = bufnr,
@@ -122,11 +140,9 @@ end
 
 ---@param bufnr integer
 local function untrack(bufnr)
-  local one = tracked[bufnr]
   forget(bufnr)
   if api.nvim_buf_is_valid(bufnr) then
-    local value = one.autoread
-    api.nvim_set_option_value("autoread", value, { buf = bufnr, scope = "local" })
+    give_autoread_back(bufnr)
   end
 end
 
@@ -142,6 +158,13 @@ local function is_below_a_root(bufnr)
     end
   end
   return false
+end
+
+---@param bufnr integer
+function M.track_below_roots(bufnr)
+  if lookup.is_file(bufnr) and is_below_a_root(bufnr) then
+    M.track(bufnr)
+  end
 end
 
 ---@param bufnr integer
@@ -163,8 +186,9 @@ end
 ---Whatever changed on disk by now is told to the host.
 function M.check_all()
   for bufnr in pairs(tracked) do
-    if lookup.is_file(bufnr) then
-      M.check(bufnr)
+    local stale = lookup.is_file(bufnr) and M.check(bufnr)
+    if stale then
+      M.mark_stale(bufnr, stale) -- once more: the host may not have got at it
     end
   end
 end
@@ -194,19 +218,42 @@ local function keep_saved(bufnr, was_written)
 end
 
 ---@param event vim.api.keyset.create_autocmd.callback_args
-local function on_read_or_written(event)
-  local bufnr = event.buf
-  if busy > 0 or (event.event == "BufWritePost" and lookup.real(event.match) ~= lookup.real_path(bufnr)) then
-    return -- our own, or a copy under another name
+---@return boolean not our own doing, nor a copy under another name
+local function is_of_its_file(event)
+  local is_copy = event.event:match("^BufWrite") and lookup.real(event.match) ~= lookup.real_path(event.buf)
+  return busy == 0 and not is_copy
+end
+
+---@param event vim.api.keyset.create_autocmd.callback_args
+local function on_write(event)
+  if tracked[event.buf] and is_of_its_file(event) then
+    tracked[event.buf].writing = stamp.of(api.nvim_buf_get_name(event.buf))
   end
-  local one = tracked[bufnr]
-  if one then
-    M.settled(bufnr)
+end
+
+---Neovim says "written" also when the user has answered that it should not.
+---@param event vim.api.keyset.create_autocmd.callback_args
+local function on_written(event)
+  local one = tracked[event.buf]
+  if not one then
+    M.track_below_roots(event.buf)
+  elseif is_of_its_file(event) and stamp.of(api.nvim_buf_get_name(event.buf)) ~= one.writing then
+    M.settled(event.buf)
+    keep_saved(event.buf, true)
+  end
+end
+
+---@param event vim.api.keyset.create_autocmd.callback_args
+local function on_read(event)
+  local one = tracked[event.buf]
+  if not one then
+    M.track_below_roots(event.buf)
+  elseif is_of_its_file(event) then
+    lookup.forget(event.buf)
+    M.settled(event.buf)
     one.is_new = not one.stamp
-    vim.bo[bufnr].autoread = false
-    keep_saved(bufnr, event.event == "BufWritePost")
-  elseif lookup.is_file(bufnr) and is_below_a_root(bufnr) then
-    M.track(bufnr)
+    take_autoread(event.buf)
+    keep_saved(event.buf, false)
   end
 end
 
@@ -235,14 +282,17 @@ end
 
 local function watch()
   api.nvim_clear_autocmds({ group = GROUP })
-  api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufWritePost", "BufFilePost" }, {
+  local nested = true -- so that to look at the file fires FileChangedShell
+  api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost" }, {
     group = GROUP,
-    nested = true, -- so that to look at the file fires FileChangedShell
-    callback = on_read_or_written,
+    nested = nested,
+    callback = on_read,
   })
+  api.nvim_create_autocmd("BufWritePre", { group = GROUP, callback = on_write })
+  api.nvim_create_autocmd("BufWritePost", { group = GROUP, nested = nested, callback = on_written })
   api.nvim_create_autocmd("BufModifiedSet", {
     group = GROUP,
-    nested = true,
+    nested = nested,
     callback = function(event)
       if tracked[event.buf] and not vim.bo[event.buf].modified then
         on_unmodified(event.buf)
@@ -252,12 +302,14 @@ local function watch()
   api.nvim_create_autocmd("BufUnload", {
     group = GROUP,
     callback = function(event)
-      forget(event.buf)
+      if tracked[event.buf] then
+        untrack(event.buf)
+      end
     end,
   })
   api.nvim_create_autocmd("FocusGained", { -- before Neovim looks at the files, which it does not always do then
     group = GROUP,
-    nested = true,
+    nested = nested,
     callback = M.check_all,
   })
 end
@@ -281,9 +333,7 @@ function M.set_roots(session, directories)
     end
   end
   for _, bufnr in ipairs(lookup.file_buffers()) do
-    if is_below_a_root(bufnr) then
-      M.track(bufnr)
-    end
+    M.track_below_roots(bufnr)
   end
 end
 

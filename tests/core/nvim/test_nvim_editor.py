@@ -166,7 +166,7 @@ async def test_following_the_disk() -> None:
         ("saved_text", None),
         ("obstacle", "a terminal"),
         ("file_moved", True),
-        ("file_gone", None),
+        ("file_gone", True),
     ],
 )
 async def test_the_other_calls(call: str, answer: Any) -> None:
