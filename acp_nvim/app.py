@@ -250,7 +250,8 @@ class App:
 
     async def _followed(self, what: Followed) -> None:
         """Told where somebody works on that file; else wherever the user is."""
-        concerned = [one for one in self._sessions.values() if one.state not in GONE and one.roots.contains(what.path)]
+        there = [one for one in self._sessions.values() if one.roots.contains(what.path)]
+        concerned = [one for one in there if one.state not in GONE] or there
         for session in concerned:
             await session.requests.files.followed(what)
         if not concerned and what.kind == "conflict":

@@ -50,7 +50,7 @@ class BufferWrite(msgspec.Struct, frozen=True):
     Done: `state` is the new one, and `text` what the buffer has when that is not what was asked for (autocommands
     change what is saved); `stale` that a program has changed the file since, as formatters do. Not done, and everything
     is as it was: `error` says why, or `changed` that the buffer or its file was in another state than the caller knows,
-    or `busy` that the user is in the middle of a command. `torn`: but the file is half written.
+    or `busy` that the user is in the middle of a command. `torn`: all but the file, which is half written.
     """
 
     state: str | None = None

@@ -139,6 +139,9 @@ BUSY_SECONDS: Final = 8.0
 BUSY_POLL_SECONDS: Final = 0.05
 """Time between two looks whether it is finished."""
 
+OWN_PATHS: Final = 200
+"""Files looked at when a tool call says that it has changed them: what one call edits; each is a task."""
+
 EMPTY_SECONDS: Final = 0.2
 """Time for a file that somebody has emptied to get its new text, before its buffer is emptied too."""
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from acp_nvim import events
 from acp_nvim.errors import Severity
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError
+from acp_nvim.limits import OWN_PATHS
 from acp_nvim.protocol.answers import FileToRead, FileToWrite
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
@@ -63,9 +65,9 @@ class AgentFiles:
 
     def wrote(self, paths: Iterable[str]) -> None:
         """The agent says that it has changed these files (absolute paths) itself: what has changed by now it knows."""
-        for path in {os.path.realpath(path) for path in paths}:
-            if self.roots.contains(path):
-                self._files.start(self._look, path)
+        for path in list(dict.fromkeys(paths))[:OWN_PATHS]:
+            with suppress(NotAllowedError):
+                self._files.start(self._look, self.roots.resolve(path))
 
     async def _look(self, path: str) -> None:
         async with self._files.alone(path):
@@ -81,7 +83,7 @@ class AgentFiles:
         """A file of the session was changed on disk."""
         if what.kind == "moved":
             self._seen.moved(what.path, what.detail)
-        if what.path in self._own:
+        if what.path in self._own and what.kind in ("read", "merged"):
             await self._see_own(what)
         if what.kind != "read":
             self._tell("info" if what.kind in ("merged", "moved") else "warn", what_followed(what, self._name))
@@ -132,7 +134,7 @@ def _what_failed(path: str, error: FileRefusedError) -> str:
     """A write that failed, in words for the user; the error's own are for the agent."""
     if isinstance(error, ConflictError):
         return (
-            f"Your edits were kept: the agent wanted to write {path}, but has not seen what you changed there, and the "
+            f"Your edits were kept: the agent wanted to write {path}, but has not seen what was changed there, and the "
             f"two cannot be merged: {error.why}. Nothing was written, and it was told to read the file "
             f"again.{_kept('Its version', error.kept)}"
         )
@@ -157,7 +159,7 @@ def what_followed(what: Followed, name_of: Callable[[str], str] = str) -> str:
         case "moved":
             return f"{name} is now {name_of(what.detail)}, and so is its buffer."
         case "unreadable":
-            return f"{name} was changed on disk, but its buffer cannot follow: {what.detail}"
+            return f"A buffer cannot follow its file: {what.detail}"
 
 
 def _kept(what: str, file: str) -> str:

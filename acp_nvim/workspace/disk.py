@@ -53,6 +53,25 @@ async def write(path: str, text: str, encoding: str = "utf-8", expected: str | N
     return await anyio.to_thread.run_sync(_write, path, text, encoding, expected)
 
 
+async def put_back(path: str, text: str, encoding: str) -> None:
+    """Replace what is left of a file by the text that it had; in place, when there is no room for a second file."""
+    try:
+        await write(path, text, encoding, await stamp(path))
+    except FileRefusedError:
+        await anyio.to_thread.run_sync(_overwrite, path, encode(path, text, encoding))
+
+
+def _overwrite(path: str, data: bytes) -> None:
+    try:
+        with open(path, "r+b") as file:
+            file.write(data)
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise FileRefusedError(f"{path} cannot be written: {error.strerror}") from error
+
+
 def _stamp(path: str) -> str | None:
     try:
         return stamp_of(os.stat(path))

@@ -123,25 +123,39 @@ class OpenFiles:
     async def write(self, path: str, current: OpenText, text: str, save: bool) -> BufferWrite | None:
         """Make `text` of what the buffer has; see `Editor.write_buffer`."""
         text = with_mark(text, current.text, current.encoding)
-        if is_known(current.encoding):
-            encode(path, text, current.encoding)  # Neovim writes other characters for those that the encoding lacks
+        if not await self._is_encodable(path, current, text):
+            return None
         change = difference(current.text, text)
-        outcome = await _when_possible(lambda: self.editor.write_buffer(path, change, current.state, save))
+        outcome = await _when_possible(path, lambda: self.editor.write_buffer(path, change, current.state, save))
         if outcome is not None and outcome.state is not None:
             now = text if outcome.text is None else outcome.text
             self._texts.put(path, KnownText(outcome.state, now, current.encoding))
         if outcome is not None and outcome.torn:
-            await self._mend(path, current.encoding)
+            outcome = msgspec.structs.replace(outcome, torn=not await self._mend(path, current.encoding))
         return outcome
 
-    async def _mend(self, path: str, encoding: str) -> None:
-        """The editor could not write all of the file: it gets back what it had."""
+    async def _is_encodable(self, path: str, current: OpenText, text: str) -> bool:
+        """Neovim writes other characters for those that an encoding lacks. False: there is no such buffer any more."""
+        try:
+            if is_known(current.encoding):
+                encode(path, text, current.encoding)
+        except FileRefusedError:
+            if await self.editor.read_buffer(path, current.state) is not None:
+                raise
+            self._texts.forget(path)
+            return False
+        return True
+
+    async def _mend(self, path: str, encoding: str) -> bool:
+        """The editor could not write all of the file: it gets back what it had, if that is possible."""
         saved = await self.editor.saved_text(path)
         try:
             if saved is not None:
-                await disk.write(path, saved, encoding, await disk.stamp(path))
+                await disk.put_back(path, saved, encoding)
+                return True
         except FileRefusedError as error:
             log.error("%s is half written, and could not be mended: %s", path, error)
+        return False
 
     async def _follow(self, path: str, current: OpenText, buffer: BufferText) -> bool:
         """Bring a buffer that is behind up to its file. True: there is nothing to bring, and it stays as it is."""
@@ -165,7 +179,7 @@ class OpenFiles:
             change=None if text == current.text else difference(current.text, text),
             text=None if text == found.text else found.text,
         )
-        outcome = await _when_possible(lambda: self.editor.follow_disk(path, current.state, on_disk))
+        outcome = await _when_possible(path, lambda: self.editor.follow_disk(path, current.state, on_disk))
         if outcome is not None and outcome.error is not None:
             raise FileRefusedError(f"{path} was changed on disk, and its buffer cannot follow: {outcome.error}")
         if outcome is None or outcome.state is None:
@@ -216,7 +230,7 @@ class _Common(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-async def _when_possible(change: Callable[[], Awaitable[BufferWrite | None]]) -> BufferWrite | None:
+async def _when_possible(path: str, change: Callable[[], Awaitable[BufferWrite | None]]) -> BufferWrite | None:
     """What becomes of it, as soon as the user is not in the middle of a command. Raises `FileRefusedError`."""
     deadline = anyio.current_time() + BUSY_SECONDS
     while True:
@@ -224,5 +238,5 @@ async def _when_possible(change: Callable[[], Awaitable[BufferWrite | None]]) ->
         if outcome is None or not outcome.busy:
             return outcome
         if anyio.current_time() > deadline:
-            raise FileRefusedError("the user is in the middle of a command; try again")
+            raise FileRefusedError(f"{path} was not changed: the user is in the middle of a command there; try again")
         await anyio.sleep(BUSY_POLL_SECONDS)

@@ -27,7 +27,7 @@ class ConflictError(FileRefusedError):
 
     def __init__(self, path: str, why: str, kept: str) -> None:
         super().__init__(
-            f"{path} has edits of the user that you have not seen, and they cannot be merged with yours: {why}. "
+            f"{path} has changes that you have not seen, of the user perhaps. They cannot be merged with yours: {why}. "
             "Nothing was written. Read the file again and redo your change."
         )
         self.why = why

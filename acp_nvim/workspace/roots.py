@@ -32,6 +32,8 @@ class Roots:
         if not os.path.isabs(path):
             raise NotAllowedError(f"{path} is not an absolute path, which the protocol asks for")
         real = _real(path)
+        if path.endswith(os.sep) and not os.path.isdir(real):
+            raise NotAllowedError(f"{path} names a directory, and there is none")
         if self.contains(real):
             return real
         raise NotAllowedError(f"{path} is outside of the session's {self._named()}")

@@ -7,7 +7,8 @@ from typing import Final
 
 import msgspec
 
-BOM: Final = "\ufeff"
+from acp_nvim.workspace.encoding import BOM
+
 """The byte order mark, at the beginning of a text."""
 
 MIXED: Final = "mixed"

@@ -60,7 +60,8 @@ class _Write:
         text = await self._merged(base, buffer.text)
         outcome = await self._files.write(self._path, buffer, text, self._save)
         if outcome is not None and outcome.error is not None:
-            raise FileRefusedError(f"{self._path} was not written: {outcome.error}. Everything is as it was.")
+            left = "The file is half written, the buffer has its text" if outcome.torn else "Everything is as it was"
+            raise FileRefusedError(f"{self._path} was not written: {outcome.error}. {left}.")
         if outcome is None or outcome.state is None:
             return None
         now = text if outcome.text is None else outcome.text

@@ -24,7 +24,8 @@ TEXTS = [
 
 @pytest.fixture
 def file(editor):
-    """Writes a file and opens it."""
+    """Writes a file and opens it, where an agent works."""
+    editor.lua('require("acp_nvim.buffers").set_roots(1, { ... })', str(editor.project))
 
     def make(content, name="file.txt"):
         path = editor.project / name
@@ -285,3 +286,49 @@ def test_a_terminal_by_that_name_is_no_file(editor):
     editor.command(f"file {path}")
     assert read(editor, path) is None
     assert "terminal" in editor.lua('return require("acp_nvim.buffers").obstacle(...)', str(path))
+
+
+def test_what_could_not_be_saved_is_not_what_undo_brings_back(editor, file):
+    path = file(b"a\n")
+    editor.keys("Afirst<Esc>Asecond<Esc>")
+    editor.command("autocmd BufWritePre * call setline(1, 'formatted') | throw 'not today'")
+    assert "not today" in write(editor, path, "agent\n")["error"]
+    untouched(editor, path, "afirstsecond\n", modified=True)
+    editor.keys("u")
+    untouched(editor, path, "afirst\n", modified=True)
+
+
+def test_a_file_that_was_half_written_is_told(editor, file):
+    path = file(b"a\n")
+    editor.command("autocmd BufWritePre * call writefile(['ag'], expand('%')) | throw 'E514: Write error'")
+    assert write(editor, path, "agent\n") == {"error": "E514: Write error", "torn": True}
+    untouched(editor, path, "a\n")
+
+
+def test_nothing_is_formatted_under_the_users_fingers(editor, file):
+    path = file(b"a\nb\n")
+    editor.command(r"autocmd BufWritePre * %s/\s\+$//e")
+    editor.api("input", "Ahello ")
+    editor.wait_until("vim.api.nvim_get_current_line() == 'ahello '")
+    write(editor, path, "ahello \nB\n")
+    editor.keys("world<Esc>")
+    assert editor.buffer_text() == "ahello world\nB"
+    assert path.read_text() == "ahello \nB\n"
+
+
+def test_a_selection_whose_lines_go_away_ends_where_the_text_ends(editor, file):
+    path = file(b"a\nb\nc\nd\n")
+    editor.keys("GVgg")
+    assert "error" not in write(editor, path, "a\n", save=False)
+    assert editor.api("get_mode")["mode"] == "V"
+    editor.keys("<Esc>")
+    assert editor.buffer_text() == "a"
+
+
+def test_what_is_written_while_autocommands_run_is_not_written_over(editor, file):
+    path = file(b"a\n")
+    editor.command("autocmd BufWritePre * call writefile(['others'], expand('%'))")
+    assert write(editor, path, "agent\n") == {"changed": True}
+    untouched(editor, path, "a\n")
+    assert path.read_text() == "others\n"
+    assert read(editor, path)["stale"] == "changed"

@@ -384,3 +384,89 @@ def test_undo_to_what_the_file_had_once_is_a_change(editor, path):
     editor.keys("uu")
     assert editor.buffer_text() == OLD.rstrip()
     editor.wait_until("vim.bo.modified")
+
+
+def test_a_write_that_the_user_has_taken_back_was_none(editor, path):
+    editor.api("ui_attach", 80, 24, {})
+    by_others(path, "others\n")
+    editor.keys("Atyped<Esc>")
+    editor.api("input", ":write<CR>")
+    editor.wait_until(lambda: editor.api("get_mode")["mode"] == "r?", what="Neovim's own question")
+    editor.api("input", "n")
+    editor.wait_until(lambda: editor.api("get_mode")["mode"] != "r?", what="the answer")
+    editor.keys("<CR>")
+    assert read(editor, path)["stale"] == "conflict"
+    assert buffers(editor, "saved_text", str(path)) == OLD
+    assert path.read_text() == "others\n"
+
+
+@pytest.mark.parametrize("how", ["edit!", "bunload! | buffer #"])
+def test_autoread_is_the_users_own_after_the_buffer_was_read_again(editor, path, how):
+    editor.command(f"edit {editor.project}/other.txt | buffer {path}")
+    editor.command(how)
+    editor.command(f"buffer {path}")
+    buffers(editor, "set_roots", 1, [])
+    assert editor.lua('return vim.api.nvim_get_option_value("autoread", { buf = 0, scope = "local" })') is None
+
+
+def test_a_name_that_leads_elsewhere_now_is_followed(editor, path):
+    target = editor.project / "target.txt"
+    target.write_text("elsewhere\n")
+    path.unlink()
+    path.symlink_to(target)
+    buffers(editor, "refresh")
+    assert read(editor, target)["stale"] == "changed"
+    follow(editor, target, "elsewhere\n")
+    assert editor.buffer_text() == "elsewhere"
+
+
+def test_a_buffer_that_takes_the_name_of_a_file_has_not_read_it(editor, path):
+    other = editor.project / "other.txt"
+    other.write_text("precious\n")
+    editor.command(f"file {other}")
+    assert read(editor, other)["stale"] == "created"
+    assert "changed" in buffers(editor, "write", str(other), {"text": "x"}, read(editor, other)["state"], True)
+    assert other.read_text() == "precious\n"
+
+
+def test_who_is_behind_is_told_again(editor, path):
+    by_others(path, "others\n")
+    for count in (1, 2):
+        buffers(editor, "refresh")
+        editor.wait_until(lambda count=count: len(told(editor)) == count)
+
+
+def test_other_buffers_that_are_saved_on_the_way_have_been_saved(editor, path):
+    other = editor.project / "other.txt"
+    other.write_text("other\n")
+    editor.command(f"edit {other}")
+    editor.keys("Atyped<Esc>")
+    editor.command(f"autocmd BufWritePost {path} ++nested silent! wall")
+    buffers(editor, "write", str(path), {"text": "agent\n"}, read(editor, path)["state"], True)
+    assert buffers(editor, "saved_text", str(other)) == "othertyped\n"
+    assert read(editor, other)["modified"] is False
+
+
+def test_what_an_agent_did_before_it_ended_is_followed_with_all_that_is_known(editor, path):
+    editor.keys("Atyped<Esc>")
+    by_others(path, "one\ntwo\n3\n")
+    buffers(editor, "set_roots", 1, [])
+    editor.wait_until(lambda: told(editor))
+    assert read(editor, path)["stale"] == "conflict"
+    assert buffers(editor, "saved_text", str(path)) == OLD
+    follow(editor, path, "onetyped\ntwo\n3\n", "one\ntwo\n3\n")
+    autoread = 'return vim.api.nvim_get_option_value("autoread", { buf = 0, scope = "local" })'
+    assert editor.lua(autoread) is None
+    assert editor.api("get_autocmds", {"event": "FileChangedShell"}) == []
+    read(editor, path)
+    assert editor.lua(autoread) is None
+
+
+def test_a_range_of_lines_that_is_being_typed_means_what_the_user_sees(editor, path):
+    editor.api("input", ":2,3d")
+    editor.wait_until("vim.fn.getcmdline() == '2,3d'")
+    change = {"first": 0, "count": 0, "lines": ["zero"]}
+    state = read(editor, path)["state"]
+    assert buffers(editor, "write", str(path), change, state, True) == {"busy": True}
+    editor.keys("<CR>")
+    assert editor.buffer_text() == "one"

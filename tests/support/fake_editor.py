@@ -78,6 +78,10 @@ class FakeEditor:
     changes: list[TextChange] = field(default_factory=list)
     """Those that the core has sent."""
     refuses_names: bool = False
+    disk_is_full: bool = False
+    """Files are half written then."""
+    fault: Exception | None = None
+    """What following the disk ends with, if it does not work."""
     busy: int = 0
     """How often the user is still in the middle of a command when a buffer is to be written."""
 
@@ -120,6 +124,9 @@ class FakeEditor:
             return BufferWrite(error=buffer.error)
         if buffer.state != state or stamp(path) != buffer.stamp:
             return BufferWrite(changed=True)
+        if self.disk_is_full:
+            await anyio.Path(path).write_bytes(b"half of i")
+            return BufferWrite(error="E514: Write error (file system full?)", torn=True)
         self.changes.append(change)
         buffer.type(applied(buffer.text, change))
         if not save:
@@ -133,6 +140,8 @@ class FakeEditor:
         buffer = self.buffers.get(path)
         if buffer is None:
             return None
+        if self.fault is not None:
+            raise self.fault
         if self.on_follow is not None:
             self.on_follow(buffer)
         if buffer.state != state or stamp(path) != found.stamp:
@@ -144,8 +153,9 @@ class FakeEditor:
         buffer.is_at(found.stamp, buffer.text if found.text is None else found.text)
         return BufferWrite(state=buffer.state)
 
-    async def file_gone(self, path: str) -> None:
+    async def file_gone(self, path: str) -> bool:
         self.buffers[path].stamp = None
+        return True
 
     async def file_moved(self, path: str, new: str) -> bool:
         if self.refuses_names:

@@ -43,6 +43,20 @@ local function reason(err)
   return (words:gsub("^.-(E%d+:)", "%1"))
 end
 
+---@type table<integer, string> stamps of the files of buffers that are being saved
+local expected = {}
+
+---Called when all other autocommands have run, which may take their time, and the file is written next.
+---@param bufnr integer
+---@return integer 1 when it is still the same
+function M.may_write(bufnr)
+  return stamp.of(lookup.real_path(bufnr)) == expected[bufnr] and 1 or 0
+end
+
+local CHANGED = "the file was changed meanwhile"
+M.CHANGED = CHANGED
+local LAST_LOOK = "if !v:lua.require'acp_nvim.buffers.disk'.may_write(str2nr(expand('<abuf>'))) | throw '%s' | endif"
+
 ---What formatters do to the line that the user is typing would not be undisturbed typing.
 ---@param bufnr integer
 ---@return string ignored events
@@ -55,13 +69,20 @@ end
 ---@return boolean ok
 ---@return string words of what went wrong
 local function write(bufnr)
-  local ignored = vim.o.eventignore
-  vim.opt.eventignore:append(untimely(bufnr))
+  local ignored, more = vim.o.eventignore, untimely(bufnr)
+  if more ~= "" then
+    vim.opt.eventignore:append(more)
+  end
+  expected[bufnr] = stamp.of(lookup.real_path(bufnr))
+  local id = api.nvim_create_autocmd("BufWritePre", { buffer = bufnr, command = LAST_LOOK:format(CHANGED) })
   vim.v.errmsg = ""
   local ok, err = pcall(api.nvim_buf_call, bufnr, function()
     vim.cmd("silent keepalt lockmarks write! ++p") -- with ! Neovim asks nothing
   end)
-  vim.o.eventignore = ignored
+  pcall(api.nvim_del_autocmd, id)
+  if more ~= "" then
+    vim.o.eventignore = ignored
+  end
   return ok, ok and vim.v.errmsg or reason(err)
 end
 
@@ -83,7 +104,7 @@ local function watched_write(bufnr)
       return done
     end,
   })
-  local ok, words = tracking.ours(function()
+  local ok, words = tracking.ours(bufnr, function()
     return write(bufnr)
   end)
   done = true
@@ -91,7 +112,7 @@ local function watched_write(bufnr)
 end
 
 ---@param bufnr integer
----@return string? problem nil when the file was written
+---@return string? problem nil when the file was written, M.CHANGED when somebody was quicker
 ---@return boolean? flag autocommands have made another text of the buffer; with a problem: the file is half written
 function M.save(bufnr)
   if not can_be_encoded(bufnr) then
@@ -102,9 +123,9 @@ function M.save(bufnr)
   local changed, ok, words = watched_write(bufnr)
   local is_same = stamp.of(path) == before
   if not api.nvim_buf_is_loaded(bufnr) then
-    return "an autocommand removed the buffer"
-  elseif vim.bo[bufnr].modified and not is_same and is_torn(words) then
-    return words, true
+    return is_same and "an autocommand removed the buffer" or nil
+  elseif vim.bo[bufnr].modified and not ok then
+    return words, not is_same and is_torn(words)
   elseif is_same and (vim.bo[bufnr].modified or not (ok or was_modified)) then
     return words ~= "" and words or "it could not be written"
   elseif not ok then

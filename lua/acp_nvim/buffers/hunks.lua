@@ -114,4 +114,20 @@ function M.apply(bufnr, new)
   break_undo(bufnr)
 end
 
+---Undoes what was just done, a change or two; what undo does not bring back is changed once more.
+---@param bufnr integer
+---@param lines string[] that the buffer had
+function M.take_back(bufnr, lines)
+  local is_typing = api.nvim_get_mode().mode:match("^[iR]") ~= nil
+  for _ = 1, is_typing and 0 or 3 do
+    if vim.deep_equal(api.nvim_buf_get_lines(bufnr, 0, -1, true), lines) then
+      return
+    end
+    api.nvim_buf_call(bufnr, function()
+      vim.cmd("silent! keepjumps undo")
+    end)
+  end
+  M.apply(bufnr, lines)
+end
+
 return M

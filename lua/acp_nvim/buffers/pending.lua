@@ -39,7 +39,7 @@ local function is_half_typed(mode)
   return mode:match("^no") ~= nil
     or is_menu(mode)
     or (in_block and mode:match("^i") ~= nil)
-    or (mode == "c" and vim.fn.getcmdtype():match("[/?]") ~= nil)
+    or (mode == "c" and (vim.fn.getcmdtype():match("[/?]") or vim.fn.getcmdline():match("^%s*%d")) ~= nil)
 end
 
 ---@param change acp.TextChange

@@ -6,6 +6,7 @@ local M = {}
 
 local api = vim.api
 local is_unicode = text.is_unicode
+local BIG_ENDIAN = { ["utf-16"] = "utf-16be", ["ucs-2"] = "ucs-2be", ["utf-32"] = "utf-32be", ["ucs-4"] = "ucs-4be" }
 
 ---@class acp.SavedText either text, or lines of the buffer with their shape and its state then
 ---@field text? string
@@ -88,7 +89,7 @@ local function decode(bytes, encoding)
   if encoding == "utf-8" then
     return bytes
   end
-  local content = vim.iconv(bytes, encoding, "utf-8")
+  local content = vim.iconv(bytes, BIG_ENDIAN[encoding] or encoding, "utf-8")
   local has_bom = is_unicode(encoding) and (vim.startswith(bytes, "\254\255") or vim.startswith(bytes, "\0\0\254\255"))
   if content and has_bom and not vim.startswith(content, text.BOM) then
     return text.BOM .. content -- iconv takes it off where it is big-endian

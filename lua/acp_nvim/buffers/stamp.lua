@@ -11,6 +11,14 @@ function M.of(path)
   return stat and ("%.0f:%.0f:%.0f:%d.%d"):format(stat.dev, stat.ino, stat.size, stat.mtime.sec, stat.mtime.nsec)
 end
 
+---@param pattern string of an autocommand
+---@param name string
+---@return boolean
+local function matches(pattern, name)
+  local subject = pattern:find("/", 1, true) and name or vim.fs.basename(name)
+  return vim.regex(vim.fn.glob2regpat(pattern)):match_str(subject) ~= nil
+end
+
 ---@param bufnr integer
 ---@return boolean another plugin writes this buffer
 local function is_written_by_others(bufnr)
@@ -18,7 +26,7 @@ local function is_written_by_others(bufnr)
   for _, autocmd in ipairs(api.nvim_get_autocmds({ event = "BufWriteCmd" })) do
     if autocmd.buffer == bufnr then
       return true
-    elseif not autocmd.buffer and vim.regex(vim.fn.glob2regpat(autocmd.pattern)):match_str(name) then
+    elseif not autocmd.buffer and matches(autocmd.pattern, name) then
       return true
     end
   end
@@ -45,9 +53,13 @@ end
 ---@param run fun() whose autocommands are fired although somebody wants to have all ignored
 function M.with_autocommands(run)
   local ignored = vim.o.eventignore
-  vim.o.eventignore = ""
+  if ignored ~= "" then
+    vim.o.eventignore = ""
+  end
   pcall(run)
-  vim.o.eventignore = ignored
+  if ignored ~= "" then
+    vim.o.eventignore = ignored
+  end
 end
 
 return M

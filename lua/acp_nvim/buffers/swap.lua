@@ -42,7 +42,10 @@ function M.foreign(path, own)
   for _, swap in ipairs(swap_files(path)) do
     local info = (not own or vim.uv.fs_realpath(swap) ~= vim.uv.fs_realpath(own)) and vim.fn.swapinfo(swap) or {}
     local is_here = info.host == vim.uv.os_gethostname()
-    if info.pid and info.pid > 0 and info.pid ~= vim.fn.getpid() and (not is_here or is_alive(info.pid)) then
+    if is_here and info.pid == vim.fn.getpid() then
+      info = {}
+    end
+    if info.pid and info.pid > 0 and (not is_here or is_alive(info.pid)) then
       return ("another Neovim (process %d) has the file open"):format(info.pid)
     elseif info.dirty == 1 then
       local words = "a Neovim that has ended left unsaved text of it in %s: recover it or delete that file first"

@@ -186,3 +186,18 @@ async def test_what_one_session_has_seen_another_has_not(host: Host) -> None:
     await host.turn("read", 1)
     await host.turn("write", 2)
     assert script.notes("code") == [-32603]
+
+
+async def test_an_editor_that_fails_beside_the_sessions_does_not_end_them(host: Host) -> None:
+    path = host.cwd / "f"
+    path.write_text("text")
+    host.editor.open(path)
+    script = host.script(reading(host, str(path)))
+    await host.turn()
+    path.write_text("other text")
+    host.editor.fault = RuntimeError("a Lua error")
+    host.app.receive("disk_changed", {"paths": [str(path)]})
+    await host.until("the log", lambda: "a Lua error" in host.log_path.read_text())
+    host.editor.fault = None
+    await host.turn()
+    assert script.notes("result") == ["text", "other text"]

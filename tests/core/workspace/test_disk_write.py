@@ -420,3 +420,18 @@ class TestLeftOvers:
         monkeypatch.setattr(replacing.os, "geteuid", lambda: other)
         await overwrite(tmp_path / "f")
         assert entries(tmp_path) == [self.NAME, "f"]
+
+
+async def test_what_is_left_of_a_file_is_replaced_in_place_when_there_is_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"half of what was meant")
+
+    def full(*_args: object) -> None:
+        raise FileRefusedError("no room")
+
+    monkeypatch.setattr(disk, "replace", full)
+    inode = path.stat().st_ino
+    await disk.put_back(str(path), "Gr\u00fc\u00dfe\n", "latin1")
+    assert (path.read_bytes(), path.stat().st_ino) == ("Gr\u00fc\u00dfe\n".encode("latin1"), inode)

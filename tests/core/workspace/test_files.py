@@ -37,6 +37,10 @@ class Workspace:
         self.files = OpenFiles(self.editor, self.conflicts, self._followed, lambda: [str(self.root)], lambda: None)
         self._seen = LastSeen(root / "seen")
 
+    def forget_texts(self) -> None:
+        """Nothing but digests can be kept of what the agent sees."""
+        self._seen = LastSeen(None, text_bytes=0)
+
     async def _followed(self, what: Followed) -> None:
         self.told += [] if what.kind == "read" else [msgspec.structs.replace(what, before=None, after=None)]
 
@@ -346,3 +350,42 @@ async def test_an_encoding_that_only_neovim_knows_is_left_to_it(workspace: Works
     buffer.encoding = "viscii"
     await workspace.write("new", save=False)
     assert buffer.text == "new"
+
+
+async def test_a_file_that_could_be_written_by_half_only_is_what_it_was(workspace: Workspace) -> None:
+    buffer = workspace.editor.open(workspace.file)
+    workspace.editor.disk_is_full = True
+    with pytest.raises(FileRefusedError, match="E514"):
+        await workspace.write("new")
+    assert (buffer.text, workspace.on_disk()) == (OLD, OLD)
+
+
+@pytest.mark.parametrize("opened", [True, False])
+async def test_what_is_no_longer_kept_is_not_taken_for_known(
+    workspace: Workspace, opened: bool, tmp_path: Path
+) -> None:
+    workspace.forget_texts()
+    buffer = workspace.editor.open(workspace.file) if opened else None
+    await workspace.read()
+    await workspace.write(OLD)  # it is what the agent has seen: its digest says so
+    workspace.file.write_text("of the user\n")
+    if buffer is not None:
+        await workspace.files.disk_changed(str(workspace.file))
+    with pytest.raises(ConflictError, match="not kept any more"):
+        await workspace.write("new")
+    assert workspace.on_disk() == "of the user\n"
+    assert workspace.kept() == ["new"]
+    assert await workspace.read(line=1, limit=1) == "of the user\n"
+    with pytest.raises(ConflictError):
+        await workspace.write("new")
+    await workspace.read()
+    await workspace.write("new")
+    assert workspace.on_disk() == "new"
+
+
+async def test_a_buffer_that_was_wiped_does_not_say_what_a_new_file_may_have(workspace: Workspace) -> None:
+    workspace.editor.open(workspace.file).encoding = "latin1"
+    await workspace.read()
+    workspace.editor.buffers.clear()
+    await workspace.write("日本\n")
+    assert workspace.on_disk() == "日本\n"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from itertools import count
 from pathlib import Path
 
+import anyio
 import pytest
 
 from acp_nvim.editor import LineChange
@@ -12,6 +15,10 @@ from acp_nvim.workspace.refusals import FileRefusedError
 from tests.core.workspace.test_files import OLD, Workspace, once
 
 pytestmark = pytest.mark.anyio
+
+
+LATER = count(1_700_000_000_000_000_000)
+"""Times of changes: the clock of a file system may be coarse."""
 
 
 @pytest.fixture
@@ -23,6 +30,7 @@ def workspace(tmp_path: Path) -> Workspace:
 async def changed(workspace: Workspace, text: str | bytes) -> None:
     """Another program writes the file, and the editor has noticed."""
     workspace.file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    os.utime(workspace.file, ns=(next(LATER),) * 2)
     await workspace.files.disk_changed(str(workspace.file))
 
 
@@ -135,3 +143,20 @@ async def test_a_file_that_cannot_be_read_any_more_is_told_once_and_written_by_n
     assert buffer.text == "typed\n"
     assert [told.kind for told in workspace.told] == ["unreadable"]
     assert workspace.file.read_bytes() == b"\0\1\2"
+
+
+async def test_a_file_that_is_emptied_and_then_filled_is_changed_once(workspace: Workspace) -> None:
+    buffer = workspace.editor.open(workspace.file, OLD.replace("one", "ONE"))
+    workspace.file.write_text("")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(workspace.files.disk_changed, str(workspace.file))
+        await anyio.wait_all_tasks_blocked()
+        workspace.file.write_text(OLD.replace("five", "fifth"))
+    assert buffer.text == "ONE\ntwo\nthree\nfour\nfifth\n"
+    assert [told.kind for told in workspace.told] == ["merged"]
+
+
+async def test_a_file_that_is_emptied_is_empty(workspace: Workspace) -> None:
+    buffer = workspace.editor.open(workspace.file)
+    await changed(workspace, "")
+    assert (buffer.text, buffer.modified) == ("", False)

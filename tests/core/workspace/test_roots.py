@@ -168,3 +168,11 @@ def test_what_is_allowed_is_below_the_root_however_it_is_written(parts: list[str
 
 def test_repr_shows_the_directories(root: Path) -> None:
     assert repr(Roots([str(root)])) == f"<Roots ['{root}']>"
+
+
+def test_a_path_that_ends_like_a_directory_is_none_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for name in ("file/", "new/"):
+        with pytest.raises(NotAllowedError, match="names a directory"):
+            Roots([str(tmp_path)]).resolve(f"{tmp_path}/{name}")
+    assert Roots([str(tmp_path)]).resolve(f"{tmp_path}/") == str(tmp_path)
