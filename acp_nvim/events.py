@@ -211,8 +211,6 @@ class FileChanged(SessionEvent, tag="file_changed"):
 class FilesMaybeChanged(SessionEvent, tag="files_maybe_changed"):
     """The agent may have written files itself."""
 
-    cwd: str
-
 
 class CommandView(msgspec.Struct, omit_defaults=True):
     """A slash command of the agent."""

@@ -139,6 +139,9 @@ BUSY_SECONDS: Final = 8.0
 BUSY_POLL_SECONDS: Final = 0.05
 """Time between two looks whether it is finished."""
 
+FOLLOWED_AT_ONCE: Final = 2
+"""Buffers that are brought up to their files at the same time: a checkout changes hundreds, each takes Neovim 3 ms."""
+
 OWN_PATHS: Final = 200
 """Files looked at when a tool call says that it has changed them: what one call edits; each is a task."""
 

@@ -138,7 +138,7 @@ class Narrator:
         if call.finished and call.kind in CHANGES_WHAT_IT_NAMES:
             self.on_wrote([os.path.join(self._cwd, path) for path in call.paths()])
         if call.finished and call.kind in WRITES_FILES:
-            self.publish(events.FilesMaybeChanged(session=self._key, cwd=self._cwd))
+            self.publish(events.FilesMaybeChanged(session=self._key))
 
     def _remark(self, update: updates.Update) -> None:
         """What has no place of its own becomes a line."""

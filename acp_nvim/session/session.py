@@ -67,7 +67,7 @@ class Session:
         self._queue: deque[Prompt] = deque()
         self._peer: AgentPeer | None = None
         self._state: State = "stopped"
-        self.turns = Turns(agent, place.cwd, self.narrator, self.requests, permissions)
+        self.turns = Turns(agent, self.narrator, self.requests, permissions)
         self._kept: Kept | None = None
         self._troubles: set[str] = set()
         self._wanted = False

@@ -27,12 +27,11 @@ class Turns:
     """The turns of one session; at most one runs."""
 
     def __init__(
-        self, agent: str, cwd: str, narrator: Narrator, requests: AgentRequests, permissions: PendingPermissions
+        self, agent: str, narrator: Narrator, requests: AgentRequests, permissions: PendingPermissions
     ) -> None:
         self.turn = Turn()
         self.had_any = False
         self._agent = agent
-        self._cwd = cwd
         self._narrator = narrator
         self._requests = requests
         self._permissions = permissions
@@ -110,7 +109,7 @@ class Turns:
             level: Severity = "info" if stop_reason == "cancelled" else "warn"
             self._narrator.notice(level, f"Stopped: {stop_reason}")
         self._narrator.publish(events.TurnEnd(session=self.key, stop_reason=stop_reason))
-        self._narrator.publish(events.FilesMaybeChanged(session=self.key, cwd=self._cwd))
+        self._narrator.publish(events.FilesMaybeChanged(session=self.key))
         self._narrator.on_facts()
 
     def lose_agent(self, stop_reason: str) -> None:

@@ -12,7 +12,7 @@ import anyio
 import msgspec
 
 from acp_nvim.editor import BufferText, BufferWrite, Editor, FoundOnDisk
-from acp_nvim.limits import BUSY_POLL_SECONDS, BUSY_SECONDS, EMPTY_SECONDS, FOLLOW_ATTEMPTS
+from acp_nvim.limits import BUSY_POLL_SECONDS, BUSY_SECONDS, EMPTY_SECONDS, FOLLOW_ATTEMPTS, FOLLOWED_AT_ONCE
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.buffer_texts import BufferTexts, KnownText
 from acp_nvim.workspace.conflicts import Conflict, Conflicts
@@ -73,6 +73,7 @@ class OpenFiles:
         self._on_followed = on_followed
         self._directories = directories
         self._texts = BufferTexts()
+        self._few = anyio.Semaphore(FOLLOWED_AT_ONCE)
         self._unreadable: dict[str, str] = {}
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
@@ -86,7 +87,7 @@ class OpenFiles:
     async def disk_changed(self, path: str) -> None:
         """The editor has noticed something: the buffer follows."""
         try:
-            async with self.alone(path):
+            async with self._few, self.alone(path):
                 await self.read(path)
         except FileRefusedError as error:
             log.warning("%s cannot be followed: %s", path, error)
