@@ -136,7 +136,7 @@ class App:
         self._catalogue = Catalogue()
         self._config = Config()
         self._sessions: dict[int, Session] = {}
-        self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories, self._start)
+        self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories)
         self._seen_directory: Path | None = None
         self._methods: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
             "hello": (Hello, self._hello),
@@ -239,10 +239,7 @@ class App:
 
     def _disk_changed(self, news: DiskChanged) -> None:
         for path in news.paths:
-            self._start(self._files.disk_changed, path)
-
-    def _start(self, act: Callable[..., Awaitable[None]], *args: Any) -> None:
-        self._tasks.start_soon(_guarded, act, *args)
+            self._tasks.start_soon(_guarded, self._files.disk_changed, path)
 
     def _directories(self) -> list[str]:
         """Where agents work."""

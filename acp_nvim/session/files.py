@@ -27,6 +27,7 @@ from acp_nvim.workspace.refusals import (
     NotAllowedError,
 )
 from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.stamps import stamp_of
 from acp_nvim.workspace.write_text_file import write_text_file
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class AgentFiles:
         self._narrator = narrator
         self._files = files
         self._seen = seen
-        self._own: set[str] = set()
+        self._own: dict[str, str] = {}  # the stamps that the files had when the agent was done with them
         narrator.on_wrote = self.wrote
 
     def __repr__(self) -> str:
@@ -60,30 +61,24 @@ class AgentFiles:
     def begin(self, quirks: frozenset[str], fresh: bool) -> None:
         """An agent of these quirks works from now on; in a `fresh` session it has seen nothing."""
         self.quirks = quirks
+        self._own.clear()
         if fresh:
             self._seen.clear()
 
     def wrote(self, paths: Iterable[str]) -> None:
-        """The agent says that it has changed these files (absolute paths) itself: what has changed by now it knows."""
+        """The agent says that it has changed these files (absolute paths) itself: as they are now, it knows them."""
         for path in list(dict.fromkeys(paths))[:OWN_PATHS]:
-            with suppress(NotAllowedError):
-                self._files.start(self._look, self.roots.resolve(path))
-
-    async def _look(self, path: str) -> None:
-        async with self._files.alone(path):
-            self._own.add(path)
-            try:
-                await self._files.read(path)
-            except FileRefusedError as error:
-                log.info("%s cannot be followed: %s", path, error)
-            finally:
-                self._own.discard(path)
+            with suppress(NotAllowedError, OSError):
+                real = self.roots.resolve(path)
+                self._own[real] = stamp_of(os.stat(real))
+        for old in list(self._own)[:-OWN_PATHS]:
+            del self._own[old]
 
     async def followed(self, what: Followed) -> None:
         """A file of the session was changed on disk."""
         if what.kind == "moved":
             self._seen.moved(what.path, what.detail)
-        if what.path in self._own and what.kind in ("read", "merged"):
+        if what.kind in ("read", "merged") and self._own.get(what.path) == what.stamp:
             await self._see_own(what)
         if what.kind != "read":
             self._tell("info" if what.kind in ("merged", "moved") else "warn", what_followed(what, self._name))

@@ -41,7 +41,7 @@ class Followed(msgspec.Struct, frozen=True):
     `read`: it has the file's text; `merged`: and the user's own changes; `conflict`: nothing, the version on disk is
     kept in `detail`, a file ("" if there is none), because of `why`; `moved`: to `detail`; `unreadable`: `detail` says
     why.
-    `before` and `after` are what is known of the file's text.
+    `before` and `after` are what is known of the file's text, `stamp` is that of `after`.
     """
 
     path: str
@@ -50,13 +50,13 @@ class Followed(msgspec.Struct, frozen=True):
     why: str = ""
     before: str | None = None
     after: str | None = None
+    stamp: str | None = None
 
 
 class OpenFiles:
     """All buffers of files, for all sessions.
 
-    `on_followed` hears what happened to them on disk; `directories` tells where files are that may have been renamed;
-    `start` starts a task (`TaskGroup.start_soon`).
+    `on_followed` hears what happened to them on disk; `directories` tells where files are that may have been renamed.
     """
 
     def __init__(
@@ -65,10 +65,8 @@ class OpenFiles:
         conflicts: Conflicts,
         on_followed: Callable[[Followed], Awaitable[None]],
         directories: Callable[[], Sequence[str]],
-        start: Callable[..., object],
     ) -> None:
         self.editor = editor
-        self.start = start
         self.conflicts = conflicts
         self._on_followed = on_followed
         self._directories = directories
@@ -186,7 +184,7 @@ class OpenFiles:
         if outcome is None or outcome.state is None:
             return False
         self._texts.forget(path)
-        await self._on_followed(await self._told(path, current, common, found.text))
+        await self._on_followed(await self._told(path, current, common, found))
         return False
 
     async def _is_being_written(self, path: str, empty: str) -> bool:
@@ -204,12 +202,12 @@ class OpenFiles:
         merged = await merge(base, current.text, found)
         return _Common(base, merged.text, merged.why)
 
-    async def _told(self, path: str, current: OpenText, common: _Common, found: str) -> Followed:
+    async def _told(self, path: str, current: OpenText, common: _Common, found: disk.DiskText) -> Followed:
         if common.text is None:
-            kept = await self.conflicts.keep(Conflict(path, common.base, found, by="disk"))
-            return Followed(path, "conflict", kept, common.why, before=common.base, after=found)
-        both = common.text not in (found, current.text)
-        return Followed(path, "merged" if both else "read", before=common.base, after=found)
+            kept = await self.conflicts.keep(Conflict(path, common.base, found.text, by="disk"))
+            return Followed(path, "conflict", kept, common.why, common.base, found.text, found.stamp)
+        kind: Literal["merged", "read"] = "read" if common.text in (found.text, current.text) else "merged"
+        return Followed(path, kind, before=common.base, after=found.text, stamp=found.stamp)
 
     async def _lose(self, path: str, stamp: str | None) -> bool:
         """The file is gone, or goes by another name."""

@@ -47,8 +47,10 @@ class Others:
         given = {"data": base64.b64encode(data).decode(), "mtime_ns": self.stage.next_time(), "in_place": in_place}
         self._noticed(lambda: self.stage.agent.tell("disk_write", path=str(file.path), **given), file)
         file.known = on_disk(file.path)
-        # what it was like before is known of files that are open
-        file.told = file.known if self.stage.buffer(file.path) is not None and file.told == before else None
+        # what it was like before is known of files that are open; of a conflict nobody says what the agent has seen
+        buffer = self.stage.buffer(file.path)
+        taken = buffer is not None and tokens(file.known or "") - tokens(before or "") <= tokens(buffer.text)
+        file.told = file.known if taken and file.told == before else None
         return f"the agent's tool writes {data!r} {'in place' if in_place else 'anew'}"
 
     def agent_delete(self, file: Watched, _rng: random.Random, _number: int) -> str | None:

@@ -163,6 +163,8 @@ async def test_what_the_agents_own_tool_has_written_it_knows(host: Host) -> None
     await host.until_note("read")
     (host.cwd / "f.go").touch()
     await host.until_note("done")
+    await host.until("the call", lambda: host.of(events.FilesMaybeChanged))
+    host.app.receive("disk_changed", {"paths": [str(path)]})
     await host.until("the buffer to follow", lambda: "TWO" in buffer.text)
     (host.cwd / "f.went").touch()
     await host.editor.until_event(events.TurnEnd)
@@ -201,3 +203,26 @@ async def test_an_editor_that_fails_beside_the_sessions_does_not_end_them(host: 
     host.editor.fault = None
     await host.turn()
     assert script.notes("result") == ["text", "other text"]
+
+
+async def test_what_another_program_wrote_after_the_agents_tool_it_does_not_know(host: Host) -> None:
+    path = host.cwd / "f"
+    path.write_text("one\ntwo\n")
+    buffer = host.editor.open(path)
+    script = host.script(
+        f"""{TRY}
+    def turn(agent, prompt):
+        if prompt.text == "read":
+            prompt.read({str(path)!r})
+            call = {{"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "kind": "edit"}}
+            place = {{"locations": [{{"path": {str(path)!r}}}], "status": "completed"}}
+            agent.update(prompt.session_id, call | place)
+        else:
+            attempt(agent, lambda: prompt.write({str(path)!r}, "agent\\n"))
+"""
+    )
+    await host.turn("read")
+    path.write_text("another program\n")
+    await host.turn("write")
+    assert script.notes("code") == [-32603]
+    assert buffer.text == path.read_text() == "another program\n"

@@ -34,7 +34,7 @@ class Workspace:
         self.file.write_text(OLD)
         self.told: list[Followed] = []
         self.conflicts = Conflicts(root / "conflicts")
-        self.files = OpenFiles(self.editor, self.conflicts, self._followed, lambda: [str(self.root)], lambda: None)
+        self.files = OpenFiles(self.editor, self.conflicts, self._followed, lambda: [str(self.root)])
         self._seen = LastSeen(root / "seen")
 
     def forget_texts(self) -> None:
@@ -42,7 +42,7 @@ class Workspace:
         self._seen = LastSeen(None, text_bytes=0)
 
     async def _followed(self, what: Followed) -> None:
-        self.told += [] if what.kind == "read" else [msgspec.structs.replace(what, before=None, after=None)]
+        self.told += [] if what.kind == "read" else [msgspec.structs.replace(what, before=None, after=None, stamp=None)]
 
     async def read(self, path: Path | None = None, line: int | None = None, limit: int | None = None) -> str:
         """The agent reads."""
