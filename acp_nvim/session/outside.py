@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Awaitable
 from functools import partial
 from typing import Literal
@@ -13,16 +12,14 @@ import msgspec
 from acp_nvim import events
 from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.session.permission_requests import PermissionRequests
-from acp_nvim.workspace.refusals import DisallowedError, NotAllowedError
+from acp_nvim.workspace.refusals import DisallowedError, FileRefusedError, NotAllowedError
+from acp_nvim.workspace.regular_files import in_words, regular_file
 from acp_nvim.workspace.roots import Roots
 
 Access = Literal["read", "write"]
 """What an agent wants to do with a file."""
 
 _EVERYWHERE = Roots([os.sep])
-
-_MADE_UP = ("/proc/", "/sys/")
-"""What lies there says that it is a regular file, and is none: to read it, or to write it, does something."""
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -69,7 +66,7 @@ class Outside:
             return _refused(nowhere)
 
     def _outside(self, wanted: _Wanted) -> Awaitable[str]:
-        fault = _fault(wanted.real)
+        fault = _fault(wanted)
         if fault is not None:
             return _refused(NotAllowedError(f"{wanted.refusal}, and {fault}"))
         remembered = self._remembered.get(wanted.which)
@@ -112,17 +109,15 @@ def _disallowed(wanted: _Wanted) -> DisallowedError:
     return DisallowedError(f"{wanted.refusal}, and the user did not allow it")
 
 
-def _fault(real: str) -> str | None:
+def _fault(wanted: _Wanted) -> str | None:
     """Why nobody is asked about that file. One that does not exist may be made, or be in the editor only."""
-    if real.startswith(_MADE_UP):
-        return "is not a file on disk"
     try:
-        mode = os.stat(real).st_mode
-    except FileNotFoundError:
-        return None
+        regular_file(wanted.real)
+    except FileRefusedError as error:
+        return str(error)
     except OSError as error:
-        return f"cannot be reached: {error.strerror}"
-    return None if stat.S_ISREG(mode) else "is a directory" if stat.S_ISDIR(mode) else "is not a regular file"
+        return str(in_words(wanted.real, "read" if wanted.access == "read" else "written", error))
+    return None
 
 
 def _options(access: Access) -> list[events.Option]:

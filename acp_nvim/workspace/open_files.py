@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 import anyio
 import msgspec
 
-from acp_nvim.editor import BufferText, BufferWrite, Editor, FoundOnDisk
+from acp_nvim.editor import BufferWrite, Editor, FoundOnDisk
 from acp_nvim.limits import BUSY_POLL_SECONDS, BUSY_SECONDS, EMPTY_SECONDS, FOLLOW_ATTEMPTS, FOLLOWED_AT_ONCE
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.buffer_texts import BufferTexts, KnownText
@@ -106,8 +106,9 @@ class OpenFiles:
             text = known.text if buffer.text is None else buffer.text
             self._texts.put(path, KnownText(buffer.state, text, buffer.encoding))
             current = OpenText(text, buffer.state, buffer.encoding, buffer.modified, buffer.on_disk)
-            if buffer.stale is None or await self._follow(path, current, buffer):
+            if buffer.stale is None:
                 return current
+            await self._follow(path, current, buffer.stamp)
         raise FileRefusedError(f"{path} is being changed all the time; try again")
 
     async def saved(self, path: str, buffer: OpenText) -> str:
@@ -156,12 +157,13 @@ class OpenFiles:
             log.error("%s is half written, and could not be mended: %s", path, error)
         return False
 
-    async def _follow(self, path: str, current: OpenText, buffer: BufferText) -> bool:
-        """Bring a buffer that is behind up to its file. True: there is nothing to bring, and it stays as it is."""
+    async def _follow(self, path: str, current: OpenText, stamp: str | None) -> None:
+        """Bring a buffer up to its file, which had `stamp` before, unless one of them changes meanwhile."""
         try:
             found = await disk.read(path, current.encoding)
         except NoSuchFileError:
-            return await self._lose(path, buffer.stamp)
+            await self._lose(path, stamp)
+            return
         except FileRefusedError as error:
             if self._unreadable.get(path) != str(error):
                 self._unreadable[path] = str(error)
@@ -169,7 +171,7 @@ class OpenFiles:
             raise
         self._unreadable.pop(path, None)
         if found.text == "" != current.text and await self._is_being_written(path, found.stamp):
-            return False
+            return
         common = await self._common(path, current, found.text)
         text = current.text if common.text is None else common.text
         on_disk = FoundOnDisk(
@@ -181,11 +183,9 @@ class OpenFiles:
         outcome = await _when_possible(path, lambda: self.editor.follow_disk(path, current.state, on_disk))
         if outcome is not None and outcome.error is not None:
             raise FileRefusedError(f"{path} was changed on disk, and its buffer cannot follow: {outcome.error}")
-        if outcome is None or outcome.state is None:
-            return False
-        self._texts.forget(path)
-        await self._on_followed(await self._told(path, current, common, found))
-        return False
+        if outcome is not None and outcome.state is not None:
+            self._texts.forget(path)
+            await self._on_followed(await self._told(path, current, common, found))
 
     async def _is_being_written(self, path: str, empty: str) -> bool:
         """Many programs empty a file, and then fill it: that is one change."""
@@ -209,16 +209,14 @@ class OpenFiles:
         kind: Literal["merged", "read"] = "read" if common.text in (found.text, current.text) else "merged"
         return Followed(path, kind, before=common.base, after=found.text, stamp=found.stamp)
 
-    async def _lose(self, path: str, stamp: str | None) -> bool:
+    async def _lose(self, path: str, stamp: str | None) -> None:
         """The file is gone, or goes by another name."""
         new = await find_moved(path, stamp, self._directories()) if stamp else None
         self._texts.forget(path)
         if new is not None and await self.editor.file_moved(path, new):
             await self._on_followed(Followed(path, "moved", new))
-            return False
-        if await self.editor.file_gone(path):
+        elif await self.editor.file_gone(path):
             await self._on_followed(Followed(path, "deleted"))
-        return False
 
 
 class _Common(msgspec.Struct, frozen=True):

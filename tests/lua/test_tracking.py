@@ -470,3 +470,37 @@ def test_a_range_of_lines_that_is_being_typed_means_what_the_user_sees(editor, p
     assert buffers(editor, "write", str(path), change, state, True) == {"busy": True}
     editor.keys("<CR>")
     assert editor.buffer_text() == "one"
+
+
+def test_what_is_a_bom_depends_on_the_encoding_that_the_file_has_now(editor, path):
+    path.write_bytes("\ufeffone\n".encode("utf-16-le"))
+    editor.command("edit!")
+    assert read(editor, path)["encoding"] == "utf-16le"
+    by_others(path, "two\n")
+    follow(editor, path, "two\n")
+    after = read(editor, path)
+    assert (after["text"], after["encoding"], after["modified"]) == ("two\n", "utf-8", False)
+    path.write_bytes("Grüße\n".encode("latin1"))
+    editor.command("edit!")
+    by_others(path, "\ufeffthree\n")
+    follow(editor, path, "\ufeffthree\n")
+    assert (editor.buffer_text(), read(editor, path)["text"]) == ("three", "\ufeffthree\n")
+
+
+def test_an_agent_that_comes_back_before_all_is_followed_finds_the_buffer_watched(editor, path):
+    by_others(path, "others\n")
+    buffers(editor, "set_roots", 1, [])
+    buffers(editor, "set_roots", 2, [str(editor.project)])
+    follow(editor, path, "others\n")
+    assert editor.lua("return vim.bo.autoread") is False
+    by_others(path, "again\n")
+    assert read(editor, path)["stale"] == "changed"
+
+
+def test_a_buffer_that_is_read_again_after_the_agent_ended_is_the_users_own(editor, path):
+    buffers(editor, "set_roots", 2, [str(editor.places.directory / "elsewhere")])
+    by_others(path, "others\n")
+    buffers(editor, "set_roots", 1, [])
+    editor.command("edit!")
+    autoread = 'return vim.api.nvim_get_option_value("autoread", { buf = 0, scope = "local" })'
+    assert editor.lua(autoread) is None

@@ -62,7 +62,7 @@ async def test_an_error_at_the_end_of_the_turn_is_told(talk: Talk) -> None:
     assert await talk.say("state") == "mode=ask model=small verbose=false"
 
 
-@pytest.mark.parametrize("peer", [V1], ids=lambda peer: peer.name)
+@pytest.mark.parametrize("peer", [V1, V2], ids=lambda peer: peer.name)
 async def test_a_question_that_the_agent_withdraws_is_over(talk: Talk) -> None:
     talk.host.open()
     talk.host.prompt("withdraw")

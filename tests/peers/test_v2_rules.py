@@ -17,13 +17,3 @@ async def test_a_repeated_idle_ends_no_turn(talk: Talk, words: str) -> None:
     assert await talk.say(words) == "Still here."
     assert await talk.say("state") == "mode=ask model=small verbose=false"
     assert len(talk.host.of(events.TurnEnd)) == 2
-
-
-@pytest.mark.parametrize("peer", [V2], ids=lambda peer: peer.name)
-async def test_a_withdrawn_question_is_answered_with_the_outcome_cancelled(talk: Talk) -> None:
-    talk.host.open()
-    talk.host.prompt("withdraw")
-    await talk.permission()
-    assert (await talk.host.editor.until_event(events.TurnEnd)).stop_reason == "end_turn"
-    assert talk.host.text() == "You chose nothing. "
-    assert talk.of("permission") == ["cancelled"]

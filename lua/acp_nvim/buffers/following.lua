@@ -40,13 +40,13 @@ end
 local function bring(bufnr, found)
   local modified, encoding = vim.bo[bufnr].modified, vim.bo[bufnr].fileencoding
   local ok, err = pcall(unlocked, bufnr, function()
+    local stays = found.text and not found.change
+    if not stays and found.encoding ~= text.encoding(bufnr) and not vim.bo[bufnr].binary then
+      vim.bo[bufnr].fileencoding = found.encoding -- first: what is a BOM depends on it
+    end
     if found.change then
       vim.bo[bufnr].modified = true -- what undo then comes back to is not what is in the file
       change_of.apply(bufnr, found.change, not found.text)
-    end
-    local stays = found.text and not found.change
-    if not stays and found.encoding ~= text.encoding(bufnr) and not vim.bo[bufnr].binary then
-      vim.bo[bufnr].fileencoding = found.encoding
     end
     vim.bo[bufnr].modified = found.text ~= nil
   end)

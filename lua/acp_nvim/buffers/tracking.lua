@@ -36,6 +36,9 @@ end
 ---@param bufnr integer
 ---@param reason string
 function M.mark_stale(bufnr, reason)
+  if not tracked[bufnr] then
+    return -- nobody works on it any more
+  end
   tracked[bufnr].stale = reason
   lookup.forget(bufnr) -- the name may lead elsewhere now
   if next(news) == nil then

@@ -31,6 +31,7 @@ end
 local function track_below_roots(bufnr)
   if lookup.is_file(bufnr) and is_below_a_root(bufnr) then
     tracking.track(bufnr)
+    tracking.get(bufnr).is_leaving = nil
   end
 end
 
@@ -75,7 +76,9 @@ local function on_written(event)
     track_below_roots(event.buf)
   elseif is_of_its_file(event) and was_written(event, one) then
     tracking.settled(event.buf)
-    keep_saved(event.buf, true)
+    if tracking.get(event.buf) then
+      keep_saved(event.buf, true)
+    end
   end
 end
 
@@ -87,6 +90,9 @@ local function on_read(event)
   elseif is_of_its_file(event) then
     lookup.forget(event.buf)
     tracking.settled(event.buf)
+    if not tracking.get(event.buf) then
+      return -- no agent works on it any more
+    end
     one.is_new = not one.stamp
     tracking.take_autoread(event.buf)
     keep_saved(event.buf, false)

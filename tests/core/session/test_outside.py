@@ -249,6 +249,9 @@ async def test_what_is_no_path_is_not_asked_about(host: Host, secret: Path, path
     assert host.of(events.Permission) == []
 
 
+SYSTEM = "it belongs to the system itself, and is never opened"
+
+
 def directory(path: Path) -> None:
     """In the place of a file."""
     path.mkdir()
@@ -270,12 +273,12 @@ def below_a_file(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (directory, "is a directory"),
-        (os.mkfifo, "is not a regular file"),
-        (bound, "is not a regular file"),
-        (lambda path: path.symlink_to("/dev/zero"), "is not a regular file"),
-        (lambda path: path.symlink_to("/proc/self/environ"), "is not a file on disk"),
-        (below_a_file, "cannot be reached: Not a directory"),
+        (directory, "{real} is a directory"),
+        (os.mkfifo, "{real} is a FIFO, not a regular file"),
+        (bound, "{real} is a socket, not a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "/dev/zero is a device, not a regular file"),
+        (lambda path: path.symlink_to("/proc/self/environ"), "{real} is no file of a project: {SYSTEM}"),
+        (below_a_file, "{real} cannot be {done}: a part of its path is a file, not a directory. Check the path"),
     ],
 )
 async def test_what_is_no_regular_file_is_refused_without_asking(
@@ -287,6 +290,8 @@ async def test_what_is_no_regular_file_is_refused_without_asking(
     host.hello(fs={"outside": "ask"})
     host.script(AGENT)
     await host.turn(f"{access} {path}")
+    done = "read" if access == "read" else "written"
+    words = words.format(real=os.path.realpath(path), done=done, SYSTEM=SYSTEM)
     assert host.scripts["it"].notes("error") == [
         [-32602, f"{path} is outside of the session's directory {host.cwd}, and {words}"]
     ]
