@@ -252,6 +252,12 @@ async def test_what_is_no_path_is_not_asked_about(host: Host, secret: Path, path
 SYSTEM = "it belongs to the system itself, and is never opened"
 
 
+def in_full(words: str, path: Path, access: str) -> str:
+    """With the names in them."""
+    done = "read" if access == "read" else "written"
+    return words.format(real=os.path.realpath(path), done=done, SYSTEM=SYSTEM)
+
+
 def directory(path: Path) -> None:
     """In the place of a file."""
     path.mkdir()
@@ -290,10 +296,8 @@ async def test_what_is_no_regular_file_is_refused_without_asking(
     host.hello(fs={"outside": "ask"})
     host.script(AGENT)
     await host.turn(f"{access} {path}")
-    done = "read" if access == "read" else "written"
-    words = words.format(real=os.path.realpath(path), done=done, SYSTEM=SYSTEM)
     assert host.scripts["it"].notes("error") == [
-        [-32602, f"{path} is outside of the session's directory {host.cwd}, and {words}"]
+        [-32602, f"{path} is outside of the session's directory {host.cwd}, and {in_full(words, path, access)}"]
     ]
     assert host.of(events.Permission) == []
 
