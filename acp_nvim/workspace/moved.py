@@ -1,4 +1,4 @@
-"""Finds the file that was renamed: the same one, unchanged, under another name."""
+"""Finds the file that was renamed: the same one under another name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from acp_nvim.workspace.stamps import stamp_of
 
 
 async def find_moved(path: str, stamp: str, directories: Sequence[str]) -> str | None:
-    """The real path of the file that had `stamp` at `path`; looked for near `path` first, then in `directories`."""
+    """The real path of what may be the file that had `stamp` at `path`: the same inode, of the same size.
+
+    It is looked for near `path` first, then in `directories`. Inodes are used again: who asks compares the texts.
+    """
     return await anyio.to_thread.run_sync(_find, path, stamp, directories)
 
 
@@ -22,10 +25,15 @@ def _find(path: str, stamp: str, directories: Sequence[str]) -> str | None:
     inode = int(stamp.split(":")[1])
     for entry in _entries(deque([os.path.dirname(path), *directories])):
         with suppress(OSError):
-            is_same = int(float(entry.inode())) == inode and stamp_of(entry.stat(follow_symlinks=False)) == stamp
-            if is_same and entry.is_file(follow_symlinks=False):
+            if int(float(entry.inode())) != inode or not entry.is_file(follow_symlinks=False):
+                continue
+            if _without_time(stamp_of(entry.stat(follow_symlinks=False))) == _without_time(stamp):
                 return entry.path
     return None
+
+
+def _without_time(stamp: str) -> str:
+    return stamp.rpartition(":")[0]
 
 
 def _entries(waiting: deque[str]) -> Iterable[os.DirEntry[str]]:

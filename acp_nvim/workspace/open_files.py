@@ -212,11 +212,22 @@ class OpenFiles:
     async def _lose(self, path: str, stamp: str | None) -> None:
         """The file is gone, or goes by another name."""
         new = await find_moved(path, stamp, self._directories()) if stamp else None
+        if new is not None and not await self._is_same(path, stamp, new):
+            new = None
         self._texts.forget(path)
         if new is not None and await self.editor.file_moved(path, new):
             await self._on_followed(Followed(path, "moved", new))
         elif await self.editor.file_gone(path):
             await self._on_followed(Followed(path, "deleted"))
+
+    async def _is_same(self, path: str, stamp: str | None, new: str) -> bool:
+        """Whether `new` is what was at `path`: untouched since, or with the text that it had."""
+        if await disk.stamp(new) == stamp:
+            return True
+        try:
+            return (await disk.read(new)).text == await self.editor.saved_text(path)
+        except FileRefusedError:
+            return False
 
 
 class _Common(msgspec.Struct, frozen=True):

@@ -108,8 +108,10 @@ class Others:
 
     def _noticed(self, act: Callable[[], object], changed: Watched | None = None, hidden: bool = True) -> None:
         """Does something that makes Neovim look at the files (those of hidden buffers too?), and waits until it has."""
+        now = self.stage.caught_up()  # what was done before may be told a moment later
+        for file in self.files:
+            file.look_again(self.stage)
         before = [(file, self.stage.buffer(file.path)) for file in self.files]
-        now = len(self.stage.told())
         told = [file.stale_since if file.stale else now for file in self.files]
         act()
         for (file, buffer), since in zip(before, told, strict=True):

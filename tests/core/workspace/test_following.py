@@ -118,6 +118,23 @@ async def test_the_buffer_of_a_renamed_file_goes_with_it(workspace: Workspace, w
     assert workspace.told == [Followed(str(workspace.file), "moved", str(new))]
 
 
+async def test_a_file_that_was_touched_before_it_was_renamed_is_the_same(workspace: Workspace) -> None:
+    buffer = workspace.editor.open(workspace.file)
+    os.utime(workspace.file, ns=(next(LATER),) * 2)
+    workspace.file.rename(workspace.root / "new")
+    await workspace.files.disk_changed(str(workspace.file))
+    assert workspace.editor.buffers == {str(workspace.root / "new"): buffer}
+
+
+async def test_an_inode_that_is_used_again_for_another_text_is_no_renamed_file(workspace: Workspace) -> None:
+    workspace.editor.open(workspace.file)
+    workspace.file.write_text(OLD.replace("one", "ONE"))  # the same size
+    os.utime(workspace.file, ns=(next(LATER),) * 2)
+    workspace.file.rename(workspace.root / "new")
+    await workspace.files.disk_changed(str(workspace.file))
+    assert [told.kind for told in workspace.told] == ["deleted"]
+
+
 async def test_another_file_with_the_same_text_is_no_renamed_one(workspace: Workspace) -> None:
     workspace.editor.open(workspace.file)
     (workspace.root / "copy").write_text(OLD)
