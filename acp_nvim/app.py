@@ -16,13 +16,14 @@ import msgspec
 from acp_nvim import __version__, events
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
-from acp_nvim.limits import INITIALIZE_SECONDS, LOG_BYTES
+from acp_nvim.limits import LOG_BYTES
+from acp_nvim.messages import Answer, Cancel, Config, DiskChanged, Hello, Named, Open, Say
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.protocol.dialect import Place
 from acp_nvim.session.files import what_followed
 from acp_nvim.session.peer import PeerSettings
 from acp_nvim.session.peers import Peers
-from acp_nvim.session.prompt import ContextItem, Prompt
+from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.session import Session
 from acp_nvim.traffic.masked_log import MaskingFormatter
 from acp_nvim.workspace.conflicts import Conflicts
@@ -34,95 +35,6 @@ log = logging.getLogger(__name__)
 
 GONE = ("stopped", "failed")
 """States of a session without an agent."""
-
-
-class Fs(msgspec.Struct):
-    """`fs` of the configuration."""
-
-    write: str = "save"
-    outside: str = "error"
-
-
-class Timeouts(msgspec.Struct):
-    """`timeouts` of the configuration; `initialize` in milliseconds."""
-
-    initialize: float = INITIALIZE_SECONDS * 1000
-
-
-class Protocol(msgspec.Struct):
-    """`protocol` of the configuration."""
-
-    v2: bool = False
-
-
-class Log(msgspec.Struct):
-    """`log` of the configuration."""
-
-    traffic: bool = False
-
-
-class Config(msgspec.Struct):
-    """What the host uses of the user's configuration; Lua has checked it."""
-
-    agents: dict[str, Any] | list[Any] = {}
-    default_agent: str | None = None
-    additional_directories: list[str] = []
-    fs: Fs = msgspec.field(default_factory=Fs)
-    timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
-    protocol: Protocol = msgspec.field(default_factory=Protocol)
-    log: Log = msgspec.field(default_factory=Log)
-
-
-class Hello(msgspec.Struct):
-    """`hello`: the first thing that Lua says."""
-
-    version: str
-    log_path: str
-    state_path: str
-    cache_path: str
-    config: Config
-
-
-class DiskChanged(msgspec.Struct):
-    """`disk_changed`: the files of these buffers (real paths) are others than the buffers have read or written."""
-
-    paths: list[str]
-
-
-class Open(msgspec.Struct):
-    """`open`."""
-
-    session: int
-    cwd: str
-    agent: str | None = None
-
-
-class Say(msgspec.Struct):
-    """`prompt`."""
-
-    session: int
-    text: str
-    context: list[ContextItem] = []
-
-
-class Cancel(msgspec.Struct):
-    """`cancel`."""
-
-    session: int
-    force: bool = False
-
-
-class Answer(msgspec.Struct):
-    """`answer`."""
-
-    id: int
-    option_id: str
-
-
-class Named(msgspec.Struct):
-    """`stop`, `redraw`."""
-
-    session: int
 
 
 class App:

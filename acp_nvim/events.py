@@ -12,6 +12,9 @@ import msgspec
 from acp_nvim.errors import Severity
 
 
+Operation = Literal["modify", "add", "delete", "rename", "mode", "binary"]
+
+
 class Event(msgspec.Struct, tag_field="type", omit_defaults=True, kw_only=True):
     """Base of all events."""
 
@@ -202,10 +205,13 @@ class TurnEnd(SessionEvent, tag="turn_end"):
 
 
 class FileChanged(SessionEvent, tag="file_changed"):
-    """A file of the workspace was changed for the agent."""
+    """A file of the workspace was changed by the agent, in whatever way."""
 
     path: str
     by: Literal["agent"]
+    operation: Operation = "modify"
+    added: int = 0
+    removed: int = 0
 
 
 class FilesMaybeChanged(SessionEvent, tag="files_maybe_changed"):
@@ -224,6 +230,14 @@ class Commands(SessionEvent, tag="commands"):
     """All slash commands."""
 
     commands: list[CommandView]
+
+
+class ReviewCounts(msgspec.Struct):
+    """What of a session is still to be reviewed."""
+
+    files: int
+    added: int
+    removed: int
 
 
 class StatusView(msgspec.Struct, omit_defaults=True):
@@ -245,6 +259,7 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     model: str | None = None
     usage: dict[str, Any] | None = None
     plan: list[PlanStep] | None = None
+    review: ReviewCounts | None = None
     directories: list[str] = []
 
 

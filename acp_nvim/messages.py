@@ -1,0 +1,142 @@
+"""What Lua says to the host; Lua has checked what the user configured (doc/development/architecture.md)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from acp_nvim.limits import INITIALIZE_SECONDS
+from acp_nvim.session.prompt import ContextItem
+
+
+class Fs(msgspec.Struct):
+    """`fs` of the configuration."""
+
+    write: str = "save"
+    outside: str = "error"
+
+
+class Timeouts(msgspec.Struct):
+    """`timeouts` of the configuration; `initialize` in milliseconds."""
+
+    initialize: float = INITIALIZE_SECONDS * 1000
+
+
+class Protocol(msgspec.Struct):
+    """`protocol` of the configuration."""
+
+    v2: bool = False
+
+
+class Log(msgspec.Struct):
+    """`log` of the configuration."""
+
+    traffic: bool = False
+
+
+class Config(msgspec.Struct):
+    """What the host uses of the user's configuration; Lua has checked it."""
+
+    agents: dict[str, Any] | list[Any] = {}
+    default_agent: str | None = None
+    additional_directories: list[str] = []
+    fs: Fs = msgspec.field(default_factory=Fs)
+    timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
+    protocol: Protocol = msgspec.field(default_factory=Protocol)
+    log: Log = msgspec.field(default_factory=Log)
+
+
+class Hello(msgspec.Struct):
+    """`hello`: the first thing that Lua says."""
+
+    version: str
+    log_path: str
+    state_path: str
+    cache_path: str
+    config: Config
+
+
+class DiskChanged(msgspec.Struct):
+    """`disk_changed`: the files of these buffers (real paths) are others than the buffers have read or written."""
+
+    paths: list[str]
+
+
+class Open(msgspec.Struct):
+    """`open`."""
+
+    session: int
+    cwd: str
+    agent: str | None = None
+
+
+class Say(msgspec.Struct):
+    """`prompt`."""
+
+    session: int
+    text: str
+    context: list[ContextItem] = []
+
+
+class Cancel(msgspec.Struct):
+    """`cancel`."""
+
+    session: int
+    force: bool = False
+
+
+class Answer(msgspec.Struct):
+    """`answer`."""
+
+    id: int
+    option_id: str
+
+
+class Named(msgspec.Struct):
+    """`stop`, `redraw`."""
+
+    session: int
+
+
+class Path(msgspec.Struct):
+    """`review_open`: a buffer of a file under review was loaded; `saved`: the user has written that buffer."""
+
+    path: str
+
+
+class Edited(msgspec.Struct):
+    """`edited`: the user changed a buffer under review.
+
+    Between the states `from` and `state`, `lines` took the place of `count` lines after the first `first` ones.
+    """
+
+    path: str
+    before: str = msgspec.field(name="from")
+    state: str
+    first: int
+    count: int
+    lines: list[str]
+
+
+class Judge(msgspec.Struct):
+    """`review`: of these hunks of a file; without `hunks` of the whole file; without `path` of all that a session, or
+    without that anybody, has changed."""
+
+    action: Literal["keep", "reject", "mine", "theirs", "both"]
+    path: str | None = None
+    hunks: list[int] | None = None
+    session: int | None = None
+
+
+class Workspace(msgspec.Struct):
+    """`checkpoints`, `review_load`: of the workspace at that directory."""
+
+    cwd: str
+
+
+class Checkpoint(msgspec.Struct):
+    """`restore_plan`, `restore`: the files as they were before that turn; a restore, or what was rejected, is undone."""
+
+    id: str
+    cwd: str

@@ -1,0 +1,135 @@
+"""What an editor is told of changed files: what to review, what to go back to, what is asked for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from acp_nvim.events import Event, Operation, SessionEvent
+
+
+class FileView(msgspec.Struct, omit_defaults=True):
+    """What was done to one file: `operation`, and lines added and removed.
+
+    `note` says what no line shows. A renamed file was `old_path`.
+    """
+
+    path: str
+    operation: Operation
+    added: int = 0
+    removed: int = 0
+    old_path: str | None = None
+    note: str | None = None
+
+
+class HunkView(msgspec.Struct, omit_defaults=True):
+    """Rows `first` (0-based) to `first + count - 1` of a buffer stand for the lines `old`.
+
+    The `id` stays while old and new lines are the same. A conflict's rows are the user's, and may become `theirs`.
+    """
+
+    id: int
+    first: int
+    count: int
+    old: list[str] = []
+    by: Literal["agent", "conflict"] = "agent"
+    theirs: list[str] | None = None
+
+
+class Review(Event, tag="review"):
+    """What there is to review in a file; `none`: nothing (any more).
+
+    `hunks` are told where a buffer is loaded, or somebody asked; they fit the buffer's `state`. `sessions` are those
+    whose agents changed the file; `conflicts` counts versions that could not be merged.
+    """
+
+    path: str
+    operation: Operation | Literal["none"]
+    added: int = 0
+    removed: int = 0
+    sessions: list[int] = []
+    hunks: list[HunkView] | None = None
+    state: str | None = None
+    old_path: str | None = None
+    note: str | None = None
+    conflicts: int = 0
+
+
+class Summary(SessionEvent, tag="summary"):
+    """The files that a turn has changed; `id` is that of its checkpoint, `time` in seconds since 1970."""
+
+    block: int
+    id: str
+    time: float
+    files: list[FileView]
+
+
+class CheckpointView(msgspec.Struct, omit_defaults=True):
+    """A moment to go back to: the one before a turn; or a restore, or a rejection, that can be undone."""
+
+    id: str
+    kind: Literal["turn", "restore", "reject"]
+    time: float
+    agent: str
+    prompt: str
+    files: list[FileView]
+    session: int | None = None
+
+
+class Checkpoints(Event, tag="checkpoints"):
+    """Those of a workspace, the newest first."""
+
+    cwd: str
+    list: list[CheckpointView]
+
+
+class PlannedFile(FileView):
+    """What a restore would do to a file; a `conflict` leaves it as it is, and the version is kept for review."""
+
+    conflict: bool = False
+
+
+class RestorePlan(Event, tag="restore_plan"):
+    """What a restore would do, as a unified diff too; or why it cannot be done."""
+
+    id: str
+    files: list[PlannedFile]
+    patch: str
+    problem: str | None = None
+
+
+class Restored(Event, tag="restored"):
+    """What a restore has done; `undo_id` is the checkpoint that undoes it, "" when nothing was done."""
+
+    id: str
+    undo_id: str
+    files: list[str]
+    conflicts: list[str]
+    problem: str | None = None
+
+
+class PreviewHunk(msgspec.Struct):
+    """The `count` lines after the first `first` would become `new`."""
+
+    first: int
+    count: int
+    new: list[str]
+
+
+class Preview(SessionEvent, tag="preview"):
+    """What a permission request asks to do to a file; `exists`: there is one."""
+
+    request: int
+    path: str
+    operation: str
+    exists: bool
+    hunks: list[PreviewHunk]
+    old_path: str | None = None
+    note: str | None = None
+
+
+class PreviewDone(SessionEvent, tag="preview_done"):
+    """The request was answered or withdrawn: nothing of it is shown any more."""
+
+    request: int
