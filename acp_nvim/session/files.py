@@ -110,7 +110,7 @@ class AgentFiles:
             if not isinstance(error, DisallowedError):
                 self._tell("warn", _what_failed(self._name(wanted.path), error))
             raise _refusal("fs/write_text_file", error) from error
-        if written == "merged":
+        if written.how == "merged":
             words = f"What the agent wrote into {self._name(path)} was merged with edits that it had not seen."
             self._tell("info", words)
         self._narrator.publish(events.FileChanged(session=self._narrator.transcript.session, path=path, by="agent"))

@@ -41,7 +41,8 @@ class Followed(msgspec.Struct, frozen=True):
     `read`: it has the file's text; `merged`: and the user's own changes; `conflict`: nothing, the version on disk is
     kept in `detail`, a file ("" if there is none), because of `why`; `moved`: to `detail`; `unreadable`: `detail` says
     why.
-    `before` and `after` are what is known of the file's text, `stamp` is that of `after`.
+    `before` and `after` are what is known of the file's text, `stamp` is that of `after`; `had` and `has` are the
+    buffer's text before and after it, `encoding` is the file's.
     """
 
     path: str
@@ -51,12 +52,16 @@ class Followed(msgspec.Struct, frozen=True):
     before: str | None = None
     after: str | None = None
     stamp: str | None = None
+    had: str | None = None
+    has: str | None = None
+    encoding: str = "utf-8"
 
 
 class OpenFiles:
     """All buffers of files, for all sessions.
 
-    `on_followed` hears what happened to them on disk; `directories` tells where files are that may have been renamed.
+    `on_followed` hears what happened to them on disk; `directories` tells where files are that may have been renamed;
+    `on_read` hears what a buffer is, whenever somebody asks (None: there is none), while nobody else changes it.
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class OpenFiles:
         self.conflicts = conflicts
         self._on_followed = on_followed
         self._directories = directories
+        self.on_read: Callable[[str, OpenText | None], Awaitable[None]] = _nobody
         self._texts = BufferTexts()
         self._few = anyio.Semaphore(FOLLOWED_AT_ONCE)
         self._unreadable: dict[str, str] = {}
@@ -102,11 +108,13 @@ class OpenFiles:
             buffer = await self.editor.read_buffer(path, known.state)
             if buffer is None:
                 self._texts.forget(path)
+                await self.on_read(path, None)
                 return None
             text = known.text if buffer.text is None else buffer.text
             self._texts.put(path, KnownText(buffer.state, text, buffer.encoding))
             current = OpenText(text, buffer.state, buffer.encoding, buffer.modified, buffer.on_disk)
             if buffer.stale is None:
+                await self.on_read(path, current)
                 return current
             await self._follow(path, current, buffer.stamp)
         raise FileRefusedError(f"{path} is being changed all the time; try again")
@@ -185,7 +193,8 @@ class OpenFiles:
             raise FileRefusedError(f"{path} was changed on disk, and its buffer cannot follow: {outcome.error}")
         if outcome is not None and outcome.state is not None:
             self._texts.forget(path)
-            await self._on_followed(await self._told(path, current, common, found))
+            told = await self._told(path, current, common, found)
+            await self._on_followed(msgspec.structs.replace(told, had=current.text, has=text, encoding=found.encoding))
 
     async def _is_being_written(self, path: str, empty: str) -> bool:
         """Many programs empty a file, and then fill it: that is one change."""
@@ -228,6 +237,10 @@ class OpenFiles:
             return (await disk.read(new)).text == await self.editor.saved_text(path)
         except FileRefusedError:
             return False
+
+
+async def _nobody(path: str, text: OpenText | None) -> None:
+    """Who hears nothing."""
 
 
 class _Common(msgspec.Struct, frozen=True):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, NoReturn
 
 import anyio
+import msgspec
 
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.workspace import disk
@@ -21,13 +23,28 @@ from acp_nvim.workspace.refusals import (
     NoSuchFileError,
 )
 
-Written = Literal["clean", "merged"]
+
+class Written(msgspec.Struct, frozen=True):
+    """What was written: `how` tells whether it had to be merged; the text before (None: no file) and after."""
+
+    how: Literal["clean", "merged"]
+    before: str | None
+    after: str
+    encoding: str
 
 
-async def write_text_file(files: OpenFiles, seen: LastSeen, path: str, text: str, save: bool) -> Written:
+async def write_text_file(
+    files: OpenFiles,
+    seen: LastSeen,
+    path: str,
+    text: str,
+    save: bool,
+    on_written: Callable[[Written], None] = lambda written: None,
+) -> Written:
     """Make `text` the text of the file at `path`, a real path that the agent may write.
 
-    Edits that the agent has not seen are merged with it. Raises `ConflictError` when they cannot be, and
+    Edits that the agent has not seen are merged with it; `on_written` hears of it before anybody else can change the
+    file. Raises `ConflictError` when they cannot be, and
     `FileRefusedError`; then nothing was changed.
     """
     write = _Write(files, seen, path, text, save)
@@ -36,6 +53,7 @@ async def write_text_file(files: OpenFiles, seen: LastSeen, path: str, text: str
             for _ in range(FOLLOW_ATTEMPTS):
                 written = await write.attempt()
                 if written is not None:
+                    on_written(written)
                     return written
     raise FileRefusedError(f"{path} is being changed all the time. Nothing was written; try again.")
 
@@ -68,7 +86,7 @@ class _Write:
         if outcome.stale:
             with suppress(FileRefusedError):  # whoever has changed it: it is written
                 now = (await disk.read(self._path, buffer.encoding)).text
-        return await self._done(text, now)
+        return await self._done(text, Written("clean", buffer.text, now, buffer.encoding))
 
     async def _current(self) -> OpenText | None:
         """The buffer; at first as it was last heard of, if the agent knows that text: the editor says if it is not."""
@@ -111,18 +129,19 @@ class _Write:
         try:
             if found is None:
                 await disk.write(self._path, self._text)
-                return await self._done(self._text, self._text)
+                return await self._done(self._text, Written("clean", None, self._text, "utf-8"))
             text = await self._merged(await self._base(found.text), found.text)
             text = with_mark(text, found.text, found.encoding)
             await disk.write(self._path, text, found.encoding, found.stamp)
-            return await self._done(text, text)
+            return await self._done(text, Written("clean", found.text, text, found.encoding))
         except ChangedOnDiskError:
             return None
 
-    async def _done(self, written: str, now: str) -> Written:
+    async def _done(self, wanted: str, done: Written) -> Written:
         """Keep what the agent takes the file to be: its own text, with what a formatter made of that."""
         view = self._text
-        if now != written:
-            view = (await merge(written, self._text, now)).text or self._text
+        if done.after != wanted:
+            view = (await merge(wanted, self._text, done.after)).text or self._text
         await self._seen.remember(self._path, view)
-        return "clean" if written in (self._text, BOM + self._text) else "merged"
+        is_clean = wanted in (self._text, BOM + self._text)
+        return done if is_clean else msgspec.structs.replace(done, how="merged")

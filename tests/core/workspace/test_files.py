@@ -42,7 +42,8 @@ class Workspace:
         self._seen = LastSeen(None, text_bytes=0)
 
     async def _followed(self, what: Followed) -> None:
-        self.told += [] if what.kind == "read" else [msgspec.structs.replace(what, before=None, after=None, stamp=None)]
+        told = msgspec.structs.replace(what, before=None, after=None, stamp=None, had=None, has=None)
+        self.told += [] if what.kind == "read" else [told]
 
     async def read(self, path: Path | None = None, line: int | None = None, limit: int | None = None) -> str:
         """The agent reads."""
@@ -50,7 +51,7 @@ class Workspace:
 
     async def write(self, text: str, path: Path | None = None, save: bool = True) -> str:
         """The agent writes."""
-        return await write_text_file(self.files, self._seen, str(path or self.file), text, save)
+        return (await write_text_file(self.files, self._seen, str(path or self.file), text, save)).how
 
     def kept(self) -> list[str]:
         """The versions that were kept for the user."""
