@@ -1,4 +1,5 @@
 -- Shows in a code window where the agent works; never takes the focus.
+local code_window = require("acp_nvim.code_window")
 local config = require("acp_nvim.config")
 local limits = require("acp_nvim.limits")
 local sessions = require("acp_nvim.sessions")
@@ -10,54 +11,8 @@ local LIGHT = api.nvim_create_namespace("acp_nvim.follow")
 
 ---@type boolean? what :AcpFollow said
 local override
----@type table<integer, integer> tab -> the code window used last
-local last_used = {}
 ---@type table<integer, { bufnr: integer, line: integer }> window -> where following left it
 local left_at = {}
-local watching = false
-
----@param win integer
----@return boolean
-local function is_code(win)
-  local bufnr = api.nvim_win_get_buf(win)
-  return api.nvim_win_get_config(win).relative == ""
-    and vim.bo[bufnr].buftype == ""
-    and not sessions.of_buffer(bufnr)
-    and not vim.wo[win].previewwindow
-    and not vim.wo[win].winfixbuf
-end
-
-local function remember()
-  local win = api.nvim_get_current_win()
-  if is_code(win) then
-    last_used[api.nvim_get_current_tabpage()] = win
-  end
-end
-
----Begins to notice which code window is used.
-function M.watch()
-  if watching then
-    return
-  end
-  watching = true
-  remember()
-  local group = api.nvim_create_augroup("acp_nvim.follow", {})
-  api.nvim_create_autocmd({ "WinEnter", "BufEnter" }, { group = group, callback = remember })
-end
-
----@return integer? win to show things in; never the current one
-local function code_window()
-  local current = api.nvim_get_current_win()
-  local function fits(win)
-    return win and win ~= current and api.nvim_win_is_valid(win) and is_code(win)
-  end
-  local wins = api.nvim_tabpage_list_wins(0)
-  local last = last_used[api.nvim_get_current_tabpage()]
-  if fits(last) and vim.list_contains(wins, last) then
-    return last
-  end
-  return vim.iter(wins):find(fits)
-end
 
 ---@return boolean
 local function wanted()
@@ -84,18 +39,7 @@ local function load(path)
   if not stat or stat.type ~= "file" or stat.size > limits.follow_bytes then
     return nil
   end
-  local bufnr = vim.fn.bufadd(path)
-  vim.fn.bufload(bufnr) -- asks nothing about swap files
-  vim.bo[bufnr].buflisted = true
-  return bufnr
-end
-
----@param win integer
----@param bufnr integer
----@return boolean the buffer in the window can be hidden
-local function can_leave(win, bufnr)
-  local shown = api.nvim_win_get_buf(win)
-  return shown == bufnr or not vim.bo[shown].modified or vim.o.hidden or #vim.fn.win_findbuf(shown) > 1
+  return code_window.load(path)
 end
 
 ---@param bufnr integer
@@ -147,13 +91,16 @@ function M.go(location)
   if not wanted() or not mode_allows() then
     return
   end
-  local win = code_window()
+  local win = code_window.other()
   local bufnr = win and load(location.path)
-  if win and bufnr and can_leave(win, bufnr) then
+  if win and bufnr and code_window.can_leave(win, bufnr) then
     local same = api.nvim_win_get_buf(win) == bufnr
     show(win, bufnr, location.line or (same and api.nvim_win_get_cursor(win)[1]) or 1)
   end
 end
+
+---Begins to notice which code window is used.
+M.watch = code_window.watch
 
 ---@param to? boolean nil toggles
 ---@return boolean on
@@ -166,7 +113,7 @@ function M.set(to)
     to = not enabled
   end
   override = to
-  M.watch()
+  code_window.watch()
   return to
 end
 

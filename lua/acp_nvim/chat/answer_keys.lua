@@ -1,5 +1,6 @@
 -- The keys that answer permissions: in the chat buffer, only while a permission waits there.
 local config = require("acp_nvim.config")
+local covering_keys = require("acp_nvim.covering_keys")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
@@ -7,9 +8,6 @@ local M = {}
 local KINDS = { "allow_once", "allow_always", "reject_once", "reject_always" }
 
 ---@alias acp.Answer fun(id: integer, option_id: string)
-
----@type table<integer, table<string, { key: string, old?: table }>> buffer -> key -> the map that it covers
-local covered = {}
 
 ---The letter of each option: the first option of a kind has that kind's.
 ---@param request acp.Request
@@ -55,45 +53,13 @@ local function meant(session, waiting)
   end
 end
 
----@param bufnr integer
----@param key string
----@param action fun()
----@param desc string
-local function map(bufnr, key, action, desc)
-  local lhs = vim.keycode(key)
-  local old = vim.api.nvim_buf_call(bufnr, function()
-    return vim.fn.maparg(key, "n", false, true)
-  end)
-  -- an action may have the key of another one: what the user had there is below both
-  covered[bufnr][lhs] = covered[bufnr][lhs] or { key = key, old = old.buffer == 1 and old or nil }
-  vim.keymap.set("n", key, action, { buffer = bufnr, nowait = true, desc = desc })
-end
-
----@param bufnr integer
-local function unmap(bufnr)
-  for _, one in pairs(covered[bufnr] or {}) do
-    pcall(vim.keymap.del, "n", one.key, { buffer = bufnr })
-    if one.old then
-      vim.api.nvim_buf_call(bufnr, function()
-        vim.fn.mapset("n", false, one.old)
-      end)
-    end
-  end
-  covered[bufnr] = nil
-end
-
----@param key string
-local function plain(key)
-  vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
-end
-
 ---@param session acp.Session
 ---@param waiting acp.Pending[]
 ---@param answer acp.Answer
 local function map_kinds(session, waiting, answer)
   for _, kind in ipairs(KINDS) do
     for _, key in ipairs(config.keys(kind)) do
-      map(session.bufnr, key, function()
+      covering_keys.map(session.bufnr, "n", key, function()
         local request = meant(session, waiting)
         for _, option in ipairs(request and request.options or {}) do
           if option.kind == kind then
@@ -114,7 +80,7 @@ local function map_digits(session, waiting, answer)
     most = math.max(most, #pending.request.options)
   end
   for digit = 1, math.min(most, 9) do
-    map(session.bufnr, tostring(digit), function()
+    covering_keys.map(session.bufnr, "n", tostring(digit), function()
       local request = meant(session, waiting)
       local option = request and request.options[digit]
       if option then
@@ -137,7 +103,7 @@ local function choose(session, waiting, answer, key)
       return answer(pending.request.id, option_id)
     end
   end
-  plain(key)
+  covering_keys.below(session.bufnr, "n", key)
 end
 
 ---Makes the keys fit what waits in this chat.
@@ -149,15 +115,14 @@ function M.refresh(session, waiting, answer)
   if not bufnr or not vim.api.nvim_buf_is_loaded(bufnr) then
     return
   end
-  unmap(bufnr)
+  covering_keys.unmap(bufnr)
   if #waiting == 0 then
     return
   end
-  covered[bufnr] = {}
   map_kinds(session, waiting, answer)
   map_digits(session, waiting, answer)
   for _, key in ipairs(config.keys("choose")) do
-    map(bufnr, key, function()
+    covering_keys.map(bufnr, "n", key, function()
       choose(session, waiting, answer, key)
     end, "acp: choose this option")
   end
