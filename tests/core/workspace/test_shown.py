@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 
 from acp_nvim.workspace.merge import Merge, merge
 from acp_nvim.workspace.read_text_file import cut
-from acp_nvim.workspace.shown import CLOSE_LINES, differences, shown
+from acp_nvim.workspace.shown import shown
 
 texts = st.lists(st.sampled_from("abcdefg"), max_size=12).map(lambda lines: "".join(line + "\n" for line in lines))
 any_texts = st.text(alphabet="ab\n\r\ufeff", max_size=12)
@@ -147,67 +145,6 @@ async def test_a_write_of_the_whole_file_does_not_overrule_what_was_not_shown() 
     known = shown(OLD, text, 1, 3)
     write = known.replace("user", "agent").replace("4\n", "4\nmore\n")
     assert await merge(known, text, write) == Merge(text.replace("user\n", "agent\n", 1).replace("4\n", "4\nmore\n"))
-
-
-def few(chance: random.Random, count: int, different: int) -> list[str]:
-    """That many lines, of which some are the same."""
-    return [f"{chance.randrange(different)}\n" for _ in range(count)]
-
-
-@pytest.mark.parametrize("count", [5, CLOSE_LINES // 2, 3 * CLOSE_LINES])
-@pytest.mark.parametrize("different", [2, 100, 10_000])
-@pytest.mark.parametrize("edits", [1, 5, 1000])
-def test_differences_make_one_text_of_the_other(count: int, different: int, edits: int) -> None:
-    chance = random.Random(1)
-    old = few(chance, count, different)
-    new = list(old)
-    for _ in range(edits):
-        at = chance.randrange(len(new) + 1)
-        new[at : at + chance.randrange(3)] = few(chance, chance.randrange(3), different)
-    blocks = list(differences(old, new))
-    made, at = [], 0
-    for block in blocks:
-        assert (block.i1, block.j1) != (block.i2, block.j2)
-        made += old[at : block.i1] + new[block.j1 : block.j2]
-        at = block.i2
-    assert made + old[at:] == new
-    assert all(one.i2 <= two.i1 and one.j2 <= two.j1 and one.i2 < two.i1 for one, two in pairwise(blocks))
-
-
-def test_in_a_long_text_lines_that_are_there_once_keep_the_others_in_place() -> None:
-    old = [f"{number}\n" if number % 3 else "}\n" for number in range(20_000)]
-    new = list(old)
-    new[10:10] = ["inserted\n"]
-    del new[9_000]
-    new[19_000] = "changed\n"
-    sizes = [(block.i2 - block.i1, block.j2 - block.j1) for block in differences(old, new)]
-    assert sizes == [(0, 1), (1, 0), (1, 1)]
-
-
-@pytest.mark.parametrize("swapped", [False, True])
-def test_lines_that_one_text_has_twice_hold_nothing(swapped: bool) -> None:
-    mine, others = ([f"{name} {number}\n" for number in range(120)] for name in ("mine", "others"))
-    twice = [*mine[:3], "(\n", ")\n", "(\n", ")\n", *mine[3:60], "kept\n", *mine[60:]]
-    once = [*others[:60], "kept\n", *others[60:115], "(\n", ")\n", *others[115:]]
-    old, new = (once, twice) if swapped else (twice, once)
-    blocks = [(block.i1, block.i2, block.j1, block.j2) for block in differences(old, new)]
-    kept, kept_too = old.index("kept\n"), new.index("kept\n")
-    assert blocks == [(0, kept, 0, kept_too), (kept + 1, len(old), kept_too + 1, len(new))]
-
-
-def test_what_is_the_same_beside_those_lines_is_no_difference() -> None:
-    braces = ["{\n", "}\n"] * 100
-    old = ["first\n", "once\n", *braces, "once too\n", "last\n"]
-    new = ["1st\n", "once\n", *braces[:100], "new\n", *braces[100:], "once too\n", "end\n"]
-    sizes = [(block.i2 - block.i1, block.j2 - block.j1) for block in differences(old, new)]
-    assert sizes == [(1, 1), (0, 1), (1, 1)]
-
-
-def test_lines_that_moved_are_two_differences() -> None:
-    old = [f"{number}\n" for number in range(500)]
-    new = old[:100] + old[300:400] + old[100:300] + old[400:]
-    sizes = [(block.i2 - block.i1, block.j2 - block.j1) for block in differences(old, new)]
-    assert sizes == [(0, 100), (100, 0)]
 
 
 def test_of_long_texts_without_a_common_line_as_many_lines_change_places_as_are_shown() -> None:
