@@ -12,6 +12,23 @@ local function body(name)
   end
 end
 
+---@return fun(args: table)
+local function review(name)
+  return function(args)
+    require("acp_nvim.review.commands")[name](args)
+  end
+end
+
+---@return string[]
+local function review_words(lead)
+  return require("acp_nvim.review.commands").complete(lead)
+end
+
+---@return string[]
+local function undo(lead)
+  return vim.startswith("undo", lead) and { "undo" } or {}
+end
+
 ---@return string[]
 local function agents(lead)
   return require("acp_nvim.commands").complete_agent(lead)
@@ -31,6 +48,14 @@ command("AcpCancel", body("cancel"), { bang = true, desc = "Cancel the agent's t
 command("AcpStop", body("stop"), { desc = "Stop the agent of this session" })
 command("AcpLog", body("log"), { desc = "Open the log" })
 command("AcpFollow", body("follow"), { nargs = "?", complete = on_off, desc = "Follow the agent through the files" })
+command("AcpReview", review("review"), {
+  nargs = "?",
+  bang = true,
+  range = true,
+  complete = review_words,
+  desc = "Review what the agent changed",
+})
+command("AcpRestore", review("restore"), { nargs = "?", complete = undo, desc = "Go back to before a turn" })
 
 local map = vim.keymap.set
 map("n", "<Plug>(AcpChat)", "<Cmd>AcpChat<CR>", { desc = "Open the chat with an agent" })
@@ -38,3 +63,14 @@ map("n", "<Plug>(AcpPrompt)", "<Cmd>AcpPrompt<CR>", { desc = "Prompt the agent" 
 map("x", "<Plug>(AcpPrompt)", ":AcpPrompt<CR>", { silent = true, desc = "Prompt the agent about the selection" })
 map("n", "<Plug>(AcpCancel)", "<Cmd>AcpCancel<CR>", { desc = "Cancel the agent's turn" })
 map("n", "<Plug>(AcpFollow)", "<Cmd>AcpFollow<CR>", { desc = "Follow the agent, on or off" })
+map("n", "<Plug>(AcpReview)", "<Cmd>AcpReview<CR>", { desc = "List what the agent changed" })
+map("n", "<Plug>(AcpReviewNext)", "<Cmd>AcpReview next<CR>", { desc = "Next hunk of the agent's" })
+map("n", "<Plug>(AcpReviewPrevious)", "<Cmd>AcpReview prev<CR>", { desc = "Previous hunk of the agent's" })
+map("n", "<Plug>(AcpReviewKeepAll)", "<Cmd>AcpReview keepall<CR>", { desc = "Keep all of this file" })
+map("n", "<Plug>(AcpReviewRejectAll)", "<Cmd>AcpReview rejectall<CR>", { desc = "Reject all of this file" })
+map("n", "<Plug>(AcpRestore)", "<Cmd>AcpRestore<CR>", { desc = "Go back to before a turn" })
+for name, word in pairs({ Keep = "keep", Reject = "reject", Mine = "mine", Theirs = "theirs", Both = "both" }) do
+  local plug, desc = ("<Plug>(AcpReview%s)"):format(name), ("Review: %s"):format(word)
+  map("n", plug, ("<Cmd>AcpReview %s<CR>"):format(word), { desc = desc })
+  map("x", plug, (":AcpReview %s<CR>"):format(word), { silent = true, desc = desc })
+end

@@ -69,6 +69,12 @@ function M.unmap(bufnr)
   covering[bufnr] = nil
 end
 
+---@param bufnr integer
+---@return boolean some keys are mapped there
+function M.covers(bufnr)
+  return covering[bufnr] ~= nil
+end
+
 ---Does what a key would do if it were not covered.
 ---@param bufnr integer the current one
 ---@param mode string

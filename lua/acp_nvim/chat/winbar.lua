@@ -68,6 +68,7 @@ function M.text(status)
     plan_words(status.plan) or false,
     counted(status.pending_permissions, "to allow") or false,
     counted(status.queue, "queued") or false,
+    counted(status.review and status.review.files, "to review") or false,
     word(status.mode) or false,
     word(status.model) or false,
     usage_words(status.usage) or false,

@@ -1,0 +1,167 @@
+-- Keeps and rejects what the agent did: hunks of the current buffer, whole files, all that a session changed.
+local config = require("acp_nvim.config")
+local edits = require("acp_nvim.review.edits")
+local entry = require("acp_nvim.review.entry")
+local files = require("acp_nvim.review.files")
+local lookup = require("acp_nvim.buffers.lookup")
+local message = require("acp_nvim.message")
+local requests = require("acp_nvim.review.requests")
+local sessions = require("acp_nvim.sessions")
+local targets = require("acp_nvim.review.targets")
+
+local M = {}
+
+local api = vim.api
+
+---@alias acp.ReviewAction "keep"|"reject"|"mine"|"theirs"|"both"
+
+local DONE = { keep = "kept", reject = "rejected" }
+
+---@param action acp.ReviewAction
+---@return boolean
+local function is_choice(action)
+  return DONE[action] == nil
+end
+
+---@param hunk acp.HunkPlace
+---@param first integer row
+---@param last integer row
+---@param bufnr integer
+---@return boolean
+local function touches(hunk, first, last, bufnr)
+  if hunk.count > 0 then
+    return hunk.row <= last and hunk.row + hunk.count > first
+  end
+  -- nothing but a line beside it stands for what was deleted
+  local beside = math.min(hunk.row, api.nvim_buf_line_count(bufnr) - 1)
+  return first <= beside and beside <= last
+end
+
+---@param bufnr integer
+---@param first integer row
+---@param last integer row
+---@return acp.HunkPlace[]
+local function at(bufnr, first, last)
+  if first == last then
+    return { files.hunk_at(bufnr, first) }
+  end
+  return vim.tbl_filter(function(hunk)
+    return touches(hunk, first, last, bufnr)
+  end, files.hunks(bufnr))
+end
+
+---@param path string
+local function flush(path)
+  local bufnr = lookup.find(path)
+  if bufnr then
+    edits.flush(bufnr)
+  end
+end
+
+---@param action acp.ReviewAction
+---@param paths string[]
+local function whole(action, paths)
+  for _, path in ipairs(paths) do
+    flush(path)
+    requests.review({ action = action, path = path })
+  end
+end
+
+---@param key string an action of the configuration
+---@return string
+local function hint(key)
+  local first = config.keys(key)[1]
+  return first and (" (%s goes to the next)"):format(first) or ""
+end
+
+---@param action acp.ReviewAction
+---@param touched acp.HunkPlace[]
+local function say_why_not(action, touched)
+  if #touched == 0 then
+    message.info("no hunk is here" .. hint("review_next"))
+  elseif is_choice(action) then
+    message.info("no conflict is here")
+  else
+    message.info("this is a conflict: mine, theirs or both")
+  end
+end
+
+---Acts on the hunks at these rows of the current buffer.
+---@param action acp.ReviewAction
+---@param first integer row
+---@param last integer row
+function M.lines(action, first, last)
+  local bufnr = api.nvim_get_current_buf()
+  local paths = targets.of(bufnr, first, last)
+  local review = files.of_buffer(bufnr)
+  if paths then
+    return whole(action, paths)
+  elseif not review then
+    return message.info("this buffer has nothing to review")
+  end
+  local touched = at(bufnr, first, last)
+  local meant = vim.tbl_filter(function(hunk)
+    return (hunk.by == "conflict") == is_choice(action)
+  end, touched)
+  if #meant > 0 then
+    edits.flush(bufnr)
+    local ids = vim.tbl_map(function(hunk)
+      return hunk.id
+    end, meant)
+    requests.review({ action = action, path = review.path, hunks = ids })
+  elseif review.hunks and #review.hunks == 0 then
+    whole(action, { review.path }) -- a file that differs in something else than lines
+  else
+    say_why_not(action, touched)
+  end
+end
+
+---@param action "keep"|"reject"
+---@return boolean done false when the current buffer is of no file under review
+function M.file(action)
+  local bufnr = api.nvim_get_current_buf()
+  local review = files.of_buffer(bufnr)
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local paths = review and { review.path } or targets.of(bufnr, row, row)
+  if paths then
+    whole(action, paths)
+  end
+  return paths ~= nil
+end
+
+---@return acp.Review[] of the current session; those that no session of this Neovim has made when there is none of it
+---@return acp.Session?
+local function of_session()
+  local session = sessions.current()
+  local all = files.all()
+  local mine = vim.tbl_filter(function(review)
+    return session ~= nil and vim.list_contains(review.sessions, session.key)
+  end, all)
+  if #mine > 0 then
+    return mine, session
+  end
+  local foreign = vim.iter(all):any(function(review)
+    return #review.sessions > 0
+  end)
+  return foreign and {} or all, nil
+end
+
+---@param action "keep"|"reject"
+function M.session(action)
+  local mine, session = of_session()
+  if #mine == 0 then
+    local others = #files.all()
+    local words = others > 0 and (" of this session (%s of others: :AcpReview)"):format(entry.plural(others, "file"))
+      or ""
+    return message.info("nothing is left to review" .. words)
+  end
+  for _, review in ipairs(mine) do
+    flush(review.path)
+  end
+  if requests.review({ action = action, session = session and session.key }) then
+    local back = action == "reject" and "; :AcpRestore takes it back, or u in a buffer" or ""
+    message.info(("%s: %s%s"):format(DONE[action], entry.plural(#mine, "file"), back))
+  end
+end
+
+return M

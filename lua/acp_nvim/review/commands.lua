@@ -1,0 +1,103 @@
+-- The bodies of :AcpReview and :AcpRestore.
+local actions = require("acp_nvim.review.actions")
+local files = require("acp_nvim.review.files")
+local jump = require("acp_nvim.review.jump")
+local list = require("acp_nvim.review.list")
+local message = require("acp_nvim.message")
+local nearest = require("acp_nvim.config.nearest")
+local open = require("acp_nvim.review.open")
+local quickfix = require("acp_nvim.review.quickfix")
+local restore = require("acp_nvim.review.restore")
+
+local M = {}
+
+---@param action acp.ReviewAction
+---@return fun(args: acp.CommandArgs)
+local function on_lines(action)
+  return function(args)
+    -- without a range both are the line of the cursor
+    actions.lines(action, args.line1 - 1, args.line2 - 1)
+  end
+end
+
+---@param action "keep"|"reject"
+---@return fun(args: acp.CommandArgs)
+local function on_all(action)
+  return function(args)
+    if args.bang or vim.bo.filetype == "acp_review" or not actions.file(action) then
+      actions.session(action)
+    end
+  end
+end
+
+---@param backwards boolean
+---@return fun()
+local function go(backwards)
+  return function()
+    local all = files.all()
+    if #all == 0 then
+      message.info("nothing to review")
+    elseif files.of_buffer(vim.api.nvim_get_current_buf()) then
+      jump.jump(backwards)
+    else
+      open.file(all[backwards and #all or 1].path)
+    end
+  end
+end
+
+---@type table<string, fun(args: acp.CommandArgs)>
+local WORDS = {
+  [""] = list.open,
+  keep = on_lines("keep"),
+  reject = on_lines("reject"),
+  mine = on_lines("mine"),
+  theirs = on_lines("theirs"),
+  both = on_lines("both"),
+  keepall = on_all("keep"),
+  rejectall = on_all("reject"),
+  next = go(false),
+  prev = go(true),
+  quickfix = quickfix.open,
+}
+
+---@param known table<string, any>
+---@param lead string
+---@return string[]
+local function beginning_with(known, lead)
+  local words = vim.tbl_filter(function(word)
+    return word ~= "" and vim.startswith(word, lead)
+  end, vim.tbl_keys(known))
+  table.sort(words)
+  return words
+end
+
+---@param lead string
+---@return string[]
+function M.complete(lead)
+  return beginning_with(WORDS, lead)
+end
+
+---@param args acp.CommandArgs
+function M.review(args)
+  local run = WORDS[args.args]
+  if run then
+    return run(args)
+  end
+  local known = beginning_with(WORDS, "")
+  local near = nearest(args.args, known)
+  local hint = near and ("; did you mean %q?"):format(near) or ""
+  message.error((":AcpReview takes one of %s, not %q%s"):format(table.concat(known, ", "), args.args, hint))
+end
+
+---@param args acp.CommandArgs
+function M.restore(args)
+  if args.args == "" then
+    restore.start()
+  elseif args.args == "undo" then
+    restore.undo()
+  else
+    message.error((":AcpRestore takes nothing, or undo, not %q"):format(args.args))
+  end
+end
+
+return M

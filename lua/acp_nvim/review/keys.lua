@@ -1,0 +1,111 @@
+-- The keys of the review: in buffers under review as long as there is something to review, in the list, in deleted files.
+local actions = require("acp_nvim.review.actions")
+local config = require("acp_nvim.config")
+local covering_keys = require("acp_nvim.covering_keys")
+local files = require("acp_nvim.review.files")
+local jump = require("acp_nvim.review.jump")
+local lookup = require("acp_nvim.buffers.lookup")
+local schema = require("acp_nvim.config.schema")
+local targets = require("acp_nvim.review.targets")
+
+local M = {}
+
+local api = vim.api
+
+---@return integer first row of the selection, or of the cursor
+---@return integer last row
+local function rows()
+  local here, there = vim.fn.line("."), vim.fn.line("v")
+  if vim.fn.mode():match("^[vV\22]") then
+    vim.cmd("normal! \27")
+  end
+  return math.min(here, there) - 1, math.max(here, there) - 1
+end
+
+---@param action acp.ReviewAction
+---@return fun()
+local function on_lines(action)
+  return function()
+    actions.lines(action, rows())
+  end
+end
+
+local function help()
+  local chunks = { { "Keys of the review\n", "Title" } }
+  for _, option in ipairs(schema) do
+    local action = option.name:match("^keymaps%.(review_.+)$")
+    local keys = action and table.concat(config.keys(action), " ") or ""
+    if keys ~= "" then
+      table.insert(chunks, { ("%-8s"):format(keys), "Special" })
+      table.insert(chunks, { option.doc .. "\n" })
+    end
+  end
+  api.nvim_echo(chunks, false, {})
+end
+
+---@class acp.ReviewKey
+---@field action string of the configuration
+---@field modes string[]
+---@field run fun()
+
+---@type acp.ReviewKey[]
+local ANYWHERE = {
+  { action = "review_keep", modes = { "n", "x" }, run = on_lines("keep") },
+  { action = "review_reject", modes = { "n", "x" }, run = on_lines("reject") },
+  -- stylua: ignore
+  { action = "review_keep_all", modes = { "n" }, run = function() actions.file("keep") end },
+  -- stylua: ignore
+  { action = "review_reject_all", modes = { "n" }, run = function() actions.file("reject") end },
+  { action = "review_help", modes = { "n" }, run = help },
+}
+
+---@type acp.ReviewKey[]
+local IN_FILES = {
+  -- stylua: ignore
+  { action = "review_next", modes = { "n", "x" }, run = function() jump.jump(false) end },
+  -- stylua: ignore
+  { action = "review_previous", modes = { "n", "x" }, run = function() jump.jump(true) end },
+  { action = "review_mine", modes = { "n", "x" }, run = on_lines("mine") },
+  { action = "review_theirs", modes = { "n", "x" }, run = on_lines("theirs") },
+  { action = "review_both", modes = { "n", "x" }, run = on_lines("both") },
+}
+
+---@param bufnr integer
+---@param list acp.ReviewKey[]
+local function map(bufnr, list)
+  for _, one in ipairs(list) do
+    local desc = "acp: " .. one.action:gsub("_", " ")
+    for _, key in ipairs(config.keys(one.action)) do
+      for _, mode in ipairs(one.modes) do
+        covering_keys.map(bufnr, mode, key, one.run, desc)
+      end
+    end
+  end
+end
+
+---@param bufnr integer of a file
+local function refresh(bufnr)
+  local wanted = files.of_buffer(bufnr) ~= nil
+  if wanted and not covering_keys.covers(bufnr) then
+    map(bufnr, ANYWHERE)
+    map(bufnr, IN_FILES)
+  elseif not wanted then
+    covering_keys.unmap(bufnr)
+  end
+end
+
+---Keeps the keys where they mean something from now on.
+function M.watch()
+  files.on_change(function(path)
+    for _, bufnr in ipairs(lookup.file_buffers()) do
+      if lookup.real_path(bufnr) == path then
+        refresh(bufnr)
+      end
+    end
+  end)
+  targets.on_set(function(bufnr)
+    map(bufnr, ANYWHERE)
+  end)
+end
+
+return M

@@ -1,0 +1,115 @@
+-- Fills a quickfix list with the hunks under review; those of files that have no buffer come when the host has told them.
+local entry = require("acp_nvim.review.entry")
+local files = require("acp_nvim.review.files")
+local limits = require("acp_nvim.limits")
+local lookup = require("acp_nvim.buffers.lookup")
+local message = require("acp_nvim.message")
+local requests = require("acp_nvim.review.requests")
+
+local M = {}
+
+---@type integer? id of the list
+local list
+---@type table<string, true> files whose hunks are still to come
+local missing = {}
+
+---@param hunk acp.HunkPlace
+---@param lines string[] the new ones
+---@return string
+local function text_of(hunk, lines)
+  local shown = lines[1] or hunk.old[1] or ""
+  local counts = entry.text(entry.counts({ added = hunk.count, removed = #hunk.old }))
+  local text = vim.trim((hunk.by == "conflict" and "conflict" or counts) .. " " .. vim.trim(shown))
+  return text:sub(1, limits.quickfix_bytes + vim.str_utf_end(text, math.min(#text, limits.quickfix_bytes)))
+end
+
+---@param review acp.Review
+---@param bufnr integer
+---@return table[] items
+local function of_buffer(review, bufnr)
+  local last = vim.api.nvim_buf_line_count(bufnr)
+  return vim.tbl_map(function(hunk)
+    local lines = vim.api.nvim_buf_get_lines(bufnr, hunk.row, hunk.row + math.min(hunk.count, 1), false)
+    return {
+      filename = review.path,
+      lnum = math.min(hunk.row + 1, last),
+      text = text_of(hunk, lines),
+      user_data = review.path,
+    }
+  end, files.hunks(bufnr))
+end
+
+---@param review acp.Review
+---@return table[] items
+local function without_buffer(review)
+  return vim.tbl_map(function(hunk)
+    local hunk_text = text_of(vim.tbl_extend("force", hunk, { row = hunk.first }), {})
+    return { filename = review.path, lnum = hunk.first + 1, text = hunk_text, user_data = review.path }
+  end, review.hunks)
+end
+
+---@param review acp.Review
+---@return table[] items
+local function of_file(review)
+  local bufnr = review.operation ~= "delete" and lookup.find(review.path) or nil
+  local items = bufnr and of_buffer(review, bufnr) or review.hunks and without_buffer(review) or {}
+  if #items > 0 then
+    return items
+  elseif not review.hunks then
+    missing[review.path] = true
+  end
+  local words = entry.text(vim.list_extend({ entry.letter(review) }, entry.counts(review)))
+  local note = review.note and "  " .. review.note or ""
+  return { { filename = review.path, lnum = 1, text = words .. note, user_data = review.path } }
+end
+
+---@return table[] items
+local function items()
+  local out = {}
+  for _, review in ipairs(files.all()) do
+    vim.list_extend(out, of_file(review))
+  end
+  return out
+end
+
+---The line of a file becomes its hunks; all others, and the place in the list, stay.
+---@param path string
+local function told(path)
+  local review = files.get(path)
+  if not missing[path] or not review or not review.hunks then
+    return
+  end
+  missing[path] = nil
+  local what = vim.fn.getqflist({ id = list, items = 1, idx = 0 })
+  local out, at = {}, what.idx
+  for index, item in ipairs(what.items or {}) do
+    if item.user_data ~= path then
+      table.insert(out, item)
+    else
+      local mine = of_file(review)
+      vim.list_extend(out, mine)
+      at = index < what.idx and at + #mine - 1 or at
+    end
+  end
+  if #out > 0 then
+    vim.fn.setqflist({}, "r", { id = list, items = out, idx = at })
+  end
+end
+
+---Makes the list, and opens its window.
+function M.open()
+  if #files.all() == 0 then
+    return message.info("nothing to review")
+  end
+  missing = {}
+  vim.fn.setqflist({}, " ", { title = "acp review", items = items() })
+  list = vim.fn.getqflist({ id = 0 }).id
+  for path in pairs(missing) do
+    requests.review_open(path)
+  end
+  vim.cmd("botright copen")
+end
+
+files.on_change(told)
+
+return M

@@ -1,0 +1,38 @@
+-- Says to the host what is wanted of the changes under review, and of the turns to go back to.
+local host = require("acp_nvim.host")
+
+local M = {}
+
+---@param asked { action: "keep"|"reject"|"mine"|"theirs"|"both", path?: string, hunks?: integer[], session?: integer }
+---@return boolean sent
+function M.review(asked)
+  return host.send("review", asked)
+end
+
+---@param path string of a file whose hunks are wanted, whether it has a buffer or not
+---@return boolean sent
+function M.review_open(path)
+  return host.send("review_open", { path = path })
+end
+
+---@param cwd string
+---@return boolean sent
+function M.checkpoints(cwd)
+  return host.send("checkpoints", { cwd = cwd })
+end
+
+---@param id string of a checkpoint
+---@param cwd string
+---@return boolean sent
+function M.restore_plan(id, cwd)
+  return host.send("restore_plan", { id = id, cwd = cwd })
+end
+
+---@param id string of a checkpoint
+---@param cwd string
+---@return boolean sent
+function M.restore(id, cwd)
+  return host.send("restore", { id = id, cwd = cwd })
+end
+
+return M

@@ -1,0 +1,221 @@
+-- Goes back to a turn: asks which one, shows what would change, and says what came of it.
+local Lines = require("acp_nvim.chat.blocks.lines")
+local entry = require("acp_nvim.review.entry")
+local edits = require("acp_nvim.review.edits")
+local lookup = require("acp_nvim.buffers.lookup")
+local message = require("acp_nvim.message")
+local preview = require("acp_nvim.review.restore_preview")
+local requests = require("acp_nvim.review.requests")
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+---What the user is about to do; the host's answers to anything else are late.
+---@class acp.Restoring
+---@field step "list"|"plan"|"restore"
+---@field cwd string
+---@field undo? boolean
+---@field id? string
+---@field words? string
+
+---@type acp.Restoring?
+local restoring
+
+---@return string
+local function directory()
+  local session = sessions.current()
+  return session and session.cwd or vim.fn.getcwd()
+end
+
+---@param time number
+---@return string
+local function clock(time)
+  local seconds = math.floor(time)
+  local today = os.date("%Y-%m-%d", seconds) == os.date("%Y-%m-%d")
+  return os.date(today and "%H:%M" or "%Y-%m-%d %H:%M", seconds) --[[@as string]]
+end
+
+---@param one acp.Checkpoint
+---@return string
+local function subject(one)
+  local prompt = Lines.one_line(one.prompt)
+  if one.kind == "restore" then
+    return "undo this restore" .. (prompt ~= "" and ": " .. prompt or "")
+  elseif one.kind == "reject" then
+    return "undo this rejection" .. (prompt ~= "" and ": " .. prompt or "")
+  end
+  return ("%s: %s"):format(one.agent or "agent", prompt)
+end
+
+---@param one acp.Checkpoint
+---@return string
+local function line_of(one)
+  local counts = entry.text(entry.counts(entry.sum(one.files)))
+  local changed = #one.files == 0 and "no files" or entry.plural(#one.files, "file")
+  return ("%s  %s%s  %s"):format(clock(one.time), changed, counts ~= "" and " " .. counts or "", subject(one))
+end
+
+---@param cwd string
+---@return string words for the agents that may write there while files are restored; empty when none does
+local function working(cwd)
+  local names = {}
+  for _, session in ipairs(sessions.all()) do
+    local state = session.status.state
+    if session.cwd == cwd and (state == "running" or state == "waiting") then
+      table.insert(names, session.agent or "the agent")
+    end
+  end
+  return #names > 0 and (" (%s works here now, and may write them again)"):format(table.concat(names, ", ")) or ""
+end
+
+---@param path string
+local function flush(path)
+  local bufnr = lookup.find(path)
+  if bufnr then
+    edits.flush(bufnr)
+  end
+end
+
+---@param cwd string
+---@param id string
+---@param words string
+local function plan(cwd, id, words)
+  restoring = { step = "plan", cwd = cwd, id = id, words = words }
+  requests.restore_plan(id, cwd)
+end
+
+---@param cwd string
+---@param id string
+---@param files acp.ChangedFile[]
+local function restore(cwd, id, files)
+  for _, file in ipairs(files) do
+    flush(file.path)
+  end
+  restoring = { step = "restore", cwd = cwd, id = id }
+  requests.restore(id, cwd)
+end
+
+---@param undo? boolean
+local function ask(undo)
+  restoring = { step = "list", cwd = directory(), undo = undo }
+  if not requests.checkpoints(restoring.cwd) then
+    restoring = nil
+  end
+end
+
+---Lists the turns to go back to.
+function M.start()
+  ask()
+end
+
+---Takes back the last restore, or the last rejection.
+function M.undo()
+  ask(true)
+end
+
+---Shows what going back to before one turn would change.
+---@param id string of its checkpoint
+---@param cwd string
+---@param words string which turn that is
+function M.to(id, cwd, words)
+  plan(cwd, id, words)
+end
+
+---@param cwd string
+---@param list acp.Checkpoint[]
+local function undo_last(cwd, list)
+  local last = vim.iter(list):find(function(one)
+    return one.kind ~= "turn"
+  end)
+  if last then
+    restore(cwd, last.id, last.files)
+  else
+    message.info("nothing was restored or rejected here")
+  end
+end
+
+---@param cwd string
+---@param list acp.Checkpoint[]
+local function choose(cwd, list)
+  if #list == 0 then
+    return message.info("there is no turn to go back to in " .. vim.fn.fnamemodify(cwd, ":~"))
+  end
+  vim.ui.select(list, { prompt = "Go back to before", kind = "acp_checkpoint", format_item = line_of }, function(one)
+    if one then
+      plan(cwd, one.id, line_of(one))
+    end
+  end)
+end
+
+---The answer to the first question.
+---@param event acp.Event of type checkpoints
+function M.checkpoints(event)
+  local asked = restoring
+  if not asked or asked.step ~= "list" then
+    return
+  end
+  restoring = nil
+  -- a question to the user must not keep the host waiting
+  vim.schedule(function()
+    (asked.undo and undo_last or choose)(asked.cwd, event.list)
+  end)
+end
+
+---@param asked acp.Restoring
+---@param files acp.ChangedFile[]
+---@param patch string
+local function confirm(asked, files, patch)
+  if #files == 0 then
+    return message.info("all files are as they were then")
+  end
+  local close = preview.open(asked.words, files, patch, asked.cwd)
+  local yes = ("Restore these %s"):format(entry.plural(#files, "file"))
+  local prompt = ("Restore %s?%s"):format(entry.plural(#files, "file"), working(asked.cwd))
+  vim.cmd.redraw()
+  vim.ui.select({ yes, "Cancel" }, { prompt = prompt, kind = "acp_restore" }, function(choice)
+    close()
+    if choice == yes then
+      restore(asked.cwd, asked.id, files)
+    end
+  end)
+end
+
+---The answer to the second question.
+---@param event acp.Event of type restore_plan
+function M.planned(event)
+  local asked = restoring
+  if not asked or asked.step ~= "plan" or asked.id ~= event.id then
+    return
+  end
+  restoring = nil
+  vim.schedule(function()
+    confirm(asked, event.files, event.patch or "")
+  end)
+end
+
+---@param paths string[]
+---@return string
+local function names(paths)
+  local short = vim.tbl_map(function(path)
+    return vim.fn.fnamemodify(path, ":~:.")
+  end, paths)
+  return table.concat(short, ", ")
+end
+
+---@param event acp.Event of type restored
+function M.restored(event)
+  restoring = nil
+  local count = #(event.files or {})
+  local conflicts = event.conflicts or {}
+  if event.problem then
+    return message.error(("not everything could be restored: %s"):format(event.problem))
+  end
+  local words = ("%s restored; :AcpRestore undo takes it back"):format(entry.plural(count, "file"))
+  if #conflicts > 0 then
+    message.warn(("%s\nyour own edits stay, choose with :AcpReview: %s"):format(words, names(conflicts)))
+  else
+    message.info(words)
+  end
+end
+
+return M
