@@ -1,6 +1,7 @@
 -- The user's file buffers, as the host reads and writes them. Nothing here waits, and nothing here asks.
 local change_of = require("acp_nvim.buffers.change")
 local disk = require("acp_nvim.buffers.disk")
+local edits = require("acp_nvim.review.edits")
 local following = require("acp_nvim.buffers.following")
 local hunks = require("acp_nvim.buffers.hunks")
 local lookup = require("acp_nvim.buffers.lookup")
@@ -155,18 +156,22 @@ function M.write(path, change, state, to_disk)
   elseif pending.is_in_the_way(bufnr, change) then
     return { busy = true }
   end
-  local before = saved.lines(bufnr)
-  local undo = remember(bufnr, before)
-  local done = try(bufnr, change, undo)
-  if not done.state or not to_disk or is_saved(bufnr) then
-    return done
-  end
-  return save(bufnr, before, change, undo)
+  return edits.ours(bufnr, function()
+    local before = saved.lines(bufnr)
+    local undo = remember(bufnr, before)
+    local done = try(bufnr, change, undo)
+    if not done.state or not to_disk or is_saved(bufnr) then
+      return done
+    end
+    return save(bufnr, before, change, undo)
+  end)
 end
 
 M.follow_disk = following.follow_disk
 M.file_gone = following.file_gone
 M.file_moved = following.file_moved
+M.file_removed = following.file_removed
+M.stale = tracking.stale
 M.refresh = tracking.check_all
 M.set_roots = watching.set_roots
 

@@ -10,7 +10,12 @@ local notice = require("acp_nvim.chat.blocks.notice")
 local permission = require("acp_nvim.permission")
 local plans = require("acp_nvim.chat.plans")
 local prompt_seen = require("acp_nvim.prompt.seen")
+local review_watch = require("acp_nvim.review.watch")
+local restore = require("acp_nvim.review.restore")
+local review_keys = require("acp_nvim.review.keys")
+local review_list = require("acp_nvim.review.list")
 local sessions = require("acp_nvim.sessions")
+local summary = require("acp_nvim.chat.blocks.summary")
 local tool_call = require("acp_nvim.chat.blocks.tool_call")
 local transcript = require("acp_nvim.chat.transcript")
 local winbar = require("acp_nvim.chat.winbar")
@@ -92,6 +97,9 @@ local of_session = {
   notice = function(session, event)
     transcript.draw(session, event.block, "notice", notice(event.level, event.text))
   end,
+  summary = function(session, event)
+    transcript.draw(session, event.block, "summary", summary(event, session.cwd))
+  end,
   session_ready = function(session, event)
     session.agent = event.agent or session.agent
     session.status.session_id = event.session_id
@@ -120,9 +128,20 @@ local of_all = {
     autocmds.fire("AcpError", { text = event.text, code = event.code, agent = event.agent, session = event.session })
   end,
   file_changed = function(event)
-    autocmds.fire("AcpFileChanged", { session = event.session, path = event.path, by = event.by })
+    autocmds.fire("AcpFileChanged", {
+      session = event.session,
+      path = event.path,
+      by = event.by,
+      operation = event.operation,
+      added = event.added,
+      removed = event.removed,
+    })
   end,
+  checkpoints = restore.checkpoints,
+  restore_plan = restore.planned,
+  restored = restore.restored,
   files_maybe_changed = buffers.refresh,
+  review = review_watch.told,
 }
 
 ---A newer host may have more to say than this Neovim has loaded.
@@ -209,6 +228,9 @@ local function retry()
     M.apply(batch)
   end, limits.textlock_retry_ms)
 end
+
+review_keys.watch()
+review_list.watch()
 
 ---@param batch acp.Event[]
 function M.apply(batch)

@@ -27,6 +27,12 @@ M.links = {
   AcpPermissionKey = "Special",
   AcpPlaceholder = "NonText",
   AcpFollowLine = "Visual",
+  AcpReviewHint = "Comment",
+  AcpReviewMore = "Comment",
+  AcpReviewSignAdd = "Added",
+  AcpReviewSignChange = "Changed",
+  AcpReviewSignDelete = "Removed",
+  AcpReviewSignConflict = "DiagnosticWarn",
 }
 
 function M.define()

@@ -14,6 +14,7 @@
 ---@field mode? string
 ---@field model? string
 ---@field usage? table
+---@field review? { files: integer, hunks: integer, added: integer, removed: integer } of this session; nil: nothing is left
 
 ---@class acp.Location
 ---@field path string
@@ -99,6 +100,32 @@
 ---@field lines string[]
 ---@field highlights acp.Highlight[]
 ---@field option_rows? table<integer, string> row in the block -> option_id
+---@field target_rows? table<integer, acp.Target> row in the block -> what it leads to
+
+---@class acp.Target one of
+---@field path? string a changed file
+---@field checkpoint? string a turn to go back to
+---@field words? string which turn that is
+
+---What happened to a file, on one line.
+---@class acp.ChangedFile
+---@field path string real
+---@field operation "modify"|"add"|"delete"|"rename"|"mode"|"binary"
+---@field added? integer lines
+---@field removed? integer lines
+---@field old_path? string
+---@field note? string what no hunk can show
+---@field conflict? boolean of a plan to restore: the user has changed the same lines since
+---@field conflicts? integer of a file under review: how many are left
+
+---@class acp.Checkpoint
+---@field id string
+---@field kind "turn"|"restore"|"reject"
+---@field session? integer
+---@field agent? string
+---@field prompt? string
+---@field time number seconds since 1970
+---@field files acp.ChangedFile[]
 
 ---@class acp.Block
 ---@field id integer
@@ -145,6 +172,37 @@
 ---@field request acp.Request
 ---@field answered? boolean
 
+---What the agent has changed in one file, as far as it is neither kept nor rejected.
+---@class acp.Review
+---@field path string real path
+---@field operation "modify"|"add"|"delete"|"rename"|"mode"|"binary"|"none" none: nothing is left
+---@field hunks? acp.ReviewHunk[] nil: not told
+---@field state? string of the buffer that the rows are of
+---@field sessions integer[]
+---@field added integer lines
+---@field removed integer lines
+---@field old_path? string
+---@field note? string what no hunk shows
+---@field conflicts? integer
+
+---@class acp.ReviewHunk
+---@field id integer
+---@field first integer row of its first new line
+---@field count integer of new lines; 0: between the rows first-1 and first
+---@field old string[] lines that were there before
+---@field by "agent"|"conflict"
+---@field theirs? string[] of a conflict: the other version of these rows
+
+---A hunk, and where it is in the buffer now.
+---@class acp.HunkPlace
+---@field id integer
+---@field index integer among the hunks of the file, from 1
+---@field row integer 0-based; of a deletion: the row after it, or the last row
+---@field count integer
+---@field old string[]
+---@field by "agent"|"conflict"
+---@field theirs? string[]
+
 ---@class acp.AgentConfig
 ---@field command string[]
 ---@field env? table<string, string>
@@ -158,6 +216,7 @@
 ---@field fs { write: "save"|"buffer", outside: "error"|"ask" }
 ---@field follow { enabled: "auto"|boolean }
 ---@field keymaps table<string, string|string[]|false>
+---@field review { signs: boolean, winbar: boolean, hint: boolean }
 ---@field ui { position: string, width: number, height: number, prompt_height: integer }
 ---@field timeouts { initialize: integer }
 ---@field protocol { v2: boolean }

@@ -1,5 +1,6 @@
 -- Brings buffers up to their files, when others have changed these.
 local change_of = require("acp_nvim.buffers.change")
+local edits = require("acp_nvim.review.edits")
 local gone = require("acp_nvim.buffers.gone")
 local lookup = require("acp_nvim.buffers.lookup")
 local pending = require("acp_nvim.buffers.pending")
@@ -56,20 +57,11 @@ local function bring(bufnr, found)
   return ok, err
 end
 
----The buffer follows its file.
+---@param bufnr integer
 ---@param path string
----@param state string that the host has seen
 ---@param found acp.DiskText
----@return acp.BufferWrite?
-function M.follow_disk(path, state, found)
-  local bufnr = lookup.find(path)
-  if not bufnr then
-    return nil
-  elseif text.state(bufnr) ~= state or stamp.of(path) ~= found.stamp then
-    return { changed = true }
-  elseif pending.is_in_the_way(bufnr, found.change) then
-    return { busy = true }
-  end
+---@return acp.BufferWrite
+local function follow(bufnr, path, found)
   local ok, err = bring(bufnr, found)
   if not ok then
     return change_of.refusal(err)
@@ -87,6 +79,25 @@ function M.follow_disk(path, state, found)
   return { state = text.state(bufnr) }
 end
 
+---The buffer follows its file.
+---@param path string
+---@param state string that the host has seen
+---@param found acp.DiskText
+---@return acp.BufferWrite?
+function M.follow_disk(path, state, found)
+  local bufnr = lookup.find(path)
+  if not bufnr then
+    return nil
+  elseif text.state(bufnr) ~= state or stamp.of(path) ~= found.stamp then
+    return { changed = true }
+  elseif pending.is_in_the_way(bufnr, found.change) then
+    return { busy = true }
+  end
+  return edits.ours(bufnr, function()
+    return follow(bufnr, path, found)
+  end)
+end
+
 ---The file is no more; the buffer stays.
 ---@param path string
 ---@return boolean gone not when it is back
@@ -97,6 +108,16 @@ function M.file_gone(path)
   end
   tracking.settled(bufnr, true)
   return true
+end
+
+---The file is no more, as the user wanted: its buffer was emptied, and there is nothing to save.
+---@param path string
+function M.file_removed(path)
+  local bufnr = lookup.find(path)
+  if bufnr and M.file_gone(path) then
+    gone.show(bufnr, false)
+    vim.bo[bufnr].modified = false
+  end
 end
 
 ---The file goes by another name now, and so does its buffer.

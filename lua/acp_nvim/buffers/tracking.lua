@@ -190,6 +190,18 @@ function M.check_all()
   end
 end
 
+---@return string[] paths of the buffers that are behind their files by now
+function M.stale()
+  M.check_all()
+  local paths = {}
+  for bufnr, one in pairs(tracked) do
+    if one.stale and lookup.is_file(bufnr) then
+      paths[#paths + 1] = lookup.real_path(bufnr)
+    end
+  end
+  return paths
+end
+
 ---The host knows all about the file.
 ---@param bufnr integer
 ---@param is_gone? boolean

@@ -1,4 +1,5 @@
 -- Watches which buffers there are below the directories of agents, and what the user does with their files.
+local edits = require("acp_nvim.review.edits")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
 local saved = require("acp_nvim.buffers.saved")
@@ -69,6 +70,14 @@ local function was_written(event, one)
   return one.writing == one.stamp or stamp.of(api.nvim_buf_get_name(event.buf)) ~= one.writing
 end
 
+---@param bufnr integer
+local function tell_saved(bufnr)
+  edits.flush(bufnr)
+  if host.channel() then
+    host.send("saved", { path = lookup.real_path(bufnr) })
+  end
+end
+
 ---@param event vim.api.keyset.create_autocmd.callback_args
 local function on_written(event)
   local one = tracking.get(event.buf)
@@ -79,6 +88,7 @@ local function on_written(event)
     if tracking.get(event.buf) then
       keep_saved(event.buf, true)
     end
+    tell_saved(event.buf)
   end
 end
 

@@ -69,6 +69,24 @@ file is always an error. Agents that open files themselves do not ask for them.]
 See |:AcpFollow|.]],
   },
   {
+    name = "review.signs",
+    types = { "boolean" },
+    default = true,
+    doc = "Whether signs beside the lines say what the agent has changed, while it is under review.",
+  },
+  {
+    name = "review.winbar",
+    types = { "boolean" },
+    default = true,
+    doc = "Whether 'winbar' says how much there is to review in a file, behind what you have there yourself.",
+  },
+  {
+    name = "review.hint",
+    types = { "boolean" },
+    default = true,
+    doc = "Whether the hunk under the cursor says which one it is, and which keys it has.",
+  },
+  {
     name = "ui.position",
     types = { "string" },
     values = { "right", "left", "bottom", "tab" },

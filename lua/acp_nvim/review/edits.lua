@@ -1,0 +1,289 @@
+-- Tells the host what the user changes in the buffers under review: the agent's changes, and ours, are none of it.
+local host = require("acp_nvim.host")
+local limits = require("acp_nvim.limits")
+local text = require("acp_nvim.buffers.text")
+
+local M = {}
+
+local api = vim.api
+
+---@class acp.Edit
+---@field from string state before it
+---@field state string state after it
+---@field first integer
+---@field count integer lines after the first ones that were replaced
+---@field added integer lines that took their place
+
+---@class acp.Attached
+---@field path string
+---@field state string up to which the host has been told
+---@field is_void boolean nothing at all was in it then
+---@field changed? { first: integer, last: integer, old_last: integer } lines that are others since: from, up to, up to before
+---@field due integer when it is time to tell, in milliseconds of the loop
+---@field timer uv.uv_timer_t
+---@field told acp.Edit[] the last ones, by which rows of earlier states are found again
+---@field ours integer how often we are at it
+
+---@type table<integer, acp.Attached>
+local attached = {}
+
+---@type fun(bufnr: integer)[] called when the user has paused
+local pauses = {}
+---@type fun(bufnr: integer)[] called when the buffer has been loaded anew, or is gone
+local losses = {}
+
+---@param bufnr integer
+---@return boolean
+local function is_void(bufnr)
+  return api.nvim_buf_line_count(bufnr) == 1 and #text.lines(bufnr) == 0
+end
+
+---@param bufnr integer
+---@param one acp.Attached
+local function sync(bufnr, one)
+  one.state, one.is_void, one.changed = text.state(bufnr), is_void(bufnr), nil
+end
+
+---@param bufnr integer
+---@param first integer
+---@param last integer
+---@return string[] as the host has them
+local function lines_of(bufnr, first, last)
+  local lines = api.nvim_buf_get_lines(bufnr, first, last, false)
+  if vim.bo[bufnr].fileformat == "mac" then
+    for index, line in ipairs(lines) do
+      lines[index] = line:gsub("\r", "\n")
+    end
+  end
+  return lines
+end
+
+---@param bufnr integer
+---@param one acp.Attached
+---@return { from: string, state: string, first: integer, count: integer, lines: string[] }
+local function edit_of(bufnr, one)
+  local changed = one.changed or { first = 0, last = 0, old_last = 0 }
+  local count = changed.old_last - changed.first
+  return {
+    from = one.state,
+    state = text.state(bufnr),
+    first = changed.first,
+    count = one.is_void and math.max(count - 1, 0) or count, -- a line of the buffer, none of the text
+    lines = is_void(bufnr) and {} or lines_of(bufnr, changed.first, changed.last),
+  }
+end
+
+---Tells the host now what has not been told.
+---@param bufnr integer
+function M.flush(bufnr)
+  local one = attached[bufnr]
+  if not one or one.ours > 0 or not api.nvim_buf_is_loaded(bufnr) or text.state(bufnr) == one.state then
+    return
+  end
+  local edit = edit_of(bufnr, one)
+  local was = one.changed or { first = 0, last = 0, old_last = 0 }
+  table.insert(one.told, {
+    from = edit.from,
+    state = edit.state,
+    first = was.first,
+    count = was.old_last - was.first,
+    added = was.last - was.first,
+  })
+  if #one.told > limits.edits then
+    table.remove(one.told, 1)
+  end
+  sync(bufnr, one)
+  if host.channel() then
+    edit.path, edit.lines = one.path, edit.lines
+    host.send("edited", edit)
+  end
+end
+
+---@param bufnr integer
+local function on_timer(bufnr)
+  local one = attached[bufnr]
+  if not one then
+    return
+  end
+  local left = one.due - vim.uv.now()
+  if left > 0 then
+    one.timer:start(left, 0, function()
+      vim.schedule(function()
+        on_timer(bufnr)
+      end)
+    end)
+    return
+  end
+  M.flush(bufnr)
+  for _, listener in ipairs(pauses) do
+    listener(bufnr)
+  end
+end
+
+---@param bufnr integer
+---@param one acp.Attached
+local function wait(bufnr, one)
+  one.due = vim.uv.now() + limits.edit_pause_ms
+  if not one.timer:is_active() then
+    one.timer:start(limits.edit_pause_ms, 0, function()
+      vim.schedule(function()
+        on_timer(bufnr)
+      end)
+    end)
+  end
+end
+
+---@param one acp.Attached
+---@param first integer
+---@param old_last integer
+---@param last integer
+local function widen(one, first, old_last, last)
+  local changed = one.changed
+  if not changed then
+    one.changed = { first = first, last = last, old_last = old_last }
+    return
+  end
+  local reach = math.max(changed.last, old_last)
+  changed.old_last = changed.old_last + reach - changed.last
+  changed.last = reach + last - old_last
+  changed.first = math.min(changed.first, first)
+end
+
+---@param bufnr integer
+local function lose(bufnr)
+  for _, listener in ipairs(losses) do
+    listener(bufnr)
+  end
+end
+
+---@param bufnr integer
+---@return vim.api.keyset.buf_attach
+local function listeners(bufnr)
+  local mine = attached[bufnr]
+  return {
+    on_lines = function(_, _, _, first, old_last, last)
+      if attached[bufnr] ~= mine then
+        return true
+      end
+      if mine.ours == 0 then
+        widen(mine, first, old_last, last)
+      end
+      wait(bufnr, mine)
+    end,
+    on_changedtick = function()
+      if attached[bufnr] == mine and mine.ours == 0 then
+        wait(bufnr, mine)
+      end
+    end,
+    on_reload = function()
+      if attached[bufnr] == mine then
+        lose(bufnr)
+      end
+    end,
+    on_detach = function()
+      if attached[bufnr] == mine then
+        lose(bufnr)
+      end
+    end,
+  }
+end
+
+---@param bufnr integer loaded
+---@param path string
+function M.attach(bufnr, path)
+  if attached[bufnr] then
+    attached[bufnr].path = path
+    return
+  end
+  local timer = assert(vim.uv.new_timer())
+  attached[bufnr] = { path = path, state = "", is_void = false, due = 0, timer = timer, told = {}, ours = 0 }
+  sync(bufnr, attached[bufnr])
+  api.nvim_buf_attach(bufnr, false, listeners(bufnr))
+end
+
+---@param bufnr integer
+function M.detach(bufnr)
+  local one = attached[bufnr]
+  attached[bufnr] = nil
+  if one then
+    one.timer:stop()
+    one.timer:close()
+  end
+end
+
+---@param bufnr integer
+---@return boolean
+function M.is_attached(bufnr)
+  return attached[bufnr] ~= nil
+end
+
+---What `run` makes of the buffer is not the user's doing, and the host knows of it.
+---@generic T
+---@param bufnr integer
+---@param run fun(): T
+---@return T
+function M.ours(bufnr, run)
+  M.flush(bufnr)
+  local one = attached[bufnr]
+  if not one then
+    return run()
+  end
+  one.ours = one.ours + 1
+  local ok, result = pcall(run)
+  one.ours = one.ours - 1
+  if one.ours == 0 and api.nvim_buf_is_loaded(bufnr) then
+    sync(bufnr, one)
+  end
+  if not ok then
+    error(result, 0)
+  end
+  return result
+end
+
+---@param edits acp.Edit[]
+---@param row integer
+---@return integer
+local function moved(edits, row)
+  for _, edit in ipairs(edits) do
+    if row >= edit.first + edit.count then
+      row = row + edit.added - edit.count
+    elseif row > edit.first then
+      row = math.min(row, edit.first + edit.added)
+    end
+  end
+  return row
+end
+
+---Where rows of an earlier state are now.
+---@param bufnr integer
+---@param state string
+---@return (fun(row: integer): integer)? nil when that state is not known
+function M.rows_since(bufnr, state)
+  M.flush(bufnr)
+  local one = attached[bufnr]
+  if not one or state == text.state(bufnr) then
+    return one and function(row)
+      return row
+    end or nil
+  end
+  for index, edit in ipairs(one.told) do
+    if edit.from == state then
+      local since = vim.list_slice(one.told, index)
+      return function(row)
+        return moved(since, row)
+      end
+    end
+  end
+end
+
+---@param listener fun(bufnr: integer) called when the user has paused in a buffer
+function M.on_pause(listener)
+  pauses[#pauses + 1] = listener
+end
+
+---@param listener fun(bufnr: integer) called when an attached buffer was loaded anew, or is unloaded
+function M.on_loss(listener)
+  losses[#losses + 1] = listener
+end
+
+return M

@@ -1,0 +1,200 @@
+-- The files under review, as the host has told of them, and their hunks in the buffers.
+local edits = require("acp_nvim.review.edits")
+local host = require("acp_nvim.host")
+local lookup = require("acp_nvim.buffers.lookup")
+local marks = require("acp_nvim.review.marks")
+local text = require("acp_nvim.buffers.text")
+
+local M = {}
+
+local api = vim.api
+
+---@type table<string, acp.Review> by real path
+local reviews = {}
+---@type table<integer, string> buffers whose hunks we follow
+local followed = {}
+---@type table<string, string> path -> state of the buffer for which the host was asked again
+local asked = {}
+---@type fun(path: string)[]
+local listeners = {}
+
+---@param path string
+local function changed(path)
+  for _, listener in ipairs(listeners) do
+    listener(path)
+  end
+end
+
+---@param bufnr integer
+local function leave(bufnr)
+  followed[bufnr] = nil
+  edits.detach(bufnr)
+  marks.clear(bufnr)
+end
+
+---The host is asked once for each state: what it knows may be on its way.
+---@param path string
+---@param bufnr integer
+local function ask(path, bufnr)
+  local state = text.state(bufnr)
+  if asked[path] ~= state and host.channel() then
+    asked[path] = state
+    host.send("review_open", { path = path })
+  end
+end
+
+---@param bufnr integer
+---@param review acp.Review with hunks
+local function draw(bufnr, review)
+  followed[bufnr] = review.path
+  edits.attach(bufnr, review.path)
+  local rows = review.state and edits.rows_since(bufnr, review.state)
+  marks.set(bufnr, review.hunks, rows)
+  if not rows then
+    ask(review.path, bufnr)
+  else
+    asked[review.path] = nil
+  end
+end
+
+---@param path string
+local function forget(path)
+  reviews[path], asked[path] = nil, nil
+  for bufnr, other in pairs(followed) do
+    if other == path then
+      leave(bufnr)
+    end
+  end
+end
+
+---@param review acp.Review
+function M.told(review)
+  local path = review.path
+  if review.operation == "none" then
+    forget(path)
+    return changed(path)
+  end
+  local bufnr = lookup.find(path)
+  local is_told = review.hunks ~= nil
+  if not is_told and reviews[path] and bufnr and followed[bufnr] then
+    review.hunks, review.state = reviews[path].hunks, reviews[path].state
+  end
+  reviews[path] = review
+  if bufnr and is_told then
+    draw(bufnr, review)
+  elseif bufnr and not followed[bufnr] then
+    ask(path, bufnr)
+  end
+  changed(path)
+end
+
+---@return acp.Review[] sorted by path
+function M.all()
+  local all = vim.tbl_values(reviews)
+  table.sort(all, function(a, b)
+    return a.path < b.path
+  end)
+  return all
+end
+
+---@param path string
+---@return acp.Review?
+function M.get(path)
+  return reviews[path]
+end
+
+---@param bufnr integer
+---@return acp.Review?
+function M.of_buffer(bufnr)
+  if next(reviews) == nil then
+    return nil
+  end
+  return reviews[followed[bufnr] or (lookup.is_file(bufnr) and lookup.real_path(bufnr)) or ""]
+end
+
+---@param place acp.Place
+---@return acp.HunkPlace
+local function told_of(place)
+  local hunk = place.marked.hunk
+  return {
+    id = hunk.id,
+    row = place.row,
+    count = place.count,
+    old = hunk.old,
+    by = hunk.by,
+    theirs = hunk.theirs,
+    index = place.marked.index,
+  }
+end
+
+---@param bufnr integer
+---@return acp.HunkPlace[] where they are now, sorted
+function M.hunks(bufnr)
+  return vim.tbl_map(told_of, marks.within(bufnr, 0, -1))
+end
+
+---@param bufnr integer
+---@param row integer
+---@return acp.HunkPlace? that the row is in, or beside
+function M.hunk_at(bufnr, row)
+  local place = marks.at(bufnr, row)
+  return place and told_of(place)
+end
+
+---@param bufnr integer
+---@param row integer
+---@param backwards? boolean
+---@return acp.HunkPlace? the next one that begins after the row, or before it
+function M.next(bufnr, row, backwards)
+  local place = marks.next(bufnr, row, backwards)
+  return place and told_of(place)
+end
+
+---@param listener fun(path: string) called after each change
+function M.on_change(listener)
+  listeners[#listeners + 1] = listener
+end
+
+---A buffer is loaded, or goes by another name: what is to be seen in it is asked for.
+---@param bufnr integer
+function M.opened(bufnr)
+  local path = lookup.is_file(bufnr) and lookup.real_path(bufnr) or ""
+  if followed[bufnr] and followed[bufnr] ~= path then
+    local before = followed[bufnr]
+    leave(bufnr)
+    changed(before)
+  end
+  if reviews[path] and not followed[bufnr] and lookup.find(path) == bufnr then
+    asked[path] = nil
+    ask(path, bufnr)
+  end
+end
+
+---@param bufnr integer that is loaded anew, or no more
+local function lost(bufnr)
+  local path = followed[bufnr]
+  leave(bufnr)
+  if path then
+    asked[path] = nil
+    changed(path)
+  end
+end
+
+edits.on_loss(function(bufnr)
+  lost(bufnr)
+  vim.schedule(function() -- no buffer is what it will be, in the middle of this
+    if api.nvim_buf_is_valid(bufnr) then
+      M.opened(bufnr)
+    end
+  end)
+end)
+edits.on_pause(marks.settle)
+
+host.on_exit(function()
+  for path in pairs(reviews) do
+    forget(path)
+    changed(path)
+  end
+end)
+
+return M

@@ -1,0 +1,97 @@
+-- Says beside the hunk under the cursor which one it is, and which keys it has.
+local config = require("acp_nvim.config")
+local marks = require("acp_nvim.review.marks")
+
+local M = {}
+
+local api = vim.api
+local NS = api.nvim_create_namespace("acp_nvim.review.hint")
+
+---@class acp.Hint
+---@field win integer
+---@field bufnr integer
+---@field row integer
+---@field text string
+
+---@type acp.Hint?
+local shown
+
+local KEYS = {
+  agent = { { "review_keep", "keep" }, { "review_reject", "reject" }, { "review_next", "next" } },
+  conflict = { { "review_mine", "mine" }, { "review_theirs", "theirs" }, { "review_both", "both" } },
+}
+
+---@param place acp.Place
+---@param count integer
+---@return string
+local function words(place, count)
+  local parts = { ("hunk %d/%d"):format(place.marked.index, count) }
+  for _, one in ipairs(KEYS[place.marked.hunk.by] or KEYS.agent) do
+    local key = config.keys(one[1])[1]
+    if key then
+      parts[#parts + 1] = key .. " " .. one[2]
+    end
+  end
+  return "  " .. table.concat(parts, " · ")
+end
+
+---@param win integer
+---@param row integer
+---@param text string
+---@return string shorter, where the window has no room for it
+local function fitting(win, row, text)
+  if vim.wo[win].wrap then
+    return text
+  end
+  local info = vim.fn.getwininfo(win)[1]
+  local line = api.nvim_buf_get_lines(info.bufnr, row, row + 1, false)[1] or ""
+  local room = info.width - info.textoff - vim.fn.strdisplaywidth(line:sub(1, info.width * 4))
+  return vim.fn.strdisplaywidth(text) <= room and text or (text:match("^  hunk %d+/%d+"))
+end
+
+---A mark of no look moves along: Neovim draws the lines again that it leaves and comes to.
+---@param bufnr integer
+---@param row integer
+local function touch(bufnr, row)
+  if api.nvim_buf_is_loaded(bufnr) then
+    local last = api.nvim_buf_line_count(bufnr) - 1
+    local id = api.nvim_buf_set_extmark(bufnr, NS, math.min(row, last), 0, { virt_text = { { "" } } })
+    api.nvim_buf_del_extmark(bufnr, NS, id)
+  end
+end
+
+---@return acp.Hint?
+local function wanted()
+  local win, bufnr = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  local is_typing = api.nvim_get_mode().mode:match("^[iRt]") ~= nil
+  if not marks.has(bufnr) or is_typing or vim.wo[win].diff or not config.get().review.hint then
+    return nil
+  end
+  local place = marks.at(bufnr, api.nvim_win_get_cursor(win)[1] - 1)
+  return place and { win = win, bufnr = bufnr, row = place.row, text = words(place, marks.count(bufnr)) }
+end
+
+---The cursor is elsewhere, or the hunks are.
+function M.update()
+  local now = wanted()
+  local before = shown
+  if vim.deep_equal(now, before) then
+    return
+  end
+  shown = now
+  for _, one in pairs({ before or nil, now or nil }) do
+    touch(one.bufnr, one.row)
+  end
+end
+
+---@param win integer that is drawn
+---@param bufnr integer
+---@param row integer
+---@return string? nil when the line has no hint there
+function M.text(win, bufnr, row)
+  if shown and shown.win == win and shown.bufnr == bufnr and shown.row == row then
+    return fitting(win, row, shown.text)
+  end
+end
+
+return M

@@ -1,0 +1,81 @@
+-- Says above each window of a file under review how much there is to review, behind the user's own 'winbar'.
+local config = require("acp_nvim.config")
+local files = require("acp_nvim.review.files")
+local marks = require("acp_nvim.review.marks")
+
+local M = {}
+
+local api = vim.api
+
+-- Which of the two stands there tells what to put back, also in a window that was split off.
+local TEXT = "%%{%%v:lua.require'acp_nvim.review.winbar'.text(%d)%%}"
+local OVER_GLOBAL, OVER_LOCAL = TEXT:format(0), TEXT:format(1)
+
+---Only for 'winbar'.
+---@param _ integer
+---@return string
+function M.text(_)
+  local win, bufnr = api.nvim_get_current_win(), api.nvim_get_current_buf() -- those that the bar is of
+  local review = files.of_buffer(bufnr)
+  if not review then
+    return ""
+  end
+  local count = marks.count(bufnr)
+  local place = count > 0 and marks.at(bufnr, api.nvim_win_get_cursor(win)[1] - 1)
+  local hunks = ("%d hunk%s"):format(count, count == 1 and "" or "s")
+  return (" acp: %s%s  %%#AcpDiffAdded#+%d%%* %%#AcpDiffRemoved#−%d%%*"):format(
+    place and place.marked.index .. " of " or "",
+    hunks,
+    review.added or 0,
+    review.removed or 0
+  )
+end
+
+---@param value string
+---@return string? own value of the window; nil when it has none
+---@return boolean is_ours
+local function own(value)
+  if vim.endswith(value, OVER_GLOBAL) then
+    return nil, true
+  elseif vim.endswith(value, OVER_LOCAL) then
+    return value:sub(1, -#OVER_LOCAL - 1), true
+  end
+  return value ~= "" and value or nil, false
+end
+
+---@param win integer
+---@return string
+local function get(win)
+  return api.nvim_get_option_value("winbar", { win = win, scope = "local" })
+end
+
+---@param win integer
+---@param value string
+local function set(win, value)
+  if get(win) ~= value then
+    pcall(api.nvim_set_option_value, "winbar", value, { win = win, scope = "local" }) -- the window may be too low
+  end
+end
+
+---@param win integer
+local function update(win)
+  if not api.nvim_win_is_valid(win) or api.nvim_win_get_config(win).relative ~= "" then
+    return
+  end
+  local value, is_ours = own(get(win))
+  if config.get().review.winbar and files.of_buffer(api.nvim_win_get_buf(win)) then
+    set(win, value and value .. OVER_LOCAL or vim.go.winbar .. OVER_GLOBAL)
+  elseif is_ours then
+    set(win, value or "")
+  end
+end
+
+---Makes all windows say what is so now.
+function M.update()
+  for _, win in ipairs(api.nvim_list_wins()) do
+    update(win)
+  end
+  vim.cmd("redrawstatus!")
+end
+
+return M
