@@ -26,7 +26,25 @@ CALL_ITEMS: Final = 50
 """Items of a tool call's content that are shown of its beginning, and of its end; more are counted."""
 
 TERMINAL_BYTES: Final = 1024 * 1024
-"""Output kept of a terminal that an agent shows: its end."""
+"""Output kept of a terminal, the agent's or ours, whatever it asks for: its end."""
+
+TERMINALS: Final = 100
+"""Terminals of a session that are kept for its agent; of those that have ended it forgets to release some."""
+
+TERMINAL_COLUMNS: Final = 120
+"""Wide enough that programs cut little off."""
+
+TERMINAL_ROWS: Final = 40
+"""As on many screens; only programs that fill the screen care."""
+
+TERMINAL_DRAIN_BYTES: Final = 256 * 1024
+"""Output that may wait in a terminal when its command has ended: Linux holds 64 kB, and a bit."""
+
+TERMINAL_SHOW_SECONDS: Final = 0.05
+"""Time between two looks of the chat at a terminal that prints: a person cannot read faster."""
+
+ESCAPE_CHARS: Final = 4096
+"""The longest escape sequence that is waited for; what is longer was none."""
 
 TERMINAL_LINES: Final = 20
 """Lines of it shown in the chat."""
@@ -153,3 +171,78 @@ PART_CHARS: Final = 256 * 1024
 
 MOVED_ENTRIES: Final = 50_000
 """Directory entries looked at for a file that was renamed: 0.2 s; a workspace with more has its files near by."""
+
+REVIEW_TEXT_BYTES: Final = 8 * 1024 * 1024
+"""Size of a file up to which it is reviewed line by line: 200,000 lines, 50 MB of memory; larger ones as a whole."""
+
+REVIEW_MOMENTS: Final = 1000
+"""Earlier moments of a text under review that undo and redo come back to: as many as 'undolevels' is by default."""
+
+REVIEW_MOMENT_BYTES: Final = 8 * 1024 * 1024
+"""Memory for these, of one text: a thousand edits, or four times that the whole of a file of 1 MB was another one."""
+
+CHECKPOINTS: Final = 500
+"""Turns of a workspace that can be gone back to: weeks of work; nobody finds more in a list."""
+
+CHECKPOINT_SECONDS: Final = 30 * 24 * 3600.0
+"""Age at which they are forgotten."""
+
+PATCH_LINES: Final = 2000
+"""Lines shown of what a restore would do to one file."""
+
+SHADOW_BYTES: Final = 1024 * 1024 * 1024
+"""Room that a workspace's shadow repository may take before what nothing needs is removed from it."""
+
+KEEP_SECONDS: Final = 0.5
+"""Time in which what is left to review changes more than once before it is written down."""
+
+SNAPSHOT_WAIT_SECONDS: Final = 20.0
+"""Time that a prompt waits for the snapshot before it: the first one of a large workspace takes seconds."""
+
+SNAPSHOT_WORDS_SECONDS: Final = 1.0
+"""Time after which the user is told what the prompt waits for."""
+
+SCAN_PAUSE: Final = 5.0
+"""Pause between two looks at the disk while an agent works, in durations of the last look."""
+
+SCAN_PAUSE_SECONDS: Final = 0.5
+"""The same in seconds, at least."""
+
+SNAPSHOT_FILES: Final = 100_000
+"""Files of a workspace of which snapshots are taken: to look at that many takes 0.1 s."""
+
+SNAPSHOT_FILE_BYTES: Final = 32 * 1024 * 1024
+"""Size of a file whose content is kept: the largest that is served as text."""
+
+SNAPSHOT_BYTES: Final = 1024 * 1024 * 1024
+"""What a snapshot may have to read: git takes 20 s for it, and 0.4 GB of the disk."""
+
+SNAPSHOT_SECONDS: Final = 60.0
+"""Time for a snapshot; the first of 100,000 files takes a third of it."""
+
+SNAPSHOT_RETRY_SECONDS: Final = 600.0
+"""Time before a workspace that is beyond a limit is tried again: the user may have told git to ignore something."""
+
+FOLD_FILES: Final = 100
+"""Changed files that are hashed again or remembered one by one; for more the index is written, which takes 20 ms."""
+
+FOLD_BYTES: Final = 4 * 1024 * 1024
+"""Their size: to compress that takes 0.1 s."""
+
+RENAMES: Final = 400
+"""Deleted and created files that are compared with each other, to find those renamed and edited: 2 s at most."""
+
+COMPARE_SECONDS: Final = 20.0
+"""Time to compare two snapshots, or files: 10,000 changed ones take 1 s."""
+
+PATCH_BYTES: Final = 4 * 1024 * 1024
+"""Length of a patch for a preview: nobody reads more."""
+
+EXCLUDES_BYTES: Final = 1024 * 1024
+"""Read of a file with rules about what to ignore."""
+
+CLEAN_SECONDS: Final = 120.0
+"""Time to clean a shadow repository: git packs 100,000 files in half of it."""
+
+GIT_ERROR_CHARS: Final = 300
+"""Of what git said when it failed."""

@@ -1,0 +1,109 @@
+"""What differs between two snapshots, or two versions of files: names, numbers of lines, patches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
+
+import anyio
+
+from acp_nvim.limits import COMPARE_SECONDS, PATCH_BYTES, RENAMES
+from acp_nvim.snapshots.failures import GitFailedError, GoneError, SnapshotError
+from acp_nvim.snapshots.run_git import Output, run_git
+from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
+from acp_nvim.snapshots.store import Store
+from acp_nvim.snapshots.trees import EMPTY, LEFT_OUT, Entry
+from acp_nvim.snapshots.unchanged import without_unchanged
+
+Pair = tuple[Blob | None, Blob | None]
+
+_NO_FILE: Final = "000000"
+
+
+async def changes(store: Store, root: str, old: Snapshot, new: Snapshot) -> list[Changed]:
+    """The files that differ, by path; renames are found."""
+    if old.id == new.id:
+        return []
+    how = ["-r", "-z", "--raw", "--no-abbrev", "-M", f"-l{RENAMES}", "--no-rename-empty"]
+    answer = await _diff_trees(store, how, old.id, new.id)
+    found = [_absolute(root, one) for one in _parse_raw(answer)]
+    return await store.blocking(partial(without_unchanged, store.trees, root, found, old, new))
+
+
+async def counts(store: Store, pairs: Sequence[Pair]) -> list[tuple[int, int] | None]:
+    """Lines added and removed, for each pair; None when it is not text."""
+    names = {b"%06d" % number: pair for number, pair in enumerate(pairs)}
+    kept = {name: pair for name, pair in names.items() if not _is_left_out(pair)}
+    old = await _tree(store, {name: pair[0] for name, pair in kept.items()})
+    new = await _tree(store, {name: pair[1] for name, pair in kept.items()})
+    answer = await _diff_trees(store, ["-r", "-z", "--numstat"], old, new)
+    found: dict[bytes, tuple[int, int] | None] = {}
+    for row in answer.split(b"\0")[:-1]:
+        added, removed, name = row.split(b"\t")
+        found[name] = None if added == b"-" else (int(added), int(removed))
+    return [None if _is_left_out(pair) else found.get(name, (0, 0)) for name, pair in names.items()]
+
+
+async def patch(store: Store, root: str, changed: Sequence[Changed]) -> str:
+    """A unified diff of these, up to a limit; contents that are not kept are not in it."""
+    kept = [one for one in changed if not _is_left_out((one.before, one.after))]
+    before = {_relative(root, one.old_path or one.path): one.before for one in kept}
+    after = {_relative(root, one.path): one.after for one in kept}
+    old, new = await _tree(store, before), await _tree(store, after)
+    output = Output(PATCH_BYTES)
+    how = ["-r", "-p", "-M", f"-l{RENAMES}", "--no-color", "--no-ext-diff", "--no-textconv"]
+    text = (await _diff_trees(store, how, old, new, output)).decode("utf-8", "replace")
+    return f"{text[: text.rfind(chr(10)) + 1]}... (cut here)\n" if output.full else text
+
+
+async def _diff_trees(store: Store, how: Sequence[str], old: str, new: str, output: Output | None = None) -> bytes:
+    try:
+        with anyio.fail_after(COMPARE_SECONDS):
+            return await run_git(store.places.directory, ["diff-tree", *how, old, new], output=output)
+    except TimeoutError as error:
+        raise SnapshotError(f"to compare took longer than {COMPARE_SECONDS:g} s") from error
+    except GitFailedError as error:
+        if await store.missing([old, new]) or "unable to read" in str(error):
+            raise GoneError(str(error)) from error
+        raise
+
+
+async def _tree(store: Store, files: dict[bytes, Blob | None]) -> str:
+    entries: dict[bytes, Entry | None] = {
+        path: Entry(blob.mode, blob.oid) for path, blob in files.items() if blob is not None
+    }
+    return await store.blocking(partial(store.trees.change, None, entries)) or EMPTY
+
+
+def _is_left_out(pair: Pair) -> bool:
+    return any(blob is not None and not blob.oid for blob in pair)
+
+
+def _relative(root: str, path: str) -> bytes:
+    return os.fsencode(os.path.relpath(path, root))
+
+
+def _absolute(root: str, one: Changed) -> Changed:
+    old_path = None if one.old_path is None else os.path.join(root, one.old_path)
+    return Changed(os.path.join(root, one.path), one.before, one.after, old_path)
+
+
+def _parse_raw(answer: bytes) -> Iterator[Changed]:
+    """`:<mode> <mode> <oid> <oid> <status>` and one path, or two of a rename."""
+    words = iter(answer.split(b"\0")[:-1])
+    for row in words:
+        old_mode, new_mode, old_oid, new_oid, status = row[1:].decode().split(" ")
+        path = os.fsdecode(next(words))
+        before, after = _blob(old_mode, old_oid), _blob(new_mode, new_oid)
+        if status.startswith("R"):
+            yield Changed(os.fsdecode(next(words)), before, after, path)
+        else:
+            yield Changed(path, before, after)
+
+
+def _blob(mode: str, oid: str) -> Blob | None:
+    if mode == _NO_FILE:
+        return None
+    return Blob("" if int(mode, 8) == LEFT_OUT else oid, int(mode, 8))

@@ -1,0 +1,48 @@
+"""Finds the repository that a directory belongs to by looking at files: git might run what its configuration names."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+
+class Enclosing(NamedTuple):
+    """A repository of the user's. Absolute paths."""
+
+    top: str
+    """Its work tree."""
+    git_dir: str
+    """That of this work tree: its index is there."""
+    common_dir: str
+    """What all its work trees share: the same, when there is just one."""
+
+
+def enclosing(directory: str) -> Enclosing | None:
+    """The innermost repository whose work tree `directory` is, or is in."""
+    while True:
+        found = repository_at(directory)
+        parent = os.path.dirname(directory)
+        if found is not None or parent == directory:
+            return found
+        directory = parent
+
+
+def repository_at(top: str) -> Enclosing | None:
+    """The repository with the work tree `top`."""
+    git_dir = os.path.join(top, ".git")
+    if os.path.isfile(git_dir):
+        git_dir = _pointed(git_dir, b"gitdir: ", top)
+    if not git_dir or not os.path.lexists(os.path.join(git_dir, "HEAD")):
+        return None
+    common_dir = _pointed(os.path.join(git_dir, "commondir"), b"", git_dir) or git_dir
+    return Enclosing(top, git_dir, common_dir) if os.path.isdir(os.path.join(common_dir, "objects")) else None
+
+
+def _pointed(file: str, prefix: bytes, base: str) -> str:
+    """The path that stands in a file, made absolute; "" without one."""
+    try:
+        with open(file, "rb") as opened:
+            line = opened.read(65_536).rstrip(b"\r\n")
+    except OSError:
+        return ""
+    return os.path.join(base, os.fsdecode(line.removeprefix(prefix))) if line.startswith(prefix) else ""

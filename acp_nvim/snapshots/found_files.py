@@ -1,0 +1,92 @@
+"""What the files that git names are just now: kept, left out or gone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from acp_nvim.limits import SNAPSHOT_FILE_BYTES
+from acp_nvim.snapshots.objects import BLOB, LooseObjects
+from acp_nvim.snapshots.trees import EXECUTABLE, FILE, LEFT_OUT, SYMLINK, Entry
+
+SETTLED_NS: Final = 2_000_000_000
+"""A file that was changed so shortly before it was read may change again without a new time: some count seconds."""
+
+_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Found(NamedTuple):
+    """A path of a work tree. `key` is the same as long as the file is; "" when there is no file.
+
+    `left_out` is an entry of a tree when the content cannot or should not be kept.
+    """
+
+    path: bytes
+    key: str
+    size: int
+    left_out: Entry | None
+
+
+def look(top: bytes, paths: Iterable[bytes]) -> list[Found]:
+    """What is there now. Blocks."""
+    return [_look(top, path) for path in paths]
+
+
+def is_gone(found: Found) -> bool:
+    """No regular file and no link."""
+    return not found.key
+
+
+def _look(top: bytes, path: bytes) -> Found:
+    full = top + b"/" + path
+    try:
+        status = os.lstat(full)
+    except OSError:
+        return Found(path, "", 0, None)
+    if stat.S_ISLNK(status.st_mode):
+        return Found(path, _key(status), status.st_size, None)
+    if not stat.S_ISREG(status.st_mode):
+        return Found(path, "", 0, None)
+    key = _key(status)
+    kept = status.st_size <= SNAPSHOT_FILE_BYTES and os.access(full, os.R_OK)
+    return Found(path, key, status.st_size, None if kept else _left_out(key))
+
+
+def _key(status: os.stat_result) -> str:
+    kind = "l" if stat.S_ISLNK(status.st_mode) else "x" if status.st_mode & stat.S_IXUSR else "f"
+    return f"{kind} {status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+
+
+def _left_out(key: str) -> Entry:
+    return Entry(LEFT_OUT, hashlib.sha1(key.encode(), usedforsecurity=False).hexdigest())
+
+
+def keep_file(objects: LooseObjects, top: bytes, path: bytes) -> tuple[str, Entry | None]:
+    """Store the content; returns the key that it is good for ("" when the file may change unseen) and its entry.
+
+    None when there is no such file any more. Blocks; raises `OSError` when there is no room.
+    """
+    before = time.time_ns()
+    full = top + b"/" + path
+    try:
+        status = os.lstat(full)
+        data = os.readlink(full) if stat.S_ISLNK(status.st_mode) else _read(full)
+    except OSError:
+        found = _look(top, path)
+        return "", found.left_out
+    mode = SYMLINK if stat.S_ISLNK(status.st_mode) else EXECUTABLE if status.st_mode & stat.S_IXUSR else FILE
+    settled = max(status.st_mtime_ns, status.st_ctime_ns) + SETTLED_NS < before
+    return _key(status) if settled else "", Entry(mode, objects.write(BLOB, data))
+
+
+def _read(path: bytes) -> bytes:
+    """Raises `OSError`, also when it is no regular file."""
+    descriptor = os.open(path, _OPEN)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("no regular file")
+        return file.read()

@@ -1,0 +1,97 @@
+"""The rules by which a work tree ignores files, and which files of it the user's repository has all the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from acp_nvim.snapshots.enclosing import Enclosing
+from acp_nvim.snapshots.failures import GitFailedError, SnapshotError
+from acp_nvim.snapshots.ignored import exclude_text, users_excludes_file
+from acp_nvim.snapshots.run_git import run_git
+from acp_nvim.snapshots.store import Store
+
+GITLINK = b"160000"
+
+
+class Tracked(NamedTuple):
+    """What the user's repository has although a rule ignores it."""
+
+    files: frozenset[bytes] = frozenset()
+    inner: tuple[bytes, ...] = ()
+    """Work trees of their own; they end with a slash."""
+
+
+class Rules:
+    """Those of one work tree; `excludes` is the file of ours that has them."""
+
+    def __init__(self, store: Store, top: str, within: bytes, excludes: Path, private: Sequence[str]) -> None:
+        self._store = store
+        self._top = top
+        self._within = os.fsdecode(within)
+        self._excludes = excludes
+        self._private = private
+        self._written: bytes | None = None
+        self._files: tuple[Enclosing | None, str] | None = None
+        self._index = ""
+        self._tracked = Tracked()
+
+    async def refresh(self, repository: Enclosing | None) -> bool:
+        """Bring our file up to the user's; whether it is another one now. Raises `SnapshotError`."""
+        if self._files is None or self._files[0] != repository:
+            config = os.path.join(repository.common_dir, "config") if repository else None
+            self._files = (repository, await users_excludes_file(self._store.places.directory, config))
+        sources = [self._files[1]]
+        if repository is not None:
+            sources.append(os.path.join(repository.common_dir, "info", "exclude"))
+        return await self._store.blocking(lambda: self._write(sources))
+
+    async def hide(self, path: str) -> bool:
+        """Whether they ignore that directory; `refresh` must have been called. Raises `SnapshotError`."""
+        words = ["-c", f"core.excludesFile={self._excludes}", "check-ignore", "-q", "--no-index", "--", path]
+        try:
+            await run_git(self._store.places.directory, words, cwd=self._top)
+        except GitFailedError:
+            return False  # its code says that they do not
+        return True
+
+    async def tracked(self, repository: Enclosing | None) -> Tracked:
+        """What the user's repository has all the same. An index that git cannot read alone has nothing."""
+        index = os.path.join(repository.git_dir, "index") if repository else ""
+        stamp = await self._store.blocking(lambda: _stamp(index))
+        if stamp and stamp != self._index:
+            self._tracked = await self._ask(index)
+        elif not stamp:
+            self._tracked = Tracked()
+        self._index = stamp
+        return self._tracked
+
+    async def _ask(self, index: str) -> Tracked:
+        words = ["-c", f"core.excludesFile={self._excludes}", "ls-files", "-z", "-s", "-c", "-i", "--exclude-standard"]
+        words += ["--", self._within] if self._within else []
+        env = {"GIT_INDEX_FILE": index}
+        try:
+            answer = await run_git(self._store.places.directory, words, cwd=self._top, env=env)
+        except SnapshotError:
+            return Tracked()
+        rows = [row.partition(b"\t") for row in answer.split(b"\0")[:-1]]
+        files = frozenset(path for what, _, path in rows if not what.startswith(GITLINK))
+        return Tracked(files, tuple(path + b"/" for what, _, path in rows if what.startswith(GITLINK)))
+
+    def _write(self, sources: Sequence[str]) -> bool:
+        text = exclude_text(sources, self._top, self._private)
+        if text == self._written and self._excludes.exists():
+            return False
+        self._excludes.write_bytes(text)  # only we read it
+        self._written = text
+        return True
+
+
+def _stamp(path: str) -> str:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ""
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"

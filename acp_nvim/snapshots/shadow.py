@@ -1,0 +1,138 @@
+"""One workspace's shadow repository: takes snapshots, tells what differs, keeps contents."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from acp_nvim.limits import SNAPSHOT_RETRY_SECONDS, SNAPSHOT_SECONDS
+from acp_nvim.snapshots import comparing, holding
+from acp_nvim.snapshots.failures import GitFailedError, LimitError
+from acp_nvim.snapshots.gate import Gate
+from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
+from acp_nvim.snapshots.store import Store
+from acp_nvim.snapshots.trees import DIRECTORY, FILE
+from acp_nvim.snapshots.whole import Whole
+
+
+class Shadow:
+    """That of the directory `root`, a real path; `directory` is its place in the state directory.
+
+    Directories in `private` are never looked at. Nothing is made before the first use.
+    """
+
+    def __init__(self, directory: Path, root: str, private: Sequence[str] = ()) -> None:
+        self.root = root
+        self._store = Store(directory)
+        self._whole = Whole(self._store, root, [*private, os.path.realpath(directory)])
+        self._gate = Gate()
+        self._taking = anyio.Lock()
+        self._refused: tuple[float, str] | None = None
+        self._fresh: dict[str, int] = {}  # what nobody has had the time to hold: modes by id
+
+    def __repr__(self) -> str:
+        return f"<Shadow of {self.root} in {self._store.places.directory}>"
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """Absolute paths of the files whose content the last snapshot does not have: too large, or not readable."""
+        return tuple(self._whole.left_out)
+
+    async def take(self) -> Snapshot:
+        """All files as they are now. Raises `SnapshotError`."""
+        async with self._taking, self._gate.use():
+            if self._refused is not None and anyio.current_time() < self._refused[0]:
+                raise LimitError(self._refused[1])
+            try:
+                with anyio.fail_after(SNAPSHOT_SECONDS):
+                    snapshot = await self._take()
+            except TimeoutError as error:
+                raise self._refuse(f"it took longer than {SNAPSHOT_SECONDS:g} s") from error
+            except LimitError as error:
+                raise self._refuse(str(error)) from error
+            self._fresh[snapshot.id] = DIRECTORY
+            return snapshot
+
+    async def changes(self, old: Snapshot, new: Snapshot) -> list[Changed]:
+        """The files that differ, by path; renames are found. Raises `SnapshotError`, `GoneError`."""
+        async with self._gate.use():
+            return await comparing.changes(self._store, self.root, old, new)
+
+    async def counts(self, pairs: Sequence[tuple[Blob | None, Blob | None]]) -> list[tuple[int, int] | None]:
+        """For each file, before and after: lines added and removed; None when it is not text, or not kept.
+
+        Raises `SnapshotError`, `GoneError`.
+        """
+        async with self._gate.use():
+            return await comparing.counts(self._store, pairs)
+
+    async def patch(self, changed: Sequence[Changed]) -> str:
+        """A unified diff of these, cut at a limit. Raises `SnapshotError`, `GoneError`."""
+        async with self._gate.use():
+            return await comparing.patch(self._store, self.root, changed)
+
+    async def read(self, oids: Sequence[str]) -> list[bytes]:
+        """The contents, in that order. Raises `SnapshotError`, `GoneError`."""
+        async with self._gate.use():
+            return await self._store.read(oids)
+
+    async def store(self, data: Sequence[bytes]) -> list[str]:
+        """Keep these contents too; returns their ids. Needs no git. Raises `SnapshotError`."""
+        async with self._gate.use():
+            oids = await self._store.write(data)
+            self._fresh |= dict.fromkeys(oids, FILE)
+            return oids
+
+    async def hold(self, name: str, oids: Sequence[str], snapshots: Sequence[Snapshot]) -> None:
+        """Keep these until `name` is released, or held again with others. Raises `SnapshotError`, `GoneError`."""
+        trees = [snapshot.id for snapshot in snapshots]
+        async with self._gate.use():
+            await holding.hold(self._store, name, oids, trees)
+            for oid in (*oids, *trees):
+                self._fresh.pop(oid, None)
+
+    async def release(self, names: Iterable[str]) -> None:
+        """They need not be kept any longer. Unknown names are passed over. Raises `SnapshotError`."""
+        async with self._gate.use():
+            await holding.release(self._store, list(names))
+
+    async def clean(self, max_bytes: int) -> bool:
+        """When it has more bytes, remove what is not held; whether it has no more than that now.
+
+        Nothing is removed while another host uses it. What this host took or stored and never held stays. The
+        next snapshot takes as long as a first one. Raises `SnapshotError`.
+        """
+        async with self._taking, self._gate.alone():
+            size = partial(holding.size, self._store.places.objects)
+            if await self._store.blocking(size) <= max_bytes:
+                return True
+            try:
+                if await self._store.blocking(self._store.places.alone):
+                    await self._whole.forget()
+                    await self._store.blocking(self._store.places.forget_saved)
+                    await holding.clean(self._store, self._fresh)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._store.blocking(self._store.places.share)
+            return await self._store.blocking(size) <= max_bytes
+
+    def close(self) -> None:
+        """It is used no longer."""
+        self._store.places.close()
+
+    def _refuse(self, why: str) -> LimitError:
+        self._refused = (anyio.current_time() + SNAPSHOT_RETRY_SECONDS, why)
+        return LimitError(why)
+
+    async def _take(self) -> Snapshot:
+        began = time.time_ns()
+        try:
+            return Snapshot(await self._whole.tree(), began)
+        except GitFailedError:  # what a killed git or a full disk left, or a file that became unreadable just now
+            await self._whole.forget()
+            return Snapshot(await self._whole.tree(), began)

@@ -1,0 +1,80 @@
+"""A workspace as a whole: its own work tree, and the work trees inside (submodules, clones), as one tree."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from functools import partial
+
+from acp_nvim.limits import SNAPSHOT_FILES
+from acp_nvim.snapshots.enclosing import Enclosing, enclosing, repository_at
+from acp_nvim.snapshots.failures import TOO_MANY, LimitError
+from acp_nvim.snapshots.store import Store
+from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, Entry
+from acp_nvim.snapshots.work_tree import WorkTree
+
+
+class Whole:
+    """That of the directory `root`; directories in `private` are never looked at."""
+
+    def __init__(self, store: Store, root: str, private: Sequence[str]) -> None:
+        self.left_out: list[str] = []
+        """Absolute paths of the files whose content the last tree does not have."""
+        self._store = store
+        self._root = root
+        self._private = private
+        self._work_trees: dict[tuple[str, bytes], WorkTree] = {}
+        self._outermost: tuple[Enclosing | None, WorkTree] | None = None
+        self._files = 0
+
+    async def tree(self) -> str:
+        """All files as they are now. Raises `SnapshotError`."""
+        repository = await self._store.blocking(partial(enclosing, self._root))
+        self.left_out = []
+        self._files = 0
+        return await self._see(await self._work_tree(repository), repository) or EMPTY
+
+    async def forget(self) -> None:
+        """Begin from nothing the next time."""
+        for work_tree in self._work_trees.values():
+            await self._store.blocking(work_tree.forget)
+
+    async def _work_tree(self, repository: Enclosing | None) -> WorkTree:
+        """That of the workspace: of the repository that it is in, so that rules above count."""
+        if self._outermost is None or self._outermost[0] != repository:
+            found = self._at(self._root, b"")
+            if repository is not None and repository.top != self._root:
+                outer = self._at(repository.top, os.fsencode(self._root[len(os.path.join(repository.top, "")) :]))
+                await outer.rules.refresh(repository)
+                # a repository may ignore the directory that somebody works in: one of dot files does, in $HOME
+                found = found if await outer.rules.hide(self._root) else outer
+            self._outermost = (repository, found)
+        return self._outermost[1]
+
+    def _at(self, top: str, within: bytes) -> WorkTree:
+        if (top, within) not in self._work_trees:
+            name = hashlib.sha1(os.fsencode(top) + b"\0" + within, usedforsecurity=False).hexdigest()[:16]
+            self._work_trees[top, within] = WorkTree(self._store, top, within, name, self._private)
+        return self._work_trees[top, within]
+
+    async def _see(self, work_tree: WorkTree, repository: Enclosing | None) -> str | None:
+        """Its tree with those inside; None when there are no files."""
+        seen = await work_tree.see(repository, SNAPSHOT_FILES - self._files)
+        self._files += seen.files
+        if self._files > SNAPSHOT_FILES:
+            raise LimitError(TOO_MANY)
+        self.left_out += [os.path.join(work_tree.top, os.fsdecode(path)) for path in seen.left_out]
+        changes = dict(seen.changes)
+        for path in seen.inner:
+            changes[path] = await self._inner(os.path.join(work_tree.directory, os.fsdecode(path)))
+        if not changes:
+            return seen.base
+        return await self._store.blocking(partial(self._store.trees.change, seen.base, changes))
+
+    async def _inner(self, top: str) -> Entry | None:
+        if not await self._store.blocking(partial(os.path.isdir, top)):
+            return None  # named in the user's index only, or gone meanwhile
+        repository = await self._store.blocking(partial(repository_at, top))
+        tree = await self._see(self._at(top, b""), repository)
+        return Entry(DIRECTORY, tree) if tree is not None else None

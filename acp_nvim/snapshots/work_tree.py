@@ -1,0 +1,124 @@
+"""One work tree: which of its files are others than in our index, and what all of them make."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from acp_nvim.limits import FOLD_BYTES, FOLD_FILES, SNAPSHOT_BYTES
+from acp_nvim.snapshots.enclosing import Enclosing
+from acp_nvim.snapshots.failures import LimitError
+from acp_nvim.snapshots.found_files import Found, keep_file, look
+from acp_nvim.snapshots.index import Index
+from acp_nvim.snapshots.rules import Rules, Tracked
+from acp_nvim.snapshots.store import Store
+from acp_nvim.snapshots.trees import Entry
+
+
+class Seen(NamedTuple):
+    """A work tree at one moment: a tree and what is changed in it. Paths are relative to the part that is looked at."""
+
+    base: str | None
+    changes: dict[bytes, Entry | None]
+    inner: list[bytes]
+    """Directories that are work trees of their own."""
+    left_out: list[bytes]
+    files: int
+
+
+class WorkTree:
+    """The files of `top` that are below `within`, a relative path; b"" for all of them.
+
+    Our index has the files as they were when it was written last; the few that are others since are kept beside it,
+    because to write an index takes as long as to look at all files.
+    """
+
+    def __init__(self, store: Store, top: str, within: bytes, name: str, private: Sequence[str]) -> None:
+        self.top = top
+        self.index = Index(store, top, within, name)
+        self.rules = Rules(store, top, within, self.index.excludes, private)
+        self._store = store
+        self._within = within
+        self._private = [os.fsencode(os.path.relpath(path, top)) for path in private]
+        self._kept: dict[bytes, tuple[str, Entry | None]] = {}
+        self._indexed: frozenset[bytes] = frozenset()  # those of the user's index, though ignored, that ours has
+
+    def __repr__(self) -> str:
+        return f"<WorkTree {self.top} within {self._within!r}>"
+
+    @property
+    def directory(self) -> str:
+        """The part that is looked at."""
+        return os.path.join(self.top, os.fsdecode(self._within)) if self._within else self.top
+
+    async def see(self, repository: Enclosing | None, room: int) -> Seen:
+        """What there is now; `room` is the number of files that there may be. Raises `SnapshotError`."""
+        await self.rules.refresh(repository)
+        tracked = await self.rules.tracked(repository)
+        number = await self._store.blocking(self.index.start)
+        names = await self.index.differences(max(0, room - number))
+        named = {*names.changed, *names.others, *tracked.inner, *(tracked.files - self._indexed)}
+        ours = [path for path in named if self._is_ours(path)]
+        files = [path for path in ours if not path.endswith(b"/")]
+        found = await self._store.blocking(partial(look, os.fsencode(self.top), files))
+        if self._is_much(found):
+            await self._fold(found, tracked)
+            changes = {one.path: one.left_out for one in found if one.left_out is not None or not one.key}
+        else:
+            changes = await self._store.blocking(partial(self._keep, found))
+        return Seen(
+            await self.index.tree(),
+            {self._below(path): entry for path, entry in changes.items()},
+            [self._below(path[:-1]) for path in ours if path.endswith(b"/")],
+            [one.path for one in found if one.left_out is not None],
+            number + len(names.others),
+        )
+
+    def forget(self) -> None:
+        """Begin from nothing the next time. Blocks."""
+        self.index.forget()
+        self._kept = {}
+        self._indexed = frozenset()
+
+    def _is_ours(self, path: bytes) -> bool:
+        """Not what git would refuse, and not the places of the plugin."""
+        if b".git" in path.lower() and b".git" in path.lower().split(b"/"):
+            return False
+        return not any(path == private or path.startswith(private + b"/") for private in self._private)
+
+    def _below(self, path: bytes) -> bytes:
+        return path[len(self._within) + 1 :] if self._within else path
+
+    def _is_much(self, found: Sequence[Found]) -> bool:
+        """Whether the index is worth to be written. Raises `LimitError`."""
+        new = [one for one in found if one.key and one.left_out is None and self._key(one.path) != one.key]
+        gone = sum(not one.key and one.path not in self._kept for one in found)
+        size = sum(one.size for one in new)
+        if size > SNAPSHOT_BYTES:
+            raise LimitError(f"the files that are new or changed have more than {SNAPSHOT_BYTES >> 20} MB")
+        return len(new) + gone > FOLD_FILES or size > FOLD_BYTES
+
+    def _key(self, path: bytes) -> str:
+        return self._kept[path][0] if path in self._kept else ""
+
+    async def _fold(self, found: Sequence[Found], tracked: Tracked) -> None:
+        """Bring the index up to the files."""
+        await self.index.add(sorted(one.path for one in found if one.left_out is None))
+        there = {one.path for one in found if one.key and one.left_out is None}
+        self._indexed = (self._indexed - {one.path for one in found}) | (tracked.files & there)
+        self._kept = {}
+
+    def _keep(self, found: Sequence[Found]) -> dict[bytes, Entry | None]:
+        """Beside the index. In a thread."""
+        kept: dict[bytes, tuple[str, Entry | None]] = {}
+        for one in found:
+            if one.left_out is not None or not one.key:
+                kept[one.path] = ("", one.left_out)
+            elif self._key(one.path) == one.key:
+                kept[one.path] = self._kept[one.path]
+            else:
+                kept[one.path] = keep_file(self._store.loose, os.fsencode(self.top), one.path)
+        self._kept = kept
+        return {path: entry for path, (_, entry) in kept.items()}
