@@ -26,7 +26,10 @@ class Entry:
 
 
 def members(pid: int, mark: str) -> set[int]:
-    """The living processes of the agent that was started as `pid` with `mark`, itself included."""
+    """The living processes of the agent that was started as `pid` with `mark`, itself included.
+
+    Once it is gone its `pid` may be another's: the negative number is nobody's, so that only the mark counts.
+    """
     # one that was started during the first look, by one that ended meanwhile, is seen by the second
     return _look(pid, mark) or _look(pid, mark)
 

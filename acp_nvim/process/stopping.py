@@ -1,4 +1,4 @@
-"""The stop ladder: close stdin, wait, SIGTERM, wait, SIGKILL; for the process and all that it started."""
+"""The stop ladder: close stdin (if it is ours), wait, SIGTERM, wait, SIGKILL; for a process and all that it started."""
 
 from __future__ import annotations
 
@@ -20,33 +20,39 @@ async def stop(process: anyio.abc.Process, mark: str) -> None:
     if process.stdin is not None:
         with suppress(OSError, anyio.BrokenResourceError):
             await process.stdin.aclose()
-    with anyio.move_on_after(EOF_GRACE_SECONDS):
+        with anyio.move_on_after(EOF_GRACE_SECONDS):
+            await process.wait()
+    await stop_rest(process.pid, mark)
+    with anyio.move_on_after(KILL_SECONDS):
         await process.wait()
-    left = await _members(process, mark)
+
+
+async def stop_rest(pid: int, mark: str) -> None:
+    """The same for whatever there is of `pid` and `mark` (as `group.members` has them); it may be nothing."""
+    left = await _members(pid, mark)
     if left:
         group.send(left, signal.SIGTERM)
-        left = await _wait_until_gone(process, mark)
-    with anyio.move_on_after(KILL_SECONDS):
-        if left:
-            await _kill(process, mark)
-        await process.wait()
+        left = await _wait_until_gone(pid, mark)
+    if left:
+        with anyio.move_on_after(KILL_SECONDS):
+            await _kill(pid, mark)
 
 
-async def _wait_until_gone(process: anyio.abc.Process, mark: str) -> set[int]:
+async def _wait_until_gone(pid: int, mark: str) -> set[int]:
     deadline = anyio.current_time() + TERM_GRACE_SECONDS
     while True:
-        left = await _members(process, mark)
+        left = await _members(pid, mark)
         if not left or anyio.current_time() > deadline:
             return left
         await anyio.sleep(PAUSE_SECONDS)
 
 
-async def _kill(process: anyio.abc.Process, mark: str) -> None:
+async def _kill(pid: int, mark: str) -> None:
     """Until none is left: one may have started another since they were looked for."""
-    while left := await _members(process, mark):
+    while left := await _members(pid, mark):
         group.send(left, signal.SIGKILL)
         await anyio.sleep(PAUSE_SECONDS)
 
 
-async def _members(process: anyio.abc.Process, mark: str) -> set[int]:
-    return await anyio.to_thread.run_sync(group.members, process.pid, mark)
+async def _members(pid: int, mark: str) -> set[int]:
+    return await anyio.to_thread.run_sync(group.members, pid, mark)

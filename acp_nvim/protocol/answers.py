@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -156,7 +156,27 @@ class FileToWrite(msgspec.Struct, frozen=True):
     content: str
 
 
-Asked = PermissionAsked | FileToRead | FileToWrite
+class CommandToRun(msgspec.Struct, frozen=True, kw_only=True):
+    """`terminal/create`: a command in a terminal, in `cwd` (absolute; None: where the session works).
+
+    Of its output the last `output_byte_limit` bytes are wanted.
+    """
+
+    command: str
+    args: list[str] = []
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    output_byte_limit: int | None = None
+
+
+class TerminalAsked(msgspec.Struct, frozen=True):
+    """What is asked of a terminal that the agent has made."""
+
+    method: Literal["terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release"]
+    terminal_id: str
+
+
+Asked = PermissionAsked | FileToRead | FileToWrite | CommandToRun | TerminalAsked
 """What an agent asks of us in a session."""
 
 

@@ -19,6 +19,7 @@ from acp_nvim.protocol.answers import (
     Opened,
     PermissionAsked,
     PromptAnswer,
+    TerminalAsked,
 )
 from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.protocol.given import given
@@ -28,7 +29,13 @@ from acp_nvim.wire import facts, open_unions
 from acp_nvim.wire.content import ContentBlock
 from acp_nvim.wire.salvage import salvage
 from acp_nvim.wire.v1 import answers, calls, mcp, unstable
-from acp_nvim.wire.v1.requests import ReadTextFileRequest, RequestPermissionRequest, WriteTextFileRequest
+from acp_nvim.wire.v1.requests import (
+    CreateTerminalRequest,
+    ReadTextFileRequest,
+    RequestPermissionRequest,
+    TerminalRequest,
+    WriteTextFileRequest,
+)
 from acp_nvim.wire.v1.updates import AgentMessageChunk, SessionNotification
 
 T = TypeVar("T", calls.LoadSessionRequest, calls.ResumeSessionRequest, unstable.ForkSessionRequest)
@@ -46,7 +53,18 @@ class DialectV1(SameWords):
     version = 1
     answer_ends_turn = True
     message_ids = False
-    requests = frozenset({"session/request_permission", "fs/read_text_file", "fs/write_text_file"})
+    requests = frozenset(
+        {
+            "session/request_permission",
+            "fs/read_text_file",
+            "fs/write_text_file",
+            "terminal/create",
+            "terminal/output",
+            "terminal/wait_for_exit",
+            "terminal/kill",
+            "terminal/release",
+        }
+    )
 
     def update(self, params: msgspec.Raw) -> tuple[str, Update]:
         """Session id and update of a `session/update`."""
@@ -74,6 +92,10 @@ class DialectV1(SameWords):
             case "fs/write_text_file":
                 written = read(WriteTextFileRequest, params)
                 return FileToWrite(written.path, written.content)
+            case "terminal/create":
+                return translate_v1.command_to_run(read(CreateTerminalRequest, params))
+            case "terminal/output" | "terminal/wait_for_exit" | "terminal/kill" | "terminal/release":
+                return TerminalAsked(method, read(TerminalRequest, params).terminal_id)
             case _:
                 return self.permission(params)
 

@@ -14,7 +14,7 @@ from acp_nvim.wire.facts import Content, Terminal
 from acp_nvim.wire.v1 import answers as wire_answers
 from acp_nvim.wire.v1 import config, unstable
 from acp_nvim.wire.v1 import updates as wire
-from acp_nvim.wire.v1.requests import RequestPermissionRequest
+from acp_nvim.wire.v1.requests import CreateTerminalRequest, RequestPermissionRequest
 
 
 def translate(update: wire.SessionUpdate) -> updates.Update:
@@ -174,4 +174,15 @@ def permission(asked: RequestPermissionRequest) -> answers.PermissionAsked:
         options=permission_options(asked.options),
         patch=patch(asked.tool_call),
         tool_call_id=asked.tool_call.tool_call_id,
+    )
+
+
+def command_to_run(asked: CreateTerminalRequest) -> answers.CommandToRun:
+    """`terminal/create`."""
+    return answers.CommandToRun(
+        command=asked.command,
+        args=given(asked.args) or [],
+        env={one.name: one.value for one in given(asked.env) or []},
+        cwd=given(asked.cwd),
+        output_byte_limit=given(asked.output_byte_limit),
     )

@@ -10,8 +10,7 @@ from typing import Literal
 import msgspec
 
 from acp_nvim import events
-from acp_nvim.permissions.pending import PendingPermission
-from acp_nvim.session.permission_requests import PermissionRequests
+from acp_nvim.session.session_answers import SessionAnswers
 from acp_nvim.workspace.refusals import DisallowedError, FileRefusedError, NotAllowedError
 from acp_nvim.workspace.regular_files import in_words, regular_file
 from acp_nvim.workspace.roots import Roots
@@ -39,12 +38,10 @@ class _Wanted(msgspec.Struct, frozen=True):
 class Outside:
     """Decides for one session which files its agent gets at; outside of `roots` the user does, if it `asks`."""
 
-    def __init__(self, roots: Roots, requests: PermissionRequests) -> None:
+    def __init__(self, roots: Roots, answers: SessionAnswers) -> None:
         self.asks = False
         self._roots = roots
-        self._requests = requests
-        self._waiting: list[tuple[_Wanted, PendingPermission]] = []
-        self._remembered: dict[tuple[Access, str], bool] = {}
+        self._answers = answers
 
     def __repr__(self) -> str:
         return f"<Outside of {self._roots!r} asks={self.asks}>"
@@ -69,32 +66,14 @@ class Outside:
         fault = _fault(wanted)
         if fault is not None:
             return _refused(NotAllowedError(f"{wanted.refusal}, and {fault}"))
-        remembered = self._remembered.get(wanted.which)
-        if remembered is None:
-            pending = self._requests.ask("", _options(wanted.access), partial(_view, wanted))
-            self._waiting.append((wanted, pending))
-            return self._decide(wanted, pending)
-        return _allowed(wanted.real) if remembered else _refused(_disallowed(wanted))
+        return self._decide(wanted, self._answers.ask(wanted.which, _options(wanted.access), partial(_view, wanted)))
 
-    async def _decide(self, wanted: _Wanted, pending: PendingPermission) -> str:
-        try:
-            chosen = await self._requests.answer(pending)
-        finally:
-            self._waiting.remove((wanted, pending))
-        if chosen is not None and chosen.kind.endswith("always"):
-            self._remember(wanted, chosen)
-        if chosen is None or chosen.kind.startswith("reject"):
-            raise _disallowed(wanted)
+    async def _decide(self, wanted: _Wanted, answer: Awaitable[bool]) -> str:
+        if not await answer:
+            raise DisallowedError(f"{wanted.refusal}, and the user did not allow it")
         if _EVERYWHERE.resolve(wanted.path) != wanted.real:
             raise NotAllowedError(f"{wanted.path} is another file by now than the one that the user was asked about")
         return wanted.real
-
-    def _remember(self, wanted: _Wanted, chosen: events.Option) -> None:
-        """For the session; who waits for the same is answered, too."""
-        self._remembered[wanted.which] = chosen.kind == "allow_always"
-        for other, pending in self._waiting:
-            if other.which == wanted.which:
-                pending.choose(chosen.option_id)
 
 
 async def _allowed(real: str) -> str:
@@ -103,10 +82,6 @@ async def _allowed(real: str) -> str:
 
 async def _refused(error: NotAllowedError) -> str:
     raise error
-
-
-def _disallowed(wanted: _Wanted) -> DisallowedError:
-    return DisallowedError(f"{wanted.refusal}, and the user did not allow it")
 
 
 def _fault(wanted: _Wanted) -> str | None:

@@ -1,4 +1,4 @@
-"""The running agent processes: one for an agent and a directory."""
+"""The running agent processes: one for an agent and a directory; and what starts the commands that they want run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.limits import INITIALIZE_SECONDS
 from acp_nvim.process.guarding import Guard
 from acp_nvim.session.peer import AgentPeer, PeerSettings
+from acp_nvim.terminals.launcher import Launcher
 
 
 class Peers:
@@ -18,6 +19,7 @@ class Peers:
         self.settings = PeerSettings(INITIALIZE_SECONDS)
         self._tasks = tasks
         self._guard = Guard()
+        self.launcher = Launcher(tasks, self._guard)
         self._peers: dict[tuple[str, str], AgentPeer] = {}
         self._starting: dict[tuple[str, str], anyio.Lock] = {}
 

@@ -1,4 +1,4 @@
-"""What an agent asks of us in a session: permissions and files."""
+"""What an agent asks of us in a session: permissions, files and terminals."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ import anyio
 import msgspec
 
 from acp_nvim import events
-from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
-from acp_nvim.protocol.answers import FileToRead, FileToWrite, PermissionAsked
+from acp_nvim.protocol.answers import CommandToRun, FileToRead, FileToWrite, PermissionAsked
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
+from acp_nvim.session.command_permissions import CommandPermissions
 from acp_nvim.session.files import AgentFiles
+from acp_nvim.session.granted_commands import GrantedCommands, Seen
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
 from acp_nvim.session.permission_requests import PermissionRequests
+from acp_nvim.session.session_answers import SessionAnswers
+from acp_nvim.session.terminals import AgentTerminals
+from acp_nvim.terminals.launcher import Launcher
 from acp_nvim.wire.facts import CancelledPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles
@@ -36,12 +41,17 @@ class AgentRequests:
         seen: LastSeen,
         permissions: PendingPermissions,
         on_permissions: Callable[[], None],
+        launcher: Launcher | None = None,
     ) -> None:
         self.permissions = PermissionRequests(narrator, permissions, on_permissions)
         self.rejected: set[str] = set()
         self._narrator = narrator
         self._transcript = narrator.transcript
-        self.files = AgentFiles(narrator, files, roots, seen, Outside(roots, self.permissions))
+        answers = SessionAnswers(self.permissions)
+        self.files = AgentFiles(narrator, files, roots, seen, Outside(roots, answers))
+        self._granted = GrantedCommands(narrator.transcript, roots.directories[0])
+        commands = CommandPermissions(self._granted, answers)
+        self.terminals = AgentTerminals(narrator, roots, commands, launcher) if launcher else None
 
     def __repr__(self) -> str:
         return f"<AgentRequests {self.files!r}>"
@@ -56,17 +66,27 @@ class AgentRequests:
             return self.files.read(asked)
         if isinstance(asked, FileToWrite):
             return self.files.write(asked)
-        return self._decide(self._ask(asked))
+        if isinstance(asked, PermissionAsked):
+            return self._permission(asked)
+        if self.terminals is None:
+            raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}", {"method": method})
+        return self.terminals.create(asked) if isinstance(asked, CommandToRun) else self.terminals.serve(asked)
 
-    def _ask(self, asked: PermissionAsked) -> PendingPermission:
+    def _permission(self, asked: PermissionAsked) -> Awaitable[RequestPermissionResponse]:
         if asked.patch is not None:
             self._narrator.update(ToolCallChanged(asked.patch))
+        seen = self._granted.seen(asked)
+        if seen.hidden is not None:
+            asked = msgspec.structs.replace(asked, command=seen.hidden.line, cwd=seen.hidden.cwd)
+        return self._decide(self._ask(asked), seen)
+
+    def _ask(self, asked: PermissionAsked) -> PendingPermission:
         options = [events.Option(one.option_id, one.name, one.kind) for one in asked.options]
         tool_call_id = asked.tool_call_id or ""
         call = self._transcript.find_call(tool_call_id)
         return self.permissions.ask(tool_call_id, options, lambda new: views.request_view(new, asked, options, call))
 
-    async def _decide(self, pending: PendingPermission) -> RequestPermissionResponse:
+    async def _decide(self, pending: PendingPermission, seen: Seen) -> RequestPermissionResponse:
         try:
             chosen = await self.permissions.answer(pending)
         except anyio.get_cancelled_exc_class():
@@ -75,4 +95,6 @@ class AgentRequests:
             return RequestPermissionResponse(outcome=CancelledPermissionOutcome())
         if chosen.kind.startswith("reject"):
             self.rejected.add(pending.tool_call_id)
+        elif chosen.kind.startswith("allow"):
+            self._granted.grant(seen, chosen.kind)
         return RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id=chosen.option_id))

@@ -142,6 +142,11 @@ class Transcript:
         number = self._calls.get(tool_call_id)
         return None if number is None else self._call_event(number).call
 
+    def call(self, tool_call_id: str) -> ToolCall | None:
+        """A tool call as it stands, if there is one of that id."""
+        number = self._calls.get(tool_call_id)
+        return None if number is None else self._call_at(number).call
+
     def unfinished(self) -> list[str]:
         """The ids of the running turn's tool calls that are still open."""
         blocks = (self._blocks[self._calls[tool_call_id] - 1] for tool_call_id in self._turn_calls)

@@ -1,0 +1,59 @@
+"""Whether an agent may run a command in a terminal: the user is asked, unless the agent has just asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from functools import partial
+
+from acp_nvim import events
+from acp_nvim.protocol.answers import CommandToRun
+from acp_nvim.session.granted_commands import GrantedCommands
+from acp_nvim.session.session_answers import SessionAnswers
+from acp_nvim.terminals.command_line import in_words
+
+OPTIONS = (
+    events.Option("allow_once", "Allow once", "allow_once"),
+    events.Option("allow_always", "Allow this command in this session", "allow_always"),
+    events.Option("reject_once", "Reject once", "reject_once"),
+    events.Option("reject_always", "Reject this command in this session", "reject_always"),
+)
+
+
+class CommandPermissions:
+    """Decides for one session; `mode` is `permissions.terminal` of the configuration."""
+
+    def __init__(self, granted: GrantedCommands, answers: SessionAnswers) -> None:
+        self.mode = "ask_unless_asked"
+        self._granted = granted
+        self._answers = answers
+
+    def __repr__(self) -> str:
+        return f"<CommandPermissions {self.mode} {self._granted!r}>"
+
+    def decide(self, wanted: CommandToRun, cwd: str) -> Awaitable[bool]:
+        """Whether it may run in `cwd`, to come. If the user has to be asked, the question is shown now."""
+        granted = self._granted.take(wanted, cwd)
+        if self.mode == "allow" or (granted and self.mode != "ask"):
+            return _yes()
+        which = ("terminal", wanted.command, *wanted.args, cwd, *sorted(wanted.env.items()))
+        return self._answers.ask(which, OPTIONS, partial(_view, wanted, cwd))
+
+
+async def _yes() -> bool:
+    return True
+
+
+def _view(wanted: CommandToRun, cwd: str, request_id: int) -> events.RequestView:
+    words = in_words(wanted.command, wanted.args)
+    first, more, _ = words.partition("\n")
+    names = ", ".join(wanted.env)
+    return events.RequestView(
+        id=request_id,
+        tool_call_id="",
+        title=f"Run {first}{' …' if more else ''}",
+        kind="execute",
+        options=list(OPTIONS),
+        content=[events.TextItem(f"$ {words}\nin {cwd}")],
+        locations=[],
+        description=f"The agent sets {names} for it" if names else None,
+    )

@@ -1,0 +1,57 @@
+"""Tells the transcript what our terminals print: so often that a person sees it move, and never more than the end."""
+
+from __future__ import annotations
+
+import anyio
+import anyio.abc
+
+from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_SHOW_SECONDS
+from acp_nvim.protocol.terminal import Exit, TerminalPatch
+from acp_nvim.protocol.updates import TerminalChanged, TerminalPrinted
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.terminals.terminal import Ended
+
+
+class ShownTerminals:
+    """The terminals of one session; those that no tool call shows are not to be seen."""
+
+    def __init__(self, narrator: Narrator, tasks: anyio.abc.TaskGroup) -> None:
+        self._narrator = narrator
+        self._tasks = tasks
+        self._printed: dict[str, bytearray] = {}
+        self._looking = False
+
+    def __repr__(self) -> str:
+        return f"<ShownTerminals {sum(map(len, self._printed.values()))} bytes wait>"
+
+    def begin(self, terminal_id: str, words: str, cwd: str) -> None:
+        """A command runs."""
+        self._narrator.update(TerminalChanged(TerminalPatch(terminal_id=terminal_id, command=words, cwd=cwd)))
+
+    def printed(self, terminal_id: str, data: bytes) -> None:
+        """It has printed that; shown soon."""
+        waiting = self._printed.setdefault(terminal_id, bytearray())
+        waiting += data
+        if len(waiting) > 2 * TERMINAL_BYTES:
+            del waiting[:-TERMINAL_BYTES]
+        if not self._looking:
+            self._looking = True
+            self._tasks.start_soon(self._look_again)
+
+    def end(self, terminal_id: str, ended: Ended) -> None:
+        """It has ended; others may still print."""
+        self._show()
+        how = Exit(ended.exit_code, ended.signal)
+        self._narrator.update(TerminalChanged(TerminalPatch(terminal_id=terminal_id, exit=how)))
+        self._narrator.caught_up()
+
+    async def _look_again(self) -> None:
+        await anyio.sleep(TERMINAL_SHOW_SECONDS)
+        self._looking = False
+        self._show()
+
+    def _show(self) -> None:
+        printed, self._printed = self._printed, {}
+        for terminal_id, data in printed.items():
+            self._narrator.update(TerminalPrinted(terminal_id, bytes(data)))
+        self._narrator.caught_up()

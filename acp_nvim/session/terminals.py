@@ -1,0 +1,154 @@
+"""What an agent asks of us about terminals (`terminal/*`, ACP version 1), and what the user sees of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from acp_nvim import events
+from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from acp_nvim.limits import TERMINAL_BYTES, TERMINALS
+from acp_nvim.protocol.answers import CommandToRun, TerminalAsked
+from acp_nvim.session.command_permissions import CommandPermissions
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.shown_terminals import ShownTerminals
+from acp_nvim.terminals.command_line import command_to_run, in_words
+from acp_nvim.terminals.launcher import Launcher
+from acp_nvim.terminals.terminal import Ended, Listener, Terminal
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots
+
+log = logging.getLogger(__name__)
+
+
+class AgentTerminals:
+    """The terminals of one session's agent, by id; they run below `roots`, if the user lets them.
+
+    `on_exit` is called when a command has ended, before the agent hears of it: files may be others than before.
+    """
+
+    def __init__(self, narrator: Narrator, roots: Roots, permissions: CommandPermissions, launcher: Launcher) -> None:
+        self.permissions = permissions
+        self.on_exit: Callable[[], None] = lambda: None
+        self._narrator = narrator
+        self._roots = roots
+        self._launcher = launcher
+        self._shown = ShownTerminals(narrator, launcher.tasks)
+        self._known: dict[str, Terminal] = {}
+        self._alive: set[Terminal] = set()
+        self._agents = 0
+
+    def __repr__(self) -> str:
+        return f"<AgentTerminals {self._known} {self.permissions!r}>"
+
+    def create(self, wanted: CommandToRun) -> Awaitable[dict[str, Any]]:
+        """The answer to `terminal/create`, to come. If the user has to be asked, the question is shown now."""
+        if not wanted.command:
+            raise RpcError(INVALID_PARAMS, "terminal/create: there is no command")
+        self._make_room()
+        cwd = self._directory(wanted)
+        return self._create(wanted, cwd, self.permissions.decide(wanted, cwd))
+
+    def serve(self, asked: TerminalAsked) -> Awaitable[dict[str, Any]]:
+        """The answer to what is asked of a terminal that the agent has made, to come."""
+        terminal = self._known.get(asked.terminal_id)
+        if terminal is None:
+            words = f"{asked.method}: there is no terminal {asked.terminal_id!r}, or it was released"
+            raise RpcError(INVALID_PARAMS, words)
+        match asked.method:
+            case "terminal/output":
+                return _output(terminal)
+            case "terminal/wait_for_exit":
+                return _wait_for_exit(terminal)
+            case "terminal/kill":
+                return _kill(terminal)
+            case "terminal/release":
+                del self._known[asked.terminal_id]
+                return _kill(terminal) if terminal.ended is None else _nothing()
+
+    def close(self) -> None:
+        """The agent is gone: so is all that it has started, soon."""
+        self._agents += 1
+        self._known.clear()
+        for terminal in self._alive:
+            self._launcher.tasks.start_soon(terminal.end)
+
+    # --- one terminal ------------------------------------------------------------------------------------------------
+
+    def _directory(self, wanted: CommandToRun) -> str:
+        try:
+            cwd = self._roots.resolve(wanted.cwd) if wanted.cwd else self._roots.directories[0]
+        except NotAllowedError as error:
+            raise RpcError(INVALID_PARAMS, str(error)) from error
+        if not os.path.isdir(cwd):
+            raise RpcError(INVALID_PARAMS, f"{wanted.cwd or cwd} is not a directory, so that no command can run there")
+        return cwd
+
+    def _make_room(self) -> None:
+        """Who never releases its terminals loses those that ended first."""
+        if len(self._known) >= TERMINALS:
+            ended = next((known for known, terminal in self._known.items() if terminal.ended), None)
+            if ended is None:
+                raise RpcError(INTERNAL_ERROR, f"{TERMINALS} terminals run already: release some")
+            del self._known[ended]
+
+    async def _create(self, wanted: CommandToRun, cwd: str, allowed: Awaitable[bool]) -> dict[str, Any]:
+        words, agents = in_words(wanted.command, wanted.args), self._agents
+        if not await allowed:
+            raise RpcError(INVALID_PARAMS, f"The user did not allow to run: {words}")
+        limit = TERMINAL_BYTES if wanted.output_byte_limit is None else wanted.output_byte_limit
+        try:
+            command = command_to_run(wanted.command, wanted.args, cwd, wanted.env)
+            terminal = await self._launcher.start(command, max(0, min(limit, TERMINAL_BYTES)))
+        except (OSError, ValueError) as error:  # ValueError: a NUL in it, or a strange name of a variable
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise RpcError(INTERNAL_ERROR, f"{wanted.command} cannot be run in {cwd}: {reason}") from error
+        terminal_id = f"terminal-{secrets.token_hex(6)}"  # an agent may know those of an earlier host
+        log.info("%s: %s in %s is process %d", terminal_id, command.argv, cwd, terminal.pid)
+        self._alive.add(terminal)
+        self._shown.begin(terminal_id, words, cwd)
+        self._launcher.tasks.start_soon(self._live, terminal_id, terminal)
+        if agents != self._agents:  # it is gone meanwhile
+            self._launcher.tasks.start_soon(terminal.end)
+        else:
+            self._known[terminal_id] = terminal
+        return {"terminalId": terminal_id}
+
+    async def _live(self, terminal_id: str, terminal: Terminal) -> None:
+        def ended(how: Ended) -> None:
+            log.info("%s: %s", terminal_id, how)
+            self._shown.end(terminal_id, how)
+            self._narrator.publish(events.FilesMaybeChanged(session=self._narrator.transcript.session))
+            self.on_exit()
+
+        try:
+            await terminal.run(Listener(lambda data: self._shown.printed(terminal_id, data), ended))
+        except Exception:  # a bug of ours must not take the sessions along
+            log.exception("%s failed", terminal_id)
+        finally:
+            self._alive.discard(terminal)
+
+
+async def _output(terminal: Terminal) -> dict[str, Any]:
+    answer = {"output": terminal.output.text, "truncated": terminal.output.truncated}
+    return answer | ({"exitStatus": _status(terminal.ended)} if terminal.ended else {})
+
+
+async def _wait_for_exit(terminal: Terminal) -> dict[str, Any]:
+    return _status(await terminal.wait())
+
+
+async def _kill(terminal: Terminal) -> dict[str, Any]:
+    await terminal.kill()
+    return {}
+
+
+async def _nothing() -> dict[str, Any]:
+    return {}
+
+
+def _status(ended: Ended) -> dict[str, Any]:
+    return {"exitCode": ended.exit_code, "signal": ended.signal}
