@@ -84,6 +84,9 @@ def _anchors(old: list[str], new: list[str], block: Block) -> list[tuple[int, in
 
 def _longest_rise(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The most of `pairs` whose second numbers rise as their first do."""
+    numbers = [number for _, number in pairs]
+    if numbers == sorted(numbers):
+        return pairs
     lowest: list[int] = []  # of each length of a rise: the lowest number that one ends with,
     ends: list[int] = []  # and which pair that is
     before: list[int] = []  # of each pair: the one before it in its rise

@@ -1,0 +1,240 @@
+"""Two lists of lines, and whose the lines are in which they differ: the agent's are runs, the user's go into both."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterator, Sequence
+from itertools import count
+from typing import Final
+
+import msgspec
+
+from acp_nvim.review.runs import Draft, Run, cut, divide
+from acp_nvim.workspace.line_differences import Block, differences
+
+
+class Splice(msgspec.Struct, frozen=True):
+    """In a list of lines, `old` were where `count` ones are now, after the first `at` lines."""
+
+    at: int
+    old: Sequence[str]
+    count: int
+
+    def take_back(self, lines: list[str]) -> None:
+        """Make the lines what they were."""
+        lines[self.at : self.at + self.count] = self.old
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """Before the run `index`: behind the one before it, which ends at line `i` of the base and `j` of the current."""
+
+    index: int
+    i: int
+    j: int
+
+
+_START: Final = _Place(0, 0, 0)
+
+
+class _Touched(msgspec.Struct, frozen=True):
+    """The runs `[index:end]` that some current lines have in them or beside them, and the lines of all of that.
+
+    `gap` lines that both have stand between the run before and these lines, and `beyond` ones are among these behind
+    the last run.
+    """
+
+    index: int
+    end: int
+    lines: Block
+    gap: int
+    beyond: int
+
+
+class OwnedLines:
+    """`base` is what is accepted, `current` what there is; lines have no ends. Ids of runs are never used again."""
+
+    def __init__(self, base: list[str], current: list[str]) -> None:
+        self.base = base
+        self.current = current
+        self._ids = count(1)
+        self.runs, _ = self._compared(Block(0, len(base), 0, len(current)), 0)
+
+    def __repr__(self) -> str:
+        return f"<OwnedLines {len(self.current)} lines, {len(self.runs)} runs>"
+
+    def blocks(self) -> Iterator[tuple[Run, Block]]:
+        """Each run, and where it is."""
+        i = j = 0
+        for run in self.runs:
+            i, j = i + run.gap, j + run.gap
+            yield run, Block(i, i + run.removed, j, j + run.added)
+            i, j = i + run.removed, j + run.added
+
+    def compare_again(self, base: list[str], current: list[str]) -> None:
+        """These are the lines now; runs of the same lines keep their ids."""
+        known = self._known(self.runs, _START)
+        self.base, self.current = base, current
+        runs, _ = self._compared(Block(0, len(base), 0, len(current)), 0)
+        self.runs = self._named(runs, _START, known)
+
+    def agent(self, first: int, count: int, lines: list[str]) -> bool:
+        """The agent put `lines` in the place of `count` current ones; whether the set of runs is another one."""
+        place = self._seek(_START, first)
+        touched = self._touch(place, first, first + count)
+        known = self._known(self.runs[touched.index : touched.end], place)
+        self.current[first : first + count] = lines
+        j2 = touched.lines.j2 + len(lines) - count
+        runs, rest = self._compared(msgspec.structs.replace(touched.lines, j2=j2), touched.gap)
+        return self._put(touched, self._named(runs, place, known), rest)
+
+    def user(self, first: int, count: int, lines: list[str]) -> tuple[bool, list[Splice]]:
+        """The user did it; whether the set of runs is another one, and what it changed in the base, in order."""
+        old = self.current[first : first + count]
+        place, changed, splices = _START, False, []
+        for block in reversed(list(differences(old, lines))):
+            start, stop = first + block.i1, first + block.i2
+            place = self._seek(place, start)
+            other, splice = self._carry(place, start, stop, lines[block.j1 : block.j2])
+            changed = changed or other
+            splices.append(splice)
+        return changed, splices
+
+    def put_back(self, base: list[str], current: list[str], runs: Sequence[Run]) -> bool:
+        """This is what there was; whether the set of runs is another one."""
+        before = [run.id for run in self.runs]
+        self.base, self.current, self.runs = base, current, list(runs)
+        return before != [run.id for run in runs]
+
+    def keep(self, ids: Collection[int]) -> None:
+        """The lines of these runs are accepted."""
+        base: list[str] = []
+        runs: list[Run] = []
+        gap = at = 0
+        for run, block in self.blocks():
+            gap += run.gap
+            if run.id in ids:
+                base += [*self.base[at : block.i1], *self.current[block.j1 : block.j2]]
+                gap, at = gap + run.added, block.i2
+            else:
+                runs.append(msgspec.structs.replace(run, gap=gap))
+                gap = 0
+        self.base, self.runs = base + self.base[at:], runs
+
+    def without(self, ids: Collection[int]) -> list[str]:
+        """The current lines with what these runs were made of."""
+        lines: list[str] = []
+        at = 0
+        for run, block in self.blocks():
+            if run.id in ids:
+                lines += [*self.current[at : block.j1], *self.base[block.i1 : block.i2]]
+                at = block.j2
+        return lines + self.current[at:]
+
+    def _seek(self, place: _Place, line: int) -> _Place:
+        """Before the first run that ends at that current line or behind it, looked for from `place` on."""
+        index, i, j = place.index, place.i, place.j
+        while index and j >= line:
+            index -= 1
+            run = self.runs[index]
+            i, j = i - run.gap - run.removed, j - run.gap - run.added
+        while index < len(self.runs) and j + (run := self.runs[index]).gap + run.added < line:
+            index, i, j = index + 1, i + run.gap + run.removed, j + run.gap + run.added
+        return _Place(index, i, j)
+
+    def _touch(self, place: _Place, first: int, last: int) -> _Touched:
+        """What the current lines `[first:last]` touch; `place` is that of `first`."""
+        end, i, j, start = place.index, place.i, place.j, first
+        while end < len(self.runs) and j + (run := self.runs[end]).gap <= last:
+            if end == place.index:
+                start = min(first, j + run.gap)
+            end, i, j = end + 1, i + run.gap + run.removed, j + run.gap + run.added
+        gap, stop = start - place.j, max(last, j)
+        return _Touched(place.index, end, Block(place.i + gap, i + stop - j, start, stop), gap, stop - j)
+
+    def _compared(self, lines: Block, gap: int) -> tuple[list[Run], int]:
+        """The differences in these lines as runs with new ids; `gap` lines stand before, so many behind the last."""
+        runs, at = [], 0
+        for block in differences(self.base[lines.i1 : lines.i2], self.current[lines.j1 : lines.j2]):
+            runs.append(Run(next(self._ids), gap + block.i1 - at, block.i2 - block.i1, block.j2 - block.j1))
+            gap, at = 0, block.i2
+        return runs, gap + lines.i2 - lines.i1 - at
+
+    def _contents(self, runs: Sequence[Run], place: _Place) -> Iterator[tuple[Run, tuple[str, ...]]]:
+        """The lines of these runs, of which the first is the one at `place`: how many are removed, those, the added."""
+        i, j = place.i, place.j
+        for run in runs:
+            i, j = i + run.gap, j + run.gap
+            removed, added = self.base[i : i + run.removed], self.current[j : j + run.added]
+            yield run, (str(run.removed), *removed, *added)
+            i, j = i + run.removed, j + run.added
+
+    def _known(self, runs: Sequence[Run], place: _Place) -> dict[tuple[str, ...], deque[tuple[int, int]]]:
+        """For the lines of each run: its number and its id, of all that have these lines."""
+        known = defaultdict[tuple[str, ...], deque[tuple[int, int]]](deque)
+        for number, (run, lines) in enumerate(self._contents(runs, place)):
+            known[lines].append((number, run.id))
+        return known
+
+    def _named(
+        self, runs: Sequence[Run], place: _Place, known: dict[tuple[str, ...], deque[tuple[int, int]]]
+    ) -> list[Run]:
+        """`runs`, with the ids of known ones of the same lines as long as these are in the same order."""
+        named, last = [], -1
+        for run, lines in self._contents(runs, place):
+            same = known.get(lines, ())
+            while same and same[0][0] <= last:
+                same.popleft()
+            if same:
+                last, run_id = same.popleft()
+                run = msgspec.structs.replace(run, id=run_id)
+            named.append(run)
+        return named
+
+    def _carry(self, place: _Place, first: int, last: int, new: list[str]) -> tuple[bool, Splice]:
+        """The user put `new` in the place of the current lines `[first:last]`; as `user`."""
+        touched = self._touch(place, first, last)
+        draft = self._draft(place, touched, first, last, new)
+        lines = touched.lines
+        splice = Splice(lines.i1, self.base[lines.i1 : lines.i2], len(draft.base))
+        self.base[lines.i1 : lines.i2] = draft.base
+        self.current[first:last] = new
+        runs, rest = draft.runs, draft.gap
+        if touched.end - touched.index > 1:  # lines that one had more may be those that another one had less
+            now = Block(lines.i1, lines.i1 + len(draft.base), lines.j1, lines.j2 + len(new) - (last - first))
+            if self._have_common_lines(runs, place):
+                runs, rest = self._compared(now, touched.gap)
+        return self._put(touched, runs, rest), splice
+
+    def _draft(self, place: _Place, touched: _Touched, first: int, last: int, new: list[str]) -> Draft:
+        """The touched lines of the base after that."""
+        draft = Draft(touched.gap, self._ids)
+        runs = self.runs[touched.index : touched.end]
+        if not runs:
+            draft.both(new)
+            return draft
+        end = touched.lines.j2 - touched.beyond
+        left = max(first - place.j - runs[0].gap, 0)
+        before = last - (end - runs[-1].added)
+        divide(draft, runs, self._removed(runs, place), cut(runs, before, left, max(end - last, 0), first == last), new)
+        return draft
+
+    def _removed(self, runs: Sequence[Run], place: _Place) -> list[str]:
+        """The removed lines of these runs, of which the first is the one at `place`."""
+        removed, i = [], place.i
+        for run in runs:
+            removed += self.base[i + run.gap : i + run.gap + run.removed]
+            i += run.gap + run.removed
+        return removed
+
+    def _have_common_lines(self, runs: Sequence[Run], place: _Place) -> bool:
+        contents = self._contents(runs, place)
+        return any(not set(lines[1 : run.removed + 1]).isdisjoint(lines[run.removed + 1 :]) for run, lines in contents)
+
+    def _put(self, touched: _Touched, runs: list[Run], rest: int) -> bool:
+        """These runs instead of the touched ones, with `rest` lines behind; whether the set is another one."""
+        before = [run.id for run in self.runs[touched.index : touched.end]]
+        if touched.end < len(self.runs):
+            run = self.runs[touched.end]
+            self.runs[touched.end] = msgspec.structs.replace(run, gap=run.gap - touched.beyond + rest)
+        self.runs[touched.index : touched.end] = runs
+        return before != [run.id for run in runs]
