@@ -1,8 +1,10 @@
 -- The keys of the chat and of the prompt, but for those that answer permissions.
 local config = require("acp_nvim.config")
 local history = require("acp_nvim.prompt.history")
+local open = require("acp_nvim.review.open")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.requests")
+local restore = require("acp_nvim.review.restore")
 local schema = require("acp_nvim.config.schema")
 local transcript = require("acp_nvim.chat.transcript")
 local windows = require("acp_nvim.chat.windows")
@@ -24,7 +26,7 @@ local function help()
   local chunks = { { "Keys of acp_nvim\n", "Title" } }
   for _, option in ipairs(schema) do
     local action = option.name:match("^keymaps%.(.+)$")
-    local keys = action and table.concat(config.keys(action), " ")
+    local keys = action and not vim.startswith(action, "review_") and table.concat(config.keys(action), " ")
     if keys and keys ~= "" then
       table.insert(chunks, { ("%-8s"):format(keys), "Special" })
       table.insert(chunks, { option.doc .. "\n" })
@@ -42,6 +44,21 @@ local function jump(session, backwards)
       vim.cmd("normal! m'")
       vim.api.nvim_win_set_cursor(0, { row + 2, 0 })
     end
+  end
+end
+
+---@param session acp.Session
+---@param key string what it means where nothing is to be opened
+local function open_target(session, key)
+  local block, offset = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local rows = block and block.rendered and block.rendered.target_rows
+  local target = rows and rows[offset]
+  if not target then
+    vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
+  elseif target.path then
+    open.file(target.path)
+  else
+    restore.to(target.checkpoint, session.cwd, target.words)
   end
 end
 
@@ -73,6 +90,11 @@ function M.attach_chat(session)
   map(bufnr, { "n" }, "close", function()
     windows.close(session)
   end)
+  for _, key in ipairs(config.keys("open")) do
+    vim.keymap.set("n", key, function()
+      open_target(session, key)
+    end, { buffer = bufnr, nowait = true, desc = "acp: open" })
+  end
   map(bufnr, { "n", "x" }, "next_message", function()
     jump(session, false)
   end)

@@ -58,6 +58,13 @@ local function flush(path)
   end
 end
 
+---The host is told what the user has changed in any file under review.
+function M.flush_all()
+  for _, review in ipairs(files.all()) do
+    flush(review.path)
+  end
+end
+
 ---@param action acp.ReviewAction
 ---@param paths string[]
 local function whole(action, paths)
@@ -155,9 +162,7 @@ function M.session(action)
       or ""
     return message.info("nothing is left to review" .. words)
   end
-  for _, review in ipairs(mine) do
-    flush(review.path)
-  end
+  M.flush_all()
   if requests.review({ action = action, session = session and session.key }) then
     local back = action == "reject" and "; :AcpRestore takes it back, or u in a buffer" or ""
     message.info(("%s: %s%s"):format(DONE[action], entry.plural(#mine, "file"), back))

@@ -77,11 +77,20 @@ function M.complete(lead)
   return beginning_with(WORDS, lead)
 end
 
+---@return boolean
+local function is_in_command_line_window()
+  local is_there = vim.fn.getcmdwintype() ~= ""
+  if is_there then
+    message.error("leave the command-line window first (:q)")
+  end
+  return is_there
+end
+
 ---@param args acp.CommandArgs
 function M.review(args)
   local run = WORDS[args.args]
   if run then
-    return run(args)
+    return is_in_command_line_window() or run(args)
   end
   local known = beginning_with(WORDS, "")
   local near = nearest(args.args, known)
@@ -91,7 +100,9 @@ end
 
 ---@param args acp.CommandArgs
 function M.restore(args)
-  if args.args == "" then
+  if is_in_command_line_window() then
+    return
+  elseif args.args == "" then
     restore.start()
   elseif args.args == "undo" then
     restore.undo()

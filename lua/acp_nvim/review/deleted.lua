@@ -1,6 +1,7 @@
 -- Shows the text of a file that the agent has deleted, read-only; the keys of the review work on it as a whole.
 local code_window = require("acp_nvim.code_window")
 local files = require("acp_nvim.review.files")
+local lookup = require("acp_nvim.buffers.lookup")
 local named = require("acp_nvim.buffers.named")
 local requests = require("acp_nvim.review.requests")
 local targets = require("acp_nvim.review.targets")
@@ -86,7 +87,7 @@ local function leave(bufnr, path)
       return vim.fn.bufnr("#")
     end)
     if vim.uv.fs_stat(path) then
-      api.nvim_win_set_buf(win, code_window.load(path))
+      api.nvim_win_set_buf(win, lookup.find(path) or code_window.load(path))
     elseif other > 0 and other ~= bufnr and api.nvim_buf_is_loaded(other) then
       api.nvim_win_set_buf(win, other)
     else

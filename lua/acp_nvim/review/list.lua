@@ -160,7 +160,9 @@ end
 ---@param bufnr integer
 local function show(bufnr)
   local height = math.min(math.max(#paths, 3), math.floor(vim.o.lines / 3))
-  if not pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then
+  if pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1 }) then
+    api.nvim_win_set_height(0, height) -- 'equalalways' has made it another one
+  else
     vim.cmd(("tab sbuffer %d"):format(bufnr)) -- no room for a split
   end
   for option, value in pairs(LOOK) do
@@ -181,9 +183,13 @@ function M.open()
       return api.nvim_set_current_win(win)
     end
   end
+  local here = files.of_buffer(api.nvim_get_current_buf())
   list = #shown > 0 and list or make()
   fill(list)
   show(list)
+  if here then
+    api.nvim_win_set_cursor(0, { vim.fn.index(paths, here.path) + 1, 0 })
+  end
 end
 
 ---Follows what changes from now on.

@@ -51,15 +51,19 @@ end
 ---@param review acp.Review
 ---@return table[] items
 local function of_file(review)
-  local bufnr = review.operation ~= "delete" and lookup.find(review.path) or nil
-  local items = bufnr and of_buffer(review, bufnr) or review.hunks and without_buffer(review) or {}
+  local is_there = review.operation ~= "delete"
+  local bufnr = is_there and lookup.find(review.path) or nil
+  local items = bufnr and of_buffer(review, bufnr) or is_there and review.hunks and without_buffer(review) or {}
   if #items > 0 then
     return items
-  elseif not review.hunks then
+  elseif is_there and not review.hunks then
     missing[review.path] = true
   end
   local words = entry.text(vim.list_extend({ entry.letter(review) }, entry.counts(review)))
   local note = review.note and "  " .. review.note or ""
+  if not is_there then -- nothing to go to
+    return { { text = words .. "  " .. vim.fn.fnamemodify(review.path, ":."), valid = 0 } }
+  end
   return { { filename = review.path, lnum = 1, text = words .. note, user_data = review.path } }
 end
 

@@ -1,8 +1,7 @@
 -- Goes back to a turn: asks which one, shows what would change, and says what came of it.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local actions = require("acp_nvim.review.actions")
 local entry = require("acp_nvim.review.entry")
-local edits = require("acp_nvim.review.edits")
-local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local preview = require("acp_nvim.review.restore_preview")
 local requests = require("acp_nvim.review.requests")
@@ -68,29 +67,19 @@ local function working(cwd)
   return #names > 0 and (" (%s works here now, and may write them again)"):format(table.concat(names, ", ")) or ""
 end
 
----@param path string
-local function flush(path)
-  local bufnr = lookup.find(path)
-  if bufnr then
-    edits.flush(bufnr)
-  end
-end
-
 ---@param cwd string
 ---@param id string
 ---@param words string
 local function plan(cwd, id, words)
+  actions.flush_all()
   restoring = { step = "plan", cwd = cwd, id = id, words = words }
   requests.restore_plan(id, cwd)
 end
 
 ---@param cwd string
 ---@param id string
----@param files acp.ChangedFile[]
-local function restore(cwd, id, files)
-  for _, file in ipairs(files) do
-    flush(file.path)
-  end
+local function restore(cwd, id)
+  actions.flush_all()
   restoring = { step = "restore", cwd = cwd, id = id }
   requests.restore(id, cwd)
 end
@@ -128,7 +117,7 @@ local function undo_last(cwd, list)
     return one.kind ~= "turn"
   end)
   if last then
-    restore(cwd, last.id, last.files)
+    restore(cwd, last.id)
   else
     message.info("nothing was restored or rejected here")
   end
@@ -147,6 +136,17 @@ local function choose(cwd, list)
   end)
 end
 
+---A question to the user must not keep the host waiting.
+---@param question fun()
+local function ask_later(question)
+  vim.schedule(function()
+    if vim.fn.getcmdwintype() ~= "" then
+      return message.error("leave the command-line window (:q), then :AcpRestore again")
+    end
+    question()
+  end)
+end
+
 ---The answer to the first question.
 ---@param event acp.Event of type checkpoints
 function M.checkpoints(event)
@@ -155,8 +155,7 @@ function M.checkpoints(event)
     return
   end
   restoring = nil
-  -- a question to the user must not keep the host waiting
-  vim.schedule(function()
+  ask_later(function()
     (asked.undo and undo_last or choose)(asked.cwd, event.list)
   end)
 end
@@ -169,15 +168,18 @@ local function confirm(asked, files, patch)
     return message.info("all files are as they were then")
   end
   local close = preview.open(asked.words, files, patch, asked.cwd)
-  local yes = ("Restore these %s"):format(entry.plural(#files, "file"))
+  local yes = #files == 1 and "Restore this file" or ("Restore these %d files"):format(#files)
   local prompt = ("Restore %s?%s"):format(entry.plural(#files, "file"), working(asked.cwd))
   vim.cmd.redraw()
-  vim.ui.select({ yes, "Cancel" }, { prompt = prompt, kind = "acp_restore" }, function(choice)
+  local ok = pcall(vim.ui.select, { yes, "Cancel" }, { prompt = prompt, kind = "acp_restore" }, function(choice)
     close()
     if choice == yes then
-      restore(asked.cwd, asked.id, files)
+      restore(asked.cwd, asked.id)
     end
   end)
+  if not ok then -- interrupted
+    close()
+  end
 end
 
 ---The answer to the second question.
@@ -188,7 +190,7 @@ function M.planned(event)
     return
   end
   restoring = nil
-  vim.schedule(function()
+  ask_later(function()
     confirm(asked, event.files, event.patch or "")
   end)
 end
@@ -208,7 +210,8 @@ function M.restored(event)
   local count = #(event.files or {})
   local conflicts = event.conflicts or {}
   if event.problem then
-    return message.error(("not everything could be restored: %s"):format(event.problem))
+    local done = count > 0 and (" (%s restored)"):format(entry.plural(count, "file")) or ""
+    return message.error(("not everything could be restored%s: %s"):format(done, event.problem))
   end
   local words = ("%s restored; :AcpRestore undo takes it back"):format(entry.plural(count, "file"))
   if #conflicts > 0 then

@@ -1,0 +1,111 @@
+"""`:AcpReview` with its words: hunks, files, sessions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lua.review_files import TWO, hunk, review, tell, written
+
+
+@pytest.fixture
+def files(editor):
+    """Two files under review; of the first one there is a buffer, in the current window."""
+    paths = [written(editor.project, name) for name in ("a.py", "b.py")]
+    editor.command(f"edit {paths[0]}")
+    tell(editor, review(paths[0], hunks=TWO), review(paths[1], added=2, removed=1))
+    return paths
+
+
+def test_lines_of_a_range(editor, files):
+    editor.command("2AcpReview keep")
+    editor.command("%AcpReview reject")
+    editor.command("3,9AcpReview keep")
+    assert [(one["action"], one.get("hunks")) for one in editor.sent("review")] == [("keep", [1]), ("reject", [1, 2])]
+    assert "no hunk is here" in editor.message()
+
+
+def test_conflicts(editor, files):
+    theirs = hunk(5, 3, 1, [], by="conflict", theirs=["x"])
+    tell(editor, review(files[0], hunks=[*TWO, theirs], conflicts=1))
+    for word in ("mine", "theirs", "both"):
+        editor.command(f"%AcpReview {word}")
+    assert [(one["action"], one["hunks"]) for one in editor.sent("review")] == [
+        ("mine", [5]), ("theirs", [5]), ("both", [5]),
+    ]  # fmt: skip
+
+
+def test_all_of_this_file_or_of_the_session(editor, files):
+    key = editor.chat()
+    editor.command("wincmd p | wincmd p")
+    tell(editor, review(files[0], hunks=TWO, sessions=[key]), review(files[1], sessions=[key]))
+    editor.lua("vim.api.nvim_set_current_win(vim.fn.win_findbuf(vim.fn.bufnr(...))[1])", str(files[0]))
+    editor.command("AcpReview keepall")
+    editor.command("AcpReview! rejectall")
+    assert editor.sent("review") == [{"action": "keep", "path": str(files[0])}, {"action": "reject", "session": key}]
+    assert "rejected: 2 files; :AcpRestore takes it back, or u in a buffer" in editor.message()
+
+
+def test_the_focus_in_the_chat_means_its_session(editor, files):
+    first, second = editor.chat(), editor.chat()
+    tell(editor, review(files[0], sessions=[first]), review(files[1], sessions=[first]))
+    editor.command("AcpReview rejectall")
+    assert editor.sent("review") == []
+    assert "nothing is left to review of this session (2 files of others: :AcpReview)" in editor.message()
+    tell(editor, review(files[1], sessions=[first, second]))
+    editor.command("AcpReview keepall")
+    assert editor.sent("review") == [{"action": "keep", "session": second}]
+    assert "kept: 1 file" in editor.messages()[-1]
+
+
+def test_what_no_session_here_has_made_is_kept_altogether(editor, files):
+    editor.chat()
+    tell(editor, review(files[0], sessions=[]), review(files[1], sessions=[]))
+    editor.command("AcpReview keepall")
+    assert editor.sent("review") == [{"action": "keep"}]
+
+
+def test_a_buffer_that_is_not_under_review(editor, files):
+    editor.command("enew")
+    editor.command("AcpReview keep")
+    assert "this buffer has nothing to review" in editor.message()
+
+
+@pytest.mark.parametrize("word", ["", "next", "prev", "quickfix", "keepall", "rejectall"])
+def test_nothing_to_review(editor, word):
+    editor.command(f"AcpReview {word}")
+    assert "to review" in editor.message()
+    assert editor.sent("review") == []
+
+
+def test_words(editor):
+    assert editor.lua("return vim.fn.getcompletion('AcpReview ', 'cmdline')") == [
+        "both", "keep", "keepall", "mine", "next", "prev", "quickfix", "reject", "rejectall", "theirs",
+    ]  # fmt: skip
+    assert editor.lua("return vim.fn.getcompletion('AcpReview re', 'cmdline')") == ["reject", "rejectall"]
+    assert editor.lua("return vim.fn.getcompletion('AcpRestore ', 'cmdline')") == ["undo"]
+    editor.command("AcpReview rejct")
+    assert 'not "rejct"; did you mean "reject"?' in editor.message()
+    editor.command("AcpRestore all")
+    editor.wait_until(lambda: len(editor.messages()) == 2, what="the second message")
+    assert ':AcpRestore takes nothing, or undo, not "all"' in editor.messages()[-1]
+
+
+def test_the_command_line_window_is_left_first(editor, files):
+    editor.keys("q:")
+    for command in ("AcpReview", "AcpReview next", "AcpRestore"):
+        editor.command(command)
+    editor.wait_until(lambda: len(editor.messages()) == 3, what="three messages")
+    assert all("leave the command-line window first (:q)" in text for text in editor.messages())
+    editor.keys("<C-c><C-c>")
+
+
+def test_next_goes_to_the_first_file_from_anywhere(editor, files):
+    editor.command("enew")
+    editor.command("AcpReview next")
+    assert editor.lua("return vim.api.nvim_buf_get_name(0)") == str(files[0])
+    assert editor.lua("return vim.fn.line('.')") == 2
+    editor.command("AcpReview next")
+    assert editor.lua("return vim.fn.line('.')") == 10
+    editor.command("enew")
+    editor.command("AcpReview prev")
+    assert editor.lua("return vim.api.nvim_buf_get_name(0)") == str(files[1])

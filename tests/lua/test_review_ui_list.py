@@ -1,0 +1,244 @@
+"""The list of the files under review, the quickfix list, and how a file is opened from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lua.review_files import TWO, hunk, review, tell, written
+
+
+@pytest.fixture
+def files(editor):
+    """Changed files of each kind; none of them has a buffer."""
+    root = editor.project.resolve()
+    paths = {name: written(editor.project, name) for name in ("a.py", "b/new.py", "c.png", "e.sh", "f.py", "g.py")}
+    paths["d.py"] = root / "d.py"
+    tell(
+        editor,
+        review(paths["a.py"], added=3, removed=1),
+        review(paths["b/new.py"], "add", added=20),
+        review(paths["c.png"], "binary", note="binary file, 12 kB -> 14 kB"),
+        review(paths["d.py"], "delete", removed=2),
+        review(paths["e.sh"], "mode", note="executable now"),
+        review(paths["f.py"], "rename", old_path=str(root / "old.py"), removed=1),
+        review(paths["g.py"], added=1, conflicts=2),
+    )
+    return paths
+
+
+def lines(editor):
+    return [line.rstrip() for line in editor.buffer_text().split("\n")]
+
+
+def here(editor):
+    return editor.lua("return vim.api.nvim_buf_get_name(0)"), editor.lua("return vim.fn.line('.')")
+
+
+def test_a_line_for_each_file(editor, files):
+    editor.command("AcpReview")
+    assert editor.lua("return vim.bo.filetype") == "acp_review"
+    assert lines(editor) == [
+        "  M a.py            +3 −1",
+        "  A b/new.py        +20 −0",
+        "  B c.png           binary file, 12 kB -> 14 kB",
+        "  D d.py            +0 −2",
+        "  T e.sh            executable now",
+        "  R old.py -> f.py  +0 −1",
+        "  C g.py            +1 −0  2 conflicts",
+    ]
+    assert editor.lua("return vim.bo.modifiable") is False
+
+
+def test_hunks_are_counted_once_they_are_told(editor, files):
+    editor.command("AcpReview")
+    tell(editor, review(files["a.py"], hunks=TWO))
+    editor.wait_until(lambda: lines(editor)[0] == "  M a.py            +3 −1  2 hunks", what="the hunks")
+
+
+def test_the_cursor_is_on_the_file_that_one_comes_from(editor, files):
+    editor.command(f"edit {files['e.sh']}")
+    editor.command("AcpReview")
+    assert here(editor)[1] == 5
+    assert editor.lua("return vim.api.nvim_win_get_height(0)") == 7
+
+
+def test_enter_opens_the_first_hunk_in_a_code_window(editor, files):
+    editor.command("edit notes.txt")
+    code = editor.api("get_current_win")
+    editor.chat()
+    editor.command("AcpReview")
+    editor.keys("<CR>")
+    assert editor.api("get_current_win") == code
+    tell(editor, review(files["a.py"], hunks=TWO))
+    assert here(editor) == (str(files["a.py"]), 2)
+    editor.keys("<C-o>")
+    assert here(editor)[0].endswith("notes.txt")
+
+
+def test_who_has_moved_on_is_left_alone(editor, files):
+    editor.command("AcpReview")
+    editor.keys("<CR>")
+    editor.keys("5G")
+    tell(editor, review(files["a.py"], hunks=TWO))
+    assert here(editor) == (str(files["a.py"]), 5)
+
+
+def test_a_modified_buffer_that_cannot_be_hidden_stays(editor, files):
+    editor.command("set nohidden | edit notes.txt")
+    code = editor.api("get_current_win")
+    editor.keys("imine<Esc>")
+    editor.command("AcpReview")
+    editor.keys("<CR>")
+    assert here(editor)[0] == str(files["a.py"])
+    assert editor.lua("return vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(...))", code).endswith("notes.txt")
+
+
+@pytest.mark.parametrize("position", ["right", "left", "bottom", "tab"])
+def test_a_chat_alone_gets_a_code_window_beside_it(editor, position):
+    editor.lua('require("acp_nvim").setup({ ui = { position = ... } })', position)
+    path = written(editor.project, "a.py")
+    key = editor.chat()
+    editor.focus(editor.session(key, "bufnr"))
+    editor.lua(
+        """
+        for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+          if vim.bo[vim.api.nvim_win_get_buf(win)].buftype == "" then vim.api.nvim_win_close(win, true) end
+        end
+        """
+    )
+    tell(editor, review(path, hunks=TWO))
+    editor.command("AcpReview next")
+    assert here(editor)[0] == str(path)
+    assert editor.lua("return #vim.fn.win_findbuf(...)", editor.session(key, "bufnr")) == 1
+    assert editor.lua("return vim.wo.winfixwidth or vim.wo.winfixheight") is False
+
+
+def test_the_keys_act_on_the_files_of_the_lines(editor, files):
+    editor.command("AcpReview")
+    editor.keys("2Gghk")
+    editor.keys("6GVGghr")
+    editor.keys("4GghR")
+    editor.command("1AcpReview keep")
+    assert [(one["action"], one["path"].rsplit("/", 1)[1]) for one in editor.sent("review")] == [
+        ("keep", "new.py"), ("reject", "f.py"), ("reject", "g.py"), ("reject", "d.py"), ("keep", "a.py"),
+    ]  # fmt: skip
+    assert not any("hunks" in one for one in editor.sent("review"))
+
+
+def test_all_from_the_list_is_all_of_the_session(editor, files):
+    editor.command("AcpReview")
+    tell(editor, *[review(path, sessions=[]) for path in files.values()])
+    editor.command("AcpReview keepall")
+    assert editor.sent("review") == [{"action": "keep"}]
+
+
+def test_it_follows_and_the_cursor_stays_on_its_file(editor, files):
+    editor.command("AcpReview")
+    editor.keys("3G")
+    tell(editor, review(files["a.py"], "none"))
+    editor.wait_until(lambda: len(lines(editor)) == 6, what="the list to be shorter")
+    assert here(editor)[1] == 2
+    tell(editor, review(files["c.png"], "none"))
+    editor.wait_until(lambda: len(lines(editor)) == 5, what="the list to be shorter")
+    assert here(editor)[1] == 2
+
+
+def test_it_closes_itself_when_nothing_is_left(editor, files):
+    editor.command("AcpReview")
+    tell(editor, *[review(path, "none") for path in files.values()])
+    assert "nothing is left to review" in editor.message()
+    assert editor.lua("return #vim.api.nvim_list_wins()") == 1
+    assert editor.lua("return vim.bo.filetype") == ""
+
+
+def test_it_closes_in_the_last_window_too(editor, files):
+    editor.command("AcpReview")
+    editor.command("only")
+    tell(editor, *[review(path, "none") for path in files.values()])
+    editor.wait_until("vim.bo.filetype == ''", what="another buffer")
+
+
+def test_q_closes_and_the_command_goes_to_it(editor, files):
+    editor.command("AcpReview")
+    window = editor.api("get_current_win")
+    editor.command("wincmd p | AcpReview")
+    assert editor.api("get_current_win") == window
+    editor.keys("q")
+    assert editor.lua("return #vim.api.nvim_list_wins()") == 1
+    editor.command("AcpReview")
+    assert len(lines(editor)) == 7
+
+
+def test_the_text_of_a_deleted_file(editor, files):
+    editor.command("AcpReview")
+    editor.keys("4G<CR>")
+    path = str(files["d.py"])
+    assert editor.sent("review_open")[-1] == {"path": path}
+    tell(editor, review(path, "delete", hunks=[hunk(1, 0, 0, ["def f():", "    return 1"])], state="x"))
+    assert lines(editor) == ["def f():", "    return 1"]
+    assert editor.lua("return { vim.bo.modifiable, vim.bo.buftype }") == [False, "nofile"]
+    editor.keys("ghr")
+    editor.command("AcpReview keepall")
+    assert editor.sent("review") == [{"action": "reject", "path": path}, {"action": "keep", "path": path}]
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_the_text_of_a_deleted_file_gives_way(editor, files, back):
+    editor.command("edit notes.txt")
+    editor.command("AcpReview")
+    editor.keys("4G<CR>")
+    if back:
+        written(editor.project, "d.py")
+    tell(editor, review(files["d.py"], "none"))
+    assert here(editor)[0].endswith("d.py" if back else "notes.txt")
+    assert not here(editor)[0].startswith("acp:")
+
+
+def test_what_has_no_text_says_so(editor, files):
+    editor.command("AcpReview")
+    editor.keys("3G<CR>")
+    assert "c.png: binary file, 12 kB -> 14 kB" in editor.message()
+    files["a.py"].unlink()
+    editor.keys("gg<CR>")
+    editor.wait_until(lambda: len(editor.messages()) == 2, what="the second message")
+    assert "a.py is not there any more" in editor.messages()[-1]
+
+
+QUICKFIX = """
+return vim.tbl_map(function(item)
+  return { vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)), item.lnum, item.text }
+end, vim.fn.getqflist())
+"""
+
+
+def test_quickfix_has_every_hunk(editor):
+    paths = [written(editor.project, name) for name in ("a.py", "b.py", "c.py")]
+    editor.command(f"edit {paths[0]}")
+    theirs = hunk(4, 12, 1, [], by="conflict", theirs=["x"])
+    tell(
+        editor, review(paths[0], hunks=[*TWO, theirs, hunk(3, 20, 0, ["  gone", "too"])]), review(paths[1], added=1),
+        review(paths[2], added=2, removed=1),
+    )  # fmt: skip
+    editor.command("AcpReview quickfix")
+    assert editor.lua("return vim.bo.buftype") == "quickfix"
+    first = [
+        ["a.py", 2, "+1 −1 line 2"], ["a.py", 10, "+2 −0 line 10"], ["a.py", 13, "conflict line 13"],
+        ["a.py", 20, "+0 −2 gone"],
+    ]  # fmt: skip
+    assert editor.lua(QUICKFIX) == [*first, ["b.py", 1, "M  +1 −0"], ["c.py", 1, "M  +2 −1"]]
+    assert sorted(one["path"] for one in editor.sent("review_open")) == [str(path) for path in paths[1:]]
+    editor.lua("vim.fn.setqflist({}, 'a', { idx = 6 })")
+    tell(editor, review(paths[1], hunks=[hunk(1, 3, 1, []), hunk(2, 5, 0, ["was"])]))
+    second = [["b.py", 4, "+1 −0"], ["b.py", 6, "+0 −1 was"]]
+    assert editor.lua(QUICKFIX) == [*first, *second, ["c.py", 1, "M  +2 −1"]]
+    assert editor.lua("return vim.fn.getqflist({ idx = 0 }).idx") == 7
+
+
+def test_quickfix_from_the_list(editor, files):
+    editor.command("AcpReview")
+    editor.keys("Q")
+    assert editor.lua("return vim.bo.buftype") == "quickfix"
+    items = editor.lua("return vim.fn.getqflist()")
+    assert len(items) == 7
+    assert [item["text"] for item in items if not item["valid"]] == ["D  +0 −2  d.py"]
+    assert editor.lua("return #vim.api.nvim_list_wins()") == 2
