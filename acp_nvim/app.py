@@ -17,14 +17,30 @@ from acp_nvim import __version__, events
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
 from acp_nvim.limits import LOG_BYTES
-from acp_nvim.messages import Answer, Cancel, Config, DiskChanged, Hello, Named, Open, Say
+from acp_nvim.messages import (
+    Answer,
+    Cancel,
+    Checkpoint,
+    Config,
+    DiskChanged,
+    Hello,
+    Judge,
+    Named,
+    Open,
+    SavedBuffer,
+    Say,
+    Workspace,
+)
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.protocol.dialect import Place
+from acp_nvim.review.edit import Edit
+from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.files import what_followed
 from acp_nvim.session.peer import PeerSettings
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.session import Session
+from acp_nvim.session.shared import Shared
 from acp_nvim.traffic.masked_log import MaskingFormatter
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.directories import additional
@@ -49,6 +65,10 @@ class App:
         self._config = Config()
         self._sessions: dict[int, Session] = {}
         self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories)
+        self._reviews = Reviews(self._files, editor.publish, tasks)
+        self._files.on_read = self._reviews.witness.buffer_is
+        self._reviews.ledger.on_news = self._on_review
+        self._shared = Shared(editor, self._find, self._peers, self._permissions, self._reviews)
         self._seen_directory: Path | None = None
         self._methods: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
             "hello": (Hello, self._hello),
@@ -59,6 +79,14 @@ class App:
             "answer": (Answer, self._answer),
             "redraw": (Named, self._redraw),
             "disk_changed": (DiskChanged, self._disk_changed),
+            "saved": (SavedBuffer, self._saved),
+            "edited": (Edit, self._edited),
+            "review_open": (SavedBuffer, self._review_open),
+            "review_load": (Workspace, self._review_load),
+            "review": (Judge, self._judge),
+            "checkpoints": (Workspace, self._list),
+            "restore_plan": (Checkpoint, self._plan),
+            "restore": (Checkpoint, self._restore),
         }
 
     def __repr__(self) -> str:
@@ -82,6 +110,7 @@ class App:
         if self._seen_directory is None:
             self._seen_directory = Path(hello.cache_path, "seen")
             self._files.conflicts = Conflicts(Path(hello.state_path, "conflicts"))
+            self._reviews.state = Path(hello.state_path)
         config = self._config = hello.config
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
         self._catalogue = Catalogue(agents, config.default_agent)
@@ -105,9 +134,7 @@ class App:
         there, missing = additional(wanted.cwd, self._config.additional_directories)
         place = Place(wanted.cwd, additional_directories=there)
         seen = LastSeen(self._seen_directory)
-        session = Session(
-            wanted.session, agent, place, self._find, self._editor, self._peers, self._permissions, self._files, seen
-        )
+        session = Session(wanted.session, agent, place, self._shared, seen)
         self._sessions[wanted.session] = session
         self._configure(session)
         for one in missing:
@@ -153,12 +180,43 @@ class App:
         for path in news.paths:
             self._tasks.start_soon(_guarded, self._files.disk_changed, path)
 
+    def _saved(self, news: SavedBuffer) -> None:
+        self._tasks.start_soon(_guarded, self._reviews.witness.saved, news.path)
+        self._reviews.keep_soon()
+
+    def _edited(self, edit: Edit) -> None:
+        self._tasks.start_soon(_guarded, self._reviews.witness.edited, edit)
+
+    def _review_open(self, wanted: SavedBuffer) -> None:
+        self._tasks.start_soon(_guarded, self._reviews.witness.wanted, wanted.path)
+
+    def _review_load(self, wanted: Workspace) -> None:
+        self._tasks.start_soon(_guarded, self._reviews.open, os.path.realpath(wanted.cwd))
+
+    def _judge(self, wanted: Judge) -> None:
+        act = self._reviews.judge
+        self._tasks.start_soon(_guarded, act, wanted.action, wanted.path, wanted.hunks, wanted.session)
+
+    def _list(self, wanted: Workspace) -> None:
+        self._tasks.start_soon(_guarded, self._reviews.list, os.path.realpath(wanted.cwd), wanted.cwd)
+
+    def _plan(self, wanted: Checkpoint) -> None:
+        self._tasks.start_soon(_guarded, self._reviews.plan, os.path.realpath(wanted.cwd), wanted.id)
+
+    def _restore(self, wanted: Checkpoint) -> None:
+        self._tasks.start_soon(_guarded, self._reviews.restore, os.path.realpath(wanted.cwd), wanted.id)
+
+    def _on_review(self) -> None:
+        for session in self._sessions.values():
+            session.narrator.on_facts()
+
     def _directories(self) -> list[str]:
         """Where agents work."""
         return [directory for session in self._sessions.values() for directory in session.roots.directories]
 
     async def _followed(self, what: Followed) -> None:
         """Told where somebody works on that file; else wherever the user is."""
+        await self._reviews.witness.followed(what)
         there = [one for one in self._sessions.values() if one.roots.contains(what.path)]
         concerned = [one for one in there if one.state not in GONE] or there
         for session in concerned:

@@ -100,3 +100,9 @@ class Editor(Protocol):
 
     async def file_moved(self, path: str, new: str) -> bool:
         """The buffer goes by the new name of its file; False when it cannot."""
+
+    async def file_removed(self, path: str) -> None:
+        """There is no such file any more, as the user wanted; its buffer is empty, and there is nothing to save."""
+
+    async def stale_buffers(self) -> list[str]:
+        """The paths of the buffers whose files are others than they have read or written."""

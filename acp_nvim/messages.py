@@ -99,24 +99,10 @@ class Named(msgspec.Struct):
     session: int
 
 
-class Path(msgspec.Struct):
+class SavedBuffer(msgspec.Struct):
     """`review_open`: a buffer of a file under review was loaded; `saved`: the user has written that buffer."""
 
     path: str
-
-
-class Edited(msgspec.Struct):
-    """`edited`: the user changed a buffer under review.
-
-    Between the states `from` and `state`, `lines` took the place of `count` lines after the first `first` ones.
-    """
-
-    path: str
-    before: str = msgspec.field(name="from")
-    state: str
-    first: int
-    count: int
-    lines: list[str]
 
 
 class Judge(msgspec.Struct):

@@ -76,6 +76,14 @@ class NvimEditor:
         """See `Editor`."""
         return msgspec.convert(await self._rpc.call_lua(BUFFERS, "file_moved", path, new), bool)
 
+    async def file_removed(self, path: str) -> None:
+        """See `Editor`."""
+        await self._rpc.call_lua(BUFFERS, "file_removed", path)
+
+    async def stale_buffers(self) -> list[str]:
+        """See `Editor`."""
+        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "stale"), list[str])
+
     async def _send(self, batch: list[dict[str, Any]]) -> None:
         try:
             await self._rpc.call_lua(EVENTS, "apply", batch)

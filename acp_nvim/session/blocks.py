@@ -9,6 +9,7 @@ from acp_nvim.errors import Severity
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.protocol.updates import Role
+from acp_nvim.review_events import Summary
 
 
 class MessageBlock:
@@ -63,4 +64,11 @@ class RequestBlock:
         self.done: events.PermissionDone | None = None
 
 
-Block = MessageBlock | CallBlock | PlanBlock | NoticeBlock | RequestBlock
+class SummaryBlock:
+    """The files that a turn has changed."""
+
+    def __init__(self, shown: Summary) -> None:
+        self.shown = shown
+
+
+Block = MessageBlock | CallBlock | PlanBlock | NoticeBlock | RequestBlock | SummaryBlock

@@ -6,18 +6,20 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from acp_nvim import events
 from acp_nvim.errors import Severity
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError
 from acp_nvim.limits import OWN_PATHS
 from acp_nvim.protocol.answers import FileToRead, FileToWrite
+from acp_nvim.review.reviews import Reviews
+from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
-from acp_nvim.workspace.open_files import Followed, OpenFiles
+from acp_nvim.workspace.open_files import Followed
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import (
     ConflictError,
@@ -36,13 +38,23 @@ log = logging.getLogger(__name__)
 class AgentFiles:
     """Serves one session's requests for files below `roots`, and others that `outside` lets through."""
 
-    def __init__(self, narrator: Narrator, files: OpenFiles, roots: Roots, seen: LastSeen, outside: Outside) -> None:
+    def __init__(
+        self,
+        narrator: Narrator,
+        reviews: Reviews,
+        roots: Roots,
+        seen: LastSeen,
+        outside: Outside,
+        turn: TurnLog,
+    ) -> None:
         self.save = True
         self.quirks: frozenset[str] = frozenset()
         self.roots = roots
         self.outside = outside
         self._narrator = narrator
-        self._files = files
+        self._reviews = reviews
+        self._files = reviews.files
+        self._turn = turn
         self._seen = seen
         self._own: dict[str, str] = {}  # the stamps that the files had when the agent was done with them
         narrator.on_wrote = self.wrote
@@ -105,15 +117,18 @@ class AgentFiles:
     async def _write(self, wanted: FileToWrite, real_path: Awaitable[str]) -> dict[str, Any]:
         try:
             path = await real_path
-            written = await write_text_file(self._files, self._seen, path, wanted.content, self.save)
+            witness = partial(self._reviews.witness.wrote, self._turn, path, self.save)
+            written = await write_text_file(self._files, self._seen, path, wanted.content, self.save, witness)
         except FileRefusedError as error:
+            if isinstance(error, ConflictError):
+                async with self._files.alone(path):
+                    await self._reviews.witness.conflict(path, self._turn)
             if not isinstance(error, DisallowedError):
                 self._tell("warn", _what_failed(self._name(wanted.path), error))
             raise _refusal("fs/write_text_file", error) from error
         if written.how == "merged":
             words = f"What the agent wrote into {self._name(path)} was merged with edits that it had not seen."
             self._tell("info", words)
-        self._narrator.publish(events.FileChanged(session=self._narrator.transcript.session, path=path, by="agent"))
         return {}
 
     def _name(self, path: str) -> str:

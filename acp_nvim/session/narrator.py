@@ -31,7 +31,8 @@ CHANGES_WHAT_IT_NAMES = frozenset({"edit", "delete", "move"})
 class Narrator:
     """Owns the transcript and the facts; `on_facts` is called when the session's status is different.
 
-    `on_wrote` hears which files (absolute paths) a tool call that is done says that it has changed.
+    `on_named` hears which files (absolute paths) a tool call may change, `on_wrote` which it says that it has changed;
+    `on_done` hears that one is done that may have changed any.
     """
 
     def __init__(self, key: int, cwd: str, editor: Editor, on_facts: Callable[[], None]) -> None:
@@ -41,7 +42,9 @@ class Narrator:
         self._cwd = cwd
         self._editor = editor
         self.on_facts = on_facts
+        self.on_named: Callable[[list[str]], None] = lambda paths: None
         self.on_wrote: Callable[[list[str]], None] = lambda paths: None
+        self.on_done: Callable[[], None] = lambda: None
         self._commands: events.Commands | None = None
         self._unknown_kinds: set[str] = set()
 
@@ -135,10 +138,15 @@ class Narrator:
             place = views.places(call.locations)[-1]
             path = os.path.join(self._cwd, place.path)  # which leaves an absolute one as it is
             self.publish(events.Location(session=self._key, path=path, line=place.line))
+        if call.kind not in WRITES_FILES:
+            return
+        paths = [os.path.join(self._cwd, path) for path in call.paths()]
+        self.on_named(paths)
         if call.finished and call.kind in CHANGES_WHAT_IT_NAMES:
-            self.on_wrote([os.path.join(self._cwd, path) for path in call.paths()])
-        if call.finished and call.kind in WRITES_FILES:
+            self.on_wrote(paths)
+        if call.finished:
             self.publish(events.FilesMaybeChanged(session=self._key))
+            self.on_done()
 
     def _remark(self, update: updates.Update) -> None:
         """What has no place of its own becomes a line."""

@@ -9,8 +9,8 @@ import anyio
 import msgspec
 
 from acp_nvim import events
-from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
-from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
+from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.protocol.answers import CommandToRun, FileToRead, FileToWrite, PermissionAsked
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.updates import ToolCallChanged
@@ -23,10 +23,10 @@ from acp_nvim.session.outside import Outside
 from acp_nvim.session.permission_requests import PermissionRequests
 from acp_nvim.session.session_answers import SessionAnswers
 from acp_nvim.session.terminals import AgentTerminals
-from acp_nvim.terminals.launcher import Launcher
+from acp_nvim.session.shared import Shared
+from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.wire.facts import CancelledPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome
 from acp_nvim.workspace.last_seen import LastSeen
-from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.roots import Roots
 
 
@@ -36,22 +36,22 @@ class AgentRequests:
     def __init__(
         self,
         narrator: Narrator,
-        files: OpenFiles,
+        shared: Shared,
         roots: Roots,
         seen: LastSeen,
-        permissions: PendingPermissions,
         on_permissions: Callable[[], None],
-        launcher: Launcher | None = None,
+        changes: TurnChanges,
     ) -> None:
-        self.permissions = PermissionRequests(narrator, permissions, on_permissions)
+        self.permissions = PermissionRequests(narrator, shared.permissions, on_permissions)
         self.rejected: set[str] = set()
         self._narrator = narrator
         self._transcript = narrator.transcript
         answers = SessionAnswers(self.permissions)
-        self.files = AgentFiles(narrator, files, roots, seen, Outside(roots, answers))
+        self.files = AgentFiles(narrator, shared.reviews, roots, seen, Outside(roots, answers), changes.log)
         self._granted = GrantedCommands(narrator.transcript, roots.directories[0])
         commands = CommandPermissions(self._granted, answers)
-        self.terminals = AgentTerminals(narrator, roots, commands, launcher) if launcher else None
+        self.terminals = AgentTerminals(narrator, roots, commands, shared.peers.launcher)
+        self.terminals.on_exit = changes.something_changed
 
     def __repr__(self) -> str:
         return f"<AgentRequests {self.files!r}>"
@@ -68,8 +68,6 @@ class AgentRequests:
             return self.files.write(asked)
         if isinstance(asked, PermissionAsked):
             return self._permission(asked)
-        if self.terminals is None:
-            raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}", {"method": method})
         return self.terminals.create(asked) if isinstance(asked, CommandToRun) else self.terminals.serve(asked)
 
     def _permission(self, asked: PermissionAsked) -> Awaitable[RequestPermissionResponse]:

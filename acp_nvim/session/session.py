@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import partial
 from typing import Any, Literal
 
@@ -12,12 +12,9 @@ import anyio
 import msgspec
 
 from acp_nvim import events
-from acp_nvim.agents.definition import AgentDefinition
-from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.limits import TROUBLES
-from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import Opened
 from acp_nvim.protocol.dialect import Call, Place
@@ -26,12 +23,12 @@ from acp_nvim.session.controls import Controls
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.opening import Kept, opening, usable_servers
 from acp_nvim.session.peer import AgentPeer
-from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.requests import AgentRequests
+from acp_nvim.session.shared import Shared
+from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.session.turns import Turns
 from acp_nvim.workspace.last_seen import LastSeen
-from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.roots import Roots
 
 log = logging.getLogger(__name__)
@@ -42,32 +39,22 @@ State = Literal["starting", "idle", "running", "waiting", "stopped", "failed"]
 class Session:
     """A conversation under the key that the editor chose. `run` must be running for anything to happen."""
 
-    def __init__(
-        self,
-        key: int,
-        agent: str,
-        place: Place,
-        find: Callable[[str], AgentDefinition],
-        editor: Editor,
-        peers: Peers,
-        permissions: PendingPermissions,
-        files: OpenFiles,
-        seen: LastSeen,
-    ) -> None:
+    def __init__(self, key: int, agent: str, place: Place, shared: Shared, seen: LastSeen) -> None:
         self.key = key
         self.agent = agent
         self.place = place
         self.session_id: str | None = None
-        self.narrator = Narrator(key, place.cwd, editor, self._publish_status)
+        self.narrator = Narrator(key, place.cwd, shared.editor, self._publish_status)
         self.roots = Roots([place.cwd, *place.additional_directories])
-        self.requests = AgentRequests(self.narrator, files, self.roots, seen, permissions, self._publish_status)
-        self._find = find
-        self._peers = peers
-        self._permissions = permissions
+        self.changes = TurnChanges(key, agent, self.roots, shared.reviews, self.narrator)
+        self._find = shared.find
+        self._peers = shared.peers
+        self._permissions = shared.permissions
+        self.requests = AgentRequests(self.narrator, shared, self.roots, seen, self._publish_status, self.changes)
         self._queue: deque[Prompt] = deque()
         self._peer: AgentPeer | None = None
         self._state: State = "stopped"
-        self.turns = Turns(agent, self.narrator, self.requests, permissions)
+        self.turns = Turns(agent, self.narrator, self.requests, self._permissions, self.changes)
         self._kept: Kept | None = None
         self._troubles: set[str] = set()
         self._wanted = False
@@ -294,6 +281,7 @@ class Session:
             queue=len(self._queue),
             session_id=self.session_id,
             stop_reason=self.turns.turn.stop_reason,
+            review=self.changes.counts,
             directories=self.roots.directories if self._wanted else [],
         )
         self.narrator.publish(events.Status(session=self.key, status=self.narrator.facts.added_to(view)))

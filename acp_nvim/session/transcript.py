@@ -20,8 +20,9 @@ from acp_nvim.protocol.updates import (
     ToolCallChanged,
     ToolCallContentAdded,
 )
+from acp_nvim.review_events import FileView, Summary
 from acp_nvim.session import views
-from acp_nvim.session.blocks import Block, CallBlock, MessageBlock, NoticeBlock, PlanBlock, RequestBlock
+from acp_nvim.session.blocks import Block, CallBlock, MessageBlock, NoticeBlock, PlanBlock, RequestBlock, SummaryBlock
 
 
 class Transcript:
@@ -125,6 +126,12 @@ class Transcript:
         """A line of ours."""
         return events.Notice(session=self.session, block=self._add(NoticeBlock(level, text)), level=level, text=text)
 
+    def summary(self, checkpoint_id: str, time: float, files: list[FileView]) -> Summary:
+        """The files that a turn has changed."""
+        shown = Summary(session=self.session, block=len(self._blocks) + 1, id=checkpoint_id, time=time, files=files)
+        self._add(SummaryBlock(shown))
+        return shown
+
     def request(self, request: events.RequestView) -> events.Permission:
         """A permission request."""
         number = self._add(RequestBlock(request))
@@ -184,7 +191,7 @@ class Transcript:
                 yield events.Append(session=self.session, block=number, kind=block.role, text=text)
             case CallBlock():
                 yield self._call_event(number)
-            case PlanBlock():
+            case PlanBlock() | SummaryBlock():
                 yield block.shown
             case NoticeBlock():
                 yield events.Notice(session=self.session, block=number, level=block.level, text=block.text)

@@ -21,20 +21,28 @@ from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.requests import AgentRequests
 from acp_nvim.session.turn import Turn
+from acp_nvim.session.turn_changes import TurnChanges
 
 
 class Turns:
     """The turns of one session; at most one runs."""
 
     def __init__(
-        self, agent: str, narrator: Narrator, requests: AgentRequests, permissions: PendingPermissions
+        self,
+        agent: str,
+        narrator: Narrator,
+        requests: AgentRequests,
+        permissions: PendingPermissions,
+        changes: TurnChanges,
     ) -> None:
         self.turn = Turn()
         self.had_any = False
+        self._is_sent = True
         self._agent = agent
         self._narrator = narrator
         self._requests = requests
         self._permissions = permissions
+        self._changes = changes
         self._prompting = anyio.CancelScope()
 
     def __repr__(self) -> str:
@@ -56,6 +64,9 @@ class Turns:
             with anyio.CancelScope() as self._prompting:
                 self._narrator.prompt(prompt)
                 self.begin(prompted=True)
+                self._is_sent = False
+                await self._changes.begin(prompt.text)
+                self._is_sent = True
                 call = peer.dialect.prompt(session_id, prompt.blocks(peer.abilities.embedded_context))
                 await peer.request(call.method, call.params, partial(self._on_answer, call, peer))
                 await self.turn.over.wait()
@@ -73,6 +84,8 @@ class Turns:
         self._requests.rejected.clear()
         self.turn.begin(prompted)
         self.had_any = True
+        if not prompted:
+            self._changes.begun()
         self._narrator.facts.plan = None
         self._narrator.publish(events.TurnStart(session=self.key))
         self._narrator.on_facts()
@@ -80,6 +93,10 @@ class Turns:
     def cancel(self, peer: AgentPeer, session_id: str) -> None:
         """Ask the agent to stop (ACP "Prompt Turn", Cancellation)."""
         self._requests.permissions.refusing = True
+        if not self._is_sent:
+            self.end("cancelled")
+            self._prompting.cancel()
+            return
         peer.notify(*peer.dialect.cancel(session_id))
         if self.turn.cancel():
             self.end("cancelled")
@@ -110,6 +127,7 @@ class Turns:
             self._narrator.notice(level, f"Stopped: {stop_reason}")
         self._narrator.publish(events.TurnEnd(session=self.key, stop_reason=stop_reason))
         self._narrator.publish(events.FilesMaybeChanged(session=self.key))
+        self._changes.end(goes_on=bool(self.turn.background))
         self._narrator.on_facts()
 
     def lose_agent(self, stop_reason: str) -> None:

@@ -21,5 +21,5 @@ class GitFailedError(SnapshotError):
     """git ended with a failure that has nothing to do with limits, perhaps because of what a killed one left."""
 
 
-class GoneError(LookupError):
+class GoneError(SnapshotError):
     """The shadow repository does not have (or no longer) what was asked for."""

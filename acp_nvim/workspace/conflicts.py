@@ -36,7 +36,7 @@ class Conflict(msgspec.Struct, frozen=True):
     path: str
     base: str | None
     theirs: str
-    by: Literal["fs/write_text_file", "disk"]
+    by: Literal["fs/write_text_file", "disk", "restore"]
     number: int = 0
     file: str = ""
 

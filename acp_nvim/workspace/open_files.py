@@ -170,7 +170,7 @@ class OpenFiles:
         try:
             found = await disk.read(path, current.encoding)
         except NoSuchFileError:
-            await self._lose(path, stamp)
+            await self._lose(path, current, stamp)
             return
         except FileRefusedError as error:
             if self._unreadable.get(path) != str(error):
@@ -218,7 +218,7 @@ class OpenFiles:
         kind: Literal["merged", "read"] = "read" if common.text in (found.text, current.text) else "merged"
         return Followed(path, kind, before=common.base, after=found.text, stamp=found.stamp)
 
-    async def _lose(self, path: str, stamp: str | None) -> None:
+    async def _lose(self, path: str, current: OpenText, stamp: str | None) -> None:
         """The file is gone, or goes by another name."""
         new = await find_moved(path, stamp, self._directories()) if stamp else None
         if new is not None and not await self._is_same(path, stamp, new):
@@ -227,7 +227,7 @@ class OpenFiles:
         if new is not None and await self.editor.file_moved(path, new):
             await self._on_followed(Followed(path, "moved", new))
         elif await self.editor.file_gone(path):
-            await self._on_followed(Followed(path, "deleted"))
+            await self._on_followed(Followed(path, "deleted", had=current.text, encoding=current.encoding))
 
     async def _is_same(self, path: str, stamp: str | None, new: str) -> bool:
         """Whether `new` is what was at `path`: untouched since, or with the text that it had."""

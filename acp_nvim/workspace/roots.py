@@ -22,6 +22,12 @@ class Roots:
         """Real paths."""
         return list(self._directories)
 
+    @property
+    def outermost(self) -> list[str]:
+        """Those that are not below another one."""
+        others = {one: Roots([other for other in self._directories if other != one]) for one in self._directories}
+        return [one for one, rest in others.items() if not rest.contains(one)]
+
     def contains(self, real_path: str) -> bool:
         """Whether that real path is one of the directories, or below one."""
         tops = (directory.rstrip(os.sep) for directory in self._directories)

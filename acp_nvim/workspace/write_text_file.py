@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Literal, NoReturn
 
@@ -39,7 +39,7 @@ async def write_text_file(
     path: str,
     text: str,
     save: bool,
-    on_written: Callable[[Written], None] = lambda written: None,
+    on_written: Callable[[Written], Awaitable[None]] | None = None,
 ) -> Written:
     """Make `text` the text of the file at `path`, a real path that the agent may write.
 
@@ -52,8 +52,9 @@ async def write_text_file(
         with anyio.CancelScope(shield=True):  # the agent may give up; what was done is remembered all the same
             for _ in range(FOLLOW_ATTEMPTS):
                 written = await write.attempt()
+                if written is not None and on_written is not None:
+                    await on_written(written)
                 if written is not None:
-                    on_written(written)
                     return written
     raise FileRefusedError(f"{path} is being changed all the time. Nothing was written; try again.")
 

@@ -163,6 +163,12 @@ class FakeEditor:
         self.buffers[new] = self.buffers.pop(path)
         return True
 
+    async def file_removed(self, path: str) -> None:
+        self.buffers[path].is_at(None, self.buffers[path].text)
+
+    async def stale_buffers(self) -> list[str]:
+        return [path for path, buffer in self.buffers.items() if stamp(path) != buffer.stamp]
+
     def open(self, path: str | os.PathLike[str], text: str | None = None) -> FakeBuffer:
         """Load the file into a buffer; with `text` the user has already made it that."""
         real = os.path.realpath(path)

@@ -75,7 +75,8 @@ async def test_a_write_is_told_to_the_editor(host: Host) -> None:
     host.script(writing(host, str(path), "text\n"))
     await host.turn()
     assert path.read_text() == "text\n"
-    assert host.of(events.FileChanged) == [events.FileChanged(session=1, path=str(path), by="agent")]
+    told = events.FileChanged(session=1, path=str(path), by="agent", operation="add", added=1)
+    assert host.of(events.FileChanged) == [told]
 
 
 async def test_a_write_over_an_edit_that_the_agent_has_not_seen_is_refused_and_shown(host: Host) -> None:

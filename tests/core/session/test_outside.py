@@ -189,7 +189,8 @@ async def test_a_file_that_is_allowed_is_written(host: Host, secret: Path) -> No
     host.answer(request.id, "allow_once")
     assert await told(host, "result") == [None]
     assert text_of(secret) == "new"
-    assert host.of(events.FileChanged) == [events.FileChanged(session=1, path=str(secret), by="agent")]
+    told_of = events.FileChanged(session=1, path=str(secret), by="agent", operation="modify", added=1, removed=1)
+    assert host.of(events.FileChanged) == [told_of]
 
 
 async def test_a_new_file_may_be_allowed_and_a_missing_one_is_still_missing(host: Host, secret: Path) -> None:

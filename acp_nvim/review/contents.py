@@ -1,0 +1,93 @@
+"""The bytes of files by what they are: in memory until the shadow repository has them."""
+
+from __future__ import annotations
+
+import hashlib
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from acp_nvim.limits import REVIEW_TEXT_BYTES
+from acp_nvim.snapshots.shadow import Shadow
+from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.workspace.encoding import decode, encode
+from acp_nvim.workspace.refusals import FileRefusedError
+
+FILE_MODE = 0o100644
+EXECUTABLE_MODE = 0o100755
+LINK_MODE = 0o120000
+
+
+class Content(msgspec.Struct, frozen=True):
+    """A file at one moment: `blob` is None when there was none; `text` is None when it is none, or not looked at."""
+
+    blob: Blob | None
+    text: str | None = None
+    encoding: str = "utf-8"
+
+    @property
+    def words(self) -> str:
+        """The text; a file that is not there has none."""
+        return self.text or ""
+
+
+ABSENT = Content(None, "")
+
+
+class Contents:
+    """Those of one workspace."""
+
+    def __init__(self, shadow: Shadow) -> None:
+        self.shadow = shadow
+        self._unsaved: dict[str, bytes] = {}
+        self._saving = anyio.Lock()
+
+    def __repr__(self) -> str:
+        return f"<Contents {len(self._unsaved)} unsaved, {self.shadow!r}>"
+
+    def put(self, data: bytes, mode: int = FILE_MODE) -> Blob:
+        """Keep the bytes."""
+        oid = blob_id(data)
+        self._unsaved[oid] = data
+        return Blob(oid, mode)
+
+    def put_text(self, path: str, text: str, encoding: str, mode: int = FILE_MODE) -> Content:
+        """Keep a text as the bytes that its file has, or would have."""
+        try:
+            data = encode(path, text, encoding)
+        except FileRefusedError:  # only Neovim knows that encoding, or the text is not saved yet
+            encoding, data = "utf-8", text.encode("utf-8", "surrogatepass")
+        return Content(self.put(data, mode), text, encoding)
+
+    async def read(self, blob: Blob) -> bytes:
+        """The bytes again. Raises `SnapshotError` when they are gone."""
+        data = self._unsaved.get(blob.oid)
+        return data if data is not None else (await self.shadow.read([blob.oid]))[0]
+
+    async def look(self, path: str, blob: Blob | None, hint: str | None = None) -> Content:
+        """That content with its text, if it is one; `hint` is the encoding that the file had else."""
+        if blob is None:
+            return ABSENT
+        data = await self.read(blob)
+        if blob.mode == LINK_MODE or len(data) > REVIEW_TEXT_BYTES:
+            return Content(blob)
+        try:
+            text, encoding = await anyio.to_thread.run_sync(decode, path, data, hint)
+        except FileRefusedError:
+            return Content(blob)
+        return Content(blob, text, encoding)
+
+    async def flush(self) -> None:
+        """What is only in memory goes into the repository. Raises `SnapshotError`; then it stays in memory."""
+        async with self._saving:
+            saved = dict(self._unsaved)
+            if saved:
+                await self.shadow.store(list(saved.values()))
+            for oid in saved:
+                del self._unsaved[oid]
+
+
+def blob_id(data: bytes) -> str:
+    """The name that git gives these bytes."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

@@ -1,0 +1,140 @@
+"""What agents have changed and nobody has reviewed yet, file by file; and what each turn has changed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from acp_nvim import events
+from acp_nvim.events import Event
+from acp_nvim.review.change import Change
+from acp_nvim.review.contents import Content, Contents
+from acp_nvim.review.entry import Entry
+from acp_nvim.review.turn_log import TurnLog
+from acp_nvim.review_events import Review
+from acp_nvim.snapshots.failures import SnapshotError
+
+log = logging.getLogger(__name__)
+
+
+class Ledger:
+    """For all sessions, by real path. Who changes a file for it holds `OpenFiles.alone` of that file.
+
+    `contents` gives those that a path's bytes belong to; `publish` tells the editor; `on_news` is called after it.
+    """
+
+    def __init__(self, contents: Callable[[str], Contents], publish: Callable[[Event], None]) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.logs: list[TurnLog] = []
+        self.contents = contents
+        self.on_news: Callable[[], None] = lambda: None
+        self._publish = publish
+
+    def __repr__(self) -> str:
+        return f"<Ledger {len(self.entries)} files, {self.logs}>"
+
+    def active(self, path: str) -> list[TurnLog]:
+        """Of the sessions whose agents may be changing that file just now."""
+        return [one for one in self.logs if one.active and one.roots.contains(path)]
+
+    def open(self, session: int | None = None) -> list[Entry]:
+        """What is to be reviewed, of one session or of all; by path."""
+        found = (entry for entry in self.entries.values() if not entry.is_over)
+        return sorted((one for one in found if session is None or session in one.sessions), key=lambda one: one.path)
+
+    def counts(self, session: int) -> events.ReviewCounts | None:
+        """The same in numbers."""
+        found = self.open(session)
+        if not found:
+            return None
+        return events.ReviewCounts(len(found), sum(one.added for one in found), sum(one.removed for one in found))
+
+    async def agent(
+        self, turns: Sequence[TurnLog], path: str, before: Content, after: Content, old_path: str | None = None
+    ) -> Entry:
+        """The agents of these turns made `after` of `before`; what the file was else, the user has made of it."""
+        entry = self.entries.get(path)
+        if entry is not None and not _is_at(entry, before):
+            await self.user(path, before)
+            entry = self.entries.get(path)
+        if entry is None:
+            entry = self.entries[path] = Entry(path, before, old_path)
+        entry.sessions |= {turn.session for turn in turns}
+        changes = [entry, *(turn.change(path, before) for turn in turns)]
+        if after.text is None and any(one.text is not None for one in changes):
+            after = await self.with_text(path, after, entry.encoding)
+        for change in changes:
+            change.agent(after)
+        return entry
+
+    async def user(self, path: str, after: Content) -> None:
+        """The user made `after` of it."""
+        for change in self.changes(path):
+            await self.look(path, change)
+            if change.text is not None and after.text is None:
+                after = await self.with_text(path, after, change.encoding)
+            change.user(after)
+
+    def changes(self, path: str) -> list[Change]:
+        """All that are recorded of the file: what is to be reviewed of it, and what the turns did."""
+        entry = self.entries.get(path)
+        found: list[Change] = [] if entry is None else [entry]
+        return found + [turn.changes[path] for turn in self.logs if path in turn.changes]
+
+    async def look(self, path: str, change: Change) -> None:
+        """Get its texts. Where they are lost it is reviewed as a whole."""
+        try:
+            await change.look(self.contents(path))
+        except SnapshotError as error:
+            log.warning("what was in %s is lost: %s", path, error)
+            change.is_looked_at = True
+
+    async def with_text(self, path: str, content: Content, encoding: str | None) -> Content:
+        """The same, with its text if it is one."""
+        try:
+            return await self.contents(path).look(path, content.blob, encoding)
+        except SnapshotError as error:
+            log.warning("what is in %s is lost: %s", path, error)
+            return content
+
+    def tell(self, path: str) -> None:
+        """How the review of that file stands."""
+        entry = self.entries.get(path)
+        if entry is None:
+            return
+        if entry.is_over and entry.state is None:
+            self.forget(path)
+        else:
+            self._publish(entry.review())
+            self.on_news()
+
+    def forget(self, path: str) -> None:
+        """Nothing is left of it to review."""
+        if self.entries.pop(path, None) is not None:
+            self._publish(Review(path=path, operation="none"))
+            self.on_news()
+
+    def announce(self, path: str, turns: Sequence[TurnLog]) -> None:
+        """Tell that the agents of these turns have changed it."""
+        for turn in turns:
+            change = turn.changes.get(path)
+            if change is not None and change.operation is not None:
+                self._publish(
+                    events.FileChanged(
+                        session=turn.session,
+                        path=path,
+                        by="agent",
+                        operation=change.operation,
+                        added=change.added,
+                        removed=change.removed,
+                    )
+                )
+
+
+def _is_at(entry: Entry, content: Content) -> bool:
+    """Whether we know that the file is that."""
+    if (entry.current is None) != (content.blob is None):
+        return False
+    if entry.text is not None and content.text is not None:
+        return entry.text.current == content.text
+    return entry.current is None or content.blob is None or entry.current.oid == content.blob.oid

@@ -1,0 +1,214 @@
+"""Goes back to a moment: undoes what agents did since, and nothing that the user did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anyio.to_thread
+import msgspec
+
+from acp_nvim.limits import FOLLOW_ATTEMPTS
+from acp_nvim.review.change import Change, KeptChange
+from acp_nvim.review.checkpoints import Checkpoint
+from acp_nvim.review.contents import ABSENT, Content
+from acp_nvim.review.entry import Entry
+from acp_nvim.review.file_on_disk import look_at
+from acp_nvim.review.keeping import kept
+from acp_nvim.review.ledger import Ledger
+from acp_nvim.review.patch import patch
+from acp_nvim.review.placing import put
+from acp_nvim.review_events import PlannedFile, RestorePlan
+from acp_nvim.workspace.conflicts import Conflict
+from acp_nvim.workspace.merge import merge
+from acp_nvim.workspace.open_files import OpenFiles
+from acp_nvim.workspace.refusals import FileRefusedError
+
+
+class Step(msgspec.Struct, frozen=True):
+    """What is to be done to one file: `was` becomes `wanted`, unless there is a `conflict`, and why in words.
+
+    `review` is what its review begins with again, where that was taken away.
+    """
+
+    path: str
+    was: Content
+    wanted: Content
+    conflict: Conflict | None = None
+    why: str | None = None
+    review: KeptChange | None = None
+
+
+class Outcome(msgspec.Struct):
+    """What was done: the changes, from which it can be undone; and the files that were left as they are."""
+
+    changes: list[KeptChange] = []
+    conflicts: list[str] = []
+    problems: list[str] = []
+
+
+class Restoring:
+    """For all workspaces."""
+
+    def __init__(self, ledger: Ledger, files: OpenFiles) -> None:
+        self._ledger = ledger
+        self._files = files
+
+    def __repr__(self) -> str:
+        return f"<Restoring {self._ledger!r}>"
+
+    async def plan(self, checkpoint: Checkpoint, later: Sequence[Checkpoint], root: str) -> RestorePlan:
+        """What it would do; `later` are those after it, the oldest first. Raises `SnapshotError`."""
+        files, patches = [], []
+        for path, records in _records(checkpoint, later).items():
+            async with self._files.alone(path):
+                step = await self._step(path, records)
+            if step is None:
+                continue
+            change = Change(path, step.was)
+            await self._ledger.look(path, change)
+            change.agent(await self._ledger.with_text(path, step.wanted, change.encoding))
+            files.append(
+                PlannedFile(
+                    path,
+                    change.operation or "modify",
+                    change.added,
+                    change.removed,
+                    note=step.why or change.note,
+                    conflict=step.conflict is not None,
+                )
+            )
+            patches.append("" if step.conflict is not None else patch(change, root))
+        return RestorePlan(id=checkpoint.id, files=files, patch="".join(patches))
+
+    async def restore(self, checkpoint: Checkpoint, later: Sequence[Checkpoint]) -> Outcome:
+        """Do it; a file that cannot be changed does not keep the others from it. Raises `SnapshotError`."""
+        outcome = Outcome()
+        for path, records in _records(checkpoint, later).items():
+            async with self._files.alone(path):
+                try:
+                    await self._restore(path, records, outcome)
+                except FileRefusedError as error:
+                    outcome.problems.append(str(error))
+        return outcome
+
+    async def _restore(self, path: str, records: Sequence[KeptChange], outcome: Outcome) -> None:
+        for _ in range(FOLLOW_ATTEMPTS):
+            step = await self._step(path, records)
+            if step is None:
+                return
+            if step.conflict is not None:
+                await self._files.conflicts.keep(step.conflict)
+                outcome.conflicts.append(path)
+                return
+            if await self._do(step, outcome):
+                return
+        raise FileRefusedError(f"{path} is being changed all the time. It was left as it is.")
+
+    async def _do(self, step: Step, outcome: Outcome) -> bool:
+        """False when somebody was quicker."""
+        path, contents = step.path, self._ledger.contents(step.path)
+        if not await put(self._files, contents, path, step.was, step.wanted):
+            return False
+        entry = self._ledger.entries.get(path)
+        if entry is not None:
+            entry.settle(contents)
+        base = None if entry is None else entry.base
+        change = Change(path, step.was)
+        await self._ledger.look(path, change)
+        change.agent(await self._ledger.with_text(path, step.wanted, change.encoding))
+        outcome.changes.append(msgspec.structs.replace(kept(change, contents), base=base, in_review=entry is not None))
+        await self._ledger.user(path, step.wanted)
+        if step.review is not None:
+            await self._review_again(step, step.review)
+        entry = self._ledger.entries.get(path)
+        last = self._files.last(path)
+        if entry is not None:
+            entry.on_disk = step.wanted.blob
+            entry.state = None if last is None else last.state
+            self._ledger.tell(path)
+        return True
+
+    async def _review_again(self, step: Step, before: KeptChange) -> None:
+        """What a restore had taken out of the review is in it again."""
+        entry = Entry(step.path, await self._ledger.with_text(step.path, Content(before.base), None))
+        entry.agent(await self._ledger.with_text(step.path, step.wanted, None))
+        self._ledger.entries[step.path] = entry
+
+    async def _step(self, path: str, records: Sequence[KeptChange]) -> Step | None:
+        """What is to be done to the file as it is now, records the newest first; None: nothing."""
+        was = await self._now(path)
+        now, review = was, None
+        for record in records:
+            before = await self._ledger.contents(path).look(path, record.before, was.encoding)
+            after = await self._ledger.contents(path).look(path, record.after, was.encoding)
+            if _same(now, after):
+                now, review = before, record if record.in_review else None
+            elif not _same(now, before):
+                merged = await self._merged(path, now, before, after)
+                if isinstance(merged, Step):
+                    return msgspec.structs.replace(merged, was=was)
+                now, review = merged, None
+        return None if _same(was, now) and _mode(was) == _mode(now) else Step(path, was, now, review=review)
+
+    async def _merged(self, path: str, now: Content, before: Content, after: Content) -> Content | Step:
+        """The file without what the agent did to it; or a conflict."""
+        conflict = Conflict(path, after.words, before.words, by="restore")
+        if now.blob is None:
+            return Step(path, now, before, conflict, "deleted since")
+        if before.blob is None or after.blob is None:
+            return Step(
+                path, now, before, conflict, "made anew, and changed since" if before.blob is None else "there again"
+            )
+        if now.text is None or before.text is None or after.text is None:
+            return Step(path, now, before, conflict, "no text, and changed since")
+        merged = await merge(after.text, now.text, before.text)
+        if merged.text is None:
+            return Step(path, now, before, conflict, merged.why)
+        mode = before.blob.mode if now.blob.mode == after.blob.mode else now.blob.mode
+        return self._ledger.contents(path).put_text(path, merged.text, now.encoding, mode)
+
+    async def _now(self, path: str) -> Content:
+        """The file as its buffer has it, else as it is on disk."""
+        try:
+            buffer = await self._files.read(path)
+        except FileRefusedError:
+            buffer = None
+        found = await anyio.to_thread.run_sync(look_at, path)
+        if found is None:
+            return ABSENT
+        contents = self._ledger.contents(path)
+        if buffer is not None:
+            return contents.put_text(path, buffer.text, buffer.encoding, found.blob.mode)
+        if found.data is not None:
+            contents.put(found.data, found.blob.mode)
+        return await self._ledger.with_text(path, Content(found.blob), None)
+
+
+def _records(checkpoint: Checkpoint, later: Sequence[Checkpoint]) -> dict[str, list[KeptChange]]:
+    """What is to be undone in each file, the newest first; a turn and all since, or just a restore."""
+    undone = [checkpoint] if checkpoint.kind != "turn" else [checkpoint, *later]
+    records: dict[str, list[KeptChange]] = {}
+    for one in reversed(undone):
+        for change in one.changes:
+            _add(records.setdefault(change.path, []), change)
+    return records
+
+
+def _add(newer: list[KeptChange], older: KeptChange) -> None:
+    """What follows right after another is one with it: a merge less."""
+    if newer and newer[-1].before == older.after and not newer[-1].in_review:
+        newer[-1] = msgspec.structs.replace(newer[-1], before=older.before)
+    else:
+        newer.append(older)
+
+
+def _same(one: Content, other: Content) -> bool:
+    if one.blob is None or other.blob is None:
+        return one.blob is other.blob
+    if one.text is not None and other.text is not None:
+        return one.text == other.text
+    return one.blob.oid == other.blob.oid
+
+
+def _mode(content: Content) -> int | None:
+    return None if content.blob is None else content.blob.mode

@@ -1,0 +1,245 @@
+"""Sees files become others, and enters it into the ledger: as an agent's doing, or as the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anyio.to_thread
+
+from acp_nvim.review.contents import ABSENT, Content
+from acp_nvim.review.counting import count
+from acp_nvim.review.edit import Edit
+from acp_nvim.review.entry import Entry
+from acp_nvim.review.file_on_disk import look_at, mode_of
+from acp_nvim.review.ledger import Ledger
+from acp_nvim.review.turn_log import TurnLog
+from acp_nvim.snapshots.snapshot import Blob, Changed
+from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
+from acp_nvim.workspace.refusals import FileRefusedError
+from acp_nvim.workspace.write_text_file import Written
+
+
+class Witness:
+    """All methods but `edited`, `saved`, `scanned` are called in `OpenFiles.alone` of the file."""
+
+    def __init__(self, ledger: Ledger, files: OpenFiles) -> None:
+        self._ledger = ledger
+        self._files = files
+        self._saved: dict[str, Blob | None] = {}  # what the user wrote into files that no agent had changed before
+
+    def __repr__(self) -> str:
+        return f"<Witness {self._ledger!r}>"
+
+    async def wrote(self, turn: TurnLog, path: str, is_saved: bool, written: Written) -> None:
+        """`fs/write_text_file` is done."""
+        before = ABSENT
+        if written.before is not None:
+            before = self._text(path, written.before, written.encoding)
+        after = self._text(path, written.after, written.encoding)
+        entry = await self._ledger.agent([turn], path, before, after)
+        last = self._files.last(path)
+        if last is not None:
+            entry.state = last.state
+        if is_saved or last is None:
+            entry.on_disk = after.blob
+        if entry.conflict is not None and entry.conflict.by == "fs/write_text_file":
+            self._files.conflicts.settle(path)  # the agent has read the file again
+            entry.conflict = None
+        self._told(path, [turn])
+
+    async def followed(self, what: Followed) -> None:
+        """A buffer was brought up to its file."""
+        path = what.path
+        if what.kind == "moved":
+            await self.moved(path, what.detail)
+        elif what.kind == "conflict":
+            await self.conflict(path)
+        elif what.kind == "deleted" and what.had is not None:
+            await self._became(path, self._text(path, what.had, what.encoding), ABSENT)
+        elif what.had is not None and what.has is not None and what.after is not None:
+            if what.had != what.has:
+                before = self._text(path, what.had, what.encoding)
+                await self._became(path, before, self._text(path, what.has, what.encoding))
+            entry = self._ledger.entries.get(path)
+            if entry is not None:
+                entry.on_disk = self._text(path, what.after, what.encoding).blob
+
+    async def moved(self, path: str, new: str, before: Content | None = None) -> None:
+        """The file goes by another name; it was `before` then, if it has changed as well."""
+        turns, entry = self._ledger.active(path), self._ledger.entries.get(path)
+        if entry is None and not turns:
+            return
+        now = await self._ledger.with_text(new, Content(await self._disk(new)), None)
+        before = now if before is None else await self._ledger.with_text(path, before, None)
+        for turn in turns:
+            turn.move(path, new, before, now)
+        if entry is None:
+            entry = Entry(new, before, path)
+        elif turns and entry.operation != "add":
+            entry.old_path = entry.old_path or path
+        self._ledger.forget(path)
+        self._ledger.entries[new] = entry
+        entry.path, entry.on_disk = new, now.blob
+        entry.old_path = None if entry.old_path == new else entry.old_path
+        entry.sessions |= {turn.session for turn in turns}
+        await self._ledger.look(new, entry)
+        entry.agent(now) if turns else entry.user(now)
+        self._told(new, turns)
+
+    async def conflict(self, path: str, turn: TurnLog | None = None) -> None:
+        """A version of the file could not be merged."""
+        kept = self._files.conflicts.of(path)
+        entry = self._ledger.entries.get(path)
+        if entry is None:
+            last = self._files.last(path)
+            if last is None:
+                return  # there is no buffer: the agent's next look at the file brings it
+            entry = self._ledger.entries[path] = Entry(path, self._text(path, last.text, last.encoding))
+            entry.state = last.state
+        await self._ledger.look(path, entry)
+        entry.conflict = kept[-1] if kept else None
+        entry.sessions |= {one.session for one in ([turn] if turn is not None else self._ledger.active(path))}
+        self._ledger.tell(path)
+
+    async def buffer_is(self, path: str, buffer: OpenText | None) -> None:
+        """What a buffer is; what it was not when it was last heard of, the user has made of it."""
+        entry = self._ledger.entries.get(path)
+        if entry is None:
+            return
+        if buffer is None or (entry.current is None and not buffer.on_disk):
+            entry.state = None
+            self._ledger.tell(path)
+            return
+        await self._ledger.look(path, entry)
+        was, entry.state = entry.state, buffer.state
+        if entry.text is not None and entry.text.current != buffer.text:
+            now = self._text(path, buffer.text, buffer.encoding)
+            if was is None and not buffer.modified:  # the file was changed before it was opened
+                before = Content(entry.current, entry.text.current, entry.encoding)
+                await self._became(path, before, now)
+                entry.on_disk = now.blob
+            else:
+                await self._ledger.user(path, now)
+        if was != entry.state:
+            self._ledger.tell(path)
+
+    async def edited(self, edit: Edit) -> None:
+        """The user changed lines of a buffer under review."""
+        async with self._files.alone(edit.path):
+            entry = self._ledger.entries.get(edit.path)
+            if entry is None:
+                return
+            if entry.text is None or entry.state != edit.before:
+                await self._read(edit.path)  # which tells `buffer_is`
+                return
+            is_other = False
+            for change in self._ledger.changes(edit.path):
+                await self._ledger.look(edit.path, change)
+                if change.text is not None:
+                    is_other |= change.text.user_lines(edit.first, edit.count, edit.lines)
+            entry.state = edit.state
+            if is_other or entry.conflict is not None:
+                self._ledger.tell(edit.path)
+
+    async def wanted(self, path: str) -> None:
+        """Somebody wants to see the hunks of that file."""
+        async with self._files.alone(path):
+            entry = self._ledger.entries.get(path)
+            if entry is not None:
+                entry.is_asked_for = True
+                await self._ledger.look(path, entry)
+                await self._read(path)
+                self._ledger.tell(path)
+
+    async def saved(self, path: str) -> None:
+        """The user wrote the buffer."""
+        async with self._files.alone(path):
+            on_disk = await self._disk(path)
+            entry = self._ledger.entries.get(path)
+            if entry is None:
+                self._saved[path] = on_disk
+            else:
+                entry.on_disk = on_disk
+                await self._read(path)
+
+    async def found(self, path: str) -> None:
+        """An earlier Neovim has left that file under review: what changed since, the user has changed."""
+        entry, now = self._ledger.entries[path], await self._disk(path)
+        if entry.current != now:
+            await self._ledger.user(path, Content(now))
+        entry.on_disk = now
+        await self._read(path)
+        self._ledger.tell(path)
+
+    async def scanned(self, found: Sequence[Changed]) -> None:
+        """These files on disk are others than at the last look."""
+        news: dict[str, Sequence[TurnLog]] = {}
+        for one in found:
+            if one.old_path is not None:
+                await self._renamed(one, one.old_path)
+                continue
+            async with self._files.alone(one.path):
+                turns = await self._scanned(one)
+            if turns is not None:
+                news[one.path] = turns
+        await count([change for path in news for change in self._ledger.changes(path)], self._ledger.contents)
+        for path, turns in news.items():
+            self._told(path, turns)
+
+    async def _scanned(self, one: Changed) -> Sequence[TurnLog] | None:
+        """The turns in which it was changed, to be told; None when there is nothing to tell."""
+        path = one.path
+        buffer = await self._read(path)  # a buffer that was behind has followed by now
+        entry = self._ledger.entries.get(path)
+        before = entry.on_disk if entry is not None else self._saved.pop(path, one.before)
+        now = await self._disk(path, one.after)
+        if before == now:
+            return None
+        turns = None
+        if entry is None or buffer is None:
+            turns = await self._enter(path, Content(before), Content(now))
+            await self.buffer_is(path, buffer)
+        entry = self._ledger.entries.get(path)
+        if entry is not None:
+            entry.on_disk = now
+        return turns
+
+    async def _renamed(self, one: Changed, old_path: str) -> None:
+        """A file that may be open, or under review, has another name, and perhaps another text."""
+        async with self._files.alone(old_path):
+            await self._read(old_path)  # its buffer goes along
+        if one.path not in self._ledger.entries:
+            async with self._files.alone(one.path):
+                await self.moved(old_path, one.path, Content(one.before))
+
+    async def _became(self, path: str, before: Content, after: Content) -> None:
+        self._told(path, await self._enter(path, before, after))
+
+    async def _enter(self, path: str, before: Content, after: Content) -> Sequence[TurnLog]:
+        """Somebody did that on disk: the agents that work there, else the user, or a program of theirs."""
+        turns = self._ledger.active(path)
+        if turns:
+            await self._ledger.agent(turns, path, before, after)
+        else:
+            await self._ledger.user(path, after)
+        return turns
+
+    async def _read(self, path: str) -> OpenText | None:
+        try:
+            return await self._files.read(path)
+        except FileRefusedError:  # it is no text any more, or nobody can read it
+            return None
+
+    async def _disk(self, path: str, known: Blob | None = None) -> Blob | None:
+        """The file as it is now; `known` is what the shadow repository has already."""
+        found = await anyio.to_thread.run_sync(look_at, path)
+        if found is None or found.blob == known:
+            return known if found is not None else None
+        return found.blob if found.data is None else self._ledger.contents(path).put(found.data, found.blob.mode)
+
+    def _text(self, path: str, text: str, encoding: str) -> Content:
+        return self._ledger.contents(path).put_text(path, text, encoding, mode_of(path))
+
+    def _told(self, path: str, turns: Sequence[TurnLog]) -> None:
+        self._ledger.tell(path)
+        self._ledger.announce(path, turns)

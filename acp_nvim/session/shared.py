@@ -1,0 +1,23 @@
+"""What all sessions of a host share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.editor import Editor
+from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.review.reviews import Reviews
+from acp_nvim.session.peers import Peers
+
+
+@dataclass(frozen=True)
+class Shared:
+    """`find` knows the agents by name; it raises `FailureError`."""
+
+    editor: Editor
+    find: Callable[[str], AgentDefinition]
+    peers: Peers
+    permissions: PendingPermissions
+    reviews: Reviews

@@ -1,0 +1,185 @@
+"""What the agent of one session changes in files, from the beginning of a turn to its checkpoint."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import anyio
+
+from acp_nvim import events
+from acp_nvim.limits import (
+    SCAN_PAUSE,
+    SCAN_PAUSE_SECONDS,
+    SNAPSHOT_WAIT_SECONDS,
+    SNAPSHOT_WORDS_SECONDS,
+)
+from acp_nvim.review.checkpoints import Checkpoint, file_views
+from acp_nvim.review.counting import count
+from acp_nvim.review.keeping import kept
+from acp_nvim.review.reviews import Reviews
+from acp_nvim.review.scanning import FirstTouch
+from acp_nvim.review.turn_log import TurnLog
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots
+
+log = logging.getLogger(__name__)
+
+
+class TurnChanges:
+    """The turns of one session, of which one runs at a time."""
+
+    def __init__(self, session: int, agent: str, roots: Roots, reviews: Reviews, narrator: Narrator) -> None:
+        self.log = TurnLog(session, agent, roots)
+        self._roots = roots
+        self._reviews = reviews
+        self._narrator = narrator
+        self._touched = FirstTouch(reviews.witness)
+        self._prompt = ""
+        self._closing = 0
+        self._closed = anyio.Event()
+        self._wanted = anyio.Event()
+        self._looking = anyio.CancelScope()
+        self._complained: set[str] = set()
+        reviews.ledger.logs.append(self.log)
+        narrator.on_named, narrator.on_done = self.named, self.something_changed
+
+    def __repr__(self) -> str:
+        return f"<TurnChanges {self.log!r}>"
+
+    @property
+    def counts(self) -> events.ReviewCounts | None:
+        """What is left to review of what this session's agent did."""
+        return self._reviews.ledger.counts(self.log.session)
+
+    def prepare(self) -> None:
+        """A prompt may come: what takes time is done before."""
+        self._reviews.tasks.start_soon(self._prepare)
+
+    async def begin(self, prompt: str) -> None:
+        """The prompt may go out when this returns: what changed before is not its turn's doing."""
+        with anyio.move_on_after(SNAPSHOT_WAIT_SECONDS) as waiting:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._say_that_it_takes_time)
+                await self.settled()
+                await self._prepare()
+                tasks.cancel_scope.cancel()
+        if waiting.cancelled_caught:
+            self._complain(f"it took longer than {SNAPSHOT_WAIT_SECONDS:g} s")
+        self.begun(prompt)
+
+    def begun(self, prompt: str = "") -> None:
+        """From now on, what happens in the workspace is the agent's doing."""
+        self._prompt = prompt
+        self.log.active = True
+        self._looking = anyio.CancelScope()
+        self._reviews.tasks.start_soon(self._look_again, self._looking)
+
+    def something_changed(self) -> None:
+        """Files may be others now: a tool call, or a command, is done."""
+        self._wanted.set()
+
+    def named(self, paths: Sequence[str]) -> None:
+        """The agent says that it works on these files (absolute paths)."""
+        for path in paths:
+            try:
+                self._reviews.tasks.start_soon(self._name, self._roots.resolve(path))
+            except NotAllowedError:
+                continue  # not ours to look at
+
+    def end(self, goes_on: bool) -> None:
+        """The turn is over; the agent may go on in the background."""
+        self._looking.cancel()
+        self._closing += 1
+        self._reviews.tasks.start_soon(self._close, goes_on)
+
+    async def settled(self) -> None:
+        """Until all that the last turn did is known."""
+        while self._closing:
+            await self._closed.wait()
+
+    async def _prepare(self) -> None:
+        for directory in self._roots.directories:
+            await self._reviews.open(directory)
+        await self._scan()
+
+    async def _name(self, path: str) -> None:
+        await self._touched.named(self._reviews.contents(path), path)
+
+    async def _look_again(self, until: anyio.CancelScope) -> None:
+        """While the turn runs: after what may have changed something, not all the time."""
+        with until:
+            while True:
+                await self._wanted.wait()
+                self._wanted = anyio.Event()
+                before = anyio.current_time()
+                with anyio.CancelScope(shield=True):  # what was found is entered
+                    await self._guarded_look()
+                took = anyio.current_time() - before
+                await anyio.sleep(max(SCAN_PAUSE_SECONDS, SCAN_PAUSE * took))
+
+    async def _guarded_look(self) -> None:
+        try:
+            await self._look()
+        except Exception:
+            log.exception("looking for what the agent of session %d has changed", self.log.session)
+
+    async def _look(self) -> None:
+        """Everything that is different by now is in the ledger."""
+        for path in await self._reviews.files.editor.stale_buffers():
+            if self._roots.contains(path):
+                await self._reviews.files.disk_changed(path)
+        await self._scan()
+        await self._touched.scan()  # what git does not see; it knows better what the rest was
+
+    async def _scan(self) -> None:
+        for directory in self._roots.outermost:
+            try:
+                await self._reviews.workspace(directory).scanner.scan()
+            except SnapshotError as error:
+                self._complain(f"{directory}: {error}")
+
+    async def _close(self, goes_on: bool) -> None:
+        try:
+            await self._guarded_look()
+            await self._conclude()
+        except Exception:
+            log.exception("the end of a turn of session %d", self.log.session)
+        finally:
+            self.log.active = self.log.active and goes_on
+            self._closing -= 1
+            self._closed.set()
+            self._closed = anyio.Event()
+
+    async def _conclude(self) -> None:
+        """The turn's checkpoint, and what the chat says of it."""
+        changes = self.log.take()
+        await count(changes, self._reviews.contents)
+        done = [
+            kept(change, self._reviews.contents(change.path), changes)
+            for change in changes
+            if change.operation is not None
+        ]
+        if not done:
+            return
+        checkpoint = Checkpoint(
+            kind="turn", agent=self.log.agent, prompt=self._prompt, changes=done, session=self.log.session
+        )
+        self._narrator.publish(self._narrator.transcript.summary(checkpoint.id, checkpoint.time, file_views(done)))
+        await self._reviews.workspace(self._roots.directories[0]).add(checkpoint)
+        await self._reviews.keep()
+
+    async def _say_that_it_takes_time(self) -> None:
+        await anyio.sleep(SNAPSHOT_WORDS_SECONDS)
+        self._narrator.notice("info", "Taking a snapshot of the workspace first, so that every change can be seen.")
+
+    def _complain(self, why: str) -> None:
+        if why not in self._complained:
+            self._complained.add(why)
+            self._narrator.notice(
+                "warn",
+                f"There is no snapshot of the workspace: {why}. What the agent writes through Neovim and what its tool "
+                "calls name can be reviewed all the same; what else its commands change cannot be seen.",
+            )
