@@ -166,6 +166,9 @@ OWN_PATHS: Final = 200
 EMPTY_SECONDS: Final = 0.2
 """Time for a file that somebody has emptied to get its new text, before its buffer is emptied too."""
 
+PREVIEW_CHARS: Final = 1024 * 1024
+"""Of the new text that a permission request shows of one file: nobody reads more before they answer."""
+
 PART_CHARS: Final = 256 * 1024
 """Length of a text up to which parts of it are found on the event loop: that takes 10 ms."""
 
@@ -246,3 +249,6 @@ CLEAN_SECONDS: Final = 120.0
 
 GIT_ERROR_CHARS: Final = 300
 """Of what git said when it failed."""
+
+LOCATED_PLACES: Final = 1000
+"""Places of a tool call's part of a file that are looked at in it: a part that is there more often is a single word."""

@@ -1,18 +1,19 @@
-"""Where a version that could not be merged differs from the user's text."""
+"""Where another version of a text, which could not be merged, wants other lines than the user, and what is decided."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 import msgspec
 
-from acp_nvim.workspace.line_differences import differences
-from acp_nvim.workspace.text_shape import lines_with_ends
+from acp_nvim.review import form as forms
+from acp_nvim.review.form import Form
+from acp_nvim.workspace.line_differences import Block, differences
 
 
 class ConflictBlock(msgspec.Struct, frozen=True):
-    """`count` rows of the user's text from row `first` on, `mine`, which may become `theirs`; lines without ends."""
+    """The user's lines, which are the rows `first` to `first + count - 1`, and those of the other version."""
 
     first: int
     count: int
@@ -20,21 +21,112 @@ class ConflictBlock(msgspec.Struct, frozen=True):
     theirs: tuple[str, ...]
 
 
+class _Chunk(msgspec.Struct):
+    """Lines `[i1:i2]` of the base, `[j1:j2]` of the user's text, `[k1:k2]` of the other version."""
+
+    i1: int
+    i2: int
+    j1: int
+    j2: int
+    k1: int
+    k2: int
+    is_theirs: bool
+    """The other version has changed something there."""
+
+
+class _Texts(msgspec.Struct, frozen=True):
+    """Three texts: their lines, and the forms of two."""
+
+    base_form: Form
+    base: list[str]
+    form: Form
+    current: list[str]
+    theirs_form: Form
+    theirs: list[str]
+
+
 def conflict_blocks(base: str | None, current: str, theirs: str) -> list[ConflictBlock]:
-    """All of them, in order."""
-    old, new = lines_with_ends(current), lines_with_ends(theirs)
-    return [
-        ConflictBlock(one.i1, one.i2 - one.i1, tuple(old[one.i1 : one.i2]), tuple(new[one.j1 : one.j2]))
-        for one in differences(old, new)
-    ]
+    """The places where `theirs` differs from `current` because it changed `base`; without `base`: where it differs."""
+    texts = _taken_apart(base, current, theirs)
+    return [_block(texts, chunk) for chunk in _chunks(texts) if _is_open(texts, chunk)]
 
 
 def resolve(
     base: str | None,
     current: str,
     theirs: str,
-    blocks: Sequence[ConflictBlock],
+    blocks: Collection[ConflictBlock],
     choice: Literal["mine", "theirs", "both"],
-) -> tuple[str | None, str]:
-    """The base and the text in which these blocks are decided."""
-    return theirs, theirs if choice == "theirs" else current
+) -> tuple[str, str]:
+    """The base and the current text when that is chosen for these blocks; with this base they are blocks no more."""
+    texts = _taken_apart(base, current, theirs)
+    form, base_form = texts.form, texts.base_form
+    lines, base_lines = list(texts.current), list(texts.base)
+    for chunk in reversed(list(_chunks(texts))):
+        wanted = texts.theirs[chunk.k1 : chunk.k2]
+        is_chosen = _is_open(texts, chunk) and _block(texts, chunk) in blocks
+        if is_chosen or (chunk.is_theirs and not _is_open(texts, chunk)):
+            base_form = _ended_as(texts, chunk.i2 == len(texts.base), chunk, base_form)
+            base_lines[chunk.i1 : chunk.i2] = wanted
+        if is_chosen and choice != "mine":
+            form = _ended_as(texts, chunk.j2 == len(texts.current), chunk, form)
+            lines[chunk.j1 if choice == "theirs" else chunk.j2 : chunk.j2] = wanted
+    return base_form.text(base_lines), form.text(lines)
+
+
+def _taken_apart(base: str | None, current: str, theirs: str) -> _Texts:
+    base = current if base is None else base
+    base_end, their_end, end = forms.ends((base, theirs, current), None)
+    form, lines = forms.split(current, end)
+    their_form, their_lines = forms.split(theirs, their_end)
+    base_form, base_lines = forms.split(base, base_end)
+    form = forms.settled(form, lines, their_form)
+    return _Texts(forms.settled(base_form, base_lines, form), base_lines, form, lines, their_form, their_lines)
+
+
+def _ended_as(texts: _Texts, is_last: bool, chunk: _Chunk, form: Form) -> Form:
+    """`form`; where a chunk brings the last line of the other version, with the end that it has."""
+    if is_last and chunk.k1 < chunk.k2 == len(texts.theirs):
+        return msgspec.structs.replace(form, ended=texts.theirs_form.ended)
+    return form
+
+
+def _block(texts: _Texts, chunk: _Chunk) -> ConflictBlock:
+    mine, theirs = texts.current[chunk.j1 : chunk.j2], texts.theirs[chunk.k1 : chunk.k2]
+    return ConflictBlock(chunk.j1, chunk.j2 - chunk.j1, tuple(mine), tuple(theirs))
+
+
+def _is_open(texts: _Texts, chunk: _Chunk) -> bool:
+    return chunk.is_theirs and texts.current[chunk.j1 : chunk.j2] != texts.theirs[chunk.k1 : chunk.k2]
+
+
+def _chunks(texts: _Texts) -> Iterator[_Chunk]:
+    """The stretches of the base that either has changed, in order: changes of the same lines are in one.
+
+    Changes of lines next to each other stand apart, so that the user's are no matter of the other version's.
+    """
+    chunk: _Chunk | None = None
+    j = k = 0  # how many lines more there are before this place than in the base
+    for block, is_theirs in _changes(texts):
+        if chunk is None or not _overlap(chunk, block):
+            if chunk is not None:
+                yield chunk
+            chunk = _Chunk(block.i1, block.i1, block.i1 + j, block.i1 + j, block.i1 + k, block.i1 + k, False)
+        more = block.j2 - block.j1 - (block.i2 - block.i1)
+        j, k = (j, k + more) if is_theirs else (j + more, k)
+        chunk.i2 = max(chunk.i2, block.i2)
+        chunk.j2, chunk.k2 = chunk.i2 + j, chunk.i2 + k
+        chunk.is_theirs = chunk.is_theirs or is_theirs
+    if chunk is not None:
+        yield chunk
+
+
+def _changes(texts: _Texts) -> list[tuple[Block, bool]]:
+    """What either changed of the base, and whether it was the other version; by place in the base."""
+    mine = [(block, False) for block in differences(texts.base, texts.current)]
+    theirs = [(block, True) for block in differences(texts.base, texts.theirs)]
+    return sorted(mine + theirs, key=lambda change: (change[0].i1, change[0].i2))
+
+
+def _overlap(chunk: _Chunk, block: Block) -> bool:
+    return block.i1 < chunk.i2 or block.i1 == block.i2 == chunk.i1 == chunk.i2
