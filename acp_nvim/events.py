@@ -204,7 +204,7 @@ class TurnEnd(SessionEvent, tag="turn_end"):
     stop_reason: str
 
 
-class FileChanged(SessionEvent, tag="file_changed"):
+class FileChanged(SessionEvent, tag="file_changed", omit_defaults=False):
     """A file of the workspace was changed by the agent, in whatever way."""
 
     path: str

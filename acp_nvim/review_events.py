@@ -9,7 +9,7 @@ import msgspec
 from acp_nvim.events import Event, Operation, SessionEvent
 
 
-class FileView(msgspec.Struct, omit_defaults=True):
+class FileView(msgspec.Struct):
     """What was done to one file: `operation`, and lines added and removed.
 
     `note` says what no line shows. A renamed file was `old_path`.
@@ -23,7 +23,7 @@ class FileView(msgspec.Struct, omit_defaults=True):
     note: str | None = None
 
 
-class HunkView(msgspec.Struct, omit_defaults=True):
+class HunkView(msgspec.Struct):
     """Rows `first` (0-based) to `first + count - 1` of a buffer stand for the lines `old`.
 
     The `id` stays while old and new lines are the same. A conflict's rows are the user's, and may become `theirs`.
@@ -37,7 +37,7 @@ class HunkView(msgspec.Struct, omit_defaults=True):
     theirs: list[str] | None = None
 
 
-class Review(Event, tag="review"):
+class Review(Event, tag="review", omit_defaults=False):
     """What there is to review in a file; `none`: nothing (any more).
 
     `hunks` are told where a buffer is loaded, or somebody asked; they fit the buffer's `state`. `sessions` are those
@@ -56,7 +56,7 @@ class Review(Event, tag="review"):
     conflicts: int = 0
 
 
-class Summary(SessionEvent, tag="summary"):
+class Summary(SessionEvent, tag="summary", omit_defaults=False):
     """The files that a turn has changed; `id` is that of its checkpoint, `time` in seconds since 1970."""
 
     block: int
@@ -65,7 +65,7 @@ class Summary(SessionEvent, tag="summary"):
     files: list[FileView]
 
 
-class CheckpointView(msgspec.Struct, omit_defaults=True):
+class CheckpointView(msgspec.Struct):
     """A moment to go back to: the one before a turn; or a restore, or a rejection, that can be undone."""
 
     id: str
@@ -77,7 +77,7 @@ class CheckpointView(msgspec.Struct, omit_defaults=True):
     session: int | None = None
 
 
-class Checkpoints(Event, tag="checkpoints"):
+class Checkpoints(Event, tag="checkpoints", omit_defaults=False):
     """Those of a workspace, the newest first."""
 
     cwd: str
@@ -90,7 +90,7 @@ class PlannedFile(FileView):
     conflict: bool = False
 
 
-class RestorePlan(Event, tag="restore_plan"):
+class RestorePlan(Event, tag="restore_plan", omit_defaults=False):
     """What a restore would do, as a unified diff too; or why it cannot be done."""
 
     id: str
@@ -99,7 +99,7 @@ class RestorePlan(Event, tag="restore_plan"):
     problem: str | None = None
 
 
-class Restored(Event, tag="restored"):
+class Restored(Event, tag="restored", omit_defaults=False):
     """What a restore has done; `undo_id` is the checkpoint that undoes it, "" when nothing was done."""
 
     id: str
@@ -117,19 +117,23 @@ class PreviewHunk(msgspec.Struct):
     new: list[str]
 
 
-class Preview(SessionEvent, tag="preview"):
-    """What a permission request asks to do to a file; `exists`: there is one."""
+class Preview(SessionEvent, tag="preview", omit_defaults=False):
+    """What a permission request asks to do to a file; `exists`: there is one. `none`: nothing, any more.
+
+    The lines are those of the file, or of `old_path`, as its buffer has them in that `state`, or else the disk.
+    """
 
     request: int
     path: str
     operation: str
     exists: bool
     hunks: list[PreviewHunk]
+    state: str | None = None
     old_path: str | None = None
     note: str | None = None
 
 
-class PreviewDone(SessionEvent, tag="preview_done"):
+class PreviewDone(SessionEvent, tag="preview_done", omit_defaults=False):
     """The request was answered or withdrawn: nothing of it is shown any more."""
 
     request: int
