@@ -20,6 +20,10 @@ class LimitError(SnapshotError):
 class GitFailedError(SnapshotError):
     """git ended with a failure that has nothing to do with limits, perhaps because of what a killed one left."""
 
+    def __init__(self, words: str, code: int | None = None) -> None:
+        super().__init__(words)
+        self.code = code
+
 
 class GoneError(SnapshotError):
     """The shadow repository does not have (or no longer) what was asked for."""

@@ -20,15 +20,16 @@ _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Found(NamedTuple):
-    """A path of a work tree. `key` is the same as long as the file is; "" when there is no file.
-
-    `left_out` is an entry of a tree when the content cannot or should not be kept.
-    """
+    """A path of a work tree."""
 
     path: bytes
-    key: str
-    size: int
-    left_out: Entry | None
+    key: str = ""
+    """The same as long as the file is; "" when there is no regular file and no link."""
+    size: int = 0
+    left_out: Entry | None = None
+    """The entry in a tree of a file whose content cannot or should not be kept."""
+    refused: bool = False
+    """git would not take it: a socket, say, or a link with a name that it keeps for itself."""
 
 
 def look(top: bytes, paths: Iterable[bytes]) -> list[Found]:
@@ -36,24 +37,25 @@ def look(top: bytes, paths: Iterable[bytes]) -> list[Found]:
     return [_look(top, path) for path in paths]
 
 
-def is_gone(found: Found) -> bool:
-    """No regular file and no link."""
-    return not found.key
-
-
 def _look(top: bytes, path: bytes) -> Found:
     full = top + b"/" + path
     try:
         status = os.lstat(full)
     except OSError:
-        return Found(path, "", 0, None)
-    if stat.S_ISLNK(status.st_mode):
-        return Found(path, _key(status), status.st_size, None)
-    if not stat.S_ISREG(status.st_mode):
-        return Found(path, "", 0, None)
+        return Found(path)
+    if stat.S_ISDIR(status.st_mode):
+        return Found(path)
+    if _is_refused(path, status):
+        return Found(path, refused=True)
     key = _key(status)
-    kept = status.st_size <= SNAPSHOT_FILE_BYTES and os.access(full, os.R_OK)
+    kept = stat.S_ISLNK(status.st_mode) or (status.st_size <= SNAPSHOT_FILE_BYTES and os.access(full, os.R_OK))
     return Found(path, key, status.st_size, None if kept else _left_out(key))
+
+
+def _is_refused(path: bytes, status: os.stat_result) -> bool:
+    if stat.S_ISLNK(status.st_mode):
+        return os.path.basename(path).lower() == b".gitmodules"
+    return not stat.S_ISREG(status.st_mode)
 
 
 def _key(status: os.stat_result) -> str:

@@ -51,10 +51,13 @@ class Rules:
     async def hide(self, path: str) -> bool:
         """Whether they ignore that directory; `refresh` must have been called. Raises `SnapshotError`."""
         words = ["-c", f"core.excludesFile={self._excludes}", "check-ignore", "-q", "--no-index", "--", path]
+        env = {"GIT_LITERAL_PATHSPECS": "0"}  # this command takes every path as it is, and refuses to be told so
         try:
-            await run_git(self._store.places.directory, words, cwd=self._top)
-        except GitFailedError:
-            return False  # its code says that they do not
+            await run_git(self._store.places.directory, words, cwd=self._top, env=env)
+        except GitFailedError as error:
+            if error.code != 1:
+                raise
+            return False
         return True
 
     async def tracked(self, repository: Enclosing | None) -> Tracked:

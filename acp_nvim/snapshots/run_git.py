@@ -100,7 +100,7 @@ def _failure(arguments: Sequence[str], code: int | None, said: bytes) -> Snapsho
     if "No space left on device" in words:
         return SnapshotError(NO_SPACE)
     command = next((word for word in arguments if not word.startswith("-") and "=" not in word), "")
-    return GitFailedError(f"git {command} failed with code {code}: {words[:GIT_ERROR_CHARS]}")
+    return GitFailedError(f"git {command} failed with code {code}: {words[:GIT_ERROR_CHARS]}", code)
 
 
 def _environment(directory: Path, work_tree: str | None, extra: Mapping[str, str]) -> dict[str, str]:

@@ -25,7 +25,8 @@ class Whole:
         self._root = root
         self._private = private
         self._work_trees: dict[tuple[str, bytes], WorkTree] = {}
-        self._outermost: tuple[Enclosing | None, WorkTree] | None = None
+        self._known: Enclosing | None = None
+        self._outermost: tuple[WorkTree, Enclosing | None] | None = None
         self._files = 0
 
     async def tree(self) -> str:
@@ -33,24 +34,29 @@ class Whole:
         repository = await self._store.blocking(partial(enclosing, self._root))
         self.left_out = []
         self._files = 0
-        return await self._see(await self._work_tree(repository), repository) or EMPTY
+        return await self._see(*await self._chosen(repository)) or EMPTY
 
     async def forget(self) -> None:
         """Begin from nothing the next time."""
         for work_tree in self._work_trees.values():
             await self._store.blocking(work_tree.forget)
 
-    async def _work_tree(self, repository: Enclosing | None) -> WorkTree:
-        """That of the workspace: of the repository that it is in, so that rules above count."""
-        if self._outermost is None or self._outermost[0] != repository:
-            found = self._at(self._root, b"")
-            if repository is not None and repository.top != self._root:
-                outer = self._at(repository.top, os.fsencode(self._root[len(os.path.join(repository.top, "")) :]))
-                await outer.rules.refresh(repository)
-                # a repository may ignore the directory that somebody works in: one of dot files does, in $HOME
-                found = found if await outer.rules.hide(self._root) else outer
-            self._outermost = (repository, found)
-        return self._outermost[1]
+    async def _chosen(self, repository: Enclosing | None) -> tuple[WorkTree, Enclosing | None]:
+        """The work tree of the repository that the workspace is in, so that rules above it count."""
+        if self._outermost is None or self._known != repository:
+            self._outermost = await self._choose(repository)
+            self._known = repository
+        return self._outermost
+
+    async def _choose(self, repository: Enclosing | None) -> tuple[WorkTree, Enclosing | None]:
+        if repository is None or repository.top == self._root:
+            return self._at(self._root, b""), repository
+        within = self._root[len(os.path.join(repository.top, "")) :]
+        outer = self._at(repository.top, os.fsencode(within))
+        await outer.rules.refresh(repository)
+        if await outer.rules.hide(self._root):  # a repository of dot files, in $HOME, ignores all else
+            return self._at(self._root, b""), None
+        return outer, repository
 
     def _at(self, top: str, within: bytes) -> WorkTree:
         if (top, within) not in self._work_trees:

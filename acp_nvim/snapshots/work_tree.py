@@ -65,7 +65,7 @@ class WorkTree:
         found = await self._store.blocking(partial(look, os.fsencode(self.top), files))
         if self._is_much(found):
             await self._fold(found, tracked)
-            changes = {one.path: one.left_out for one in found if one.left_out is not None or not one.key}
+            changes = {one.path: one.left_out for one in found if not _is_for_index(one)}
         else:
             changes = await self._store.blocking(partial(self._keep, found))
         return Seen(
@@ -105,8 +105,8 @@ class WorkTree:
 
     async def _fold(self, found: Sequence[Found], tracked: Tracked) -> None:
         """Bring the index up to the files."""
-        await self.index.add(sorted(one.path for one in found if one.left_out is None))
-        there = {one.path for one in found if one.key and one.left_out is None}
+        await self.index.add(sorted(one.path for one in found if _is_for_index(one)))
+        there = {one.path for one in found if one.key and _is_for_index(one)}
         self._indexed = (self._indexed - {one.path for one in found}) | (tracked.files & there)
         self._kept = {}
 
@@ -122,3 +122,7 @@ class WorkTree:
                 kept[one.path] = keep_file(self._store.loose, os.fsencode(self.top), one.path)
         self._kept = kept
         return {path: entry for path, (_, entry) in kept.items()}
+
+
+def _is_for_index(found: Found) -> bool:
+    return found.left_out is None and not found.refused
