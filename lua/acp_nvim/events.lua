@@ -210,6 +210,7 @@ local function apply_all(batch)
     end
   end
   guarded(transcript.flush)
+  guarded(review_keys.refresh)
   if location then
     guarded(follow.go, location)
   end

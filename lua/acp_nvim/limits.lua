@@ -20,6 +20,7 @@ return {
   health_ms = 2000, -- how long :checkhealth waits for Python
   key_bytes = 50, -- of a key that is mapped: Neovim takes no more
   hunks = 50, -- of a text of the chat that is replaced: with more changes it is another text
+  review_load_ms = 3000, -- until nothing was left to review: a host that starts on a slow machine has told by then
   list_columns = 60, -- for the names of files under review: beside them stand counts, and notes
   quickfix_bytes = 200, -- of the text of one hunk in the quickfix list: more than a line of the screen
   summary_files = 200, -- of one turn in the chat: several tall screens; the list has all of them
@@ -31,7 +32,7 @@ return {
   syntax_columns = 4000, -- of the old lines of one hunk: each column is asked for by itself
   line_spans = 200, -- coloured pieces of one old line: more are minified code
   dress_ns = 2e6, -- that words and colours may take before the editor has its turn again
-  edits = 32, -- changes of a buffer by which rows are found again: as many as come before the host's answer
+  edit_steps = 500, -- changes of a buffer by which rows are found again: more than come before the host's answer
   edit_pause_ms = 100, -- without a change until the host is told: no word is typed that slowly
   paired_lines = 50, -- changed line by line up to here, so that marks keep their columns
 }

@@ -72,9 +72,28 @@ def test_a_buffer_that_is_not_under_review(editor, files):
 
 @pytest.mark.parametrize("word", ["", "next", "prev", "quickfix", "keepall", "rejectall"])
 def test_nothing_to_review(editor, word):
+    editor.chat()
     editor.command(f"AcpReview {word}")
     assert "to review" in editor.message()
     assert editor.sent("review") == []
+
+
+def test_what_was_left_in_another_neovim_is_asked_for(editor):
+    path = written(editor.project, "a.py")
+    editor.command("AcpReview")
+    editor.command("AcpReview")
+    assert editor.sent("review_load") == [{"cwd": str(editor.project)}]
+    tell(editor, review(path, added=1, sessions=[]))
+    editor.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
+    tell(editor, review(path, "none"))
+    editor.lua("_G.channel = 2; require('acp_nvim.limits').review_load_ms = 1")
+    editor.command("AcpReview next")
+    assert len(editor.sent("review_load")) == 2
+    editor.wait_until(lambda: "nothing to review" in editor.messages()[-1], what="the message")
+    tell(editor, review(path, added=1, sessions=[]))
+    editor.lua("vim.schedule(function() _G.later = true end)")
+    editor.wait_until("_G.later", what="what was scheduled")
+    assert editor.buffer_text() == ""
 
 
 def test_words(editor):

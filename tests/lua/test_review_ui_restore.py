@@ -58,7 +58,7 @@ def planned(editor, number=1, **more):
 def test_from_the_list_to_the_files(editor):
     answers(editor, 2, 1)
     editor.command("AcpRestore")
-    assert editor.sent("checkpoints") == [{"cwd": str(editor.project)}]
+    assert editor.sent("checkpoints") == editor.sent("review_load") == [{"cwd": str(editor.project)}]
     today = int(time.time())
     listed(editor, checkpoint(1, time=today), checkpoint(2, files=1), checkpoint(3, files=0))
     question = asked(editor, 1)
@@ -189,6 +189,13 @@ def test_nothing_to_restore(editor):
     planned(editor, files=[], patch="")
     editor.wait_until(lambda: len(editor.messages()) == 2, what="the second message")
     assert "all files are as they were then" in editor.messages()[-1]
+    editor.command("AcpRestore")
+    answers(editor, 1)
+    listed(editor, checkpoint(1))
+    asked(editor, 1)
+    planned(editor, files=[], patch="", problem="Nothing was changed: it is gone")
+    editor.wait_until(lambda: len(editor.messages()) == 3, what="the third message")
+    assert editor.messages()[-1].endswith("Nothing was changed: it is gone")
     assert editor.sent("restore") == []
 
 
@@ -207,6 +214,11 @@ def test_conflicts_and_problems_are_told(editor):
     text = editor.message()
     assert "2 files restored; :AcpRestore undo takes it back" in text
     assert "your own edits stay, choose with :AcpReview: a.py" in text
-    editor.apply({"type": "restored", "id": "x", "files": [paths[0]], "problem": "the disk is full"})
+    restored = {"type": "restored", "id": "x", "undo_id": "", "files": [], "conflicts": []}
+    editor.apply({**restored, "files": [paths[0]], "problem": "b.py: the disk is full"})
     editor.wait_until(lambda: len(editor.messages()) == 2, what="the second message")
-    assert "not everything could be restored (1 file restored): the disk is full" in editor.messages()[-1]
+    assert "1 file restored; :AcpRestore undo takes it back\nbut: b.py: the disk is full" in editor.messages()[-1]
+    editor.apply({**restored, "conflicts": [paths[1]]}, {**restored, "problem": "Nothing was changed: it is gone"})
+    editor.wait_until(lambda: len(editor.messages()) == 4, what="the fourth message")
+    assert "nothing was restored\nyour own edits stay, choose with :AcpReview: b.py" in editor.messages()[-2]
+    assert editor.messages()[-1].endswith("Nothing was changed: it is gone")

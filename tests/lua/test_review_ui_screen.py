@@ -21,7 +21,7 @@ def summary(directory):
         {"path": f"{directory}/a/rather/long/path.py", "operation": "add", "added": 2, "removed": 0},
     ]
     return {
-        "type": "summary", "session": 1, "block": 1, "turn": 1, "id": "x", "files": files, "time": 1_700_000_000,
+        "type": "summary", "session": 1, "block": 1, "id": "x", "files": files, "time": 1_700_000_000,
     }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ def summary(editor, key, block=1, **more):
         {"path": f"{root}/c.png", "operation": "binary", "added": 0, "removed": 0, "note": "binary file"},
     ]
     return {
-        "type": "summary", "session": key, "block": block, "turn": 1, "id": "id1", "files": files, "time": TIME + 0.5,
+        "type": "summary", "session": key, "block": block, "id": "id1", "files": files, "time": TIME + 0.5,
         **more,
     }  # fmt: skip
 

@@ -142,13 +142,13 @@ local function of_session()
   local session = sessions.current()
   local all = files.all()
   local mine = vim.tbl_filter(function(review)
-    return session ~= nil and vim.list_contains(review.sessions, session.key)
+    return session ~= nil and vim.list_contains(review.sessions or {}, session.key)
   end, all)
   if #mine > 0 then
     return mine, session
   end
   local foreign = vim.iter(all):any(function(review)
-    return #review.sessions > 0
+    return #(review.sessions or {}) > 0
   end)
   return foreign and {} or all, nil
 end

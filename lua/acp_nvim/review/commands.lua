@@ -3,6 +3,7 @@ local actions = require("acp_nvim.review.actions")
 local files = require("acp_nvim.review.files")
 local jump = require("acp_nvim.review.jump")
 local list = require("acp_nvim.review.list")
+local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local nearest = require("acp_nvim.config.nearest")
 local open = require("acp_nvim.review.open")
@@ -35,9 +36,7 @@ end
 local function go(backwards)
   return function()
     local all = files.all()
-    if #all == 0 then
-      message.info("nothing to review")
-    elseif files.of_buffer(vim.api.nvim_get_current_buf()) then
+    if files.of_buffer(vim.api.nvim_get_current_buf()) then
       jump.jump(backwards)
     else
       open.file(all[backwards and #all or 1].path)
@@ -45,9 +44,17 @@ local function go(backwards)
   end
 end
 
+---@param run fun()
+---@return fun()
+local function with_files(run)
+  return function()
+    loading.with_files(run)
+  end
+end
+
 ---@type table<string, fun(args: acp.CommandArgs)>
 local WORDS = {
-  [""] = list.open,
+  [""] = with_files(list.open),
   keep = on_lines("keep"),
   reject = on_lines("reject"),
   mine = on_lines("mine"),
@@ -55,9 +62,9 @@ local WORDS = {
   both = on_lines("both"),
   keepall = on_all("keep"),
   rejectall = on_all("reject"),
-  next = go(false),
-  prev = go(true),
-  quickfix = quickfix.open,
+  next = with_files(go(false)),
+  prev = with_files(go(true)),
+  quickfix = with_files(quickfix.open),
 }
 
 ---@param known table<string, any>

@@ -12,6 +12,9 @@ local M = {}
 
 local api = vim.api
 
+---@type table<string, true> paths whose buffers are still to be looked at
+local changed = {}
+
 ---@return integer first row of the selection, or of the cursor
 ---@return integer last row
 local function rows()
@@ -94,14 +97,27 @@ local function refresh(bufnr)
   end
 end
 
+---Makes the keys fit what has changed: once for a batch, however many files and buffers there are.
+function M.refresh()
+  local paths = changed
+  changed = {}
+  if next(paths) == nil then
+    return
+  end
+  for _, bufnr in ipairs(lookup.file_buffers()) do
+    if paths[lookup.real_path(bufnr)] then
+      refresh(bufnr)
+    end
+  end
+end
+
 ---Keeps the keys where they mean something from now on.
 function M.watch()
   files.on_change(function(path)
-    for _, bufnr in ipairs(lookup.file_buffers()) do
-      if lookup.real_path(bufnr) == path then
-        refresh(bufnr)
-      end
+    if next(changed) == nil then
+      vim.schedule(M.refresh) -- for what changes outside of batches
     end
+    changed[path] = true
   end)
   targets.on_set(function(bufnr)
     map(bufnr, ANYWHERE)

@@ -16,7 +16,6 @@ local M = {}
 
 local api = vim.api
 local COLOURS = api.nvim_create_namespace("acp_nvim.review_list")
-local NOTHING = "nothing is left to review"
 local LOOK = {
   cursorline = true,
   foldenable = false,
@@ -118,7 +117,7 @@ local function refresh()
     return
   elseif #files.all() == 0 then
     close()
-    message.info(NOTHING)
+    message.info("nothing is left to review")
   else
     fill(list)
   end
@@ -170,11 +169,8 @@ local function show(bufnr)
   end
 end
 
----Opens the list, or goes to it.
+---Opens the list of all files under review, or goes to it.
 function M.open()
-  if #files.all() == 0 then
-    return message.info("nothing to review")
-  end
   highlights.define()
   code_window.watch()
   local shown = list and api.nvim_buf_is_valid(list) and vim.fn.win_findbuf(list) or {}

@@ -3,7 +3,6 @@ local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local limits = require("acp_nvim.limits")
 local lookup = require("acp_nvim.buffers.lookup")
-local message = require("acp_nvim.message")
 local requests = require("acp_nvim.review.requests")
 
 local M = {}
@@ -100,11 +99,8 @@ local function told(path)
   end
 end
 
----Makes the list, and opens its window.
+---Makes the list of all files under review, and opens its window.
 function M.open()
-  if #files.all() == 0 then
-    return message.info("nothing to review")
-  end
   missing = {}
   vim.fn.setqflist({}, " ", { title = "acp review", items = items() })
   list = vim.fn.getqflist({ id = 0 }).id

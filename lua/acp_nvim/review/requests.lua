@@ -15,6 +15,12 @@ function M.review_open(path)
   return host.send("review_open", { path = path })
 end
 
+---@param cwd string where something may have been left to review
+---@return boolean sent
+function M.review_load(cwd)
+  return host.send("review_load", { cwd = cwd })
+end
+
 ---@param cwd string
 ---@return boolean sent
 function M.checkpoints(cwd)

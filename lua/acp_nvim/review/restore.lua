@@ -2,6 +2,7 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local actions = require("acp_nvim.review.actions")
 local entry = require("acp_nvim.review.entry")
+local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local preview = require("acp_nvim.review.restore_preview")
 local requests = require("acp_nvim.review.requests")
@@ -19,12 +20,6 @@ local M = {}
 
 ---@type acp.Restoring?
 local restoring
-
----@return string
-local function directory()
-  local session = sessions.current()
-  return session and session.cwd or vim.fn.getcwd()
-end
 
 ---@param time number
 ---@return string
@@ -86,7 +81,8 @@ end
 
 ---@param undo? boolean
 local function ask(undo)
-  restoring = { step = "list", cwd = directory(), undo = undo }
+  restoring = { step = "list", cwd = loading.directory(), undo = undo }
+  loading.load(restoring.cwd)
   if not requests.checkpoints(restoring.cwd) then
     restoring = nil
   end
@@ -191,7 +187,10 @@ function M.planned(event)
   end
   restoring = nil
   ask_later(function()
-    confirm(asked, event.files, event.patch or "")
+    if event.problem then
+      return message.error(event.problem)
+    end
+    confirm(asked, event.files, event.patch)
   end)
 end
 
@@ -207,14 +206,14 @@ end
 ---@param event acp.Event of type restored
 function M.restored(event)
   restoring = nil
-  local count = #(event.files or {})
-  local conflicts = event.conflicts or {}
-  if event.problem then
-    local done = count > 0 and (" (%s restored)"):format(entry.plural(count, "file")) or ""
-    return message.error(("not everything could be restored%s: %s"):format(done, event.problem))
+  local count, conflicts = #event.files, event.conflicts
+  local words = "nothing was restored"
+  if count > 0 then
+    words = ("%s restored; :AcpRestore undo takes it back"):format(entry.plural(count, "file"))
   end
-  local words = ("%s restored; :AcpRestore undo takes it back"):format(entry.plural(count, "file"))
-  if #conflicts > 0 then
+  if event.problem then
+    message.error(count > 0 and ("%s\nbut: %s"):format(words, event.problem) or event.problem)
+  elseif #conflicts > 0 then
     message.warn(("%s\nyour own edits stay, choose with :AcpReview: %s"):format(words, names(conflicts)))
   else
     message.info(words)

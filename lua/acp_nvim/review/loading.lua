@@ -1,0 +1,59 @@
+-- Has the host take up what was left to review in a directory, when no session of this Neovim has done so.
+local files = require("acp_nvim.review.files")
+local host = require("acp_nvim.host")
+local limits = require("acp_nvim.limits")
+local message = require("acp_nvim.message")
+local requests = require("acp_nvim.review.requests")
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+---@type fun()? what is done with the files, once they are told
+local waiting
+---@type table<string, integer> directory -> channel of the host that was asked for it
+local asked = {}
+
+---@return string
+function M.directory()
+  local session = sessions.current()
+  return session and session.cwd or vim.fn.getcwd()
+end
+
+---@param cwd string
+---@return boolean new false when the host knows that directory
+function M.load(cwd)
+  host.ensure()
+  local channel = host.channel()
+  local is_known = asked[cwd] == channel
+    or vim.iter(sessions.all()):any(function(session)
+      return session.cwd == cwd and session.host == channel
+    end)
+  asked[cwd] = channel
+  return not is_known and requests.review_load(cwd)
+end
+
+---@param run fun() with files under review; a message says so when there are none
+function M.with_files(run)
+  if #files.all() > 0 then
+    return run()
+  elseif not M.load(M.directory()) then
+    return message.info("nothing to review")
+  end
+  waiting = run
+  vim.defer_fn(function()
+    if waiting == run then
+      waiting = nil
+      message.info("nothing to review")
+    end
+  end, limits.review_load_ms)
+end
+
+files.on_change(function()
+  local run = waiting
+  waiting = nil
+  if run then
+    vim.schedule(run) -- once all of the batch are told
+  end
+end)
+
+return M
