@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tests.bench import files, pipeline, starting, streaming
+from tests.bench import files, pipeline, review, starting, streaming
 
 T = TypeVar("T")
 ROUNDS = 5
@@ -86,7 +86,35 @@ def bench_files() -> None:
     line("  a request every 5 ms meanwhile: p99 and worst, the floor", f"{figure} ms", "p99 <= 16 ms")
 
 
-BENCHES = {"start": bench_start, "streams": bench_streams, "pipeline": bench_pipeline, "files": bench_files}
+def bench_review() -> None:
+    """How a file under review feels, beside the same file without hunks."""
+    for language in ("lua", "python"):
+        both = [
+            (fresh(partial(review.measure, language=language, with_review=True)),
+             fresh(partial(review.measure, language=language, with_review=False)))
+            for _ in range(ROUNDS)
+        ]  # fmt: skip
+        of = [felt for felt, _ in both], [plain for _, plain in both]
+        drawn, all_ = (statistics.median(getattr(felt, name) for felt in of[0]) for name in ("shown", "shown_all"))
+        what = f"{language}: {review.LINES} lines, {review.HUNKS} hunks: drawn, with all colours"
+        line(what, f"{drawn:.1f} ms, {all_:.1f} ms", "<= 50 ms")
+        ours, floor = ([statistics.median(getattr(felt.jumps, name) for felt in felts)
+                        for name in ("ran", "drawn", "all")] for felts in of)  # fmt: skip
+        line("  next hunk: found, drawn, with all colours", " ".join(f"{one:.2f}" for one in ours) + " ms", "<= 5 ms")
+        line("  the same cursor movements, plain", " ".join(f"{one:.2f}" for one in floor) + " ms", "")
+        for name, words in (("latency", "until it is seen"), ("cpu", "Neovim's processor time")):
+            mine, plain = (statistics.median(getattr(felt.typed, name) for felt in felts) for felts in of)
+            figure = f"{mine:.2f} ms, {plain:.2f} ms"
+            line(f"  a key typed, {words}: ours, plain", figure, "<= 1 ms more")
+
+
+BENCHES = {
+    "start": bench_start,
+    "streams": bench_streams,
+    "pipeline": bench_pipeline,
+    "files": bench_files,
+    "review": bench_review,
+}
 
 
 def main() -> None:

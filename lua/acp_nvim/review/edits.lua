@@ -7,12 +7,11 @@ local M = {}
 
 local api = vim.api
 
----@class acp.Edit
----@field from string state before it
----@field state string state after it
----@field first integer
----@field count integer lines after the first ones that were replaced
----@field added integer lines that took their place
+---@class acp.Step either a state that the buffer was in, or a change that followed
+---@field state? string
+---@field first? integer
+---@field count? integer lines after the first ones that were replaced
+---@field added? integer lines that took their place
 
 ---@class acp.Attached
 ---@field path string
@@ -21,7 +20,7 @@ local api = vim.api
 ---@field changed? { first: integer, last: integer, old_last: integer } lines that are others since: from, up to, up to before
 ---@field due integer when it is time to tell, in milliseconds of the loop
 ---@field timer uv.uv_timer_t
----@field told acp.Edit[] the last ones, by which rows of earlier states are found again
+---@field steps acp.Step[] the last ones, ours too, by which rows of earlier states are found again
 ---@field ours integer how often we are at it
 
 ---@type table<integer, acp.Attached>
@@ -38,10 +37,20 @@ local function is_void(bufnr)
   return api.nvim_buf_line_count(bufnr) == 1 and #text.lines(bufnr) == 0
 end
 
+---@param one acp.Attached
+---@param new acp.Step
+local function step(one, new)
+  if #one.steps == limits.edit_steps then
+    one.steps = {} -- what was told of earlier states is asked for again
+  end
+  one.steps[#one.steps + 1] = new
+end
+
 ---@param bufnr integer
 ---@param one acp.Attached
 local function sync(bufnr, one)
   one.state, one.is_void, one.changed = text.state(bufnr), is_void(bufnr), nil
+  step(one, { state = one.state })
 end
 
 ---@param bufnr integer
@@ -60,15 +69,18 @@ end
 
 ---@param bufnr integer
 ---@param one acp.Attached
----@return { from: string, state: string, first: integer, count: integer, lines: string[] }
+---@return { path: string, from: string, state: string, first: integer, count: integer, lines: string[] }
 local function edit_of(bufnr, one)
   local changed = one.changed or { first = 0, last = 0, old_last = 0 }
-  local count = changed.old_last - changed.first
+  if one.changed and one.is_void then -- a line of the buffer, none of the text
+    changed = { first = 0, last = -1, old_last = 0 }
+  end
   return {
+    path = one.path,
     from = one.state,
     state = text.state(bufnr),
     first = changed.first,
-    count = one.is_void and math.max(count - 1, 0) or count, -- a line of the buffer, none of the text
+    count = changed.old_last - changed.first,
     lines = is_void(bufnr) and {} or lines_of(bufnr, changed.first, changed.last),
   }
 end
@@ -81,20 +93,8 @@ function M.flush(bufnr)
     return
   end
   local edit = edit_of(bufnr, one)
-  local was = one.changed or { first = 0, last = 0, old_last = 0 }
-  table.insert(one.told, {
-    from = edit.from,
-    state = edit.state,
-    first = was.first,
-    count = was.old_last - was.first,
-    added = was.last - was.first,
-  })
-  if #one.told > limits.edits then
-    table.remove(one.told, 1)
-  end
   sync(bufnr, one)
   if host.channel() then
-    edit.path, edit.lines = one.path, edit.lines
     host.send("edited", edit)
   end
 end
@@ -165,6 +165,7 @@ local function listeners(bufnr)
       if attached[bufnr] ~= mine then
         return true
       end
+      step(mine, { first = first, count = old_last - first, added = last - first })
       if mine.ours == 0 then
         widen(mine, first, old_last, last)
       end
@@ -196,7 +197,7 @@ function M.attach(bufnr, path)
     return
   end
   local timer = assert(vim.uv.new_timer())
-  attached[bufnr] = { path = path, state = "", is_void = false, due = 0, timer = timer, told = {}, ours = 0 }
+  attached[bufnr] = { path = path, state = "", is_void = false, due = 0, timer = timer, steps = {}, ours = 0 }
   sync(bufnr, attached[bufnr])
   api.nvim_buf_attach(bufnr, false, listeners(bufnr))
 end
@@ -240,15 +241,17 @@ function M.ours(bufnr, run)
   return result
 end
 
----@param edits acp.Edit[]
+---@param steps acp.Step[]
+---@param after integer index
 ---@param row integer
 ---@return integer
-local function moved(edits, row)
-  for _, edit in ipairs(edits) do
-    if row >= edit.first + edit.count then
-      row = row + edit.added - edit.count
-    elseif row > edit.first then
-      row = math.min(row, edit.first + edit.added)
+local function moved(steps, after, row)
+  for index = after + 1, #steps do
+    local one = steps[index]
+    if one.first and row >= one.first + one.count then
+      row = row + one.added - one.count
+    elseif one.first and row > one.first then
+      row = math.min(row, one.first + one.added)
     end
   end
   return row
@@ -260,17 +263,11 @@ end
 ---@return (fun(row: integer): integer)? nil when that state is not known
 function M.rows_since(bufnr, state)
   M.flush(bufnr)
-  local one = attached[bufnr]
-  if not one or state == text.state(bufnr) then
-    return one and function(row)
-      return row
-    end or nil
-  end
-  for index, edit in ipairs(one.told) do
-    if edit.from == state then
-      local since = vim.list_slice(one.told, index)
+  local steps = attached[bufnr] and attached[bufnr].steps or {}
+  for index = #steps, 1, -1 do
+    if steps[index].state == state then
       return function(row)
-        return moved(since, row)
+        return moved(steps, index, row)
       end
     end
   end

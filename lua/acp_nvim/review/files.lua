@@ -27,6 +27,7 @@ end
 
 ---@param bufnr integer
 local function leave(bufnr)
+  asked[followed[bufnr] or ""] = nil
   followed[bufnr] = nil
   edits.detach(bufnr)
   marks.clear(bufnr)
@@ -57,6 +58,34 @@ local function draw(bufnr, review)
   end
 end
 
+---@return table<string, integer> real path -> buffer, a modified one before others of the same file
+local function by_path()
+  local found = {}
+  for _, bufnr in ipairs(lookup.file_buffers()) do
+    local path = lookup.real_path(bufnr)
+    if not found[path] or vim.bo[bufnr].modified then
+      found[path] = bufnr
+    end
+  end
+  return found
+end
+
+---@type table<string, integer>? the same, while a batch of events is applied
+local buffers
+
+---@param path string
+---@return integer? bufnr loaded
+local function buffer_of(path)
+  if not buffers then
+    buffers = by_path()
+    vim.schedule(function()
+      buffers = nil
+    end)
+  end
+  local bufnr = buffers[path]
+  return bufnr and api.nvim_buf_is_loaded(bufnr) and bufnr or nil
+end
+
 ---@param path string
 local function forget(path)
   reviews[path], asked[path] = nil, nil
@@ -67,14 +96,33 @@ local function forget(path)
   end
 end
 
+---The host leaves out what is empty.
 ---@param review acp.Review
-function M.told(review)
-  local path = review.path
-  if review.operation == "none" then
-    forget(path)
-    return changed(path)
+local function complete(review)
+  review.sessions = review.sessions or {}
+  review.added, review.removed = review.added or 0, review.removed or 0
+  for _, hunk in ipairs(review.hunks or {}) do
+    hunk.id, hunk.first, hunk.count = hunk.id or 0, hunk.first or 0, hunk.count or 0
+    hunk.old, hunk.by = hunk.old or {}, hunk.by or "agent"
+    hunk.theirs = hunk.theirs or (hunk.by == "conflict" and {} or nil)
   end
-  local bufnr = lookup.find(path)
+end
+
+---@param review acp.Review
+local function told_none(review)
+  local path = review.path
+  local bufnr = review.hunks and buffer_of(path)
+  reviews[path] = nil
+  if bufnr then
+    draw(bufnr, review) -- the user may undo what has ended the review: it is still followed
+  else
+    forget(path)
+  end
+end
+
+---@param review acp.Review
+local function told_some(review)
+  local path, bufnr = review.path, buffer_of(review.path)
   local is_told = review.hunks ~= nil
   if not is_told and reviews[path] and bufnr and followed[bufnr] then
     review.hunks, review.state = reviews[path].hunks, reviews[path].state
@@ -85,7 +133,22 @@ function M.told(review)
   elseif bufnr and not followed[bufnr] then
     ask(path, bufnr)
   end
-  changed(path)
+end
+
+---@param review acp.Review
+function M.told(review)
+  complete(review)
+  if review.operation == "none" then
+    told_none(review)
+  else
+    told_some(review)
+  end
+  changed(review.path)
+end
+
+---@return boolean there is something to review
+function M.has_any()
+  return next(reviews) ~= nil
 end
 
 ---@return acp.Review[] sorted by path
@@ -164,10 +227,14 @@ function M.opened(bufnr)
     leave(bufnr)
     changed(before)
   end
-  if reviews[path] and not followed[bufnr] and lookup.find(path) == bufnr then
-    asked[path] = nil
-    ask(path, bufnr)
+  if not reviews[path] or followed[bufnr] then
+    return
   end
+  vim.schedule(function() -- what reads a buffer changes it several times
+    if reviews[path] and not followed[bufnr] and lookup.find(path) == bufnr then
+      ask(path, bufnr)
+    end
+  end)
 end
 
 ---@param bufnr integer that is loaded anew, or no more
@@ -175,14 +242,13 @@ local function lost(bufnr)
   local path = followed[bufnr]
   leave(bufnr)
   if path then
-    asked[path] = nil
     changed(path)
   end
 end
 
 edits.on_loss(function(bufnr)
   lost(bufnr)
-  vim.schedule(function() -- no buffer is what it will be, in the middle of this
+  vim.schedule(function() -- in the middle of this it is not what it will be
     if api.nvim_buf_is_valid(bufnr) then
       M.opened(bufnr)
     end

@@ -116,9 +116,10 @@ end
 ---Goes to the next hunk, or as many on as the count says.
 ---@param backwards? boolean
 function M.jump(backwards)
+  local count = vim.v.count1 -- which `:normal` forgets
   awaited = nil
   vim.cmd("normal! m'")
-  for _ = 1, vim.v.count1 do
+  for _ = 1, count do
     if awaited or not step(backwards == true) then
       break
     end

@@ -88,18 +88,28 @@ local function unwatch()
   sight.unwatch()
 end
 
-files.on_change(function()
-  local has_files = #files.all() > 0
-  if has_files and not watching then
-    watch()
-  end
+local is_due = false
+
+---Once for all that a batch of events tells.
+local function update()
+  is_due = false
   winbar.update()
   hint.update()
   for _, bufnr in ipairs(marks.buffers()) do
     top.refresh(bufnr)
   end
-  if not has_files and watching then
+  if watching and #marks.buffers() == 0 and not files.has_any() then
     unwatch()
+  end
+end
+
+files.on_change(function()
+  if not watching then
+    watch()
+  end
+  if not is_due then
+    is_due = true
+    vim.schedule(update)
   end
 end)
 

@@ -22,8 +22,8 @@ function M.text(_)
   end
   local count = marks.count(bufnr)
   local place = count > 0 and marks.at(bufnr, api.nvim_win_get_cursor(win)[1] - 1)
-  local hunks = ("%d hunk%s"):format(count, count == 1 and "" or "s")
-  return (" acp: %s%s  %%#AcpDiffAdded#+%d%%* %%#AcpDiffRemoved#−%d%%*"):format(
+  local hunks = count > 0 and ("%d hunk%s  "):format(count, count == 1 and "" or "s") or ""
+  return (" acp: %s%s%%#AcpDiffAdded#+%d%%* %%#AcpDiffRemoved#−%d%%*"):format(
     place and place.marked.index .. " of " or "",
     hunks,
     review.added or 0,

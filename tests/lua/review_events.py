@@ -1,0 +1,59 @@
+"""A file under review, as the host would tell of it, without a host."""
+
+from __future__ import annotations
+
+from tests.lua.conftest import RECORD
+
+STATE = "return require('acp_nvim.buffers.text').state(vim.fn.bufnr(...))"
+
+
+def hunk(id_, first, count, old=(), theirs=None):
+    """One hunk; with `theirs`: of a conflict."""
+    told = {"id": id_, "first": first, "count": count, "old": list(old)}
+    told |= {} if theirs is None else {"by": "conflict", "theirs": list(theirs)}
+    return {name: value for name, value in told.items() if value not in (0, [])}  # the host leaves out what is empty
+
+
+class Reviewed:
+    """A file that is open in an editor."""
+
+    def __init__(self, editor, name, lines):
+        self.editor = editor
+        self.path = editor.project / name
+        self.path.write_text("".join(f"{line}\n" for line in lines))
+        editor.command(f"edit {self.path}")
+        self.bufnr = editor.api("get_current_buf")
+
+    @property
+    def state(self):
+        """What the host would have as the state of the buffer."""
+        return self.editor.lua(STATE, str(self.path))
+
+    def event(self, *hunks, **given):
+        """A `review` event; rows are of the buffer as it is now."""
+        told = {"type": "review", "path": str(self.path), "operation": "modify", "sessions": [1]}
+        told |= {"added": 1, "removed": 2, "state": self.state, "hunks": list(hunks)}
+        return told | given
+
+    def tell(self, *hunks, **given):
+        """The host says that these are the hunks."""
+        self.editor.lua('require("acp_nvim.events").apply(...)', [self.event(*hunks, **given)])
+
+    def hunks(self):
+        """Where they are now: `(id, row, count)`."""
+        found = self.editor.lua("return require('acp_nvim.review.files').hunks(...)", self.bufnr)
+        return [(one["id"], one["row"], one["count"]) for one in found]
+
+    def sent(self, method):
+        """What the host was told."""
+        return [one["params"] for one in self.editor.lua("return _G.sent") if one["method"] == method]
+
+    def edited(self):
+        """What the host was told of the user's edits."""
+        return self.sent("edited")
+
+
+def recorded(editor):
+    """A recorder in place of the host; the screen keeps its size."""
+    editor.lua(RECORD.replace("vim.o.columns, vim.o.lines = 120, 40", ""))
+    return editor

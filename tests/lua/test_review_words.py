@@ -1,0 +1,44 @@
+"""The words that differ between old and new lines."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def words(editor, old, new):
+    found = editor.lua("local w = require('acp_nvim.review.words').of(...) return w and { w.old, w.new }", old, new)
+    if found is None:
+        return None
+    return tuple(
+        [spans if spans is False else [line[a:b] for a, b in spans] for line, spans in zip(lines, side, strict=True)]
+        for lines, side in zip((old, new), found, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (["a quick brown fox"], ["a quick red fox"], ([["brown"]], [["red"]])),
+        (["return value"], ["return value + 1"], ([[]], [[" + 1"]])),
+        (["f(one, two, three)"], ["f(one, 2, 3)"], ([["two, three"]], [["2, 3"]])),
+        (["same words here", "gone altogether"], ["same words there"], ([["here"], False], [["there"]])),
+        (["alpha beta"], ["wholly different text"], ([False], [False])),
+        (["x = 1", "y = 2"], ["x = 1", "new line between", "y = 3"], ([[], ["2"]], [[], False, ["3"]])),
+        (["", "indented line"], ["  indented line"], ([False, []], [["  "]])),
+    ],
+)
+def test_words(editor, old, new, expected):
+    assert words(editor, old, new) == expected
+
+
+@pytest.mark.parametrize(("old", "new"), [([], ["x"]), (["x"], []), (["x" * 30_000], ["y"])])
+def test_nothing_to_compare_or_too_much(editor, old, new):
+    assert words(editor, old, new) is None
+
+
+def test_characters_of_several_bytes_are_whole(editor):
+    old, new = "größe straße ende", "größe gasse ende"
+    found = editor.lua("local w = require('acp_nvim.review.words').of(...) return { w.old[1], w.new[1] }", [old], [new])
+    for line, spans in ((old, found[0]), (new, found[1])):
+        for start, end in spans:
+            line.encode()[start:end].decode()
