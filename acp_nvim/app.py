@@ -16,7 +16,7 @@ import msgspec
 from acp_nvim import __version__, events
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
-from acp_nvim.limits import LOG_BYTES
+from acp_nvim.limits import FRAME_SECONDS, LOG_BYTES
 from acp_nvim.messages import (
     Answer,
     Cancel,
@@ -70,6 +70,7 @@ class App:
         self._reviews.ledger.on_news = self._on_review
         self._shared = Shared(editor, self._find, self._peers, self._permissions, self._reviews)
         self._seen_directory: Path | None = None
+        self._review_is_news = False
         self._methods: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
             "hello": (Hello, self._hello),
             "open": (Open, self._open),
@@ -83,6 +84,7 @@ class App:
             "edited": (Edit, self._edited),
             "review_open": (SavedBuffer, self._review_open),
             "review_load": (Workspace, self._review_load),
+            "preview_open": (SavedBuffer, self._preview_open),
             "review": (Judge, self._judge),
             "checkpoints": (Workspace, self._list),
             "restore_plan": (Checkpoint, self._plan),
@@ -141,6 +143,7 @@ class App:
             words = f"There is no directory {one!r}: the session goes on without it (additional_directories)."
             session.narrator.notice("warn", words)
         self._tasks.start_soon(session.run)
+        session.changes.prepare()
         if agent == DEMO and wanted.agent is None:
             session.narrator.notice(
                 "info",
@@ -193,6 +196,10 @@ class App:
     def _review_load(self, wanted: Workspace) -> None:
         self._tasks.start_soon(_guarded, self._reviews.open, os.path.realpath(wanted.cwd))
 
+    def _preview_open(self, wanted: SavedBuffer) -> None:
+        for session in self._sessions.values():
+            session.requests.previews.look_again(wanted.path)
+
     def _judge(self, wanted: Judge) -> None:
         act = self._reviews.judge
         self._tasks.start_soon(_guarded, act, wanted.action, wanted.path, wanted.hunks, wanted.session)
@@ -207,6 +214,14 @@ class App:
         self._tasks.start_soon(_guarded, self._reviews.restore, os.path.realpath(wanted.cwd), wanted.id)
 
     def _on_review(self) -> None:
+        """Of many news at once the sessions tell once."""
+        if not self._review_is_news:
+            self._review_is_news = True
+            self._tasks.start_soon(self._tell_of_review)
+
+    async def _tell_of_review(self) -> None:
+        await anyio.sleep(FRAME_SECONDS)
+        self._review_is_news = False
         for session in self._sessions.values():
             session.narrator.on_facts()
 

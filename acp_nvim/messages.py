@@ -100,7 +100,8 @@ class Named(msgspec.Struct):
 
 
 class SavedBuffer(msgspec.Struct):
-    """`review_open`: a buffer of a file under review was loaded; `saved`: the user has written that buffer."""
+    """`review_open`, `preview_open`: of that file something is to be seen in its buffer, which is loaded, or another
+    one than was told; `saved`: the user has written that buffer."""
 
     path: str
 

@@ -11,6 +11,7 @@ from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure, Severity
 from acp_nvim.limits import TROUBLES
 from acp_nvim.protocol import updates
+from acp_nvim.protocol.diff import FileChange
 from acp_nvim.protocol.tool_call import ToolCallPatch
 from acp_nvim.protocol.translate_facts import compaction_message
 from acp_nvim.session import views
@@ -31,20 +32,23 @@ CHANGES_WHAT_IT_NAMES = frozenset({"edit", "delete", "move"})
 class Narrator:
     """Owns the transcript and the facts; `on_facts` is called when the session's status is different.
 
-    `on_named` hears which files (absolute paths) a tool call may change, `on_wrote` which it says that it has changed;
-    `on_done` hears that one is done that may have changed any.
+    `on_named` hears which files (absolute paths) a tool call may change, and how; `on_wrote` which it has changed;
+    `on_done` hears that one is done that may have changed any. `on_call` hears which one is different, whatever it is;
+    `on_redraw` that the editor wants to know everything again.
     """
 
     def __init__(self, key: int, cwd: str, editor: Editor, on_facts: Callable[[], None]) -> None:
         self.transcript = Transcript(key)
         self.facts = Facts()
         self._key = key
-        self._cwd = cwd
+        self.cwd = cwd
         self._editor = editor
         self.on_facts = on_facts
-        self.on_named: Callable[[list[str]], None] = lambda paths: None
+        self.on_named: Callable[[list[tuple[str, FileChange | None]]], None] = lambda files: None
         self.on_wrote: Callable[[list[str]], None] = lambda paths: None
         self.on_done: Callable[[], None] = lambda: None
+        self.on_call: Callable[[str], None] = lambda tool_call_id: None
+        self.on_redraw: Callable[[], None] = lambda: None
         self._commands: events.Commands | None = None
         self._unknown_kinds: set[str] = set()
 
@@ -80,6 +84,7 @@ class Narrator:
                 self._tool_call(update)
             case updates.ToolCallContentAdded():
                 self.transcript.add_content(update)
+                self.on_call(update.tool_call_id)
             case updates.TerminalChanged() | updates.TerminalPrinted():
                 self.transcript.terminal(update)
             case updates.PlanReplaced():
@@ -123,6 +128,7 @@ class Narrator:
             self.publish(event)
         self.publish(self._commands)
         self.on_facts()
+        self.on_redraw()
 
     def publish(self, event: events.Event | None) -> None:
         """Tell the editor; tool calls that changed before come first."""
@@ -134,16 +140,17 @@ class Narrator:
         call, different = self.transcript.tool_call(changed)
         if not different:
             return
+        self.on_call(call.tool_call_id)
         if changed.patch.locations:
             place = views.places(call.locations)[-1]
-            path = os.path.join(self._cwd, place.path)  # which leaves an absolute one as it is
+            path = os.path.join(self.cwd, place.path)  # which leaves an absolute one as it is
             self.publish(events.Location(session=self._key, path=path, line=place.line))
         if call.kind not in WRITES_FILES:
             return
-        paths = [os.path.join(self._cwd, path) for path in call.paths()]
-        self.on_named(paths)
+        named = [(os.path.join(self.cwd, path), change) for path, change in call.files()]
+        self.on_named(named)
         if call.finished and call.kind in CHANGES_WHAT_IT_NAMES:
-            self.on_wrote(paths)
+            self.on_wrote([path for path, _ in named])
         if call.finished:
             self.publish(events.FilesMaybeChanged(session=self._key))
             self.on_done()

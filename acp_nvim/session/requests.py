@@ -21,9 +21,10 @@ from acp_nvim.session.granted_commands import GrantedCommands, Seen
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
 from acp_nvim.session.permission_requests import PermissionRequests
+from acp_nvim.session.previews import Previews
 from acp_nvim.session.session_answers import SessionAnswers
-from acp_nvim.session.terminals import AgentTerminals
 from acp_nvim.session.shared import Shared
+from acp_nvim.session.terminals import AgentTerminals
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.wire.facts import CancelledPermissionOutcome, RequestPermissionResponse, SelectedPermissionOutcome
 from acp_nvim.workspace.last_seen import LastSeen
@@ -46,6 +47,7 @@ class AgentRequests:
         self.rejected: set[str] = set()
         self._narrator = narrator
         self._transcript = narrator.transcript
+        self.previews = Previews(narrator, shared.reviews.files, roots, shared.reviews.tasks)
         answers = SessionAnswers(self.permissions)
         self.files = AgentFiles(narrator, shared.reviews, roots, seen, Outside(roots, answers), changes.log)
         self._granted = GrantedCommands(narrator.transcript, roots.directories[0])
@@ -76,7 +78,9 @@ class AgentRequests:
         seen = self._granted.seen(asked)
         if seen.hidden is not None:
             asked = msgspec.structs.replace(asked, command=seen.hidden.line, cwd=seen.hidden.cwd)
-        return self._decide(self._ask(asked), seen)
+        pending = self._ask(asked)
+        self.previews.begin(pending)
+        return self._decide(pending, seen)
 
     def _ask(self, asked: PermissionAsked) -> PendingPermission:
         options = [events.Option(one.option_id, one.name, one.kind) for one in asked.options]
@@ -89,6 +93,8 @@ class AgentRequests:
             chosen = await self.permissions.answer(pending)
         except anyio.get_cancelled_exc_class():
             chosen = None  # withdrawn (`$/cancel_request`): the answer says so itself (v2 "Tool Calls")
+        finally:
+            self.previews.end(pending)
         if chosen is None:
             return RequestPermissionResponse(outcome=CancelledPermissionOutcome())
         if chosen.kind.startswith("reject"):

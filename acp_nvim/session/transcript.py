@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from acp_nvim import events
 from acp_nvim.errors import Severity
+from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.terminal import Terminal
 from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall
 from acp_nvim.protocol.updates import (
@@ -153,6 +154,14 @@ class Transcript:
         """A tool call as it stands, if there is one of that id."""
         number = self._calls.get(tool_call_id)
         return None if number is None else self._call_at(number).call
+
+    def diffs(self, tool_call_id: str) -> list[Diff]:
+        """What a tool call would change, or has changed, as far as it shows it."""
+        number = self._calls.get(tool_call_id)
+        if number is None:
+            return []
+        block = self._call_at(number)
+        return [one for one in block.call.content if isinstance(one, Diff)] or list(block.past_diffs)
 
     def unfinished(self) -> list[str]:
         """The ids of the running turn's tool calls that are still open."""

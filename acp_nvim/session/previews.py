@@ -1,0 +1,166 @@
+"""Shows in the files themselves what waiting permission requests ask to do to them; changes nothing there."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+
+import anyio.abc
+import anyio.to_thread
+
+from acp_nvim.permissions.pending import PendingPermission
+from acp_nvim.protocol.diff import Diff, FileChange
+from acp_nvim.review.outlook import Outlook, outlook
+from acp_nvim.review_events import Preview, PreviewDone
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.workspace import disk
+from acp_nvim.workspace.open_files import OpenFiles
+from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError, NotAllowedError
+from acp_nvim.workspace.roots import Roots
+
+log = logging.getLogger(__name__)
+
+FROM_ANOTHER = ("move", "copy")
+"""Operations whose text is that of the old path."""
+
+
+class _Waiting:
+    """A request that is not answered, and what was told of it, by path."""
+
+    def __init__(self, request: PendingPermission) -> None:
+        self.request = request
+        self.diffs: list[Diff] = []
+        self.told: dict[str, Preview] = {}
+        self.wanted = 0
+        self.is_busy = False
+
+
+class Previews:
+    """Of the requests of one session."""
+
+    def __init__(self, narrator: Narrator, files: OpenFiles, roots: Roots, tasks: anyio.abc.TaskGroup) -> None:
+        self._narrator = narrator
+        self._files = files
+        self._roots = roots
+        self._tasks = tasks
+        self._waiting: dict[int, _Waiting] = {}
+        narrator.on_call, narrator.on_redraw = self._call_changed, self._tell_again
+
+    def __repr__(self) -> str:
+        return f"<Previews of requests {list(self._waiting)}>"
+
+    def begin(self, request: PendingPermission) -> None:
+        """It was shown in the chat, and waits."""
+        if not request.answered:
+            one = self._waiting[request.id] = _Waiting(request)
+            self._look(one)
+
+    def end(self, request: PendingPermission) -> None:
+        """It waits no more."""
+        one = self._waiting.pop(request.id, None)
+        if one is not None and one.told:
+            self._narrator.publish(PreviewDone(session=request.session, request=request.id))
+
+    def look_again(self, path: str) -> None:
+        """The editor has another text of that file (a real path) than was told."""
+        for one in self._waiting.values():
+            if any(path in (told.path, told.old_path) for told in one.told.values()):
+                self._look_soon(one)
+
+    def _call_changed(self, tool_call_id: str) -> None:
+        for one in self._waiting.values():
+            if one.request.tool_call_id == tool_call_id:
+                self._look(one)
+
+    def _tell_again(self) -> None:
+        for one in self._waiting.values():
+            self._look_soon(one)
+
+    def _look(self, one: _Waiting) -> None:
+        """Tell what is new, if there is any."""
+        diffs = self._narrator.transcript.diffs(one.request.tool_call_id)
+        if diffs != one.diffs:
+            one.diffs = diffs
+            self._look_soon(one)
+
+    def _look_soon(self, one: _Waiting) -> None:
+        one.wanted += 1
+        if not one.is_busy:
+            one.is_busy = True
+            self._tasks.start_soon(self._tell, one)
+
+    async def _tell(self, one: _Waiting) -> None:
+        """Until what was told is what is wanted, or the request waits no more."""
+        done = 0
+        try:
+            while done != one.wanted and self._waiting.get(one.request.id) is one:
+                done = one.wanted
+                found = [await self._preview(one, path, changes) for path, changes in self._by_path(one.diffs).items()]
+                if done == one.wanted and self._waiting.get(one.request.id) is one:
+                    self._publish(one, found)
+        except Exception:  # the request is shown in the chat, and can be answered there
+            log.exception("previews of %r", one.request)
+        finally:
+            one.is_busy = False
+
+    def _publish(self, one: _Waiting, found: Sequence[Preview]) -> None:
+        paths = {preview.path for preview in found}
+        for path, told in one.told.items():
+            if path not in paths:  # it is not asked for any more
+                gone = Preview(
+                    session=told.session, request=told.request, path=path, operation="none", exists=False, hunks=[]
+                )
+                self._narrator.publish(gone)
+        one.told = {preview.path: preview for preview in found}
+        for preview in found:
+            self._narrator.publish(preview)
+
+    def _by_path(self, diffs: Sequence[Diff]) -> dict[str, list[FileChange]]:
+        """The changes of each file of the session, by real path."""
+        found: dict[str, list[FileChange]] = {}
+        for change in (change for diff in diffs for change in diff.changes):
+            path = None if change.operation == "patch" else self._real(change.path)
+            if path is not None:
+                found.setdefault(path, []).append(change)
+        return found
+
+    def _real(self, path: str) -> str | None:
+        """None for what is not the session's."""
+        try:
+            return self._roots.resolve(os.path.join(self._narrator.cwd, path))
+        except NotAllowedError:
+            return None
+
+    async def _preview(self, one: _Waiting, path: str, changes: list[FileChange]) -> Preview:
+        operation, other = changes[-1].operation, changes[-1].old_path
+        old_path = self._real(other) if other is not None and operation in FROM_ANOTHER else None
+        state, exists = None, True
+        try:
+            state, text = await self._text(old_path or path)
+            exists = text is not None
+            shown = await anyio.to_thread.run_sync(outlook, text, changes)
+        except FileRefusedError as error:
+            shown = Outlook([], str(error))
+        return Preview(
+            session=one.request.session,
+            request=one.request.id,
+            path=path,
+            operation=operation,
+            exists=exists,
+            hunks=shown.hunks,
+            state=state,
+            old_path=old_path,
+            note=shown.note,
+        )
+
+    async def _text(self, path: str) -> tuple[str | None, str | None]:
+        """The state of the file's buffer, if it is loaded, and its text, if there is one. Raises `FileRefusedError`."""
+        async with self._files.alone(path):
+            buffer = await self._files.read(path)
+        if buffer is not None:
+            return buffer.state, buffer.text
+        try:
+            return None, (await disk.read(path)).text
+        except NoSuchFileError:
+            return None, None
