@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from acp_nvim.protocol.diff import Diff
+from acp_nvim.protocol.diff import Diff, FileChange
 from acp_nvim.wire.content import ContentBlock
 
 FINISHED = frozenset({"completed", "failed", "cancelled", "rejected", "unfinished"})
@@ -91,10 +91,10 @@ class ToolCall(msgspec.Struct, kw_only=True):
         """One more item of content (`tool_call_content_chunk`)."""
         self.content.append(item)
 
-    def paths(self) -> list[str]:
-        """The files that it names, as it names them: where it works, and what its diffs change."""
+    def files(self) -> list[tuple[str, FileChange | None]]:
+        """The files that it names, as it names them: what its diffs change, and where else it works."""
         changes = [change for item in self.content if isinstance(item, Diff) for change in item.changes]
-        return [*(location.path for location in self.locations), *(change.path for change in changes)]
+        return [*((change.path, change) for change in changes), *((one.path, None) for one in self.locations)]
 
     @property
     def finished(self) -> bool:

@@ -101,9 +101,10 @@ class OwnedLines:
 
     def put_back(self, base: list[str], current: list[str], runs: Sequence[Run]) -> bool:
         """This is what there was; whether the set of runs is another one."""
-        before = [run.id for run in self.runs]
-        self.base, self.current, self.runs = base, current, list(runs)
-        return before != [run.id for run in runs]
+        before, known = [run.id for run in self.runs], self._known(self.runs, _START)
+        self.base, self.current = base, current
+        self.runs = self._named(runs, _START, known)
+        return before != [run.id for run in self.runs]
 
     def keep(self, ids: Collection[int]) -> None:
         """The lines of these runs are accepted."""
@@ -179,16 +180,19 @@ class OwnedLines:
         self, runs: Sequence[Run], place: _Place, known: dict[tuple[str, ...], deque[tuple[int, int]]]
     ) -> list[Run]:
         """`runs`, with the ids of known ones of the same lines as long as these are in the same order."""
-        named, last = [], -1
+        named: dict[int, Run] = {}
+        last = -1
         for run, lines in self._contents(runs, place):
-            same = known.get(lines, ())
+            same = known.get(lines, deque())
             while same and same[0][0] <= last:
                 same.popleft()
+            run_id = run.id
             if same:
                 last, run_id = same.popleft()
-                run = msgspec.structs.replace(run, id=run_id)
-            named.append(run)
-        return named
+            if run_id in named:  # of two runs with the same lines one is gone, and the other has its id
+                run_id = next(self._ids)
+            named[run_id] = msgspec.structs.replace(run, id=run_id)
+        return list(named.values())
 
     def _carry(self, place: _Place, first: int, last: int, new: list[str]) -> tuple[bool, Splice]:
         """The user put `new` in the place of the current lines `[first:last]`; as `user`."""

@@ -76,8 +76,8 @@ def divide(draft: Draft, runs: Sequence[Run], removed: list[str], where: Cut, ne
     first_left = first if where.left == first.added else None
     last_left = last if where.right == last.added else None
     if not new:
-        only = first_left if len(runs) == 1 and where.left + where.right == first.added else None
-        draft.run(removed, where.left + where.right, only)
+        same = first if len(runs) == 1 or not where.right else last if not where.left else None
+        draft.run(removed, where.left + where.right, same)
         return
     pairs = _again(removed, new, where.removed)
     if not pairs:

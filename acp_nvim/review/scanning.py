@@ -5,8 +5,10 @@ from __future__ import annotations
 import anyio
 import anyio.to_thread
 
+from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.contents import Contents
 from acp_nvim.review.file_on_disk import look_at
+from acp_nvim.review.unapplied import unapplied
 from acp_nvim.review.witness import Witness
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
@@ -56,6 +58,21 @@ class FirstTouch:
             if found is not None and found.data is not None:
                 was = contents.put(found.data, found.blob.mode)
             self._was.setdefault(path, was)
+
+    async def shown(self, contents: Contents, path: str, change: FileChange) -> None:
+        """The agent shows what it does to the file; if that was done before we looked, the diff says what was there."""
+        await self.named(contents, path)
+        found = await anyio.to_thread.run_sync(look_at, path)
+        if found is None or found.blob != self._was.get(path):
+            return
+        content = await contents.look(path, found.blob)
+        if content.text is None:
+            return
+        before = await anyio.to_thread.run_sync(unapplied, content.text, change)
+        if before is not None:
+            is_new = all(piece.old_text is None for piece in change.pieces)
+            text = contents.put_text(path, before, content.encoding, found.blob.mode)
+            self._was[path] = None if is_new and not before else text.blob
 
     async def scan(self) -> None:
         """Tell the witness which of them are others now; the next turn begins anew."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 
 import anyio
 
@@ -14,6 +15,7 @@ from acp_nvim.limits import (
     SNAPSHOT_WAIT_SECONDS,
     SNAPSHOT_WORDS_SECONDS,
 )
+from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.checkpoints import Checkpoint, file_views
 from acp_nvim.review.counting import count
 from acp_nvim.review.keeping import kept
@@ -38,6 +40,7 @@ class TurnChanges:
         self._narrator = narrator
         self._touched = FirstTouch(reviews.witness)
         self._prompt = ""
+        self._is_blind = False  # without snapshots
         self._closing = 0
         self._closed = anyio.Event()
         self._wanted = anyio.Event()
@@ -67,6 +70,7 @@ class TurnChanges:
                 await self._prepare()
                 tasks.cancel_scope.cancel()
         if waiting.cancelled_caught:
+            self._is_blind = True
             self._complain(f"it took longer than {SNAPSHOT_WAIT_SECONDS:g} s")
         self.begun(prompt)
 
@@ -81,13 +85,11 @@ class TurnChanges:
         """Files may be others now: a tool call, or a command, is done."""
         self._wanted.set()
 
-    def named(self, paths: Sequence[str]) -> None:
-        """The agent says that it works on these files (absolute paths)."""
-        for path in paths:
-            try:
-                self._reviews.tasks.start_soon(self._name, self._roots.resolve(path))
-            except NotAllowedError:
-                continue  # not ours to look at
+    def named(self, files: Sequence[tuple[str, FileChange | None]]) -> None:
+        """The agent says that it works on these files (absolute paths), and what it does to them."""
+        for path, change in files:
+            with suppress(NotAllowedError):  # not ours to look at
+                self._reviews.tasks.start_soon(self._name, self._roots.resolve(path), change)
 
     def end(self, goes_on: bool) -> None:
         """The turn is over; the agent may go on in the background."""
@@ -105,8 +107,12 @@ class TurnChanges:
             await self._reviews.open(directory)
         await self._scan()
 
-    async def _name(self, path: str) -> None:
-        await self._touched.named(self._reviews.contents(path), path)
+    async def _name(self, path: str, change: FileChange | None) -> None:
+        contents = self._reviews.contents(path)
+        if change is None or not self._is_blind:
+            await self._touched.named(contents, path)
+        else:
+            await self._touched.shown(contents, path, change)
 
     async def _look_again(self, until: anyio.CancelScope) -> None:
         """While the turn runs: after what may have changed something, not all the time."""
@@ -135,10 +141,12 @@ class TurnChanges:
         await self._touched.scan()  # what git does not see; it knows better what the rest was
 
     async def _scan(self) -> None:
+        self._is_blind = False
         for directory in self._roots.outermost:
             try:
                 await self._reviews.workspace(directory).scanner.scan()
             except SnapshotError as error:
+                self._is_blind = True
                 self._complain(f"{directory}: {error}")
 
     async def _close(self, goes_on: bool) -> None:
