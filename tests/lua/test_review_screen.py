@@ -215,6 +215,9 @@ def test_the_hint_has_the_users_keys_and_is_short_where_there_is_no_room(screen)
     file.editor.type("j")
     row, _ = file.editor.wait_for("hunk 2/2")
     assert file.editor.rows()[row].endswith("hunk 2/2")
+    file.editor.command("set wrap")
+    file.editor.lua("vim.fn.setline(2, ('x'):rep(90))")
+    file.editor.wait_for("hunk 2/2 · <C-y> keep · gn next")
 
 
 def test_nothing_of_it_when_it_is_switched_off(screen):

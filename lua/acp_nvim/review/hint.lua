@@ -1,5 +1,6 @@
 -- Says beside the hunk under the cursor which one it is, and which keys it has.
 local config = require("acp_nvim.config")
+local limits = require("acp_nvim.limits")
 local marks = require("acp_nvim.review.marks")
 
 local M = {}
@@ -40,12 +41,10 @@ end
 ---@param text string
 ---@return string shorter, where the window has no room for it
 local function fitting(win, row, text)
-  if vim.wo[win].wrap then
-    return text
-  end
   local info = vim.fn.getwininfo(win)[1]
   local line = api.nvim_buf_get_lines(info.bufnr, row, row + 1, false)[1] or ""
-  local room = info.width - info.textoff - vim.fn.strdisplaywidth(line:sub(1, info.width * 4))
+  local width, used = info.width - info.textoff, vim.fn.strdisplaywidth(line:sub(1, limits.line_bytes))
+  local room = width - (vim.wo[win].wrap and used > 0 and (used - 1) % width + 1 or used)
   return vim.fn.strdisplaywidth(text) <= room and text or (text:match("^  hunk %d+/%d+"))
 end
 

@@ -58,24 +58,30 @@ local function set(win, value)
 end
 
 ---@param win integer
+---@return boolean it says something of ours now
 local function update(win)
   if not api.nvim_win_is_valid(win) or api.nvim_win_get_config(win).relative ~= "" then
-    return
+    return false
   end
   local value, is_ours = own(get(win))
   if config.get().review.winbar and files.of_buffer(api.nvim_win_get_buf(win)) then
     set(win, value and value .. OVER_LOCAL or vim.go.winbar .. OVER_GLOBAL)
+    return true
   elseif is_ours then
     set(win, value or "")
   end
+  return false
 end
 
 ---Makes all windows say what is so now.
 function M.update()
+  local is_seen = false
   for _, win in ipairs(api.nvim_list_wins()) do
-    update(win)
+    is_seen = update(win) or is_seen
   end
-  vim.cmd("redrawstatus!")
+  if is_seen then
+    vim.cmd("redrawstatus!") -- the counts may be others, the option is the same
+  end
 end
 
 return M
