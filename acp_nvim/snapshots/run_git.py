@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import anyio
 import anyio.abc
 
 from acp_nvim.limits import GIT_ERROR_CHARS, READ_BYTES
+from acp_nvim.process import group
 from acp_nvim.snapshots.failures import GitFailedError, SnapshotError
 
 NO_SPACE = "no space is left where the snapshots are kept"
@@ -53,10 +55,10 @@ async def run_git(
     """
     process = await _start(["git", *arguments], cwd or str(directory), _environment(directory, cwd, env or {}))
     said, output = Output(), output or Output()
-    async with process, anyio.create_task_group() as group:
-        group.start_soon(_feed, process, stdin)
-        group.start_soon(_collect, process, process.stderr, said)
-        group.start_soon(_collect, process, process.stdout, output)
+    async with process, anyio.create_task_group() as tasks:
+        tasks.start_soon(_feed, process, stdin)
+        tasks.start_soon(_collect, process, process.stderr, said)
+        tasks.start_soon(_collect, process, process.stdout, output)
     if process.returncode != 0 and not output.full:
         raise _failure(arguments, process.returncode, said.data)
     return output.data
@@ -92,7 +94,8 @@ async def _collect(process: anyio.abc.Process, stream: anyio.abc.ByteReceiveStre
             into.add(await stream.receive(READ_BYTES))
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             return
-    process.kill()
+    # not `process.kill`: that may reap a process which has just ended, and asyncio would not know how it ended
+    group.send({process.pid}, signal.SIGKILL)
 
 
 def _failure(arguments: Sequence[str], code: int | None, said: bytes) -> SnapshotError:

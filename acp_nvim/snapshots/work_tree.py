@@ -73,7 +73,7 @@ class WorkTree:
             {self._below(path): entry for path, entry in changes.items()},
             [self._below(path[:-1]) for path in ours if path.endswith(b"/")],
             [one.path for one in found if one.left_out is not None],
-            number + len(names.others),
+            number + sum(not path.endswith(b"/") for path in names.others),
         )
 
     def forget(self) -> None:

@@ -1,0 +1,93 @@
+"""Trees are git's own, and a change of one is what a plain dictionary of paths says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_nvim.snapshots.objects import BLOB, TREE, LooseObjects, object_id
+from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, FILE, Entry, TreeEditor, format_tree, parse_tree
+from tests.core.snapshots.workspaces import git, repository
+
+NAMES = [b"a", b"a.b", b"a-", b"a0", b"b", b"\xff\n", b"a b"]
+PATHS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map(b"/".join)
+ENTRIES = st.integers(1, 3).map(lambda number: Entry(FILE, f"{number:040x}"))
+CHANGES = st.dictionaries(PATHS, st.none() | ENTRIES, max_size=8)
+
+
+class Memory:
+    """Objects by id."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+        self.editor = TreeEditor(self.objects.__getitem__, self._write)
+
+    def _write(self, data: bytes) -> str:
+        oid = object_id(TREE, data)
+        self.objects[oid] = data
+        return oid
+
+    def files(self, tree: str | None) -> dict[bytes, Entry]:
+        """All of them, by path."""
+        found: dict[bytes, Entry] = {}
+        for name, entry in parse_tree(self.objects[tree]).items() if tree else ():
+            if entry.mode == DIRECTORY:
+                below = self.files(entry.oid)
+                assert below, "an empty directory"
+                found |= {name + b"/" + path: one for path, one in below.items()}
+            else:
+                found[name] = entry
+        return found
+
+
+def changed(files: dict[bytes, Entry], changes: dict[bytes, Entry | None]) -> dict[bytes, Entry]:
+    """What is a file has nothing below it; what is removed, or is a file now, had everything below it removed."""
+    files = dict(files)
+    for path in sorted(changes, key=lambda path: path.count(b"/")):
+        if any(changes.get(above) for above in parents(path)):
+            continue
+        for old in [old for old in files if old == path or old.startswith(path + b"/")]:
+            del files[old]
+        entry = changes[path]
+        if entry is not None:
+            for above in parents(path):
+                files.pop(above, None)
+            files[path] = entry
+    return files
+
+
+def parents(path: bytes) -> list[bytes]:
+    names = path.split(b"/")
+    return [b"/".join(names[:number]) for number in range(1, len(names))]
+
+
+@given(CHANGES, CHANGES)
+def test_a_change_is_that_of_a_dictionary(base: dict[bytes, Entry | None], changes: dict[bytes, Entry | None]) -> None:
+    memory = Memory()
+    first = memory.editor.change(None, base)
+    assert memory.files(first) == changed({}, base)
+    second = memory.editor.change(first, changes)
+    expected = changed(changed({}, base), changes)
+    assert memory.files(second) == expected
+    assert memory.editor.change(None, expected) == second  # one way to write a tree
+    for path in {*base, *changes} if second is not None else ():
+        found = memory.editor.find(second, path)
+        assert (found if found is None or found.mode != DIRECTORY else None) == expected.get(path)
+
+
+def test_git_reads_what_we_write(tmp_path: Path) -> None:
+    root = repository(tmp_path / "w")
+    loose = LooseObjects(root / ".git" / "objects")
+    blob = loose.write(BLOB, b"text")
+    deep = loose.write(TREE, format_tree({b"z": Entry(FILE, blob)}))
+    tree = loose.write(
+        TREE, format_tree({b"a": Entry(DIRECTORY, deep), b"a.b": Entry(FILE, blob), b"a0": Entry(FILE, blob)})
+    )
+    git(root, "fsck", "--strict", tree)
+    assert git(root, "ls-tree", "-r", "--name-only", tree).split() == ["a.b", "a/z", "a0"]
+    assert git(root, "write-tree").strip() == object_id(TREE, b"") == EMPTY
+    read = loose.read(tree)
+    assert read is not None
+    assert list(parse_tree(read)) == [b"a.b", b"a", b"a0"]
