@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tests.bench import files, pipeline, review, starting, streaming
+from tests.bench import files, pipeline, review, snapshots, starting, streaming
 
 T = TypeVar("T")
 ROUNDS = 5
@@ -108,12 +108,28 @@ def bench_review() -> None:
             line(f"  a key typed, {words}: ours, plain", figure, "<= 1 ms more")
 
 
+def bench_snapshots() -> None:
+    """What it costs to know all files of a repository; plain git, on the same files, in turns."""
+    rounds = [fresh(snapshots.run) for _ in range(3)]
+    ours, floor = (statistics.median(getattr(one, name) for one in rounds) * 1000 for name in ("first", "add"))
+    figure = f"{ours:.0f} ms, {floor:.0f} ms: {ours / floor:.2f} x"
+    line(f"the first snapshot of {snapshots.FILES} files, the floor", figure, "<= 2 x git add -A && git write-tree")
+    for what, name in (("nothing changed", "same"), (f"{snapshots.CHANGED} files changed", "changed")):
+        ours = snapshots.median([seconds for one in rounds for seconds in getattr(one, name)])
+        floor = snapshots.median([seconds for one in rounds for seconds in getattr(one, f"status_{name}")])
+        figure = f"{ours:.1f} ms, {floor:.1f} ms: {ours / floor:.2f} x"
+        line(f"  a later one, {what}, the floor", figure, "<= 1.5 x git status")
+    found = snapshots.median([seconds for one in rounds for seconds in one.changes])
+    line("  what differs between two", f"{found:.1f} ms", "")
+
+
 BENCHES = {
     "start": bench_start,
     "streams": bench_streams,
     "pipeline": bench_pipeline,
     "files": bench_files,
     "review": bench_review,
+    "snapshots": bench_snapshots,
 }
 
 
