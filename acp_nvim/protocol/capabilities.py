@@ -22,7 +22,7 @@ def initialize_params(v2: bool) -> dict[str, Any]:
         "clientInfo": CLIENT_INFO,
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
-            "terminal": False,
+            "terminal": True,
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         },
     }

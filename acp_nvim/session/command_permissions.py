@@ -11,6 +11,9 @@ from acp_nvim.session.granted_commands import GrantedCommands
 from acp_nvim.session.session_answers import SessionAnswers
 from acp_nvim.terminals.command_line import in_words
 
+DEFAULT = "ask_unless_asked"
+"""Of `permissions.terminal`."""
+
 OPTIONS = (
     events.Option("allow_once", "Allow once", "allow_once"),
     events.Option("allow_always", "Allow this command in this session", "allow_always"),
@@ -23,7 +26,7 @@ class CommandPermissions:
     """Decides for one session; `mode` is `permissions.terminal` of the configuration."""
 
     def __init__(self, granted: GrantedCommands, answers: SessionAnswers) -> None:
-        self.mode = "ask_unless_asked"
+        self.mode = DEFAULT
         self._granted = granted
         self._answers = answers
 

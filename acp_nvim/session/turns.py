@@ -132,8 +132,7 @@ class Turns:
 
     def lose_agent(self, stop_reason: str) -> None:
         """The agent is gone, and with it what it did in the background, and in terminals."""
-        if self._requests.terminals is not None:
-            self._requests.terminals.close()
+        self._requests.terminals.close()
         background, self.turn.background = self.turn.background, frozenset()
         if self.turn.running:
             self.end(stop_reason)

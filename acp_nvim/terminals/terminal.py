@@ -101,6 +101,8 @@ class Terminal:
         finally:
             await self._end_all()
             self._screen.close()
+            self.ended = self.ended or self._how()
+            self._told.set()  # whatever happened: who waits must not wait for ever
 
     async def wait(self) -> Ended:
         """How the command ended, once it has."""
@@ -147,11 +149,15 @@ class Terminal:
     # --- its end -----------------------------------------------------------------------------------------------------
 
     def _tell(self, listener: Listener) -> None:
-        code = self._process.returncode
-        assert code is not None
-        self.ended = Ended(exit_code=code) if code >= 0 else Ended(signal=_signal_name(-code))
+        self.ended = self._how()
         listener.ended(self.ended)
         self._told.set()
+
+    def _how(self) -> Ended:
+        code = self._process.returncode
+        if code is None:  # not even SIGKILL has ended it
+            return Ended()
+        return Ended(exit_code=code) if code >= 0 else Ended(signal=_signal_name(-code))
 
     async def _look_for_rest(self) -> None:
         """Does anything go on that the command has started? From now on its process id may be another's."""

@@ -109,3 +109,21 @@ class Prompt(Request):
 
     def write(self, path: str, content: str) -> None:
         self.request("fs/write_text_file", path=path, content=content)
+
+    def terminal(self, command: str, *args: str, **fields: Any) -> str:
+        """Run a command in a terminal: the terminal's id. Without `args` none are sent."""
+        more = {"args": list(args)} if args else {}
+        terminal_id: str = self.request("terminal/create", command=command, **more, **fields)["terminalId"]
+        return terminal_id
+
+    def ask_terminal(self, what: str, terminal_id: str) -> Any:
+        """`output`, `wait_for_exit`, `kill` or `release`."""
+        return self.request(f"terminal/{what}", terminalId=terminal_id)
+
+    def run(self, command: str, *args: str, **fields: Any) -> Json:
+        """Run a command to its end: the answer to `terminal/output` then. The terminal is released."""
+        terminal_id = self.terminal(command, *args, **fields)
+        self.ask_terminal("wait_for_exit", terminal_id)
+        output: Json = self.ask_terminal("output", terminal_id)
+        self.ask_terminal("release", terminal_id)
+        return output

@@ -61,6 +61,15 @@ error. `"ask"`: you are asked, as for any permission, and may answer for the res
 file is always an error. Agents that open files themselves do not ask for them.]],
   },
   {
+    name = "permissions.terminal",
+    types = { "string" },
+    values = { "ask_unless_asked", "ask", "allow" },
+    default = "ask_unless_asked",
+    doc = [[What happens when the agent wants Neovim to run a command. `"ask_unless_asked"`: you are asked, unless you have
+just allowed this very command when the agent itself asked for it. `"ask"`: you are asked in any case. `"allow"`: it is
+run. Agents that run commands themselves do not ask for it here. See |acp_nvim-terminals|.]],
+  },
+  {
     name = "follow.enabled",
     types = { "string", "boolean" },
     values = { "auto", true, false },

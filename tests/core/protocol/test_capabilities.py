@@ -16,7 +16,7 @@ def test_only_what_works_is_offered() -> None:
         "clientInfo": {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __version__},
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
-            "terminal": False,
+            "terminal": True,
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         },
     }

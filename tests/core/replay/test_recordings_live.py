@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from acp_nvim import events
+from acp_nvim.protocol.dialect_v1 import DialectV1
 from acp_nvim.replay.recording import read_recording
 from tests.core.replay.golden import compare, snapshot
 from tests.core.replay.live_client import LiveClient, demo_project
@@ -19,11 +20,14 @@ from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 
+TERMINALS = {name for name in DialectV1.requests if name.startswith("terminal/")}
+
 
 async def play(path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> str:
     """The core does what the client of the recording did, until the agent has ended: what it shows then."""
     recording = read_recording(path)
     demo_project(host.cwd)
+    monkeypatch.setattr(DialectV1, "requests", DialectV1.requests - TERMINALS)  # no command is run again
     command = [sys.executable, "-P", "-m", "acp_nvim.replay", "--strict", str(path)]
     host.hello(agents={"it": {"command": command}})
     async with anyio.create_task_group() as tasks:

@@ -15,7 +15,7 @@ from acp_nvim.process import stopping
 from acp_nvim.process.guarding import Guard
 from acp_nvim.terminals.command_line import command_to_run
 from acp_nvim.terminals.pseudo_terminal import PseudoTerminal
-from acp_nvim.terminals.terminal import Ended, Terminal
+from acp_nvim.terminals.terminal import Ended, Listener, Terminal
 from tests.core.terminals.conftest import LIMIT_SECONDS, Heard, Start, until
 from tests.support.processes import MARK, look_at, marked
 
@@ -263,6 +263,18 @@ async def test_with_the_host_everything_ends(guard: Guard, mark: str, line: str)
         tasks.cancel_scope.cancel()
     assert marked(mark) == []
     assert guard._watched == {}
+
+
+async def test_nobody_waits_for_ever_when_a_listener_has_a_fault(guard: Guard, mark: str) -> None:
+    def fault(data: bytes) -> None:
+        raise RuntimeError("a bug")
+
+    runs = command_to_run("/bin/sh", ["-c", "echo x; exec sleep 1000"], "/", {MARK: mark})
+    terminal = await Terminal.start(runs, 100, guard)
+    with pytest.raises(ExceptionGroup):
+        await terminal.run(Listener(fault, lambda ended: None))
+    assert await end_of(terminal) == Ended(signal="SIGTERM")
+    assert marked(mark) == []
 
 
 async def test_a_start_that_is_cancelled_halfway_gives_a_terminal_that_can_be_ended(guard: Guard, mark: str) -> None:

@@ -1,0 +1,353 @@
+"""Who decides whether an agent may run a command: the user, once for each command, whoever asks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from acp_nvim import events
+from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.protocol.answers import CommandToRun
+from acp_nvim.session import command_permissions
+from acp_nvim.session.granted_commands import NamedCommand, is_same, named_command
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.permission_requests import PermissionRequests
+from acp_nvim.session.session_answers import SessionAnswers
+from tests.core.session.host import Host
+
+pytestmark = pytest.mark.anyio
+
+NOT_ALLOWED = "The user did not allow to run: "
+
+AGENT = """
+    import threading
+
+    def attempt(agent, prompt, wanted):
+        command, args = wanted.pop("command"), wanted.pop("args", [])
+        try:
+            agent.note(result=prompt.run(command, *args, **wanted)["output"])
+        except Error as error:
+            agent.note(error=[error.code, error.message])
+
+    def turn(agent, prompt):
+        ways = json.loads(prompt.text)
+        for one in ways:
+            if "ask" in one:
+                asked = {"status": "pending", "kind": "execute", **one["ask"]}
+                agent.note(chosen=prompt.ask(one.get("id", "c"), **asked))
+            elif "update" in one:
+                prompt.tool_update(one.get("id", "c"), **one["update"])
+            elif "together" in one:
+                works = [threading.Thread(target=attempt, args=(agent, prompt, each)) for each in one["together"]]
+                [work.start() for work in works]
+                [work.join() for work in works]
+            else:
+                attempt(agent, prompt, one["run"])
+"""
+"""Asks for permissions, updates tool calls and runs commands as the prompt says."""
+
+
+def plan(host: Host, *ways: dict[str, Any]) -> None:
+    """The agent does that."""
+    if "it" not in host.scripts:
+        host.script(AGENT)
+        host.open()
+    host.prompt(json.dumps(ways))
+
+
+async def questions(host: Host, count: int) -> list[events.RequestView]:
+    """Wait until there were so many."""
+    await host.editor.until_event(events.Permission, count)
+    return [event.request for event in host.of(events.Permission)]
+
+
+async def over(host: Host) -> None:
+    """The turn is."""
+    await host.editor.until_event(events.TurnEnd, 1)
+
+
+def results(host: Host) -> list[Any]:
+    """What the commands printed."""
+    return host.scripts["it"].notes("result")
+
+
+def errors(host: Host) -> list[Any]:
+    """What the agent was told of those that were not run."""
+    return host.scripts["it"].notes("error")
+
+
+def run(command: str, *args: str, **more: Any) -> dict[str, Any]:
+    """The agent runs that."""
+    return {"run": {"command": command, **({"args": args} if args else {}), **more}}
+
+
+# --- the user is asked -----------------------------------------------------------------------------------------------
+
+
+async def test_the_question_says_what_would_be_run_and_where(host: Host) -> None:
+    plan(host, run("echo one && \\\necho two", env=[{"name": "KEY", "value": "secret"}]))
+    [asked] = await questions(host, 1)
+    assert (asked.title, asked.kind, asked.tool_call_id) == ("Run echo one && \\ …", "execute", "")
+    assert asked.content == [events.TextItem(f"$ echo one && \\\necho two\nin {host.cwd}")]
+    assert asked.description == "The agent sets KEY for it"
+    assert [(one.kind, one.name) for one in asked.options] == [
+        ("allow_once", "Allow once"),
+        ("allow_always", "Allow this command in this session"),
+        ("reject_once", "Reject once"),
+        ("reject_always", "Reject this command in this session"),
+    ]
+    assert (await host.until_state("waiting")).pending_permissions == 1
+    assert results(host) == []
+    host.answer(asked.id, "allow_once")
+    await over(host)
+    assert results(host) == ["one\ntwo\n"]
+
+
+async def test_what_is_rejected_is_not_run_and_the_agent_is_told(host: Host) -> None:
+    plan(host, run("touch here"), run("touch here"))
+    [first] = await questions(host, 1)
+    host.answer(first.id, "reject_once")
+    [_, second] = await questions(host, 2)
+    host.answer(second.id, "reject_once")
+    await over(host)
+    assert errors(host) == [[-32602, f"{NOT_ALLOWED}touch here"]] * 2
+    assert not (host.cwd / "here").exists()
+    assert [done.name for done in host.of(events.PermissionDone)] == ["Reject once"] * 2
+
+
+@pytest.mark.parametrize(("option", "note"), [("allow_always", "result"), ("reject_always", "error")])
+async def test_an_answer_for_the_session_counts_for_that_command_there(host: Host, option: str, note: str) -> None:
+    (host.cwd / "sub").mkdir()
+    same = {"command": "pwd"}
+    plan(host, run("pwd"), {"together": [same, same]}, run("pwd", "-P"), run("pwd", cwd=str(host.cwd / "sub")))
+    [first] = await questions(host, 1)
+    host.answer(first.id, option)
+    [_, other] = await questions(host, 2)
+    assert len(host.scripts["it"].notes(note)) == 3
+    host.answer(other.id, "reject_once")
+    [_, _, elsewhere] = await questions(host, 3)
+    host.answer(elsewhere.id, "reject_once")
+    await over(host)
+    env = [{"name": "PATH", "value": "/nowhere"}]
+    plan(host, run("pwd", env=env))
+    assert len(await questions(host, 4)) == 4
+
+
+async def test_who_waits_for_the_same_is_answered_too(host: Host) -> None:
+    plan(host, {"together": [{"command": "pwd"}] * 3})
+    asked = await questions(host, 3)
+    host.answer(asked[1].id, "allow_always")
+    await over(host)
+    assert results(host) == [f"{host.cwd}\n"] * 3
+
+
+async def test_cancelling_the_turn_withdraws_the_question(host: Host) -> None:
+    plan(host, run("touch here"))
+    await questions(host, 1)
+    host.cancel()
+    await over(host)
+    assert [done.outcome for done in host.of(events.PermissionDone)] == ["cancelled"]
+    assert errors(host) == [[-32602, f"{NOT_ALLOWED}touch here"]]
+    assert not (host.cwd / "here").exists()
+
+
+async def test_the_agent_may_withdraw_it(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            asked = agent.call("terminal/create", {"sessionId": prompt.session_id, "command": "touch here"}, "mine")
+            while not os.path.exists("go"):
+                time.sleep(0.01)
+            agent.notify("$/cancel_request", {"requestId": "mine"})
+            try:
+                asked.result()
+            except Error as error:
+                agent.note(code=error.code)
+    """)
+    host.open()
+    host.prompt("go")
+    await questions(host, 1)
+    (host.cwd / "go").touch()
+    await over(host)
+    assert host.scripts["it"].notes("code") == [-32800]
+    assert [done.outcome for done in host.of(events.PermissionDone)] == ["cancelled"]
+    assert not (host.cwd / "here").exists()
+
+
+async def test_allow_asks_nobody(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_permissions, "DEFAULT", "allow")
+    host.hello(permissions={"terminal": "allow"})
+    plan(host, run("echo x"))
+    await over(host)
+    assert (results(host), host.of(events.Permission)) == (["x\n"], [])
+
+
+# --- the agent has asked ---------------------------------------------------------------------------------------------
+
+LINE = "echo a; echo b"
+AS_SENT = [
+    run(LINE),
+    run("/bin/sh", "-c", LINE),
+    run("/bin/bash", "-lc", LINE),
+]
+NAMED = [
+    {"title": LINE},
+    {"title": f"`{LINE}`"},
+    {"title": "Run it", "rawInput": {"command": LINE}},
+    {"title": "Run it", "rawInput": {"cmd": ["bash", "-lc", LINE]}},
+]
+
+
+async def granted(host: Host, option: str, *ways: dict[str, Any]) -> None:
+    """The agent does that; its first question gets that answer."""
+    plan(host, *ways)
+    [asked] = await questions(host, 1)
+    host.answer(asked.id, option)
+
+
+@pytest.mark.parametrize("sent", AS_SENT)
+@pytest.mark.parametrize("named", NAMED)
+async def test_nobody_is_asked_twice_for_one_command(host: Host, named: dict[str, Any], sent: dict[str, Any]) -> None:
+    await granted(host, "allow", {"ask": named}, sent)
+    await over(host)
+    assert results(host) == ["a\nb\n"]
+    assert len(host.of(events.Permission)) == 1
+
+
+async def test_words_of_a_command_are_compared_and_not_its_quotes(host: Host) -> None:
+    named = {"title": 'printf "%s-" "a b" c'}
+    await granted(host, "allow", {"ask": named}, run("printf", "%s-", "a b", "c"))
+    await over(host)
+    assert results(host) == ["a b-c-"]
+
+
+async def test_a_command_that_only_the_input_names_is_shown_in_the_question(host: Host) -> None:
+    raw = {"command": ["git", "log", "a b"], "cwd": str(host.cwd)}
+    plan(host, {"ask": {"title": "git", "rawInput": raw}})
+    [asked] = await questions(host, 1)
+    assert asked.content == [events.TextItem(f"$ git log 'a b'\nin {host.cwd}")]
+    assert asked.title == "git"
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"title": "git log"},
+        {"title": "Run git log now", "rawInput": {"command": "git log"}},
+        {"title": "Edit", "kind": "edit", "rawInput": {"command": "str_replace"}},
+        {"title": "x", "rawInput": "git log"},
+        {"title": "x", "rawInput": {"command": ["a", 5]}},
+    ],
+)
+async def test_what_is_said_already_or_is_no_command_is_not_added(host: Host, named: dict[str, Any]) -> None:
+    plan(host, {"ask": named})
+    [asked] = await questions(host, 1)
+    assert asked.content == []
+
+
+async def test_an_agent_may_name_it_after_the_question_that_had_it_in_words(host: Host) -> None:
+    words = [{"type": "content", "content": {"type": "text", "text": f"Requesting approval to Running: {LINE}"}}]
+    where = str(host.cwd)
+    ways = (
+        {"ask": {"title": "Bash", "content": words}},
+        {"update": {"title": f"Running: {LINE}", "status": "in_progress", "rawInput": {"command": LINE}}},
+        run("/bin/bash", "-c", f"cd '{where}' && {LINE}", cwd=where),
+    )
+    await granted(host, "allow", *ways)
+    await over(host)
+    assert results(host) == ["a\nb\n"]
+    assert len(host.of(events.Permission)) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "ways"),
+    [
+        ("allow", [{"ask": {"title": LINE}}, run(f"{LINE}; echo c")]),
+        ("allow", [{"ask": {"title": LINE}}, run(f" {LINE} #", "x")]),
+        ("allow", [{"ask": {"title": "Run it", "rawInput": {"command": "echo c"}}}, run(LINE)]),
+        ("allow", [{"ask": {"title": LINE, "rawInput": {"command": "echo c"}}}, run(LINE)]),
+        ("allow", [{"ask": {"title": LINE}}, run(LINE, cwd="{cwd}/sub")]),
+        ("allow", [{"ask": {"title": "x", "rawInput": {"command": LINE, "cwd": "/"}}}, run(LINE)]),
+        ("allow", [{"ask": {"title": LINE}}, {"update": {"status": "completed"}}, run(LINE)]),
+        ("allow", [{"ask": {"title": "Bash"}}, {"update": {"rawInput": {"command": LINE}}}, run(LINE)]),
+        ("reject", [{"ask": {"title": LINE}}, run(LINE)]),
+    ],
+)
+async def test_anything_else_is_asked_for(host: Host, option: str, ways: list[dict[str, Any]]) -> None:
+    (host.cwd / "sub").mkdir()
+    for way in ways:
+        if "run" in way and "cwd" in way["run"]:
+            way = way["run"]
+            way["cwd"] = way["cwd"].format(cwd=host.cwd)
+    await granted(host, option, *ways)
+    [_, ours] = await questions(host, 2)
+    assert ours.title.startswith("Run ")
+
+
+async def test_once_is_once(host: Host) -> None:
+    await granted(host, "allow", {"ask": {"title": LINE}}, run(LINE), run(LINE))
+    [_, ours] = await questions(host, 2)
+    assert results(host) == ["a\nb\n"]
+    host.answer(ours.id, "reject_once")
+    await over(host)
+
+
+async def test_always_is_for_the_session(host: Host) -> None:
+    await granted(host, "always", {"ask": {"title": LINE}}, run(LINE), {"update": {"status": "completed"}}, run(LINE))
+    await over(host)
+    assert results(host) == ["a\nb\n"] * 2
+    assert len(host.of(events.Permission)) == 1
+
+
+async def test_who_wants_to_be_asked_always_is(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_permissions, "DEFAULT", "ask")
+    host.hello(permissions={"terminal": "ask"})
+    await granted(host, "allow", {"ask": {"title": LINE}}, run(LINE))
+    [_, ours] = await questions(host, 2)
+    host.answer(ours.id, "allow_once")
+    await over(host)
+    assert results(host) == ["a\nb\n"]
+
+
+# --- the parts -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raw_input", "named"),
+    [
+        ({"command": "ls", "workdir": "/x"}, NamedCommand("ls", "/x")),
+        ({"command": ["ls", "-l"]}, NamedCommand(["ls", "-l"])),
+        ({"command": ["sh", "-c", "a; b"]}, NamedCommand("a; b")),
+        ({"command": ["ls"], "cwd": 5}, NamedCommand(["ls"])),
+        ({"command": ""}, None),
+        ({"command": []}, None),
+        ({}, None),
+        (None, None),
+        (["ls"], None),
+    ],
+)
+def test_the_command_in_the_input_of_a_tool_call(raw_input: Any, named: NamedCommand | None) -> None:
+    assert named_command(raw_input) == named
+
+
+@pytest.mark.parametrize(
+    ("named", "wanted", "same"),
+    [
+        ("a b", CommandToRun(command="a", args=["b"]), True),
+        ("'a b'", CommandToRun(command="a b", args=[]), False),
+        ("a 'b", CommandToRun(command="a", args=["'b"]), False),
+        (["a", "b c"], CommandToRun(command="a", args=["b c"]), True),
+        (["a", "b c"], CommandToRun(command="a", args=["b", "c"]), False),
+        ("x", CommandToRun(command="cd /there && x"), True),
+        ("x", CommandToRun(command="cd /elsewhere && x"), False),
+        ("`", CommandToRun(command="`"), True),
+    ],
+)
+def test_whether_a_command_is_the_one_that_was_seen(named: Any, wanted: CommandToRun, same: bool) -> None:
+    assert is_same(named, wanted, "/there") is same
+
+
+async def test_reprs_say_how_it_stands(host: Host) -> None:
+    requests = PermissionRequests(Narrator(1, "/p", host.editor, lambda: None), PendingPermissions(), lambda: None)
+    assert repr(SessionAnswers(requests)) == "<SessionAnswers 0 waiting, 0 remembered>"
