@@ -6,6 +6,8 @@ import pytest
 
 from tests.lua.review_files import TWO, hunk, review, tell, written
 
+CHECKPOINT = {"id": "x", "kind": "turn", "agent": "demo", "prompt": "do it", "time": 1_700_000_000, "files": []}
+
 
 @pytest.fixture
 def files(editor):
@@ -57,6 +59,21 @@ def test_the_focus_in_the_chat_means_its_session(editor, files):
     assert "kept: 1 file" in editor.messages()[-1]
 
 
+@pytest.mark.parametrize("command", ["2AcpReview keep", "AcpReview keepall", "AcpReview! rejectall", "AcpRestore"])
+def test_the_host_hears_of_edits_before_it_acts(editor, files, command):
+    editor.lua("require('acp_nvim.limits').edit_pause_ms = 1e6")
+    tell(editor, *[review(path, hunks=TWO, sessions=[]) for path in files])
+    editor.lua("vim.ui.select = function(items, _, on_choice) on_choice(items[1]) end")
+    editor.lua("vim.api.nvim_buf_set_lines(0, 5, 6, true, { 'mine' }) vim.cmd(...)", command)
+    method = "review"
+    if command == "AcpRestore":
+        method = "restore_plan"
+        editor.apply({"type": "checkpoints", "cwd": "", "list": [CHECKPOINT]})
+    editor.wait_until(lambda: editor.sent(method), what=method)
+    methods = [one["method"] for one in editor.lua("return _G.sent")]
+    assert methods.index("edited") < methods.index(method)
+
+
 def test_what_no_session_here_has_made_is_kept_altogether(editor, files):
     editor.chat()
     tell(editor, review(files[0], sessions=[]), review(files[1], sessions=[]))
@@ -75,7 +92,7 @@ def test_nothing_to_review(editor, word):
     editor.chat()
     editor.command(f"AcpReview {word}")
     assert "to review" in editor.message()
-    assert editor.sent("review") == []
+    assert editor.sent("review") == editor.sent("review_load") == []
 
 
 def test_what_was_left_in_another_neovim_is_asked_for(editor):
@@ -86,6 +103,7 @@ def test_what_was_left_in_another_neovim_is_asked_for(editor):
     tell(editor, review(path, added=1, sessions=[]))
     editor.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
     tell(editor, review(path, "none"))
+    assert "nothing is left to review" in editor.message()
     editor.lua("_G.channel = 2; require('acp_nvim.limits').review_load_ms = 1")
     editor.command("AcpReview next")
     assert len(editor.sent("review_load")) == 2
@@ -94,6 +112,22 @@ def test_what_was_left_in_another_neovim_is_asked_for(editor):
     editor.lua("vim.schedule(function() _G.later = true end)")
     editor.wait_until("_G.later", what="what was scheduled")
     assert editor.buffer_text() == ""
+
+
+def test_it_is_not_called_nothing_once_it_is_told(editor):
+    path = written(editor.project, "a.py")
+    event = review(path, added=1, sessions=[])
+    editor.lua(
+        """
+        require("acp_nvim.limits").review_load_ms = 1
+        vim.cmd.AcpReview()
+        require("acp_nvim.events").apply({ ... })
+        vim.defer_fn(function() _G.later = true end, 5)
+        """,
+        event,
+    )
+    editor.wait_until("_G.later", what="the time in which nothing might have been told")
+    assert editor.messages() == []
 
 
 def test_words(editor):

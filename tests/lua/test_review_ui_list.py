@@ -75,6 +75,16 @@ def test_enter_opens_the_first_hunk_in_a_code_window(editor, files):
     assert here(editor)[0].endswith("notes.txt")
 
 
+def test_where_one_was_is_in_the_jump_list(editor, files):
+    editor.command(f"edit {files['a.py']} | 15")
+    tell(editor, review(files["a.py"], hunks=TWO))
+    editor.command("AcpReview")
+    editor.keys("gg<CR>")
+    assert here(editor) == (str(files["a.py"]), 2)
+    editor.keys("``")
+    assert here(editor) == (str(files["a.py"]), 15)
+
+
 def test_who_has_moved_on_is_left_alone(editor, files):
     editor.command("AcpReview")
     editor.keys("<CR>")
@@ -109,7 +119,11 @@ def test_a_chat_alone_gets_a_code_window_beside_it(editor, position):
     tell(editor, review(path, hunks=TWO))
     editor.command("AcpReview next")
     assert here(editor)[0] == str(path)
-    assert editor.lua("return #vim.fn.win_findbuf(...)", editor.session(key, "bufnr")) == 1
+    (chat,) = editor.lua("return vim.fn.win_findbuf(...)", editor.session(key, "bufnr"))
+    code_row, code_column = editor.lua("return vim.fn.win_screenpos(0)")
+    row, column = editor.lua("return vim.fn.win_screenpos(...)", chat)
+    beside = {"right": code_column < column, "left": code_column > column, "bottom": code_row < row, "tab": True}
+    assert beside[position]
     assert editor.lua("return vim.wo.winfixwidth or vim.wo.winfixheight") is False
 
 

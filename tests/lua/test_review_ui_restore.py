@@ -78,7 +78,7 @@ def test_from_the_list_to_the_files(editor):
 
 
 def test_the_preview(editor):
-    editor.command("edit notes.txt")
+    editor.command("tabnew | tabfirst | edit notes.txt")
     before = editor.api("get_current_win")
     answers(editor, 1)
     editor.lua(
@@ -134,7 +134,7 @@ def test_late_answers_ask_nothing(editor):
     editor.command("AcpRestore")
     listed(editor, checkpoint(1))
     asked(editor, 1)
-    planned(editor, 7)
+    planned(editor, 7, files=[])
     planned(editor, 1)
     asked(editor, 2)
     listed(editor, checkpoint(1))
@@ -143,6 +143,7 @@ def test_late_answers_ask_nothing(editor):
     editor.wait_until("_G.later", what="what was scheduled")
     assert len(editor.lua("return _G.asked")) == 2
     assert len(editor.sent("restore")) == 1
+    assert editor.messages() == []
 
 
 def test_words_for_what_is_no_turn(editor):
@@ -175,6 +176,10 @@ def test_an_agent_at_work_is_named(editor):
     listed(editor, checkpoint(1))
     asked(editor, 1)
     planned(editor)
+    other = editor.project / "other"
+    other.mkdir()
+    elsewhere = editor.lua('return require("acp_nvim.sessions").new("far", ...).key', str(other))
+    editor.apply({"type": "status", "session": elsewhere, "status": {**status, "agent": "far"}})
     assert asked(editor, 2)["prompt"] == "Restore 2 files? (demo works here now, and may write them again)"
 
 

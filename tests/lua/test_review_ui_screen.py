@@ -38,6 +38,16 @@ def test_the_help_of_the_keys(screen):
     editor.type("\r")
 
 
+def test_the_help_of_the_chat_leaves_them_out(screen):
+    editor = opened(screen)
+    editor.command("AcpChat")
+    editor.type("g?")
+    editor.wait_for("Keys of acp_nvim")
+    assert editor.find("open the file of this line")
+    assert not editor.find("Files under review: keep this hunk")
+    editor.type("\r")
+
+
 def test_the_summary_in_a_narrow_chat(screen):
     editor = opened(screen, 60)
     editor.command("AcpChat")
