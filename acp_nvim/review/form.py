@@ -51,7 +51,8 @@ def ends(texts: Sequence[str], fileformat: str | None) -> list[str]:
 
 def hides_returns(text: str, end: str, fileformat: str | None) -> bool:
     """Whether a buffer with that text has no carriage returns in its lines, but those have that are split at `end`."""
-    return end == "\n" and fileformat in ("dos", None) and _kind(text, False) == "\r\n"
+    kind = _kind(text, mac=False)
+    return end == "\n" and (kind, fileformat) in (("\r\n", None), ("\r\n", "dos"), ("", "dos"))
 
 
 def split(text: str, end: str) -> tuple[Form, list[str]]:
@@ -63,10 +64,8 @@ def split(text: str, end: str) -> tuple[Form, list[str]]:
 
 
 def settled(form: Form, lines: Sequence[str], other: Form) -> Form:
-    """`form`; what a text of these few lines cannot have is as in the other text."""
-    if not lines:
-        return Form(form.bom, other.end, other.ended)
-    return form
+    """`form`; where there is no line, the last one would end as in the other text."""
+    return form if lines else Form(form.bom, form.end, other.ended)
 
 
 def carried(base: Form, old: Form, new: Form) -> Form:

@@ -197,17 +197,20 @@ class OwnedLines:
     def _carry(self, place: _Place, first: int, last: int, new: list[str]) -> tuple[bool, Splice]:
         """The user put `new` in the place of the current lines `[first:last]`; as `user`."""
         touched = self._touch(place, first, last)
+        runs = self.runs[touched.index : touched.end]
+        known = self._known(runs, place) if len(runs) > 1 else {}
         draft = self._draft(place, touched, first, last, new)
         lines = touched.lines
         splice = Splice(lines.i1, self.base[lines.i1 : lines.i2], len(draft.base))
         self.base[lines.i1 : lines.i2] = draft.base
         self.current[first:last] = new
-        runs, rest = draft.runs, draft.gap
-        if touched.end - touched.index > 1:  # lines that one had more may be those that another one had less
-            now = Block(lines.i1, lines.i1 + len(draft.base), lines.j1, lines.j2 + len(new) - (last - first))
-            if self._have_common_lines(runs, place):
-                runs, rest = self._compared(now, touched.gap)
-        return self._put(touched, runs, rest), splice
+        made, rest = draft.runs, draft.gap
+        if len(runs) > 1:
+            if self._have_common_lines(made, place):  # what one had more may be what another one had less
+                now = Block(lines.i1, lines.i1 + len(draft.base), lines.j1, lines.j2 + len(new) - (last - first))
+                made, rest = self._compared(now, touched.gap)
+            made = self._named(made, place, known)
+        return self._put(touched, made, rest), splice
 
     def _draft(self, place: _Place, touched: _Touched, first: int, last: int, new: list[str]) -> Draft:
         """The touched lines of the base after that."""

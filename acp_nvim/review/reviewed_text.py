@@ -121,13 +121,16 @@ class ReviewedText:
         Lines are as the buffer has them, without ends: where it takes carriage returns for line ends, they stand for
         newlines.
         """
-        first = min(first, len(self._lines.current))
-        count = len(self._lines.current[first : first + count])
-        new = self._as_ours(lines, is_last=first + count == len(self._lines.current))
+        now = self._lines.current
+        first = min(first, len(now))
+        last = min(first + count, len(now))
+        if self._hides_returns and not self._current.ended and last == len(now):  # which line has no end may change
+            rows = [line.removesuffix("\r") for line in now]
+            return self.user(Form(self._current.bom, "\r\n", ended=False).text([*rows[:first], *lines, *rows[last:]]))
+        new = self._as_ours(lines)
         if any("\n" in line for line in new):
-            now = self._lines.current
-            return self.user(self._current.text([*now[:first], *new, *now[first + count :]]))
-        return self._carry(first, count, new, self._current)
+            return self.user(self._current.text([*now[:first], *new, *now[last:]]))
+        return self._carry(first, last - first, new, self._current)
 
     def keep(self, ids: Collection[int] | None) -> None:
         """These hunks are accepted; None: everything, the shape too. What was before does not come back."""
@@ -160,13 +163,10 @@ class ReviewedText:
     def _seen(self) -> tuple[list[int], str | None]:
         return [run.id for run in self._lines.runs], self.shape
 
-    def _as_ours(self, lines: Sequence[str], is_last: bool) -> list[str]:
+    def _as_ours(self, lines: Sequence[str]) -> list[str]:
         if self._current.end == "\r":
             return [line.replace("\r", "\n") for line in lines]
-        if not self._hides_returns or not lines:
-            return list(lines)
-        last = lines[-1] + "\r" * (self._current.ended or not is_last)
-        return [*(line + "\r" for line in lines[:-1]), last]
+        return [line + "\r" for line in lines] if self._hides_returns else list(lines)
 
     def _fit(self, *more: str) -> str:
         """Take both texts apart so that lines compare, those of `more` too; what the last one is to be split at."""
@@ -209,8 +209,8 @@ class ReviewedText:
         if found is not None:
             block = trimmed(self._lines.base, found.base_lines)
             splices = [Splice(block.i1, self._lines.base[block.i1 : block.i2], block.j2 - block.j1)]
-            current = self._lines.current
-            current[first : first + count] = lines
+            now = self._lines.current
+            current = [*now[:first], *lines, *now[first + count :]]
             changed = self._lines.put_back(found.base_lines, current, found.runs)
             self._base = found.base
         else:

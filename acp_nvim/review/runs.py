@@ -43,7 +43,7 @@ class Draft:
         self.gap += len(lines)
 
     def run(self, removed: Sequence[str], added: int, same: Run | None = None) -> None:
-        """A run, unless it is empty: `same`, if it has as many lines."""
+        """A run, unless it is empty: `same`, if it has as many lines, or a new one."""
         if not removed and not added:
             return
         is_same = same is not None and (same.removed, same.added) == (len(removed), added)
@@ -72,26 +72,24 @@ def divide(draft: Draft, runs: Sequence[Run], removed: list[str], where: Cut, ne
 
     What equals a removed line is that line again, the other new lines are in both.
     """
-    first, last = runs[0], runs[-1]
-    first_left = first if where.left == first.added else None
-    last_left = last if where.right == last.added else None
+    only = runs[0] if len(runs) == 1 else None
     if not new:
-        same = first if len(runs) == 1 or not where.right else last if not where.left else None
-        draft.run(removed, where.left + where.right, same)
+        draft.run(removed, where.left + where.right, only)
         return
     pairs = _again(removed, new, where.removed)
     if not pairs:
-        draft.run(removed[: where.removed], where.left, first_left)
+        draft.run(removed[: where.removed], where.left, only)
         draft.both(new)
-        draft.run(removed[where.removed :], where.right, last_left)
+        draft.run(removed[where.removed :], where.right, only)
         return
-    at, done, added = 0, 0, where.left
+    at = done = 0
+    left = where.left
     for i, j in pairs:
-        draft.run(removed[at:i], added, first_left if done == 0 else None)
+        draft.run(removed[at:i], left)
         draft.both(new[done : j + 1])
-        at, done, added = i + 1, j + 1, 0
+        at, done, left = i + 1, j + 1, 0
     draft.both(new[done:])
-    draft.run(removed[at:], where.right, last_left)
+    draft.run(removed[at:], where.right)
 
 
 def _again(removed: list[str], new: list[str], usual: int) -> list[tuple[int, int]]:
