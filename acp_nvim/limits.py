@@ -218,7 +218,7 @@ SNAPSHOT_FILE_BYTES: Final = 32 * 1024 * 1024
 """Size of a file whose content is kept: the largest that is served as text."""
 
 SNAPSHOT_BYTES: Final = 1024 * 1024 * 1024
-"""What a snapshot may have to read: git takes 20 s for it, and 0.4 GB of the disk."""
+"""What a snapshot may have to read: git takes 25 s for it, and 0.4 GB of the disk."""
 
 SNAPSHOT_SECONDS: Final = 60.0
 """Time for a snapshot; the first of 100,000 files takes a third of it."""
@@ -246,6 +246,9 @@ EXCLUDES_BYTES: Final = 1024 * 1024
 
 CLEAN_SECONDS: Final = 120.0
 """Time to clean a shadow repository: git packs 100,000 files in half of it."""
+
+GIT_NICENESS: Final = 10
+"""Of the git processes of snapshots: on a busy machine the host waits half as long for its turn, they 20 % longer."""
 
 GIT_ERROR_CHARS: Final = 300
 """Of what git said when it failed."""

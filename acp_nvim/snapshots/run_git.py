@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import anyio.abc
 
-from acp_nvim.limits import GIT_ERROR_CHARS, READ_BYTES
+from acp_nvim.limits import GIT_ERROR_CHARS, GIT_NICENESS, READ_BYTES
 from acp_nvim.process import group
 from acp_nvim.snapshots.failures import GitFailedError, SnapshotError
 
@@ -74,6 +75,8 @@ async def _start(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> anyio
         raise SnapshotError("git is not installed or not in PATH") from error
     except OSError as error:
         raise SnapshotError(f"git cannot be started: {error.strerror}") from error
+    with suppress(OSError):  # it has ended already
+        os.setpriority(os.PRIO_PROCESS, process.pid, GIT_NICENESS)
     return process
 
 
