@@ -171,15 +171,15 @@ def test_an_agent_at_work_is_named(editor):
     key = editor.chat()
     status = {"state": "running", "agent": "demo", "pending_permissions": 0, "queue": 0}
     editor.apply({"type": "status", "session": key, "status": status})
+    other = editor.project / "other"
+    other.mkdir()
+    elsewhere = editor.lua('return require("acp_nvim.sessions").new("far", ...).key', str(other))
+    editor.apply({"type": "status", "session": elsewhere, "status": {**status, "agent": "far"}})
     answers(editor, 1)
     editor.command("AcpRestore")
     listed(editor, checkpoint(1))
     asked(editor, 1)
     planned(editor)
-    other = editor.project / "other"
-    other.mkdir()
-    elsewhere = editor.lua('return require("acp_nvim.sessions").new("far", ...).key', str(other))
-    editor.apply({"type": "status", "session": elsewhere, "status": {**status, "agent": "far"}})
     assert asked(editor, 2)["prompt"] == "Restore 2 files? (demo works here now, and may write them again)"
 
 
