@@ -9,6 +9,7 @@ local message = require("acp_nvim.message")
 local notice = require("acp_nvim.chat.blocks.notice")
 local permission = require("acp_nvim.permission")
 local plans = require("acp_nvim.chat.plans")
+local preview = require("acp_nvim.review.preview")
 local prompt_seen = require("acp_nvim.prompt.seen")
 local review_watch = require("acp_nvim.review.watch")
 local restore = require("acp_nvim.review.restore")
@@ -93,6 +94,12 @@ local of_session = {
       local data = { session = session.key, id = event.id, outcome = event.outcome, option_id = event.option_id }
       autocmds.fire("AcpPermissionDone", data)
     end
+  end,
+  preview = function(_, event)
+    preview.told(event)
+  end,
+  preview_done = function(_, event)
+    preview.done(event)
   end,
   notice = function(session, event)
     transcript.draw(session, event.block, "notice", notice(event.level, event.text))

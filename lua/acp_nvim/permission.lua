@@ -1,6 +1,7 @@
 -- The permissions that wait for an answer, of all sessions; each is answered once.
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
+local previews = require("acp_nvim.review.previews")
 local requests = require("acp_nvim.requests")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
@@ -11,6 +12,8 @@ local M = {}
 local pending = {}
 ---@type table<integer, "asked"|"done"> what was told of each request, for a redraw tells it again
 local heard = {}
+---@type fun(id: integer)[]
+local listeners = {}
 
 ---@param session? acp.Session
 ---@return acp.Pending[] that still wait for the user, oldest first
@@ -22,6 +25,13 @@ local function waiting(session)
     return a.request.id < b.request.id
   end)
   return list
+end
+
+---@param id integer
+local function ended(id)
+  for _, listener in ipairs(listeners) do
+    listener(id)
+  end
 end
 
 ---@param session acp.Session
@@ -38,7 +48,9 @@ local function draw(one, outcome)
   if session then
     -- right above, the tool call shows what it is about
     local shown = session.call_blocks[one.request.tool_call_id] == one.block - 1
-    local rendered = block.render(one.request, answer_keys.letters(one.request), outcome, not shown, session.cwd)
+    local letters = answer_keys.letters(one.request)
+    local files = #previews.of_request(one.request.id)
+    local rendered = block.render(one.request, letters, outcome, not shown, session.cwd, files)
     transcript.draw(session, one.block, "permission", rendered)
   end
 end
@@ -91,6 +103,7 @@ function M.done(session, event)
     return false
   end
   pending[event.id] = nil
+  ended(event.id)
   draw(one, outcome_words(one, event))
   refresh_keys(session)
   local new = heard[event.id] == "asked"
@@ -112,10 +125,22 @@ function M.abandon(session)
   end, vim.tbl_values(pending))
   for _, one in ipairs(gone) do
     pending[one.request.id] = nil
+    ended(one.request.id)
     draw(one, "– cancelled")
   end
   refresh_keys(session)
   return gone
+end
+
+---@param id integer of a request
+---@return acp.Pending? while it is not closed
+function M.get(id)
+  return pending[id]
+end
+
+---@param listener fun(id: integer) called when a request waits no more for the user
+function M.on_end(listener)
+  listeners[#listeners + 1] = listener
 end
 
 ---@return { id: integer, session: integer, title: string, kind: string, options: acp.Option[] }[]
@@ -144,11 +169,23 @@ function M.answer(id, option_id)
   for _, option in ipairs(one.request.options) do
     if option.option_id == option_id then
       one.answered = requests.answer(id, option_id)
+      if one.answered then
+        ended(id)
+      end
       refresh_keys(sessions.get(one.session))
       return one.answered, not one.answered and "the host could not be reached" or nil
     end
   end
   return false, ("permission %d has no option %q"):format(id, tostring(option_id))
 end
+
+previews.on_change(function(id)
+  local one = pending[id]
+  local session = one and sessions.get(one.session)
+  if session then
+    draw(one)
+    refresh_keys(session)
+  end
+end)
 
 return M

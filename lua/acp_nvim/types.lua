@@ -185,6 +185,23 @@
 ---@field note? string what no hunk shows
 ---@field conflicts? integer
 
+---What a waiting permission request asks to do to one file.
+---@class acp.Preview
+---@field session integer
+---@field request integer
+---@field path string real path
+---@field operation string none: nothing, any more
+---@field exists boolean
+---@field hunks acp.PreviewHunk[] rows of that file, or of `old_path`
+---@field state? string of the buffer that the rows are of; nil: of the file on disk
+---@field old_path? string
+---@field note? string what no hunk shows
+
+---@class acp.PreviewHunk
+---@field first integer row of the first line that would go
+---@field count integer how many; 0: lines would come before `first`
+---@field new string[] lines that would take their place
+
 ---@class acp.ReviewHunk
 ---@field id integer
 ---@field first integer row of its first new line

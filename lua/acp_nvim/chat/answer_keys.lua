@@ -1,6 +1,8 @@
 -- The keys that answer permissions: in the chat buffer, only while a permission waits there.
 local config = require("acp_nvim.config")
 local covering_keys = require("acp_nvim.covering_keys")
+local preview_open = require("acp_nvim.review.preview_open")
+local previews = require("acp_nvim.review.previews")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
@@ -106,6 +108,36 @@ local function choose(session, waiting, answer, key)
   covering_keys.below(session.bufnr, "n", key)
 end
 
+---The request under the cursor, else the oldest, as far as there is something to be seen.
+---@param session acp.Session
+---@param waiting acp.Pending[]
+local function preview(session, waiting)
+  local block = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  for _, pending in ipairs(waiting) do
+    if block and block.id == pending.block then
+      return preview_open.open(pending.request.id)
+    end
+  end
+  for _, pending in ipairs(waiting) do
+    if #previews.of_request(pending.request.id) > 0 then
+      return preview_open.open(pending.request.id)
+    end
+  end
+end
+
+---@param session acp.Session
+---@param waiting acp.Pending[]
+local function map_preview(session, waiting)
+  local has_any = vim.iter(waiting):any(function(pending)
+    return #previews.of_request(pending.request.id) > 0
+  end)
+  for _, key in ipairs(has_any and config.keys("preview") or {}) do
+    covering_keys.map(session.bufnr, "n", key, function()
+      preview(session, waiting)
+    end, "acp: preview")
+  end
+end
+
 ---Makes the keys fit what waits in this chat.
 ---@param session acp.Session
 ---@param waiting acp.Pending[] of this session, oldest first
@@ -121,6 +153,7 @@ function M.refresh(session, waiting, answer)
   end
   map_kinds(session, waiting, answer)
   map_digits(session, waiting, answer)
+  map_preview(session, waiting)
   for _, key in ipairs(config.keys("choose")) do
     covering_keys.map(bufnr, "n", key, function()
       choose(session, waiting, answer, key)

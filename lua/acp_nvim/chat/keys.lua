@@ -26,7 +26,8 @@ local function help()
   local chunks = { { "Keys of acp_nvim\n", "Title" } }
   for _, option in ipairs(schema) do
     local action = option.name:match("^keymaps%.(.+)$")
-    local keys = action and not vim.startswith(action, "review_") and table.concat(config.keys(action), " ")
+    local is_ours = action and not action:match("^review_") and not action:match("^preview_")
+    local keys = is_ours and table.concat(config.keys(action), " ")
     if keys and keys ~= "" then
       table.insert(chunks, { ("%-8s"):format(keys), "Special" })
       table.insert(chunks, { option.doc .. "\n" })

@@ -7,6 +7,8 @@ local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local nearest = require("acp_nvim.config.nearest")
 local open = require("acp_nvim.review.open")
+local preview_open = require("acp_nvim.review.preview_open")
+local previews = require("acp_nvim.review.previews")
 local quickfix = require("acp_nvim.review.quickfix")
 local restore = require("acp_nvim.review.restore")
 
@@ -52,9 +54,19 @@ local function with_files(run)
   end
 end
 
+---The list; or else what waits for an answer before there is anything to review.
+local function open_list()
+  local request = not files.has_any() and previews.requests()[1]
+  if request then
+    preview_open.open(request)
+  else
+    loading.with_files(list.open)
+  end
+end
+
 ---@type table<string, fun(args: acp.CommandArgs)>
 local WORDS = {
-  [""] = with_files(list.open),
+  [""] = open_list,
   keep = on_lines("keep"),
   reject = on_lines("reject"),
   mine = on_lines("mine"),

@@ -33,11 +33,13 @@ local function on_lines(action)
   end
 end
 
-local function help()
-  local chunks = { { "Keys of the review\n", "Title" } }
+---@param prefix string of their names in the configuration
+---@param title string
+function M.help(prefix, title)
+  local chunks = { { title .. "\n", "Title" } }
   for _, option in ipairs(schema) do
-    local action = option.name:match("^keymaps%.(review_.+)$")
-    local keys = action and table.concat(config.keys(action), " ") or ""
+    local action = option.name:match("^keymaps%.(.+)$")
+    local keys = action and vim.startswith(action, prefix) and table.concat(config.keys(action), " ") or ""
     if keys ~= "" then
       table.insert(chunks, { ("%-8s"):format(keys), "Special" })
       table.insert(chunks, { option.doc .. "\n" })
@@ -59,7 +61,8 @@ local ANYWHERE = {
   { action = "review_keep_all", modes = { "n" }, run = function() actions.file("keep") end },
   -- stylua: ignore
   { action = "review_reject_all", modes = { "n" }, run = function() actions.file("reject") end },
-  { action = "review_help", modes = { "n" }, run = help },
+  -- stylua: ignore
+  { action = "review_help", modes = { "n" }, run = function() M.help("review_", "Keys of the review") end },
 }
 
 ---@type acp.ReviewKey[]
@@ -72,6 +75,9 @@ local IN_FILES = {
   { action = "review_theirs", modes = { "n", "x" }, run = on_lines("theirs") },
   { action = "review_both", modes = { "n", "x" }, run = on_lines("both") },
 }
+
+---@type table<integer, acp.ReviewKey[]> buffers in which something else has the keys for a while
+local claimed = {}
 
 ---@param bufnr integer
 ---@param list acp.ReviewKey[]
@@ -88,12 +94,31 @@ end
 
 ---@param bufnr integer of a file
 local function refresh(bufnr)
+  if claimed[bufnr] then
+    return
+  end
   local wanted = files.of_buffer(bufnr) ~= nil
   if wanted and not covering_keys.covers(bufnr) then
     map(bufnr, ANYWHERE)
     map(bufnr, IN_FILES)
   elseif not wanted then
     covering_keys.unmap(bufnr)
+  end
+end
+
+---Gives a buffer other keys than those of the review.
+---@param bufnr integer
+---@param list? acp.ReviewKey[] nil: they are wanted no more
+function M.claim(bufnr, list)
+  if claimed[bufnr] == list then
+    return
+  end
+  claimed[bufnr] = list
+  covering_keys.unmap(bufnr)
+  if list then
+    map(bufnr, list)
+  elseif api.nvim_buf_is_valid(bufnr) then
+    refresh(bufnr)
   end
 end
 

@@ -10,15 +10,34 @@ local above_first = {}
 ---@type integer where the cursor was
 local line = 0
 
+---@alias acp.LinesAbove fun(bufnr: integer, row: integer): integer
+
+---@type acp.LinesAbove[]
+local sources = { marks.lines_above }
+
+---@param source acp.LinesAbove who else puts virtual lines above rows
+function M.add(source)
+  sources[#sources + 1] = source
+end
+
+---@type acp.LinesAbove
+local function lines_above(bufnr, row)
+  local count = 0
+  for _, source in ipairs(sources) do
+    count = count + source(bufnr, row)
+  end
+  return count
+end
+
 ---@param win integer
 function M.show(win)
   local bufnr = api.nvim_win_get_buf(win)
-  if not marks.has(bufnr) or vim.wo[win].diff then
+  if vim.wo[win].diff then
     return
   end
   api.nvim_win_call(win, function()
     local view = vim.fn.winsaveview()
-    local fill = math.min(marks.lines_above(bufnr, view.topline - 1), api.nvim_win_get_height(win) - 1)
+    local fill = math.min(lines_above(bufnr, view.topline - 1), api.nvim_win_get_height(win) - 1)
     if view.topfill < fill then
       vim.fn.winrestview({ topline = view.topline, topfill = fill })
     end
@@ -28,7 +47,7 @@ end
 ---What stands above the first row of the buffer has come, or is another thing now.
 ---@param bufnr integer
 function M.refresh(bufnr)
-  local fill = marks.has(bufnr) and marks.lines_above(bufnr, 0) or 0
+  local fill = lines_above(bufnr, 0)
   local is_new = fill > (above_first[bufnr] or 0)
   above_first[bufnr] = fill > 0 and fill or nil
   for _, win in ipairs(is_new and vim.fn.win_findbuf(bufnr) or {}) do

@@ -1,5 +1,6 @@
 -- Draws a permission request: what is asked with all that belongs to it, and the options or what became of them.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local config = require("acp_nvim.config")
 local content = require("acp_nvim.chat.blocks.content")
 
 local M = {}
@@ -25,13 +26,24 @@ local function add_options(out, request, letters)
   return rows
 end
 
+---@param out acp.Lines
+---@param files integer that have a preview
+local function add_preview(out, files)
+  local key = config.keys("preview")[1]
+  if key and files > 0 then
+    local where = files == 1 and "in the file" or ("in %d files, one after the other"):format(files)
+    out:add({ "      ", { key, "AcpPermissionKey" }, { "  preview " .. where, "AcpToolDetail" } })
+  end
+end
+
 ---@param request acp.Request
 ---@param letters table<string, string>
 ---@param outcome? string words for what became of it; nil while it waits
 ---@param whole boolean with all that belongs to the request
 ---@param cwd? string
+---@param files? integer that have a preview
 ---@return acp.Rendered
-function M.render(request, letters, outcome, whole, cwd)
+function M.render(request, letters, outcome, whole, cwd, files)
   local out = Lines.new()
   local title = Lines.one_line(request.title)
   local kind = Lines.one_line(request.kind)
@@ -53,6 +65,7 @@ function M.render(request, letters, outcome, whole, cwd)
       content.add(out, request.content, cwd)
     end
     rows = add_options(out, request, letters)
+    add_preview(out, files or 0)
   end
   local rendered = out:rendered()
   rendered.option_rows = rows

@@ -1,0 +1,89 @@
+-- What waiting permission requests ask to do to files, as the host has told of it.
+local host = require("acp_nvim.host")
+
+local M = {}
+
+---@type table<integer, acp.Preview[]> by request, each in the order of its files
+local by_request = {}
+---@type fun(request: integer)[]
+local listeners = {}
+
+---@param listener fun(request: integer) called after what is known of that request has changed
+function M.on_change(listener)
+  listeners[#listeners + 1] = listener
+end
+
+---@param request integer
+local function changed(request)
+  for _, listener in ipairs(listeners) do
+    listener(request)
+  end
+end
+
+---@param preview acp.Preview
+---@return string path of the file whose lines would be others
+function M.place(preview)
+  return preview.old_path or preview.path
+end
+
+---@param list acp.Preview[]
+---@param path string
+---@return integer?
+local function index_of(list, path)
+  for index, preview in ipairs(list) do
+    if preview.path == path then
+      return index
+    end
+  end
+end
+
+---@param preview acp.Preview
+function M.told(preview)
+  local list = by_request[preview.request] or {}
+  local index = index_of(list, preview.path)
+  if preview.operation ~= "none" then
+    list[index or #list + 1] = preview
+  elseif index then
+    table.remove(list, index)
+  end
+  by_request[preview.request] = #list > 0 and list or nil
+  changed(preview.request)
+end
+
+---@param request integer that does not wait any more
+function M.done(request)
+  if by_request[request] then
+    by_request[request] = nil
+    changed(request)
+  end
+end
+
+---@param request integer
+---@return acp.Preview[]
+function M.of_request(request)
+  return by_request[request] or {}
+end
+
+---@return integer[] requests that have any, oldest first
+function M.requests()
+  local requests = vim.tbl_keys(by_request)
+  table.sort(requests)
+  return requests
+end
+
+---@return acp.Preview[] oldest requests first
+function M.all()
+  local all = {}
+  for _, request in ipairs(M.requests()) do
+    vim.list_extend(all, by_request[request])
+  end
+  return all
+end
+
+host.on_exit(function()
+  for _, request in ipairs(M.requests()) do
+    M.done(request)
+  end
+end)
+
+return M
