@@ -1,0 +1,139 @@
+"""Undo and redo bring back what was accepted when the text was the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_nvim.review.moments import Moments
+from acp_nvim.review.reviewed_text import ReviewedText
+
+texts = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\r\n", ""]), max_size=6).map("".join)
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["agent", "user", "lines", "undo", "undo", "undo lines", "keep"]),
+        texts,
+        st.integers(0, 20),
+        st.integers(0, 3),
+    ),
+    max_size=12,
+)
+
+
+def hunks(reviewed: ReviewedText) -> list[tuple[list[str], list[str]]]:
+    """The old and the new lines of each."""
+    return [(reviewed.old_lines(hunk), reviewed.new_lines(hunk)) for hunk in reviewed.hunks]
+
+
+def go_back(reviewed: ReviewedText, text: str) -> None:
+    """The editor tells that all lines were replaced by those of another text without end of its own."""
+    rows = text.removesuffix("\n").split("\n") if text else []
+    reviewed.user_lines(0, len(reviewed.current), rows)
+
+
+@given(texts, texts, steps)
+def test_what_was_accepted_then_is_accepted_again(base: str, current: str, given_steps) -> None:
+    reviewed = ReviewedText(base, current, "unix")
+    then: dict[str, tuple[str, list]] = {}
+    for kind, text, place, size in given_steps:
+        now = reviewed.current, (reviewed.base, hunks(reviewed))
+        known = [old for old in then if old != now[0]]
+        if kind == "agent":
+            reviewed.agent(text)
+        elif kind == "keep":
+            reviewed.keep([hunk.id for hunk in reviewed.hunks][:size])
+            then.clear()
+            continue
+        elif kind.startswith("undo") and known:
+            wanted = known[place % len(known)]
+            if kind == "undo lines" and wanted.endswith("\n") and now[0].endswith("\n"):
+                go_back(reviewed, wanted)
+            else:
+                reviewed.user(wanted)
+            assert (reviewed.base, hunks(reviewed)) == then[wanted]
+        elif kind == "lines":
+            reviewed.user_lines(place, size, ["a", "b"][: place % 3])
+        elif text not in then:
+            reviewed.user(text)
+        if reviewed.current != now[0]:
+            then[now[0]] = now[1]
+
+
+def test_undo_of_what_the_agent_did_and_redo() -> None:
+    reviewed = ReviewedText("a\nb\n", "a\nb\n")
+    reviewed.agent("a\nagent\n")
+    hunk = reviewed.hunks[0].id
+    reviewed.user_lines(1, 1, ["b"])
+    assert (list(reviewed.hunks), reviewed.base) == ([], "a\nb\n")
+    reviewed.user_lines(1, 1, ["agent"])
+    assert (hunks(reviewed), reviewed.hunks[0].id) == ([(["b"], ["agent"])], hunk)
+
+
+def test_typing_in_a_line_of_the_agents_and_undo() -> None:
+    reviewed = ReviewedText("a\nb\nc\n", "a\nagent\nc\n")
+    for line in ("agent!", "agent!!"):
+        assert reviewed.user_lines(1, 1, [line]) is (line == "agent!")
+        assert reviewed.base == f"a\nb\n{line}\nc\n"
+    assert reviewed.user_lines(1, 1, ["agent"])
+    assert (reviewed.base, hunks(reviewed)) == ("a\nb\nc\n", [(["b"], ["agent"])])
+
+
+def test_undo_of_a_reject_brings_the_hunk_back() -> None:
+    reviewed = ReviewedText("a\nb\nc\n", "a\nagent\nc\n")
+    reviewed.agent(reviewed.rejected(None))
+    assert list(reviewed.hunks) == []
+    assert reviewed.user("a\nagent\nc\n")
+    assert hunks(reviewed) == [(["b"], ["agent"])]
+
+
+def test_undo_of_other_line_ends() -> None:
+    reviewed = ReviewedText("a\r\nb\r\n", "a\r\nb\r\n")
+    reviewed.agent("a\r\nx\nb\r\n")
+    reviewed.agent("a\nx\nb\n")
+    assert reviewed.user("a\r\nb\r\n")
+    assert (list(reviewed.hunks), reviewed.shape, reviewed.base) == ([], None, "a\r\nb\r\n")
+    assert reviewed.user("a\nx\nb\n")
+    assert (hunks(reviewed), reviewed.shape) == ([([], ["x"])], "line ends: CRLF -> LF")
+
+
+def test_what_was_kept_does_not_come_back() -> None:
+    reviewed = ReviewedText("a\nb\n", "a\nb\n")
+    reviewed.agent("a\nb\nagent\n")
+    reviewed.keep([hunk.id for hunk in reviewed.hunks])
+    reviewed.user("a\nb\n")
+    assert (reviewed.base, list(reviewed.hunks)) == ("a\nb\n", [])
+    reviewed.user("a\nb\nagent\n")
+    assert (reviewed.base, list(reviewed.hunks)) == ("a\nb\nagent\n", [])
+
+
+@pytest.mark.parametrize(("count", "is_known"), [(1000, True), (50, True), (49, False), (0, False)])
+def test_as_many_moments_as_the_bound_says_are_remembered(monkeypatch, count: int, is_known: bool) -> None:
+    monkeypatch.setattr("acp_nvim.review.reviewed_text.Moments", lambda: Moments(count))
+    assert remembers(50) is is_known
+
+
+@pytest.mark.parametrize(("max_bytes", "is_known"), [(100_000, True), (10_000, False), (0, False)])
+def test_as_many_bytes_as_the_bound_says_are_remembered(monkeypatch, max_bytes: int, is_known: bool) -> None:
+    monkeypatch.setattr("acp_nvim.review.reviewed_text.Moments", lambda: Moments(max_bytes=max_bytes))
+    assert remembers(50) is is_known
+
+
+def remembers(steps: int) -> bool:
+    """Whether undo comes back to the text of the agent after that many edits of its line."""
+    reviewed = ReviewedText("a\n", "agent\n")
+    for number in range(steps):
+        reviewed.user_lines(0, 1, [f"agent {number}"])
+    reviewed.user_lines(0, 1, ["agent"])
+    return reviewed.base == "a\n"
+
+
+def test_moments_show_how_many_they_are(monkeypatch) -> None:
+    moments = Moments()
+    monkeypatch.setattr("acp_nvim.review.reviewed_text.Moments", lambda: moments)
+    assert repr(moments) == "<Moments 0, 0 bytes>"
+    reviewed = ReviewedText("a\n", "b\n")
+    reviewed.user_lines(0, 1, ["c"])
+    assert repr(moments).startswith("<Moments 1, ")
+    reviewed.keep(None)
+    assert repr(moments) == "<Moments 0, 0 bytes>"
