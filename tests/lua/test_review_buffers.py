@@ -161,8 +161,8 @@ def test_inside_a_hunk_backwards_is_its_beginning_and_folds_open(file):
 
 def test_only_what_is_out_of_sight_is_scrolled_to(editor):
     file = Reviewed(editor, "long.txt", [f"line {number}" for number in range(300)])
-    file.tell(hunk(1, 4, 1), hunk(2, 6, 1), hunk(3, 200, 1))
-    assert [jump(file), jump(file)] == [5, 7]
+    file.tell(hunk(1, 30, 1), hunk(2, 32, 1), hunk(3, 200, 1))
+    assert [jump(file), jump(file)] == [31, 33]
     assert editor.lua("return vim.fn.line('w0')") == 1
     jump(file)
     assert editor.lua("return vim.fn.winline()") in range(15, 25)

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from tests.lua.review_events import Reviewed, hunk
-from tests.lua.test_tracking import buffers
+from tests.lua.review_events import STATE, Reviewed, hunk
+from tests.lua.test_tracking import buffers, by_others, follow
 
 LINES = ["one", "two", "three", "four", "five"]
 
@@ -88,6 +88,26 @@ def test_the_agents_changes_are_not_the_users(file):
         "count": 1,
         "lines": ["wo"],
     }
+
+
+def test_what_comes_from_the_disk_is_not_the_users(file):
+    buffers(file.editor, "set_roots", 1, [str(file.editor.project)])
+    file.editor.command("normal! x")
+    state = file.state
+    by_others(file.path, "agent\n")
+    assert follow(file.editor, file.path, change="ne\nagent\n", text="agent\n").keys() == {"state"}
+    flush(file)
+    assert [(edit["state"], edit["lines"]) for edit in file.edited()] == [(state, ["ne"])]
+
+
+def test_rows_in_lines_that_were_replaced(file):
+    file.editor.lua("vim.api.nvim_buf_set_lines(0, 1, 4, true, { 'x', 'y' })")
+    rows = "return vim.tbl_map(require('acp_nvim.review.edits').rows_since(...), vim.fn.range(6))"
+    state = file.editor.lua(STATE, str(file.path))
+    flush(file)
+    (edit,) = file.edited()
+    assert file.editor.lua(rows, file.bufnr, edit["from"]) == [0, 1, 2, 3, 3, 4]
+    assert file.editor.lua(rows, file.bufnr, state) == list(range(6))
 
 
 def test_a_formatter_belongs_to_who_has_saved(file):

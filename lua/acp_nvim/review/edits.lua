@@ -166,9 +166,7 @@ local function listeners(bufnr)
         return true
       end
       step(mine, { first = first, count = old_last - first, added = last - first })
-      if mine.ours == 0 then
-        widen(mine, first, old_last, last)
-      end
+      widen(mine, first, old_last, last)
       wait(bufnr, mine)
     end,
     on_changedtick = function()
