@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Sequence
 from itertools import islice, pairwise
+from operator import mul
 from typing import TypeAlias
 
 import msgspec
@@ -86,8 +87,12 @@ class Moments:
 
 
 def pairs_key(lines: Sequence[str | None]) -> int:
-    """A number of lines that follow each other: the sum of those of its parts, each with the line that it shares."""
-    return sum(map(hash, pairwise(lines)))
+    """A number of lines that follow each other: the sum of those of all two that do, so that parts of it can change.
+
+    Squares, as Python's numbers of pairs have almost the same sum when lines only change their order.
+    """
+    numbers = list(map(hash, pairwise(lines)))
+    return sum(map(mul, numbers, numbers))
 
 
 def _size(splice: Splice) -> int:

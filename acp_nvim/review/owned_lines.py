@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from acp_nvim.review.runs import Draft, Run, cut, divide
-from acp_nvim.workspace.line_differences import Block, differences
+from acp_nvim.workspace.line_differences import Block, differences, trimmed
 
 
 class Splice(msgspec.Struct, frozen=True):
@@ -23,6 +23,12 @@ class Splice(msgspec.Struct, frozen=True):
     def take_back(self, lines: list[str]) -> None:
         """Make the lines what they were."""
         lines[self.at : self.at + self.count] = self.old
+
+
+def _splice(at: int, old: list[str], new: list[str]) -> Splice:
+    """Of two lists that begin at that line only what differs: a run can be long, what is typed is short."""
+    block = trimmed(old, new)
+    return Splice(at + block.i1, old[block.i1 : block.i2], block.j2 - block.j1)
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -201,7 +207,7 @@ class OwnedLines:
         known = self._known(runs, place) if len(runs) > 1 else {}
         draft = self._draft(place, touched, first, last, new)
         lines = touched.lines
-        splice = Splice(lines.i1, self.base[lines.i1 : lines.i2], len(draft.base))
+        splice = _splice(lines.i1, self.base[lines.i1 : lines.i2], draft.base)
         self.base[lines.i1 : lines.i2] = draft.base
         self.current[first:last] = new
         made, rest = draft.runs, draft.gap

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.review.moments import Moments
+from acp_nvim.review.moments import Moments, pairs_key
 from acp_nvim.review.reviewed_text import ReviewedText
 
 texts = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\r\n", ""]), max_size=6).map("".join)
@@ -128,6 +130,17 @@ def remembers(steps: int) -> bool:
     return reviewed.base == "a\n"
 
 
+def test_what_is_typed_in_a_long_hunk_takes_no_more_memory_than_elsewhere(monkeypatch) -> None:
+    monkeypatch.setattr("acp_nvim.review.reviewed_text.Moments", lambda: Moments(max_bytes=100_000))
+    lines = [f"{number}\n" for number in range(5000)]
+    current = "".join(f"agent {line}" for line in lines)
+    reviewed = ReviewedText("".join(lines), current)
+    for number in range(50):
+        reviewed.user_lines(2500, 1, [f"user {number}"])
+    reviewed.user_lines(2500, 1, ["agent 2500"])
+    assert reviewed.base == "".join(lines)
+
+
 def test_moments_show_how_many_they_are(monkeypatch) -> None:
     moments = Moments()
     monkeypatch.setattr("acp_nvim.review.reviewed_text.Moments", lambda: moments)
@@ -137,3 +150,7 @@ def test_moments_show_how_many_they_are(monkeypatch) -> None:
     assert repr(moments).startswith("<Moments 1, ")
     reviewed.keep(None)
     assert repr(moments) == "<Moments 0, 0 bytes>"
+
+
+def test_lines_in_another_order_have_another_key() -> None:
+    assert len({pairs_key([None, *lines, None]) for lines in permutations("abcdef")}) == 720
