@@ -113,7 +113,11 @@ local function watch()
     lost(event.buf)
   end)
   on({ "BufReadPost", "BufNewFile", "BufWinEnter", "BufFilePost" }, function(event)
-    draw_all(event.buf)
+    vim.schedule(function() -- more of it may change, in the middle of this
+      if api.nvim_buf_is_loaded(event.buf) then
+        draw_all(event.buf)
+      end
+    end)
   end)
   on({ "WinScrolled" }, function()
     top.scrolled(vim.v.event)

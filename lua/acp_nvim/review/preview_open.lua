@@ -157,8 +157,9 @@ end
 ---Goes to the next hunk of what is asked, or as many on as the count says; also into the next file.
 ---@param backwards boolean
 function M.step(backwards)
+  local count = vim.v.count1 -- which is another one after the command
   vim.cmd("normal! m'")
-  for _ = 1, vim.v.count1 do
+  for _ = 1, count do
     if not step(backwards) or awaited then
       break
     end
