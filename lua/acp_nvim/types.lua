@@ -14,7 +14,7 @@
 ---@field mode? string
 ---@field model? string
 ---@field usage? table
----@field review? { files: integer, hunks: integer, added: integer, removed: integer } of this session; nil: nothing is left
+---@field review? { files: integer, added: integer, removed: integer } of this session; nil: nothing is left
 
 ---@class acp.Location
 ---@field path string

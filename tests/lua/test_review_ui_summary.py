@@ -121,7 +121,7 @@ def test_enter_answers_a_permission_and_still_opens_files(editor, key):
 
 def test_the_line_above_the_chat_counts_what_is_left(editor, key):
     status = {"state": "idle", "agent": "demo", "pending_permissions": 0, "queue": 0}
-    left = {"files": 3, "hunks": 7, "added": 12, "removed": 4}
+    left = {"files": 3, "added": 12, "removed": 4}
     editor.apply({"type": "status", "session": key, "status": {**status, "review": left}})
     bar = "return vim.wo[vim.fn.win_findbuf(...)[1]].winbar"
     assert " · 3 to review" in editor.lua(bar, editor.session(key, "bufnr"))
