@@ -114,6 +114,7 @@ class App:
             self._files.conflicts = Conflicts(Path(hello.state_path, "conflicts"))
             self._reviews.state = Path(hello.state_path)
         config = self._config = hello.config
+        self._reviews.judging.save = config.fs.write == "save"
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
         self._catalogue = Catalogue(agents, config.default_agent)
         traffic = Path(hello.log_path).with_suffix("") / "traffic"
@@ -154,6 +155,7 @@ class App:
 
     def _configure(self, session: Session) -> None:
         session.requests.files.save = self._config.fs.write == "save"
+        session.requests.terminals.permissions.mode = self._config.permissions.terminal
         session.requests.files.outside.asks = self._config.fs.outside == "ask"
 
     def _find(self, name: str) -> Any:
@@ -184,7 +186,8 @@ class App:
             self._tasks.start_soon(_guarded, self._files.disk_changed, path)
 
     def _saved(self, news: SavedBuffer) -> None:
-        self._tasks.start_soon(_guarded, self._reviews.witness.saved, news.path)
+        saved = self._reviews.witness.saved(news.path)
+        self._tasks.start_soon(_guarded, lambda: saved)
         self._reviews.keep_soon()
 
     def _edited(self, edit: Edit) -> None:

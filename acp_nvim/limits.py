@@ -255,3 +255,6 @@ GIT_ERROR_CHARS: Final = 300
 
 LOCATED_PLACES: Final = 1000
 """Places of a tool call's part of a file that are looked at in it: a part that is there more often is a single word."""
+
+LOOKED_AT: Final = 100
+"""Files that change at once up to which their texts are compared, instead of git being asked: 1 ms each."""

@@ -29,6 +29,12 @@ class Protocol(msgspec.Struct):
     v2: bool = False
 
 
+class Permissions(msgspec.Struct):
+    """`permissions` of the configuration."""
+
+    terminal: str = "ask_unless_asked"
+
+
 class Log(msgspec.Struct):
     """`log` of the configuration."""
 
@@ -43,6 +49,7 @@ class Config(msgspec.Struct):
     additional_directories: list[str] = []
     fs: Fs = msgspec.field(default_factory=Fs)
     timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
+    permissions: Permissions = msgspec.field(default_factory=Permissions)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     log: Log = msgspec.field(default_factory=Log)
 

@@ -125,6 +125,13 @@ def _mode_words(old: int, new: int) -> str:
     return f"mode {old:o} -> {new:o}"
 
 
+class InReview(msgspec.Struct, frozen=True):
+    """A file was under review: what was accepted of it, and whose agents had changed it."""
+
+    base: Blob | None
+    sessions: list[int]
+
+
 class KeptChange(msgspec.Struct, frozen=True):
     """A change as it is written down."""
 
@@ -136,6 +143,5 @@ class KeptChange(msgspec.Struct, frozen=True):
     old_path: str | None = None
     note: str | None = None
     operation: Operation = "modify"
-    base: Blob | None = None
-    """What its review began with, where it is the record of a restore."""
-    in_review: bool = False
+    review: InReview | None = None
+    """What was left to review of it, where this took it out of the review."""

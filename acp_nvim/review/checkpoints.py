@@ -42,7 +42,8 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     def oids(self) -> list[str]:
         """What must be kept for it."""
-        blobs = (blob for one in self.changes for blob in (one.before, one.after, one.base))
+        reviews = [one.review.base for one in self.changes if one.review is not None]
+        blobs = [*reviews, *(blob for one in self.changes for blob in (one.before, one.after))]
         return list(dict.fromkeys(blob.oid for blob in blobs if blob is not None))
 
 

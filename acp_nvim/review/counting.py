@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
+from acp_nvim.limits import LOOKED_AT
 from acp_nvim.review.change import Change
 from acp_nvim.review.contents import Contents
 from acp_nvim.snapshots.failures import SnapshotError
@@ -13,7 +14,10 @@ log = logging.getLogger(__name__)
 
 
 async def count(changes: Sequence[Change], contents_of: Callable[[str], Contents]) -> None:
-    """Give them their counts; what has no lines is one that was looked at."""
+    """Give them their counts; of many by git, which knows nothing of line ends, and what has no lines."""
+    if len(changes) <= LOOKED_AT:
+        for change in changes:
+            await _look(change, contents_of(change.path))
     waiting: dict[Contents, list[Change]] = {}
     for change in changes:
         if not change.is_looked_at and change.counts is None:
@@ -28,3 +32,11 @@ async def count(changes: Sequence[Change], contents_of: Callable[[str], Contents
         for change, counted in zip(some, counts, strict=True):
             change.counts = counted
             change.is_looked_at = change.is_looked_at or counted is None
+
+
+async def _look(change: Change, contents: Contents) -> None:
+    try:
+        await change.look(contents)
+    except SnapshotError as error:
+        log.warning("what was in %s is lost: %s", change.path, error)
+        change.is_looked_at = True

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
-from acp_nvim.review.change import Change, KeptChange
+from acp_nvim.review.change import Change, InReview, KeptChange
 from acp_nvim.review.contents import Contents
-from acp_nvim.review.reviewed_text import ReviewedText
+from acp_nvim.review.entry import Entry
 
 
-def kept(change: Change, contents: Contents, others: Sequence[Change] = ()) -> KeptChange:
-    """That change, with its contents put. A renamed file is compared with what it was under its old name."""
+def kept(change: Change, contents: Contents) -> KeptChange:
+    """That change, with its contents put."""
     change.settle(contents)
-    written = KeptChange(
+    return KeptChange(
         path=change.path,
         before=change.base,
         after=change.current,
@@ -24,14 +22,9 @@ def kept(change: Change, contents: Contents, others: Sequence[Change] = ()) -> K
         note=change.note,
         operation=change.operation or "modify",
     )
-    old = next((one for one in others if change.old_path is not None and one.path == change.old_path), None)
-    if old is None or old.text is None or change.text is None:
-        return written
-    text = ReviewedText(old.text.base, change.text.current)
-    return msgspec.structs.replace(written, added=text.added, removed=text.removed)
 
 
-def rejection(change: Change, contents: Contents) -> list[KeptChange]:
+def rejection(change: Entry, contents: Contents) -> list[KeptChange]:
     """What it is to reject all of a change that is under review; to undo it brings the review back, too."""
     change.settle(contents)
     path, old_path, now, base = change.path, change.old_path, change.current, change.base
@@ -45,4 +38,4 @@ def rejection(change: Change, contents: Contents) -> list[KeptChange]:
         removed=change.added,
         operation="delete" if base is None else "add" if now is None else "modify",
     )
-    return [msgspec.structs.replace(back, base=base, in_review=True)]
+    return [msgspec.structs.replace(back, review=InReview(base, sorted(change.sessions)))]

@@ -13,6 +13,7 @@ from acp_nvim.review.entry import Entry
 from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.review_events import Review
 from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.snapshots.snapshot import Blob
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +27,8 @@ class Ledger:
     def __init__(self, contents: Callable[[str], Contents], publish: Callable[[Event], None]) -> None:
         self.entries: dict[str, Entry] = {}
         self.logs: list[TurnLog] = []
+        self.accounted: dict[str, Blob | None] = {}
+        """What is known to be on disk, of files that are not under review (any more)."""
         self.contents = contents
         self.on_news: Callable[[], None] = lambda: None
         self._publish = publish
@@ -53,10 +56,11 @@ class Ledger:
         self, turns: Sequence[TurnLog], path: str, before: Content, after: Content, old_path: str | None = None
     ) -> Entry:
         """The agents of these turns made `after` of `before`; what the file was else, the user has made of it."""
+        for change in self.changes(path):
+            if not _is_at(change, before):
+                await self.look(path, change)
+                change.user(before if change.text is None else await self.with_text(path, before, change.encoding))
         entry = self.entries.get(path)
-        if entry is not None and not _is_at(entry, before):
-            await self.user(path, before)
-            entry = self.entries.get(path)
         if entry is None:
             entry = self.entries[path] = Entry(path, before, old_path)
         entry.sessions |= {turn.session for turn in turns}
@@ -74,6 +78,14 @@ class Ledger:
             if change.text is not None and after.text is None:
                 after = await self.with_text(path, after, change.encoding)
             change.user(after)
+
+    def mode(self, turns: Sequence[TurnLog], path: str, mode: int) -> None:
+        """The agents of these turns (none: the user) changed the mode of a file, and nothing else."""
+        for change in self.changes(path):
+            if change.current is not None:
+                change.current = Blob(change.current.oid, mode)
+            if not turns and change.base is not None:
+                change.base = Blob(change.base.oid, mode)
 
     def changes(self, path: str) -> list[Change]:
         """All that are recorded of the file: what is to be reviewed of it, and what the turns did."""
@@ -110,7 +122,9 @@ class Ledger:
 
     def forget(self, path: str) -> None:
         """Nothing is left of it to review."""
-        if self.entries.pop(path, None) is not None:
+        entry = self.entries.pop(path, None)
+        if entry is not None:
+            self.accounted[path] = entry.on_disk
             self._publish(Review(path=path, operation="none"))
             self.on_news()
 
@@ -119,19 +133,20 @@ class Ledger:
         for turn in turns:
             change = turn.changes.get(path)
             if change is not None and change.operation is not None:
+                added, removed = turn.counts(change)
                 self._publish(
                     events.FileChanged(
                         session=turn.session,
                         path=path,
                         by="agent",
                         operation=change.operation,
-                        added=change.added,
-                        removed=change.removed,
+                        added=added,
+                        removed=removed,
                     )
                 )
 
 
-def _is_at(entry: Entry, content: Content) -> bool:
+def _is_at(entry: Change, content: Content) -> bool:
     """Whether we know that the file is that."""
     if (entry.current is None) != (content.blob is None):
         return False

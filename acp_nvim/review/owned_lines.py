@@ -203,15 +203,15 @@ class OwnedLines:
     def _carry(self, place: _Place, first: int, last: int, new: list[str]) -> tuple[bool, Splice]:
         """The user put `new` in the place of the current lines `[first:last]`; as `user`."""
         touched = self._touch(place, first, last)
-        runs = self.runs[touched.index : touched.end]
-        known = self._known(runs, place) if len(runs) > 1 else {}
+        lines, runs = touched.lines, self.runs[touched.index : touched.end]
         draft = self._draft(place, touched, first, last, new)
-        lines = touched.lines
+        is_other = len(runs) > 1 and not {run.id for run in draft.runs} <= {run.id for run in runs}
+        known = self._known(runs, place) if is_other else {}
         splice = _splice(lines.i1, self.base[lines.i1 : lines.i2], draft.base)
         self.base[lines.i1 : lines.i2] = draft.base
         self.current[first:last] = new
         made, rest = draft.runs, draft.gap
-        if len(runs) > 1:
+        if is_other:
             if self._have_common_lines(made, place):  # what one had more may be what another one had less
                 now = Block(lines.i1, lines.i1 + len(draft.base), lines.j1, lines.j2 + len(new) - (last - first))
                 made, rest = self._compared(now, touched.gap)

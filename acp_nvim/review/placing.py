@@ -27,7 +27,9 @@ async def put(
     `FileRefusedError`; then nothing was done either.
     """
     buffer = await _buffer(files, path)
-    if buffer is not None and was.text is not None and buffer.text != was.text:
+    if buffer is not None and was.blob is None and not buffer.on_disk:
+        _check_left_over(path, buffer, wanted)
+    elif buffer is not None and was.text is not None and buffer.text != was.text:
         return False
     if buffer is None and await anyio.to_thread.run_sync(_blob, path) != was.blob:
         return False
@@ -40,6 +42,14 @@ async def put(
     if save:
         await anyio.to_thread.run_sync(_set_mode, path, wanted.blob.mode)
     return True
+
+
+def _check_left_over(path: str, buffer: OpenText, wanted: Content) -> None:
+    """The buffer of a deleted file keeps its text; what the user has made of that since is not to be lost."""
+    if buffer.modified and buffer.text != wanted.text:
+        raise FileRefusedError(
+            f"{path} is deleted, and its buffer has unsaved changes of yours: write or undo them first"
+        )
 
 
 async def _remove(files: OpenFiles, path: str, buffer: OpenText | None) -> bool:

@@ -8,7 +8,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.limits import FOLLOW_ATTEMPTS
-from acp_nvim.review.change import Change, KeptChange
+from acp_nvim.review.change import Change, InReview, KeptChange
 from acp_nvim.review.checkpoints import Checkpoint
 from acp_nvim.review.contents import ABSENT, Content
 from acp_nvim.review.entry import Entry
@@ -35,7 +35,7 @@ class Step(msgspec.Struct, frozen=True):
     wanted: Content
     conflict: Conflict | None = None
     why: str | None = None
-    review: KeptChange | None = None
+    review: InReview | None = None
 
 
 class Outcome(msgspec.Struct):
@@ -112,11 +112,11 @@ class Restoring:
         entry = self._ledger.entries.get(path)
         if entry is not None:
             entry.settle(contents)
-        base = None if entry is None else entry.base
+        review = None if entry is None or entry.is_over else InReview(entry.base, sorted(entry.sessions))
         change = Change(path, step.was)
         await self._ledger.look(path, change)
         change.agent(await self._ledger.with_text(path, step.wanted, change.encoding))
-        outcome.changes.append(msgspec.structs.replace(kept(change, contents), base=base, in_review=entry is not None))
+        outcome.changes.append(msgspec.structs.replace(kept(change, contents), review=review))
         await self._ledger.user(path, step.wanted)
         if step.review is not None:
             await self._review_again(step, step.review)
@@ -128,10 +128,11 @@ class Restoring:
             self._ledger.tell(path)
         return True
 
-    async def _review_again(self, step: Step, before: KeptChange) -> None:
+    async def _review_again(self, step: Step, before: InReview) -> None:
         """What a restore had taken out of the review is in it again."""
         entry = Entry(step.path, await self._ledger.with_text(step.path, Content(before.base), None))
         entry.agent(await self._ledger.with_text(step.path, step.wanted, None))
+        entry.sessions |= set(before.sessions)
         self._ledger.entries[step.path] = entry
 
     async def _step(self, path: str, records: Sequence[KeptChange]) -> Step | None:
@@ -142,7 +143,7 @@ class Restoring:
             before = await self._ledger.contents(path).look(path, record.before, was.encoding)
             after = await self._ledger.contents(path).look(path, record.after, was.encoding)
             if _same(now, after):
-                now, review = before, record if record.in_review else None
+                now, review = before, record.review
             elif not _same(now, before):
                 merged = await self._merged(path, now, before, after)
                 if isinstance(merged, Step):
@@ -196,7 +197,7 @@ def _records(checkpoint: Checkpoint, later: Sequence[Checkpoint]) -> dict[str, l
 
 def _add(newer: list[KeptChange], older: KeptChange) -> None:
     """What follows right after another is one with it: a merge less."""
-    if newer and newer[-1].before == older.after and not newer[-1].in_review:
+    if newer and newer[-1].before == older.after and newer[-1].review is None:
         newer[-1] = msgspec.structs.replace(newer[-1], before=older.before)
     else:
         newer.append(older)

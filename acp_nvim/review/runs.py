@@ -72,15 +72,16 @@ def divide(draft: Draft, runs: Sequence[Run], removed: list[str], where: Cut, ne
 
     What equals a removed line is that line again, the other new lines are in both.
     """
-    only = runs[0] if len(runs) == 1 else None
+    first = runs[0] if where.left == runs[0].added else None
+    last = runs[-1] if where.right == runs[-1].added else None
     if not new:
-        draft.run(removed, where.left + where.right, only)
+        draft.run(removed, where.left + where.right, runs[0] if len(runs) == 1 else None)
         return
     pairs = _again(removed, new, where.removed)
     if not pairs:
-        draft.run(removed[: where.removed], where.left, only)
+        draft.run(removed[: where.removed], where.left, first)
         draft.both(new)
-        draft.run(removed[where.removed :], where.right, only)
+        draft.run(removed[where.removed :], where.right, last)
         return
     at = done = 0
     left = where.left

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from acp_nvim.review.change import Change
-from acp_nvim.review.contents import ABSENT, Content
+from collections.abc import Callable
+
+import msgspec
+
+from acp_nvim.review.change import Change, KeptChange
+from acp_nvim.review.contents import ABSENT, Content, Contents
+from acp_nvim.review.keeping import kept
+from acp_nvim.review.reviewed_text import ReviewedText
 from acp_nvim.workspace.roots import Roots
 
 
@@ -35,7 +41,21 @@ class TurnLog:
             self.change(new, ABSENT).old_path = path
         self.changes[new].agent(now)
 
-    def take(self) -> list[Change]:
+    def counts(self, change: Change) -> tuple[int, int]:
+        """Lines added and removed; a renamed file is compared with what it was under its old name."""
+        old = None if change.old_path is None else self.changes.get(change.old_path)
+        if old is None or old.text is None or change.text is None:
+            return change.added, change.removed
+        text = ReviewedText(old.text.base, change.text.current)
+        return text.added, text.removed
+
+    def take(self, contents: Callable[[str], Contents]) -> list[KeptChange]:
         """All changes, in the order of their paths; the next turn begins without any."""
-        taken, self.changes = self.changes, {}
-        return [taken[path] for path in sorted(taken)]
+        done = [self.changes[path] for path in sorted(self.changes)]
+        taken = [self._kept(change, contents(change.path)) for change in done if change.operation is not None]
+        self.changes = {}
+        return taken
+
+    def _kept(self, change: Change, contents: Contents) -> KeptChange:
+        added, removed = self.counts(change)
+        return msgspec.structs.replace(kept(change, contents), added=added, removed=removed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 import anyio.to_thread
 
@@ -25,7 +25,7 @@ class Witness:
     def __init__(self, ledger: Ledger, files: OpenFiles) -> None:
         self._ledger = ledger
         self._files = files
-        self._saved: dict[str, Blob | None] = {}  # what the user wrote into files that no agent had changed before
+        self._saving: dict[str, int] = {}
 
     def __repr__(self) -> str:
         return f"<Witness {self._ledger!r}>"
@@ -78,6 +78,7 @@ class Witness:
         elif turns and entry.operation != "add":
             entry.old_path = entry.old_path or path
         self._ledger.forget(path)
+        self._ledger.accounted[path] = None
         self._ledger.entries[new] = entry
         entry.path, entry.on_disk = new, now.blob
         entry.old_path = None if entry.old_path == new else entry.old_path
@@ -151,13 +152,20 @@ class Witness:
                 await self._read(path)
                 self._ledger.tell(path)
 
-    async def saved(self, path: str) -> None:
-        """The user wrote the buffer."""
+    def saved(self, path: str) -> Awaitable[None]:
+        """The user wrote the buffer: from now on nobody takes it for an agent's doing."""
+        self._saving[path] = self._saving.get(path, 0) + 1
+        return self._saved_now(path)
+
+    async def _saved_now(self, path: str) -> None:
         async with self._files.alone(path):
+            self._saving[path] -= 1
+            if not self._saving[path]:
+                del self._saving[path]
             on_disk = await self._disk(path)
             entry = self._ledger.entries.get(path)
             if entry is None:
-                self._saved[path] = on_disk
+                self._ledger.accounted[path] = on_disk
             else:
                 entry.on_disk = on_disk
                 await self._read(path)
@@ -191,17 +199,24 @@ class Witness:
         path = one.path
         buffer = await self._read(path)  # a buffer that was behind has followed by now
         entry = self._ledger.entries.get(path)
-        before = entry.on_disk if entry is not None else self._saved.pop(path, one.before)
+        before = entry.on_disk if entry is not None else self._ledger.accounted.get(path, one.before)
         now = await self._disk(path, one.after)
         if before == now:
             return None
-        turns = None
+        if path in self._saving:
+            return None  # by the user, who is waited for to be heard
+        turns: Sequence[TurnLog] | None = None
         if entry is None or buffer is None:
             turns = await self._enter(path, Content(before), Content(now))
             await self.buffer_is(path, buffer)
+        elif before is not None and now is not None and before.mode != now.mode:
+            turns = self._ledger.active(path)
+            self._ledger.mode(turns, path, now.mode)
         entry = self._ledger.entries.get(path)
         if entry is not None:
             entry.on_disk = now
+        else:
+            self._ledger.accounted[path] = now
         return turns
 
     async def _renamed(self, one: Changed, old_path: str) -> None:

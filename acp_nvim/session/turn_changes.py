@@ -18,7 +18,6 @@ from acp_nvim.limits import (
 from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.checkpoints import Checkpoint, file_views
 from acp_nvim.review.counting import count
-from acp_nvim.review.keeping import kept
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.scanning import FirstTouch
 from acp_nvim.review.turn_log import TurnLog
@@ -40,6 +39,7 @@ class TurnChanges:
         self._narrator = narrator
         self._touched = FirstTouch(reviews.witness)
         self._prompt = ""
+        self._turn = 0
         self._is_blind = False  # without snapshots
         self._closing = 0
         self._closed = anyio.Event()
@@ -77,6 +77,7 @@ class TurnChanges:
     def begun(self, prompt: str = "") -> None:
         """From now on, what happens in the workspace is the agent's doing."""
         self._prompt = prompt
+        self._turn += 1
         self.log.active = True
         self._looking = anyio.CancelScope()
         self._reviews.tasks.start_soon(self._look_again, self._looking)
@@ -95,7 +96,7 @@ class TurnChanges:
         """The turn is over; the agent may go on in the background."""
         self._looking.cancel()
         self._closing += 1
-        self._reviews.tasks.start_soon(self._close, goes_on)
+        self._reviews.tasks.start_soon(self._close, self._turn, goes_on)
 
     async def settled(self) -> None:
         """Until all that the last turn did is known."""
@@ -149,27 +150,23 @@ class TurnChanges:
                 self._is_blind = True
                 self._complain(f"{directory}: {error}")
 
-    async def _close(self, goes_on: bool) -> None:
+    async def _close(self, turn: int, goes_on: bool) -> None:
         try:
             await self._guarded_look()
             await self._conclude()
         except Exception:
             log.exception("the end of a turn of session %d", self.log.session)
         finally:
-            self.log.active = self.log.active and goes_on
+            if turn == self._turn:  # no other has begun meanwhile
+                self.log.active = self.log.active and goes_on
             self._closing -= 1
             self._closed.set()
             self._closed = anyio.Event()
 
     async def _conclude(self) -> None:
         """The turn's checkpoint, and what the chat says of it."""
-        changes = self.log.take()
-        await count(changes, self._reviews.contents)
-        done = [
-            kept(change, self._reviews.contents(change.path), changes)
-            for change in changes
-            if change.operation is not None
-        ]
+        await count(list(self.log.changes.values()), self._reviews.contents)
+        done = self.log.take(self._reviews.contents)
         if not done:
             return
         checkpoint = Checkpoint(
