@@ -49,7 +49,7 @@ end
 ---@param preview acp.Preview
 local function draw(bufnr, preview)
   if marks.is_drawn(bufnr, preview) then
-    return
+    marks.set_hint(bufnr, preview, preview_keys.hint(preview))
   elseif text.state(bufnr) == preview.state then
     asked[previews.place(preview)] = nil
     marks.draw(bufnr, preview, preview_keys.hint(preview))
@@ -63,7 +63,9 @@ end
 ---@param bufnr integer
 local function draw_all(bufnr)
   local file = preview_file.of_buffer(bufnr)
-  if file and not marks.is_drawn(bufnr, file) then
+  if file and marks.is_drawn(bufnr, file) then
+    marks.set_hint(bufnr, file, preview_keys.hint(file))
+  elseif file then
     marks.draw(bufnr, file, preview_keys.hint(file), whole(file), "AcpPreviewAdd")
   end
   local path = lookup.is_file(bufnr) and lookup.real_path(bufnr)

@@ -249,6 +249,18 @@ function M.draw(bufnr, preview, hint, hunks, group)
 end
 
 ---@param bufnr integer
+---@param preview acp.Preview that is drawn there
+---@param hint acp.Chunks
+function M.set_hint(bufnr, preview, hint)
+  local one = find(bufnr, preview)
+  local place = one and not vim.deep_equal(one.hint, hint) and place_of(bufnr, one, one.hunks[1])
+  if one and place then
+    one.hint = hint
+    show_hunk(bufnr, one, place.hunk, place.row, place.count)
+  end
+end
+
+---@param bufnr integer
 ---@param place acp.PreviewPlace whose dress is another one
 ---@param changed table<integer, integer[][]|false> spans of words in its rows
 function M.dress(bufnr, place, changed)
