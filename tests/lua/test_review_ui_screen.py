@@ -31,8 +31,8 @@ def test_the_help_of_the_keys(screen):
     editor.command(f"edit {path}")
     tell(editor, review(path, hunks=TWO))
     editor.type("g?")
-    editor.wait_for("Keys of the review")
-    for words in ("ghk     Files under review: keep this hunk", "ghR ", "]h ", "ght "):
+    editor.wait_for("Press ENTER")
+    for words in ("Keys of the review", "ghk     Files under review: keep this hunk", "ghR ", "]h ", "ght "):
         assert editor.find(words)
     assert not editor.find("Prompt, normal mode")
     editor.type("\r")
@@ -42,7 +42,7 @@ def test_the_help_of_the_chat_leaves_them_out(screen):
     editor = opened(screen)
     editor.command("AcpChat")
     editor.type("g?")
-    editor.wait_for("Keys of acp_nvim")
+    editor.wait_for("Press ENTER")
     assert editor.find("open the file of this line")
     assert not editor.find("Files under review: keep this hunk")
     editor.type("\r")
