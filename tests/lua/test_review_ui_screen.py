@@ -103,7 +103,7 @@ def test_from_the_question_to_the_patch_and_back(screen):
         editor.apply({"type": "restore_plan", "id": "x", "files": files, "patch": patch})
         editor.wait_for("Restore 1 file?")
         for words in ("M a.py  +1 −1", "-new words", "+old words", "1: Restore this file", "2: Cancel"):
-            assert editor.find(words), words
+            editor.wait_for(words)
         editor.type(answer)
         if answer == "\x03":  # an interrupt throws away what is typed after it
             editor.wait_for("Press ENTER")
