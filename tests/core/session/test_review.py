@@ -1,77 +1,208 @@
-"""The same edit, made in different ways, comes to the same review; the user's own edits are never in it."""
+"""The same edit, made in different ways, comes to the same review; what is rejected is as it was."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from textwrap import dedent, indent
 
 import pytest
 
 from acp_nvim import events, review_events
 from tests.core.session.host import Host
+from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Tree, Work, git, lay_out, look
 
 pytestmark = pytest.mark.anyio
 
-OLD = "one\ntwo\nthree\nfour\nfive\n"
-NEW = "one\nTWO\nthree\nfour\nfive\nsix\n"
+CASES = [
+    pytest.param(work, way, id=f"{name}-{way}")
+    for name, work in WORKS.items()
+    for way in WAYS
+    if way != "fs/write" or work.is_written
+]
+PLACES = ["repository", "directory", "below a repository", "worktree"]
+MINE = "mine\n"
 
 
-def reviews(host: Host) -> dict[str, review_events.Review]:
+def place(host: Host, kind: str, work: Work) -> Path:
+    """A workspace of that kind with what the work begins with, as a user has it."""
+    top = host.cwd
+    if kind == "worktree":
+        main = host.directory / "main"
+        main.mkdir()
+        git(main, "init", "-q")
+        git(main, "commit", "-q", "--allow-empty", "-m", "none")
+        top.rmdir()
+        git(main, "worktree", "add", "-q", str(top))
+    elif kind != "directory":
+        git(top, "init", "-q")
+    cwd = top / "below" / "it" if kind == "below a repository" else top
+    lay_out(cwd, work.before)
+    if kind != "directory":
+        common = top / git(top, "rev-parse", "--git-common-dir").strip()
+        (common / "info" / "exclude").write_text("ignored*\n")
+        git(top, "add", "-A")
+        git(top, "commit", "-q", "--allow-empty", "-m", "first")
+    return cwd
+
+
+async def do(host: Host, work: Work, way: str, cwd: Path, asks: bool = False, key: int = 1) -> None:
+    """The agent does the work, and all that it asks is allowed, to the end of the turn and its summary."""
+    if "it" not in host.scripts:
+        host.script(AGENT)
+    if not any(one.key == key for one in host.app._sessions.values()):
+        host.open(key, cwd=str(cwd))
+    ends, summaries = len(host.of(events.TurnEnd, key)), len(host.of(review_events.Summary, key))
+    asked = len(host.of(events.Permission, key))
+    host.prompt(work.prompt(way, cwd, asks), key)
+    if way == "a terminal" or (asks and way != "fs/write"):
+        await host.until("the question", lambda: len(host.of(events.Permission, key)) > asked)
+        request = host.of(events.Permission, key)[-1].request
+        host.answer(request.id, request.options[0].option_id)
+    await host.until("the end of the turn", lambda: len(host.of(events.TurnEnd, key)) > ends)
+    assert host.of(events.TurnEnd, key)[-1].stop_reason == "end_turn", host.notices()
+    await host.until("a summary", lambda: len(host.of(review_events.Summary, key)) > summaries)
+
+
+def reviews(host: Host, cwd: Path) -> dict[str, review_events.Review]:
     """The last word on each file that has something to review, by its name."""
-    last = {os.path.relpath(one.path, host.cwd): one for one in host.editor.all(review_events.Review)}
+    last = {name_of(one, cwd): one for one in host.editor.all(review_events.Review)}
     return {name: one for name, one in last.items() if one.operation != "none"}
 
 
-def shown(host: Host) -> dict[str, tuple[object, ...]]:
+def shown(host: Host, cwd: Path) -> dict[str, tuple[str, int, int, str | None]]:
     """What a list of files says."""
-    return {name: (one.operation, one.added, one.removed, one.old_path) for name, one in reviews(host).items()}
+    return {name: line(one, cwd) for name, one in reviews(host, cwd).items()}
 
 
-async def summary(host: Host, count: int = 1) -> review_events.Summary:
-    """What the chat says at the end of the turn."""
-    await host.until("a summary", lambda: len(host.of(review_events.Summary)) >= count)
-    return host.of(review_events.Summary)[count - 1]
+def name_of(one: review_events.Review | review_events.FileView | events.FileChanged, cwd: Path) -> str:
+    """Below the workspace."""
+    return os.path.relpath(one.path, cwd)
 
 
-WAYS = {
-    "fs/write": "prompt.write(path, new)",
-    "a tool with a diff": """
-        prompt.update("tool_call", toolCallId="1", title="Edit", kind="edit", status="in_progress",
-            locations=[{"path": path}], content=[{"type": "diff", "path": path, "oldText": old, "newText": new}])
-        open(path, "w").write(new)
-        prompt.update("tool_call_update", toolCallId="1", status="completed")""",
-    "a tool with locations": """
-        prompt.update("tool_call", toolCallId="1", title="Edit", kind="edit", status="in_progress",
-            locations=[{"path": path}])
-        open(path, "w").write(new)
-        prompt.update("tool_call_update", toolCallId="1", status="completed")""",
-    "a command": """
-        import subprocess
-        subprocess.run(["sed", "-i", "-e", "s/two/TWO/", "-e", "$ a six", path], check=True)""",
-}
+def line(one: review_events.Review | review_events.FileView, cwd: Path) -> tuple[str, int, int, str | None]:
+    """Of one file."""
+    old = None if one.old_path is None else os.path.relpath(one.old_path, cwd)
+    return (one.operation, one.added, one.removed, old)
 
 
-def agent(way: str, path: Path) -> str:
-    """A script that edits in that way."""
-    body = indent(dedent(WAYS[way]).strip(), "        ")
-    return f"    def turn(agent, prompt):\n        path, old, new = {str(path)!r}, {OLD!r}, {NEW!r}\n{body}\n"
+async def hunks(host: Host, cwd: Path, name: str) -> list[tuple[int, int, list[str]]]:
+    """What is to be seen in a file."""
+    host.app.receive("review_open", {"path": str(cwd / name)})
+    await host.until("the hunks", lambda: (one := reviews(host, cwd).get(name)) and one.hunks is not None)
+    return [(one.first, one.count, one.old) for one in reviews(host, cwd)[name].hunks or []]
 
 
-@pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])
-@pytest.mark.parametrize("way", WAYS)
-async def test_the_review_does_not_depend_on_who_writes(host: Host, way: str, is_open: bool) -> None:
-    path = host.cwd / "f"
-    path.write_text(OLD)
-    if is_open:
-        host.editor.open(path)
-    host.script(agent(way, path))
-    await host.turn()
-    files = (await summary(host)).files
-    assert files == [review_events.FileView(str(path), "modify", 2, 1)]
-    assert shown(host) == {"f": ("modify", 2, 1, None)}
-    assert path.read_text() == NEW
-    told = host.of(events.FileChanged)
-    assert told[-1] == events.FileChanged(
-        session=1, path=str(path), by="agent", operation="modify", added=2, removed=1
+async def check_told(host: Host, work: Work, cwd: Path) -> None:
+    """Everybody who is told hears what the work has done."""
+    assert shown(host, cwd) == work.shown
+    assert {name: await hunks(host, cwd, name) for name in work.hunks} == work.hunks
+    assert shown(host, cwd) == work.shown
+    summary = host.of(review_events.Summary)[-1]
+    assert {name_of(one, cwd): line(one, cwd) for one in summary.files} == work.shown
+    told = {name_of(one, cwd): one for one in host.of(events.FileChanged)}
+    known = {name: (one.operation, one.added, one.removed) for name, one in told.items() if name in work.shown}
+    assert known == {name: one[:3] for name, one in work.shown.items()}
+    counts = events.ReviewCounts(
+        files=len(work.shown),
+        added=sum(one[1] for one in work.shown.values()),
+        removed=sum(one[2] for one in work.shown.values()),
     )
+    await host.until(f"the status to be {counts}", lambda: (status := host.status()) and status.review == counts)
+
+
+async def judge(host: Host, action: str, cwd: Path) -> None:
+    """All of it, and nothing is left."""
+    host.app.receive("review", {"action": action})
+    await host.until(f"to {action} all", lambda: not reviews(host, cwd))
+    await host.until("the status", lambda: (status := host.status()) and status.review is None)
+
+
+async def undo(host: Host, cwd: Path) -> None:
+    """The last rejection is taken back."""
+    lists = host.editor.all(review_events.Checkpoints)
+    while not lists or lists[-1].list[0].kind != "reject":
+        known = len(lists)
+        host.app.receive("checkpoints", {"cwd": str(cwd)})
+        await host.until("the list", lambda known=known: len(host.editor.all(review_events.Checkpoints)) > known)
+        lists = host.editor.all(review_events.Checkpoints)
+    newest = lists[-1].list[0]
+    host.app.receive("restore", {"cwd": str(cwd), "id": newest.id})
+    await host.until("the undoing", lambda: host.editor.all(review_events.Restored))
+    done = host.editor.all(review_events.Restored)[-1]
+    assert (done.conflicts, done.problem) == ([], None)
+
+
+async def check(host: Host, work: Work, way: str, cwd: Path, asks: bool = False) -> None:
+    """The work is done, told, rejected, done again by undoing that, and kept."""
+    users = users_git(host)
+    await do(host, work, way, cwd, asks)
+    assert look(cwd) == work.after
+    await check_told(host, work, cwd)
+    await judge(host, "reject", cwd)
+    assert look(cwd) == work.before
+    await undo(host, cwd)
+    assert look(cwd) == work.after
+    await judge(host, "keep", cwd)
+    assert look(cwd) == work.after
+    assert users_git(host) == users
+
+
+def users_git(host: Host) -> Tree:
+    """Every byte of the user's repositories."""
+    found = {}
+    for top in (host.cwd, host.directory / "main"):
+        if (top / ".git").is_dir():
+            found |= {f"{top.name}/{name}": data for name, data in look(top / ".git", git=True).items()}
+    return found
+
+
+@pytest.mark.parametrize(("work", "way"), CASES)
+async def test_the_review_does_not_depend_on_who_writes(host: Host, work: Work, way: str) -> None:
+    await check(host, work, way, place(host, "repository", work))
+
+
+@pytest.mark.parametrize("kind", PLACES[1:])
+@pytest.mark.parametrize("way", WAYS)
+async def test_the_review_does_not_depend_on_where_the_files_are(host: Host, way: str, kind: str) -> None:
+    work = WORKS["edits"]
+    await check(host, work, way, place(host, kind, work))
+
+
+@pytest.mark.parametrize(("work", "way"), CASES)
+async def test_the_review_does_not_depend_on_buffers(host: Host, work: Work, way: str) -> None:
+    cwd = place(host, "repository", work)
+    for name, data in work.before.items():
+        if b"\0" not in data:
+            host.editor.open(cwd / name.rstrip("*"))
+    await check(host, work, way, cwd)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_unsaved_edits_are_the_users(host: Host, way: str) -> None:
+    work = WORKS["edits"]
+    cwd = place(host, "repository", work)
+    buffers = {name: host.editor.open(cwd / name, MINE + data.decode()) for name, data in work.before.items()}
+    await do(host, work, way, cwd)
+    assert shown(host, cwd) == work.shown
+    for name, one in work.hunks.items():
+        moved = [(first + (name in buffers), count, old) for first, count, old in one]
+        assert await hunks(host, cwd, name) == moved
+    for name, buffer in buffers.items():
+        assert buffer.text == MINE + work.after[name].decode()
+    await judge(host, "reject", cwd)
+    assert {name: buffer.text for name, buffer in buffers.items()} == {
+        name: MINE + data.decode() for name, data in work.before.items()
+    }
+
+
+@pytest.mark.parametrize("way", NAMING)
+async def test_what_git_ignores_is_seen_when_it_is_named(host: Host, way: str) -> None:
+    edits = WORKS["edits"]
+    work = Work(
+        {"ignored/f": edits.before["f"]},
+        {"ignored/f": edits.after["f"], "ignored.new": b"new\n"},
+        "cd ignored; sed -i -e s/two/TWO/ -e '$ a six' f; echo new >../ignored.new",
+        {"ignored/f": edits.shown["f"], "ignored.new": ("add", 1, 0, None)},
+        {"ignored/f": edits.hunks["f"], "ignored.new": [(0, 1, [])]},
+    )
+    await check(host, work, way, place(host, "repository", work), asks=True)
