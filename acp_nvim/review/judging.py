@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection
 from typing import Literal
 
 import msgspec
@@ -23,10 +22,11 @@ Choice = Literal["mine", "theirs", "both"]
 class Judging:
     """`save`: what changes in a buffer is saved. The methods raise `FileRefusedError`, and nothing has changed then."""
 
-    def __init__(self, ledger: Ledger, files: OpenFiles) -> None:
+    def __init__(self, ledger: Ledger, files: OpenFiles, look_at: Callable[[str], Awaitable[None]]) -> None:
         self.save = True
         self._ledger = ledger
         self._files = files
+        self._look_at = look_at
 
     def __repr__(self) -> str:
         return f"<Judging {self._ledger!r}>"
@@ -91,8 +91,7 @@ class Judging:
 
     async def _entry(self, path: str) -> Entry | None:
         """The file's, as it is now, with its texts."""
-        with suppress(FileRefusedError):  # then it is reviewed as a whole
-            await self._files.read(path)
+        await self._look_at(path)
         entry = self._ledger.entries.get(path)
         if entry is not None:
             await self._ledger.look(path, entry)

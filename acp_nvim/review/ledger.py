@@ -120,6 +120,14 @@ class Ledger:
             self._publish(entry.review())
             self.on_news()
 
+    def set_on_disk(self, path: str, blob: Blob | None) -> None:
+        """That is in the file, and nobody needs to find out who made it so."""
+        entry = self.entries.get(path)
+        if entry is None:
+            self.accounted[path] = blob
+        else:
+            entry.on_disk = blob
+
     def forget(self, path: str) -> None:
         """Nothing is left of it to review."""
         entry = self.entries.pop(path, None)

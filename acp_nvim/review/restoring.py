@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import anyio.to_thread
 import msgspec
@@ -49,9 +49,10 @@ class Outcome(msgspec.Struct):
 class Restoring:
     """For all workspaces."""
 
-    def __init__(self, ledger: Ledger, files: OpenFiles) -> None:
+    def __init__(self, ledger: Ledger, files: OpenFiles, look_at: Callable[[str], Awaitable[None]]) -> None:
         self._ledger = ledger
         self._files = files
+        self._look_at = look_at
 
     def __repr__(self) -> str:
         return f"<Restoring {self._ledger!r}>"
@@ -122,8 +123,8 @@ class Restoring:
             await self._review_again(step, step.review)
         entry = self._ledger.entries.get(path)
         last = self._files.last(path)
+        self._ledger.set_on_disk(path, step.wanted.blob)
         if entry is not None:
-            entry.on_disk = step.wanted.blob
             entry.state = None if last is None else last.state
             self._ledger.tell(path)
         return True
@@ -137,6 +138,7 @@ class Restoring:
 
     async def _step(self, path: str, records: Sequence[KeptChange]) -> Step | None:
         """What is to be done to the file as it is now, records the newest first; None: nothing."""
+        await self._look_at(path)
         was = await self._now(path)
         now, review = was, None
         for record in records:

@@ -42,10 +42,11 @@ class Reviews:
         self.state = Path(os.devnull)
         self.ledger = Ledger(self.contents, publish)
         self.witness = Witness(self.ledger, files)
-        self.judging = Judging(self.ledger, files)
+        self.witness.known = lambda path: self._of(path).scanner.known(path)
+        self.judging = Judging(self.ledger, files, self.witness.look_at)
         self.tasks = tasks
         self.files = files
-        self._restoring = Restoring(self.ledger, files)
+        self._restoring = Restoring(self.ledger, files, self.witness.look_at)
         self._publish = publish
         self._workspaces: dict[str, Workspace] = {}
         self._opening = anyio.Lock()

@@ -10,6 +10,7 @@ from acp_nvim.review.contents import Contents
 from acp_nvim.review.file_on_disk import look_at
 from acp_nvim.review.unapplied import unapplied
 from acp_nvim.review.witness import Witness
+from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
 
@@ -26,6 +27,13 @@ class Scanner:
 
     def __repr__(self) -> str:
         return f"<Scanner {self.shadow!r}>"
+
+    async def known(self, path: str) -> Blob | None:
+        """What the file was at the last look. Raises `SnapshotError`, also when that look did not see it."""
+        found = None if self._last is None else await self.shadow.find(self._last, path)
+        if found is None:
+            raise SnapshotError("it was not there, or git ignores it")
+        return found
 
     async def scan(self) -> None:
         """Tell the witness what has changed. Raises `SnapshotError`: what has changed is seen when it works again."""

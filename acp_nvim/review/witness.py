@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import anyio.to_thread
 
@@ -13,6 +13,7 @@ from acp_nvim.review.entry import Entry
 from acp_nvim.review.file_on_disk import look_at, mode_of
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.turn_log import TurnLog
+from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.snapshot import Blob, Changed
 from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
@@ -20,11 +21,15 @@ from acp_nvim.workspace.write_text_file import Written
 
 
 class Witness:
-    """All methods but `edited`, `saved`, `scanned` are called in `OpenFiles.alone` of the file."""
+    """All methods but `edited`, `saved`, `scanned` are called in `OpenFiles.alone` of the file.
+
+    `known` tells what the last snapshot has of a file, if there is one; it raises `SnapshotError`.
+    """
 
     def __init__(self, ledger: Ledger, files: OpenFiles) -> None:
         self._ledger = ledger
         self._files = files
+        self.known: Callable[[str], Awaitable[Blob | None]] = _unknown
         self._saving: dict[str, int] = {}
 
     def __repr__(self) -> str:
@@ -36,8 +41,10 @@ class Witness:
         if written.before is not None:
             before = self._text(path, written.before, written.encoding)
         after = self._text(path, written.after, written.encoding)
-        entry = await self._ledger.agent([turn], path, before, after)
         last = self._files.last(path)
+        if last is None:
+            await self._account(path, before)
+        entry = await self._ledger.agent([turn], path, before, after)
         if last is not None:
             entry.state = last.state
         if is_saved or last is None:
@@ -52,17 +59,16 @@ class Witness:
         path = what.path
         if what.kind == "moved":
             await self.moved(path, what.detail)
-        elif what.kind == "conflict":
-            await self.conflict(path)
+        elif what.kind == "conflict" and what.had is not None and what.after is not None:
+            await self.conflict(path, self._ledger.active(path), self._text(path, what.had, what.encoding))
+            self._ledger.set_on_disk(path, self._text(path, what.after, what.encoding).blob)
         elif what.kind == "deleted" and what.had is not None:
             await self._became(path, self._text(path, what.had, what.encoding), ABSENT)
         elif what.had is not None and what.has is not None and what.after is not None:
             if what.had != what.has:
                 before = self._text(path, what.had, what.encoding)
                 await self._became(path, before, self._text(path, what.has, what.encoding))
-            entry = self._ledger.entries.get(path)
-            if entry is not None:
-                entry.on_disk = self._text(path, what.after, what.encoding).blob
+            self._ledger.set_on_disk(path, self._text(path, what.after, what.encoding).blob)
 
     async def moved(self, path: str, new: str, before: Content | None = None) -> None:
         """The file goes by another name; it was `before` then, if it has changed as well."""
@@ -87,19 +93,20 @@ class Witness:
         entry.agent(now) if turns else entry.user(now)
         self._told(new, turns)
 
-    async def conflict(self, path: str, turn: TurnLog | None = None) -> None:
-        """A version of the file could not be merged."""
+    async def conflict(self, path: str, turns: Sequence[TurnLog], now: Content | None = None) -> None:
+        """A version of the file, which is `now` (its buffer's text, if there is one), could not be merged."""
         kept = self._files.conflicts.of(path)
         entry = self._ledger.entries.get(path)
+        last = self._files.last(path)
         if entry is None:
-            last = self._files.last(path)
-            if last is None:
-                return  # there is no buffer: the agent's next look at the file brings it
-            entry = self._ledger.entries[path] = Entry(path, self._text(path, last.text, last.encoding))
-            entry.state = last.state
+            if now is None:
+                now = await self._file(path) if last is None else self._text(path, last.text, last.encoding)
+            entry = self._ledger.entries[path] = Entry(path, now)
+            entry.on_disk = await self._disk(path)
+        entry.state = entry.state if last is None else last.state
         await self._ledger.look(path, entry)
         entry.conflict = kept[-1] if kept else None
-        entry.sessions |= {one.session for one in ([turn] if turn is not None else self._ledger.active(path))}
+        entry.sessions |= {one.session for one in turns}
         self._ledger.tell(path)
 
     async def buffer_is(self, path: str, buffer: OpenText | None) -> None:
@@ -227,6 +234,30 @@ class Witness:
             async with self._files.alone(one.path):
                 await self.moved(old_path, one.path, Content(one.before))
 
+    async def look_at(self, path: str) -> None:
+        """Nobody has told us of the file for a while: what it has become on disk is known from now on."""
+        if await self._read(path) is None:
+            await self._account(path, await self._file(path))
+
+    async def _account(self, path: str, now: Content) -> None:
+        """What a file without a buffer is now, if that is news, was done by who works there."""
+        entry = self._ledger.entries.get(path)
+        try:
+            before = entry.on_disk if entry is not None else await self._known(path)
+        except SnapshotError:
+            return
+        if before != now.blob and path not in self._saving:
+            await self._enter(path, Content(before), now)
+            self._ledger.set_on_disk(path, now.blob)
+
+    async def _known(self, path: str) -> Blob | None:
+        if path in self._ledger.accounted:
+            return self._ledger.accounted[path]
+        return await self.known(path)
+
+    async def _file(self, path: str) -> Content:
+        return await self._ledger.with_text(path, Content(await self._disk(path)), None)
+
     async def _became(self, path: str, before: Content, after: Content) -> None:
         self._told(path, await self._enter(path, before, after))
 
@@ -258,3 +289,7 @@ class Witness:
     def _told(self, path: str, turns: Sequence[TurnLog]) -> None:
         self._ledger.tell(path)
         self._ledger.announce(path, turns)
+
+
+async def _unknown(path: str) -> Blob | None:
+    raise SnapshotError("there are no snapshots")

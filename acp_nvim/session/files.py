@@ -122,7 +122,7 @@ class AgentFiles:
         except FileRefusedError as error:
             if isinstance(error, ConflictError):
                 async with self._files.alone(path):
-                    await self._reviews.witness.conflict(path, self._turn)
+                    await self._reviews.witness.conflict(path, [self._turn])
             if not isinstance(error, DisallowedError):
                 self._tell("warn", _what_failed(self._name(wanted.path), error))
             raise _refusal("fs/write_text_file", error) from error

@@ -14,7 +14,7 @@ from acp_nvim.snapshots.failures import GitFailedError, GoneError, SnapshotError
 from acp_nvim.snapshots.run_git import Output, run_git
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
 from acp_nvim.snapshots.store import Store
-from acp_nvim.snapshots.trees import EMPTY, LEFT_OUT, Entry
+from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, LEFT_OUT, Entry
 from acp_nvim.snapshots.unchanged import without_unchanged
 
 Pair = tuple[Blob | None, Blob | None]
@@ -30,6 +30,12 @@ async def changes(store: Store, root: str, old: Snapshot, new: Snapshot) -> list
     answer = await _diff_trees(store, how, old.id, new.id)
     found = [_absolute(root, one) for one in _parse_raw(answer)]
     return await store.blocking(partial(without_unchanged, store.trees, root, found, old, new))
+
+
+async def find(store: Store, root: str, snapshot: Snapshot, path: str) -> Blob | None:
+    """One file as it was then."""
+    entry = await store.blocking(partial(store.trees.find, snapshot.id, _relative(root, path)))
+    return None if entry is None or entry.mode == DIRECTORY else _blob(f"{entry.mode:o}", entry.oid)
 
 
 async def counts(store: Store, pairs: Sequence[Pair]) -> list[tuple[int, int] | None]:

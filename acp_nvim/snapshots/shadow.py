@@ -63,6 +63,10 @@ class Shadow:
         async with self._gate.use():
             return await comparing.changes(self._store, self.root, old, new)
 
+    async def find(self, snapshot: Snapshot, path: str) -> Blob | None:
+        """The file at that absolute path as it was then. Raises `SnapshotError`, `GoneError`."""
+        return await comparing.find(self._store, self.root, snapshot, path)
+
     async def counts(self, pairs: Sequence[tuple[Blob | None, Blob | None]]) -> list[tuple[int, int] | None]:
         """For each file, before and after: lines added and removed; None when it is not text, or not kept.
 

@@ -158,7 +158,7 @@ class FakeEditor:
         return True
 
     async def file_moved(self, path: str, new: str) -> bool:
-        if self.refuses_names:
+        if self.refuses_names or path not in self.buffers:
             return False
         self.buffers[new] = self.buffers.pop(path)
         return True
