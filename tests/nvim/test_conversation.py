@@ -87,7 +87,9 @@ def test_the_autocommands_of_a_turn(editor: Callable[..., HeadlessEditor], tmp_p
     assert [names.index(name) for name in order] == sorted(names.index(name) for name in order)
     assert names.index("AcpFileChanged") > names.index("AcpPermissionDone")
     assert nvim.events("AcpTurnEnd")[0]["stop_reason"] == "end_turn"
-    assert nvim.events("AcpFileChanged")[0] == {"session": 1, "path": str(nvim.project / "main.py"), "by": "agent"}
+    what = {"operation": "modify", "added": 1, "removed": 1}
+    path = str(nvim.project / "main.py")
+    assert nvim.events("AcpFileChanged")[0] == {"session": 1, "path": path, "by": "agent", **what}
     assert not nvim.events("AcpError")
 
 
