@@ -65,6 +65,8 @@ class Witness:
         elif what.kind == "deleted" and what.had is not None:
             await self._became(path, self._text(path, what.had, what.encoding), ABSENT)
         elif what.had is not None and what.has is not None and what.after is not None:
+            if what.before is not None:
+                await self._account(path, self._text(path, what.before, what.encoding))
             if what.had != what.has:
                 before = self._text(path, what.had, what.encoding)
                 await self._became(path, before, self._text(path, what.has, what.encoding))
