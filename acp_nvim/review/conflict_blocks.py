@@ -71,7 +71,7 @@ def resolve(
         if is_chosen and choice != "mine":
             form = _ended_as(texts, chunk.j2 == len(texts.current), chunk, form)
             lines[chunk.j1 if choice == "theirs" else chunk.j2 : chunk.j2] = wanted
-    return base_form.text(base_lines), form.text(lines)
+    return base_form.fitting(base_lines).text(base_lines), form.fitting(lines).text(lines)
 
 
 def _taken_apart(base: str | None, current: str, theirs: str) -> _Texts:

@@ -22,17 +22,16 @@ class Form(msgspec.Struct, frozen=True):
     ended: bool
 
     def text(self, lines: Sequence[str]) -> str:
-        """The text of these lines; an empty last line is one by its end."""
-        last = self.end if lines and self.is_ended(lines) else ""
-        return (BOM if self.bom else "") + self.end.join(lines) + last
+        """The text of these lines."""
+        return (BOM if self.bom else "") + self.end.join(lines) + (self.end if lines and self.ended else "")
 
-    def is_ended(self, lines: Sequence[str]) -> bool:
-        """Whether the last of these lines, if there are any, has an end."""
-        return self.ended or not lines[-1]
+    def fitting(self, lines: Sequence[str]) -> Form:
+        """The form in which none of these lines is lost: an empty last one is one by its end."""
+        return Form(self.bom, self.end, ended=True) if lines and not lines[-1] else self
 
     def has_ends(self, lines: Sequence[str]) -> bool:
         """Whether there is any line end in the text of these lines."""
-        return len(lines) > 1 or (len(lines) == 1 and self.is_ended(lines))
+        return len(lines) > 1 or (len(lines) == 1 and self.ended)
 
 
 def ends(texts: Sequence[str], fileformat: str | None) -> list[str]:
@@ -84,8 +83,8 @@ def in_words(base: Form, base_lines: Sequence[str], current: Form, lines: Sequen
         words.append(f"line ends: {_NAMES[base.end]} -> {_NAMES[current.end]}")
     if base.bom != current.bom:
         words.append(f"byte order mark {'added' if current.bom else 'removed'}")
-    if base_lines and lines and base.is_ended(base_lines) != current.is_ended(lines):
-        words.append("end of the last line added" if current.is_ended(lines) else "no end of the last line")
+    if base_lines and lines and base.ended != current.ended:
+        words.append("end of the last line added" if current.ended else "no end of the last line")
     return ", ".join(words) or None
 
 

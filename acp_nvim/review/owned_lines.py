@@ -186,19 +186,21 @@ class OwnedLines:
         self, runs: Sequence[Run], place: _Place, known: dict[tuple[str, ...], deque[tuple[int, int]]]
     ) -> list[Run]:
         """`runs`, with the ids of known ones of the same lines as long as these are in the same order."""
-        named: dict[int, Run] = {}
+        own = {run.id for run in runs}
         last = -1
+        named = []
         for run, lines in self._contents(runs, place):
             same = known.get(lines, deque())
-            while same and same[0][0] <= last:
+            if any(run_id == run.id for _, run_id in same):  # it is that one, and has come back
+                named.append(run)
+                continue
+            while same and (same[0][0] <= last or same[0][1] in own):
                 same.popleft()
-            run_id = run.id
             if same:
                 last, run_id = same.popleft()
-            if run_id in named:  # of two runs with the same lines one is gone, and the other has its id
-                run_id = next(self._ids)
-            named[run_id] = msgspec.structs.replace(run, id=run_id)
-        return list(named.values())
+                run = msgspec.structs.replace(run, id=run_id)
+            named.append(run)
+        return named
 
     def _carry(self, place: _Place, first: int, last: int, new: list[str]) -> tuple[bool, Splice]:
         """The user put `new` in the place of the current lines `[first:last]`; as `user`."""

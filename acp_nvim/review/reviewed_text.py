@@ -151,7 +151,8 @@ class ReviewedText:
         now, lines = self._current, self._lines.current
         end = now.end if now.has_ends(lines) else self._base.end
         ended = self._base.ended if self._is_at_end(ids) or not lines else now.ended
-        return Form(now.bom, end, ended).text(self._lines.without(ids))
+        lines = self._lines.without(ids)
+        return Form(now.bom, end, ended).fitting(lines).text(lines)
 
     def _is_at_end(self, ids: Collection[int]) -> bool:
         """Whether the last lines of both texts are in one of these hunks: with them goes how they end."""
@@ -215,7 +216,7 @@ class ReviewedText:
             self._base = found.base
         else:
             changed, splices = self._lines.user(first, count, lines)
-            self._base = forms.carried(self._base, self._current, form)
+            self._base = forms.carried(self._base, self._current, form).fitting(self._lines.base)
         self._current = form
         self._moments.remember(Moment(key, base, runs, Splice(first, old, len(lines)), splices))
         return changed

@@ -90,6 +90,8 @@ def test_conflicts_are_the_places_that_the_other_version_changed(given_texts, da
         wanted_lines = {"mine": block.mine, "theirs": block.theirs, "both": (*block.mine, *block.theirs)}[choice]
         lines[block.first : block.first + block.count] = wanted_lines
     assert now.splitlines() == lines
+    settled, _ = resolve(base, now, theirs, conflict_blocks(base, now, theirs), choice)
+    assert conflict_blocks(settled, data.draw(texts), theirs) == []  # whatever the user does then
     left = [(block.mine, block.theirs) for block in conflict_blocks(base, now, theirs)]
     assert left == [(block.mine, block.theirs) for block in blocks if block not in chosen]
 

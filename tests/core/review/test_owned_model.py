@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_nvim.review.reviewed_text import ReviewedText
@@ -83,6 +83,10 @@ def contents(reviewed: ReviewedText) -> dict[int, tuple[list[str], list[str]]]:
 
 
 @given(st.integers(0, 12), steps)
+@example(1, [("agent", 1, 0, 1), ("user", 0, 1, 0)])
+@example(1, [("agent", 1, 0, 1), ("agent", 0, 0, 1), ("user", 0, 2, 0)])
+@example(6, [("agent", 4, 2, 0), ("agent", 0, 3, 1), ("again", 17, 0, 0), ("user", 1, 2, 0)])
+@example(7, [("agent", 4, 2, 0), ("agent", 0, 3, 1), ("again", 17, 0, 0), ("user", 1, 3, 1)])
 def test_every_line_is_whose_the_rule_says(size: int, given_steps) -> None:
     fresh = map("line {}".format, count())
     lines = [next(fresh) for _ in range(size)]

@@ -242,6 +242,32 @@ def test_a_line_that_one_hunk_lost_and_another_one_got_is_none_when_they_meet() 
     assert (shown(reviewed), reviewed.base) == ([], "moved\n")
 
 
+def test_a_hunk_beside_the_first_of_two_changes_is_looked_at() -> None:
+    reviewed = ReviewedText("1\n2\n3\n4\n5\n6\n7\n", "1\nX\n4\n5\n6\n7\n")
+    reviewed.user_lines(2, 3, ["3", "5", "user"])
+    assert (shown(reviewed), reviewed.base) == ([(1, ["2"], ["X"])], "1\n2\n3\n5\nuser\n7\n")
+
+
+def test_newlines_in_lines_end_lines() -> None:
+    reviewed = ReviewedText("1\n2\n", "1\nX\n")
+    reviewed.user_lines(0, 1, ["a\nb"])
+    assert shown(reviewed) == [(2, ["2"], ["X"])]
+
+
+def test_an_empty_last_line_that_has_no_end_is_lost_in_the_buffer_but_not_to_be_accepted() -> None:
+    reviewed = ReviewedText("a", "a\nb")
+    reviewed.user_lines(2, 0, [""])
+    assert (reviewed.base, reviewed.current) == ("a\n\n", "a\nb\n")
+    assert reviewed.rejected([hunk.id for hunk in reviewed.hunks]) == "a\n\n"
+
+
+def test_a_new_file_whose_line_ends_the_agent_changes_has_the_same_hunk() -> None:
+    reviewed = ReviewedText("", "a\nb\n")
+    before = reviewed.hunks[0].id
+    reviewed.agent("a\r\nb\r\n")
+    assert (shown(reviewed), reviewed.hunks[0].id, reviewed.shape) == ([(0, [], ["a", "b"])], before, None)
+
+
 def test_the_nearest_of_the_same_removed_lines_is_there_again() -> None:
     reviewed = ReviewedText("1\n\n2\n\n3\n\n4\n", "a\nb\nc\nd\ne\n")
     reviewed.user_lines(3, 0, [""])

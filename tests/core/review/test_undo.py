@@ -100,6 +100,50 @@ def test_undo_of_other_line_ends() -> None:
     assert (hunks(reviewed), reviewed.shape) == ([([], ["x"])], "line ends: CRLF -> LF")
 
 
+def test_undo_of_the_users_own_line_ends() -> None:
+    reviewed = ReviewedText("a\nb\n", "a\nB\n")
+    reviewed.user("a\r\nB\r\n")
+    assert reviewed.base == "a\r\nb\r\n"
+    reviewed.user("a\nB\n")
+    assert reviewed.base == "a\nb\n"
+
+
+def test_hunks_that_come_back_have_ids_of_their_own() -> None:
+    reviewed = ReviewedText("1\n2\n", "same\n1\nsame\n2\n")
+    ids = [hunk.id for hunk in reviewed.hunks]
+    reviewed.user_lines(0, 1, [])
+    assert [hunk.id for hunk in reviewed.hunks] == ids[1:]
+    reviewed.user_lines(0, 0, ["same"])
+    assert [hunk.id for hunk in reviewed.hunks] == ids
+
+
+def test_a_hunk_that_comes_back_has_the_id_that_its_lines_have_now() -> None:
+    reviewed = ReviewedText("1\n2\n3\n4\n", "3\n4\n")
+    reviewed.agent("agent\n4\n")
+    reviewed.user_lines(0, 0, ["3"])
+    hunk = reviewed.hunks[0]
+    assert hunks(reviewed) == [(["1", "2"], []), ([], ["agent"])]
+    reviewed.user_lines(1, 1, [])
+    assert (hunks(reviewed), reviewed.hunks[0].id) == ([(["1", "2"], [])], hunk.id)
+
+
+def test_another_text_with_the_same_key_is_another_text(monkeypatch) -> None:
+    monkeypatch.setattr("acp_nvim.review.reviewed_text.pairs_key", lambda lines: 0)
+    reviewed = ReviewedText("a\nb\n", "a\nagent\n")
+    reviewed.user_lines(0, 1, ["user"])
+    reviewed.user_lines(1, 1, ["other"])
+    assert (reviewed.base, reviewed.current) == ("user\nb\nother\n", "user\nother\n")
+
+
+def test_a_moment_that_comes_again_and_again_is_remembered(monkeypatch) -> None:
+    monkeypatch.setattr("acp_nvim.review.reviewed_text.Moments", lambda: Moments(3))
+    reviewed = ReviewedText("a\n", "agent\n")
+    for _ in range(5):
+        reviewed.user_lines(0, 1, ["user"])
+        reviewed.user_lines(0, 1, ["agent"])
+        assert reviewed.base == "a\n"
+
+
 def test_what_was_kept_does_not_come_back() -> None:
     reviewed = ReviewedText("a\nb\n", "a\nb\n")
     reviewed.agent("a\nb\nagent\n")
