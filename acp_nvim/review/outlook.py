@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import msgspec
 
-from acp_nvim.limits import PREVIEW_CHARS, REVIEW_TEXT_BYTES
+from acp_nvim.limits import PREVIEW_CHANGES, PREVIEW_CHARS, REVIEW_TEXT_BYTES
 from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.locate import Located, locate
 from acp_nvim.review_events import PreviewHunk
@@ -31,6 +31,8 @@ def outlook(text: str | None, changes: Sequence[FileChange]) -> Outlook:
     changes = [one for one in changes if one.pieces]
     if len(text or "") > REVIEW_TEXT_BYTES:
         return Outlook([], "the file is too large for a preview")
+    if len(changes) > PREVIEW_CHANGES:
+        return Outlook([], f"{len(changes)} changes are too many for a preview")
     if sum(len(piece.new_text) for one in changes for piece in one.pieces) > PREVIEW_CHARS:
         return Outlook([], "the change is too large for a preview")
     return _become(text, changes, note)

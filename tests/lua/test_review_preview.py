@@ -200,6 +200,22 @@ def test_many_new_lines_are_counted(screen):
     assert file.editor.find("line 1")
 
 
+def test_of_thousands_of_hunks_those_in_sight_get_their_words(screen):
+    file = seen(screen, lines=9000)
+    file.tell(*((row, 1, [f"line {row + 1} new"]) for row in range(0, 9000, 3)))
+    file.editor.type("4500G")
+    is_on(file, "line 4501 new", "AcpPreviewAddText", 10)
+    is_on(file, "line 4501 new", "AcpPreviewAdd")
+
+
+def test_the_line_above_says_which_file_of_several_it_is(screen):
+    file = seen(screen)
+    file.tell((1, 1, ["zwei"]))
+    file.editor.wait_for("demo asks · ghk")
+    file.tell((0, 0, ["a"]), path=file.path.with_name("new"), operation="add", exists=False)
+    file.editor.wait_for("demo asks (file 1 of 2) · ghk")
+
+
 def test_what_no_line_shows_is_said_above_the_file(screen):
     file = seen(screen)
     file.tell(note="what the agent shows of it cannot be found in the file")

@@ -10,6 +10,7 @@ local open = require("acp_nvim.review.preview_open")
 local permission = require("acp_nvim.permission")
 local preview_file = require("acp_nvim.review.preview_file")
 local preview_keys = require("acp_nvim.review.preview_keys")
+local places = require("acp_nvim.review.preview_places")
 local previews = require("acp_nvim.review.previews")
 local sight = require("acp_nvim.review.preview_sight")
 local text = require("acp_nvim.buffers.text")
@@ -25,7 +26,7 @@ local asked = {}
 
 ---@param bufnr integer
 local function give_keys(bufnr)
-  keys.claim(bufnr, #marks.previews(bufnr) > 0 and preview_keys.list or nil)
+  keys.claim(bufnr, #places.previews(bufnr) > 0 and preview_keys.list or nil)
 end
 
 ---The host is asked once for each state: what it knows may be on its way.
@@ -48,7 +49,7 @@ end
 ---@param bufnr integer of a file
 ---@param preview acp.Preview
 local function draw(bufnr, preview)
-  if marks.is_drawn(bufnr, preview) then
+  if places.is_drawn(bufnr, preview) then
     marks.set_hint(bufnr, preview, preview_keys.hint(preview))
   elseif text.state(bufnr) == preview.state then
     asked[previews.place(preview)] = nil
@@ -63,7 +64,7 @@ end
 ---@param bufnr integer
 local function draw_all(bufnr)
   local file = preview_file.of_buffer(bufnr)
-  if file and marks.is_drawn(bufnr, file) then
+  if file and places.is_drawn(bufnr, file) then
     marks.set_hint(bufnr, file, preview_keys.hint(file))
   elseif file then
     marks.draw(bufnr, file, preview_keys.hint(file), whole(file), "AcpPreviewAdd")
@@ -81,7 +82,7 @@ end
 ---@param request integer
 local function clear_gone(bufnr, request)
   local left = previews.of_request(request)
-  for _, preview in ipairs(marks.previews(bufnr)) do
+  for _, preview in ipairs(places.previews(bufnr)) do
     local is_left = vim.iter(left):any(function(other)
       return other.path == preview.path
     end)
@@ -93,7 +94,7 @@ end
 
 ---@param bufnr integer
 local function lost(bufnr)
-  if #marks.previews(bufnr) > 0 then
+  if #places.previews(bufnr) > 0 then
     marks.forget(bufnr)
     vim.schedule(function() -- no buffer is what it will be, in the middle of this
       give_keys(bufnr)
@@ -143,7 +144,7 @@ local function changed(request)
     watch()
   end
   preview_file.refresh(request)
-  for _, bufnr in ipairs(marks.buffers()) do
+  for _, bufnr in ipairs(places.buffers()) do
     clear_gone(bufnr, request)
     draw_all(bufnr)
   end

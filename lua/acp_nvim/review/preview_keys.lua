@@ -2,11 +2,11 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local keys = require("acp_nvim.review.keys")
-local marks = require("acp_nvim.review.preview_marks")
 local message = require("acp_nvim.message")
 local open = require("acp_nvim.review.preview_open")
 local paths = require("acp_nvim.chat.blocks.paths")
 local permission = require("acp_nvim.permission")
+local places = require("acp_nvim.review.preview_places")
 local previews = require("acp_nvim.review.previews")
 local sessions = require("acp_nvim.sessions")
 
@@ -58,13 +58,12 @@ end
 local function meant()
   local bufnr, line = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   local first, last = vim.fn.line("w0"), vim.fn.line("w$")
-  local oldest = marks.previews(bufnr)[1]
+  local oldest = places.previews(bufnr)[1]
   local seen
-  for _, place in ipairs(marks.places(bufnr)) do
-    local from, to = place.row + 1, place.row + math.max(place.count, 1)
-    if line >= from and line <= to then
+  for _, place in ipairs(places.places(bufnr, first - 1, last - 1)) do
+    if line > place.row and line <= place.row + math.max(place.count, 1) then
       return place.preview
-    elseif place.preview == oldest and from <= last + 1 and to >= first then
+    elseif place.preview == oldest then
       seen = oldest
     end
   end
@@ -141,7 +140,7 @@ local function remarks(preview, cwd)
     local verb = preview.operation == "copy" and "copied" or "moved"
     words[#words + 1] = ("would be %s to %s"):format(verb, paths.short(preview.path, cwd))
   end
-  words[#words + 1] = preview.note
+  words[#words + 1] = preview.note and Lines.one_line(preview.note)
   local all = previews.of_request(preview.request)
   if #all > 1 then
     words[#words + 1] = ("file %d of %d"):format(vim.fn.index(all, preview) + 1, #all)

@@ -1,98 +1,20 @@
 -- Draws previews: lines that would go are coloured, those that would come are virtual, above the first stands who asks.
 local limits = require("acp_nvim.limits")
 local old_lines = require("acp_nvim.review.old_lines")
+local places = require("acp_nvim.review.preview_places")
 local top = require("acp_nvim.review.top")
 
 local M = {}
 
 local api = vim.api
 -- a hunk has the same id in all three; its place is that in the first
-local ROWS = api.nvim_create_namespace("acp_nvim.preview")
+local ROWS = places.ROWS
 local LINES = api.nvim_create_namespace("acp_nvim.preview.lines")
 local HINTS = api.nvim_create_namespace("acp_nvim.preview.hints")
 local WORDS = api.nvim_create_namespace("acp_nvim.preview.words")
 
----@alias acp.Chunks [string, string][]
-
----@class acp.DrawnHunk
----@field id integer of its extmarks
----@field hunk acp.PreviewHunk
----@field dress acp.Dress
----@field is_dressed? boolean
----@field above integer how many virtual lines stand above its first row
----@field words integer[] extmarks
-
----@class acp.DrawnPreview
----@field preview acp.Preview
----@field group string of the rows
----@field hint acp.Chunks
----@field hunks acp.DrawnHunk[]
-
----@class acp.PreviewPlace
----@field preview acp.Preview
----@field hunk acp.DrawnHunk
----@field row integer where it is now
----@field count integer
-
----@type table<integer, acp.DrawnPreview[]> by buffer, in the order of their requests
-local drawn = {}
+local drawn, by_id = places.drawn, places.by_id
 local generation = 0
-
----@param bufnr integer
----@param preview acp.Preview
----@return acp.DrawnPreview?
----@return integer? index
-local function find(bufnr, preview)
-  for index, one in ipairs(drawn[bufnr] or {}) do
-    if one.preview.request == preview.request and one.preview.path == preview.path then
-      return one, index
-    end
-  end
-end
-
----@param bufnr integer
----@param one acp.DrawnPreview
----@param hunk acp.DrawnHunk
----@return acp.PreviewPlace?
-local function place_of(bufnr, one, hunk)
-  local mark = api.nvim_buf_get_extmark_by_id(bufnr, ROWS, hunk.id, { details = true })
-  if not mark[1] then
-    return nil
-  end
-  local count = math.max((mark[3].end_row or mark[1]) - mark[1], 0)
-  return { preview = one.preview, hunk = hunk, row = mark[1], count = count }
-end
-
----@param bufnr integer
----@return acp.PreviewPlace[] sorted by row
-function M.places(bufnr)
-  local places = {}
-  for _, one in ipairs(drawn[bufnr] or {}) do
-    for _, hunk in ipairs(one.hunks) do
-      places[#places + 1] = place_of(bufnr, one, hunk)
-    end
-  end
-  table.sort(places, function(a, b)
-    return a.row < b.row or (a.row == b.row and a.hunk.id < b.hunk.id)
-  end)
-  return places
-end
-
----@param bufnr integer
----@return acp.Preview[] that are seen there, oldest requests first
-function M.previews(bufnr)
-  return vim.tbl_map(function(one)
-    return one.preview
-  end, drawn[bufnr] or {})
-end
-
----@param bufnr integer
----@param preview acp.Preview
----@return boolean it is this very one that is seen there
-function M.is_drawn(bufnr, preview)
-  local one = find(bufnr, preview)
-  return one ~= nil and one.preview == preview
-end
 
 ---@param bufnr integer
 ---@return integer? generation another one whenever something was drawn; nil when nothing is
@@ -100,17 +22,12 @@ function M.generation(bufnr)
   return drawn[bufnr] and generation
 end
 
----@return integer[] buffers with previews
-function M.buffers()
-  return vim.tbl_keys(drawn)
-end
-
 ---@param bufnr integer
 ---@param row integer
 ---@return integer count of the virtual lines above that row
 local function lines_above(bufnr, row)
   local count = 0
-  for _, place in ipairs(drawn[bufnr] and M.places(bufnr) or {}) do
+  for _, place in ipairs(places.places(bufnr, row, row)) do
     count = count + (place.row == row and place.hunk.above or 0)
   end
   return count
@@ -193,6 +110,7 @@ end
 ---@param one acp.DrawnPreview
 local function remove(bufnr, one)
   for _, hunk in ipairs(one.hunks) do
+    by_id[bufnr][hunk.id] = nil
     for _, namespace in ipairs({ ROWS, LINES, HINTS }) do
       api.nvim_buf_del_extmark(bufnr, namespace, hunk.id)
     end
@@ -205,7 +123,7 @@ end
 ---@param bufnr integer
 ---@param preview acp.Preview
 function M.clear(bufnr, preview)
-  local one, index = find(bufnr, preview)
+  local one, index = places.find(bufnr, preview)
   if one then
     table.remove(drawn[bufnr], index)
     remove(bufnr, one)
@@ -216,7 +134,7 @@ end
 
 ---@param bufnr integer that is unloaded, or read again
 function M.forget(bufnr)
-  drawn[bufnr] = nil
+  drawn[bufnr], by_id[bufnr] = nil, nil
   for _, namespace in ipairs(api.nvim_buf_is_loaded(bufnr) and { ROWS, LINES, HINTS, WORDS } or {}) do
     api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
   end
@@ -235,12 +153,13 @@ function M.draw(bufnr, preview, hint, hunks, group)
     hunks = { { first = 0, count = 0, new = {} } } -- there is something to be said all the same
   end
   local one = { preview = preview, group = group or "AcpPreviewDelete", hint = hint, hunks = {} }
+  drawn[bufnr], by_id[bufnr] = drawn[bufnr] or {}, by_id[bufnr] or {}
   for index, hunk in ipairs(hunks) do
     one.hunks[index] = mark(bufnr, hunk, one.group)
-    local place = place_of(bufnr, one, one.hunks[index]) --[[@as acp.PreviewPlace]]
+    by_id[bufnr][one.hunks[index].id] = { one = one, hunk = one.hunks[index] }
+    local place = places.now(bufnr, one.hunks[index]) --[[@as acp.PreviewPlace]]
     show_hunk(bufnr, one, place.hunk, place.row, place.count)
   end
-  drawn[bufnr] = drawn[bufnr] or {}
   table.insert(drawn[bufnr], one)
   table.sort(drawn[bufnr], function(a, b)
     return a.preview.request < b.preview.request
@@ -252,8 +171,8 @@ end
 ---@param preview acp.Preview that is drawn there
 ---@param hint acp.Chunks
 function M.set_hint(bufnr, preview, hint)
-  local one = find(bufnr, preview)
-  local place = one and not vim.deep_equal(one.hint, hint) and place_of(bufnr, one, one.hunks[1])
+  local one = places.find(bufnr, preview)
+  local place = one and not vim.deep_equal(one.hint, hint) and places.now(bufnr, one.hunks[1])
   if one and place then
     one.hint = hint
     show_hunk(bufnr, one, place.hunk, place.row, place.count)
@@ -264,7 +183,7 @@ end
 ---@param place acp.PreviewPlace whose dress is another one
 ---@param changed table<integer, integer[][]|false> spans of words in its rows
 function M.dress(bufnr, place, changed)
-  local one, hunk = find(bufnr, place.preview), place.hunk
+  local one, hunk = places.find(bufnr, place.preview), place.hunk
   if not one then
     return
   end

@@ -1,10 +1,10 @@
 -- Goes to what a waiting request asks to do: opens the file at its first hunk, and goes from hunk to hunk.
 local code_window = require("acp_nvim.code_window")
 local lookup = require("acp_nvim.buffers.lookup")
-local marks = require("acp_nvim.review.preview_marks")
 local message = require("acp_nvim.message")
 local open = require("acp_nvim.review.open")
 local preview_file = require("acp_nvim.review.preview_file")
+local places = require("acp_nvim.review.preview_places")
 local previews = require("acp_nvim.review.previews")
 local top = require("acp_nvim.review.top")
 
@@ -39,10 +39,10 @@ end
 ---@param last? boolean
 ---@return boolean done false while the rows are not known
 local function go_to_first(path, last)
-  local places = vim.tbl_filter(function(place)
+  local list = vim.tbl_filter(function(place)
     return previews.place(place.preview) == path
-  end, marks.places(api.nvim_get_current_buf()))
-  local place = places[last and #places or 1]
+  end, places.places(api.nvim_get_current_buf()))
+  local place = list[last and #list or 1]
   if place then
     go_to(place.row)
   end
@@ -130,19 +130,12 @@ end
 ---@return boolean done
 local function step(backwards)
   local bufnr, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1] - 1
-  local places = marks.places(bufnr)
-  for number = 1, #places do
-    local place = places[backwards and #places + 1 - number or number]
-    local is_next = place.row > row
-    if backwards then
-      is_next = place.row < row
-    end
-    if is_next then
-      go_to(place.row)
-      return true
-    end
+  local place = places.next(bufnr, row, backwards)
+  if place then
+    go_to(place.row)
+    return true
   end
-  local here = marks.previews(bufnr)[1]
+  local here = places.previews(bufnr)[1]
   if not here then
     return false
   end

@@ -1,6 +1,7 @@
 -- Gives the lines of previews their colours and changed words, when they come in sight.
 local limits = require("acp_nvim.limits")
 local marks = require("acp_nvim.review.preview_marks")
+local places = require("acp_nvim.review.preview_places")
 local syntax = require("acp_nvim.review.syntax")
 local words = require("acp_nvim.review.words")
 
@@ -36,15 +37,14 @@ local function dress_seen(bufnr, first, last)
   if not api.nvim_buf_is_loaded(bufnr) then
     return
   end
-  local started = vim.uv.hrtime()
-  for _, place in ipairs(marks.places(bufnr)) do
-    local is_seen = place.row <= last + 1 and place.row + place.count >= first
-    if is_seen and not place.hunk.is_dressed then
-      if vim.uv.hrtime() - started > limits.dress_ns then
-        return vim.schedule(function()
-          dress_seen(bufnr, first, last)
-        end)
-      end
+  local started
+  for _, place in ipairs(places.places(bufnr, math.max(first - 1, 0), last)) do
+    if started and vim.uv.hrtime() - started > limits.dress_ns then
+      return vim.schedule(function()
+        dress_seen(bufnr, first, last)
+      end)
+    elseif not place.hunk.is_dressed then
+      started = started or vim.uv.hrtime()
       dress(bufnr, place)
     end
   end

@@ -177,6 +177,13 @@ async def test_what_is_too_large_is_said(host: Host, monkeypatch: pytest.MonkeyP
     assert (await preview(host, asking(WHOLE))).note == "the change is too large for a preview"
 
 
+async def test_too_many_changes_are_said(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(host)
+    monkeypatch.setattr("acp_nvim.review.outlook.PREVIEW_CHANGES", 1)
+    shown = await preview(host, asking("diff('f', 'one', 'ONE')", "diff('f', 'two', 'TWO')"))
+    assert (shown.hunks, shown.note) == ([], "2 changes are too many for a preview")
+
+
 async def test_files_outside_and_requests_without_a_diff_have_none(host: Host) -> None:
     write(host)
     host.script(
