@@ -6,16 +6,12 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import anyio.to_thread
 
 from acp_nvim.limits import EXCLUDES_BYTES
 from acp_nvim.snapshots.failures import GitFailedError
 from acp_nvim.snapshots.run_git import run_git
-
-OURS: Final = b".acp_nvim-" + b"[0-9a-f]" * 16 + b"\n"
-"""Files that `acp_nvim.workspace.replacing` is writing just now."""
 
 
 async def users_excludes_file(directory: Path, configuration: str | None) -> str:
@@ -42,7 +38,7 @@ def exclude_text(sources: Sequence[str], top: str, private: Sequence[str]) -> by
     for path in private:
         if path.startswith(os.path.join(top, "")):
             rules.append(b"/%s/\n" % _literal(os.fsencode(os.path.relpath(path, top))))
-    return b"".join([*rules, OURS])
+    return b"".join(rules)
 
 
 def _read(path: str) -> bytes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from acp_nvim.limits import FOLD_BYTES, FOLD_FILES, SNAPSHOT_BYTES
 from acp_nvim.snapshots.enclosing import Enclosing
@@ -15,6 +16,9 @@ from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.rules import Rules, Tracked
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.trees import Entry
+
+_BEING_WRITTEN: Final = re.compile(rb"\.acp_nvim-[0-9a-f]{16}")
+"""The names of files that `acp_nvim.workspace.replacing` is writing just now."""
 
 
 class Seen(NamedTuple):
@@ -85,6 +89,8 @@ class WorkTree:
     def _is_ours(self, path: bytes) -> bool:
         """Not what git would refuse, and not the places of the plugin."""
         if b".git" in path.lower() and b".git" in path.lower().split(b"/"):
+            return False
+        if b".acp_nvim-" in path and _BEING_WRITTEN.fullmatch(os.path.basename(path)):
             return False
         return not any(path == private or path.startswith(private + b"/") for private in self._private)
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
 
-from acp_nvim.snapshots import holding, work_tree
+from acp_nvim.snapshots import found_files, holding, work_tree
 from acp_nvim.snapshots.failures import GoneError, SnapshotError
 from acp_nvim.snapshots.shadow import Shadow
 from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.anyio
 
@@ -58,6 +61,17 @@ async def test_what_is_held_stays(tmp_path: Path) -> None:
         assert not await is_there(shadow, held)
         with pytest.raises(GoneError):
             await shadow.changes(first, second)
+        assert not await is_there(shadow, found[0].before.oid if found[0].before else "")
+
+
+async def test_after_cleaning_everything_is_taken_anew(tmp_path: Path) -> None:
+    root = repository(tmp_path / "w", **{f"d/file{number}": f"text {number}" for number in range(5)})
+    async with shadow_of(root) as shadow:
+        first = await shadow.take()
+    async with shadow_of(root) as shadow:
+        await shadow.clean(0)
+        assert (await shadow.take()).id == first.id
+        git(root, f"--git-dir={tmp_path}/w.shadow/git", "fsck", "--strict", first.id)
 
 
 async def test_what_nobody_has_had_the_time_to_hold_stays(tmp_path: Path) -> None:
@@ -118,6 +132,47 @@ async def test_nothing_goes_while_another_host_is_there(tmp_path: Path) -> None:
         assert not await is_there(shadow, oid)
         async with shadow_of(root, place) as other:
             await other.take()
+
+
+async def test_contents_that_went_are_kept_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = repository(tmp_path / "w", file="text 1")
+    later = (root / "file").stat().st_ctime_ns + 10**10
+    monkeypatch.setattr(found_files.time, "time_ns", lambda: later)
+    async with shadow_of(root) as shadow:
+        first = await shadow.take()
+        await shadow.hold("name", [], [first])
+        await shadow.release(["name"])
+        await shadow.clean(0)
+        assert (await shadow.take()).id == first.id
+        git(root, f"--git-dir={tmp_path}/w.shadow/git", "fsck", "--strict", first.id)
+
+
+async def test_nothing_is_stored_while_it_is_cleaned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or it might be removed before anybody knows of it."""
+    said: list[str] = []
+    clean, go_on = holding.clean, anyio.Event()
+
+    async def slowly(*given: Any) -> None:
+        said.append("cleaning")
+        await go_on.wait()
+        await clean(*given)
+        said.append("cleaned")
+
+    async def store(shadow: Shadow) -> None:
+        await shadow.store([b"new"])
+        said.append("stored")
+
+    monkeypatch.setattr(holding, "clean", slowly)
+    async with shadow_of(repository(tmp_path / "w")) as shadow:
+        await shadow.store([b"text"])
+        async with anyio.create_task_group() as group:
+            group.start_soon(shadow.clean, 0)
+            await anyio.wait_all_tasks_blocked()
+            await anyio.to_thread.run_sync(wait_until, lambda: said == ["cleaning"])
+            group.start_soon(store, shadow)
+            await anyio.wait_all_tasks_blocked()
+            go_on.set()
+        assert said == ["cleaning", "cleaned", "stored"]
 
 
 async def test_cleaning_waits_for_a_snapshot_and_holds_up_the_next(tmp_path: Path) -> None:

@@ -93,7 +93,8 @@ async def test_what_killed_hosts_left_is_removed_when_nobody_uses_it(tmp_path: P
         assert "1-left-name" not in indexes(place)
 
 
-async def test_a_lock_that_was_left_does_not_block(tmp_path: Path) -> None:
+async def test_a_lock_that_was_left_does_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(Index, "forget")  # nor is anything begun anew
     root = repository(tmp_path / "w", file="text")
     async with shadow_of(root) as shadow:
         first = await shadow.take()

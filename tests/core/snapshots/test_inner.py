@@ -78,8 +78,8 @@ async def test_a_submodule_in_an_ignored_directory(tmp_path: Path) -> None:
 
 
 async def test_a_directory_of_a_repository(tmp_path: Path) -> None:
-    top = repository(tmp_path / "w", outside="x", **{"some [dir]__file": "text", "some d__file": "text"})
-    root = top / "some [dir]"
+    top = repository(tmp_path / "w", outside="x", **{":!some [dir]__file": "text", "some d__file": "text"})
+    root = top / ":!some [dir]"
     repository(root / "inner", file="text")
     async with shadow_of(root, tmp_path / "git") as shadow:
         first = await shadow.take()

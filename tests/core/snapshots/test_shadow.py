@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acp_nvim.snapshots import work_tree
+from acp_nvim.snapshots import found_files, work_tree
 from acp_nvim.snapshots.index import Index
+from acp_nvim.snapshots.objects import LooseObjects
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, Snapshot
 from tests.core.snapshots.workspaces import repository, shadow_of, told, write
@@ -125,8 +126,8 @@ async def test_an_edit_during_the_snapshot_is_seen_by_the_next(tmp_path: Path, m
     write_tree = Index._write_tree
 
     async def late(index: Index) -> None:
-        write(root / "file", "1111")
         await write_tree(index)
+        write(root / "file", "1111")
         os.utime(index._own, (time.time() + 5, time.time() + 5))
 
     async with shadow_of(root) as shadow:
@@ -148,6 +149,7 @@ ODD = [
     b"!no",
     b"#no",
     b"a\tb",
+    b"git~1",
 ]
 
 
@@ -195,7 +197,7 @@ async def test_names_that_git_refuses_do_not_disturb(tmp_path: Path) -> None:
         write(root / "file", "x")
         second = await shadow.take()
         third = await shadow.take()
-        assert "A file" in told(root, await shadow.changes(first, second))
+        assert told(root, await shadow.changes(first, second)) == ["A file"]
         assert second.id == third.id
 
 
@@ -249,5 +251,16 @@ async def test_private_directories_and_files_being_written_are_not_looked_at(tmp
         write(root / ".state" / "a b", "x")
         write(root / ".acp_nvim-0123456789abcdef", "x")
         write(root / ".acp_nvim-mine", "x")
-        found = await changed(shadow, first)
-        assert [one for one in found if "0123456789" not in one] == ["A .acp_nvim-mine", "A .state/a b"]
+        assert await changed(shadow, first) == ["A .acp_nvim-mine", "A .state/a b"]
+
+
+async def test_what_is_known_of_a_file_that_changes_just_now_is_not_relied_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path / "w" / "file", "text")
+    loose = LooseObjects(tmp_path)
+    where = os.fsencode(tmp_path / "w"), b"file"
+    assert found_files.keep_file(loose, *where)[0] == ""
+    later = file.stat().st_ctime_ns + 3 * 10**9
+    monkeypatch.setattr(found_files.time, "time_ns", lambda: later)
+    assert found_files.keep_file(loose, *where)[0] == found_files.look(where[0], [where[1]])[0].key != ""
