@@ -60,18 +60,17 @@ def resolve(
 ) -> tuple[str, str]:
     """The base and the current text when that is chosen for these blocks; with this base they are blocks no more."""
     texts = _taken_apart(base, current, theirs)
-    form, base_form = texts.form, texts.base_form
+    form = texts.form
     lines, base_lines = list(texts.current), list(texts.base)
     for chunk in reversed(list(_chunks(texts))):
         wanted = texts.theirs[chunk.k1 : chunk.k2]
         is_chosen = _is_open(texts, chunk) and _block(texts, chunk) in blocks
         if is_chosen or (chunk.is_theirs and not _is_open(texts, chunk)):
-            base_form = _ended_as(texts, chunk.i2 == len(texts.base), chunk, base_form)
             base_lines[chunk.i1 : chunk.i2] = wanted
         if is_chosen and choice != "mine":
-            form = _ended_as(texts, chunk.j2 == len(texts.current), chunk, form)
+            form = _ended_as(texts, chunk, form)
             lines[chunk.j1 if choice == "theirs" else chunk.j2 : chunk.j2] = wanted
-    return base_form.fitting(base_lines).text(base_lines), form.fitting(lines).text(lines)
+    return texts.base_form.fitting(base_lines).text(base_lines), form.fitting(lines).text(lines)
 
 
 def _taken_apart(base: str | None, current: str, theirs: str) -> _Texts:
@@ -84,9 +83,9 @@ def _taken_apart(base: str | None, current: str, theirs: str) -> _Texts:
     return _Texts(forms.settled(base_form, base_lines, form), base_lines, form, lines, their_form, their_lines)
 
 
-def _ended_as(texts: _Texts, is_last: bool, chunk: _Chunk, form: Form) -> Form:
-    """`form`; where a chunk brings the last line of the other version, with the end that it has."""
-    if is_last and chunk.k1 < chunk.k2 == len(texts.theirs):
+def _ended_as(texts: _Texts, chunk: _Chunk, form: Form) -> Form:
+    """`form`; where a chunk brings the last line of the other version to the end, with the end that it has."""
+    if chunk.j2 == len(texts.current) and chunk.k1 < chunk.k2 == len(texts.theirs):
         return msgspec.structs.replace(form, ended=texts.theirs_form.ended)
     return form
 

@@ -191,9 +191,6 @@ class OwnedLines:
         named = []
         for run, lines in self._contents(runs, place):
             same = known.get(lines, deque())
-            if any(run_id == run.id for _, run_id in same):  # it is that one, and has come back
-                named.append(run)
-                continue
             while same and (same[0][0] <= last or same[0][1] in own):
                 same.popleft()
             if same:

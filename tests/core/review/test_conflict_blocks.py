@@ -137,6 +137,7 @@ def test_each_kind_of_conflict(base: str | None, current: str, theirs: str, bloc
         ("a\nb\n", "user\nb\n", "A\nb", "theirs", "A\nb\n"),
         ("a\n", "user\n", "", "theirs", ""),
         ("a\n", "", "b\n", "both", "b\n"),
+        ("a\n\nb", "a\n\nuser", "a\n\n", "theirs", "a\n\n"),
     ],
 )
 def test_what_is_chosen(base: str, current: str, theirs: str, choice, new: str) -> None:
@@ -144,7 +145,8 @@ def test_what_is_chosen(base: str, current: str, theirs: str, choice, new: str) 
     assert len(blocks) == 1
     new_base, text = resolve(base, current, theirs, blocks, choice)
     assert text == new
-    assert conflict_blocks(new_base, text, theirs) == []
+    for now in (text, "other\n"):
+        assert conflict_blocks(new_base, now, theirs) == []
 
 
 def test_a_block_that_is_none_changes_nothing() -> None:

@@ -59,6 +59,7 @@ def test_each_shape_of_a_diff_is_found_before_and_after(piece, end: str, head: s
 
 
 def test_a_part_is_found_in_a_text_whose_last_line_has_no_end() -> None:
+    assert found("1\n2\n3\n4\nb", ("b\n", "c\n")) == [(4, 1, ["c"], False)]
     assert found("a\nb", ("b\n", "c\n")) == [(1, 1, ["c"], False)]
     assert found("a\nb", ("a\nb\n", "a\n")) == [(1, 1, [], False)]
     assert found("a\nb", ("", "c\n", 3)) == [(2, 0, ["c"], False)]

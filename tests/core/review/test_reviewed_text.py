@@ -287,6 +287,14 @@ def test_ids_last_while_the_agent_changes_other_lines() -> None:
     assert not reviewed.agent(reviewed.current)
 
 
+def test_ids_stay_in_order() -> None:
+    reviewed = ReviewedText("1\n2\n", "x\n1\ny\n2\n")
+    first, last = (hunk.id for hunk in reviewed.hunks)
+    reviewed.agent("y\n1\nx\n2\n")
+    assert reviewed.hunks[0].id == last
+    assert reviewed.hunks[1].id not in (first, last)
+
+
 def test_typing_far_from_hunks_moves_them_and_is_no_news() -> None:
     reviewed = ReviewedText("1\n2\n3\n4\n5\n", "1\n2\n3\n4\nX\n")
     before = reviewed.hunks[0]
