@@ -45,6 +45,7 @@ def make(root: Path) -> None:
             words = (dice.choice(WORDS) + b"%d" % dice.getrandbits(20) for _ in range(size // 10))
             (directory / f"file{file}.py").write_bytes(b"".join(words))
     git(root, "init", "-q")
+    git(root, "config", "gc.auto", "0")  # it would go on in the background
     git(root, "add", "-A")
     git(root, "-c", "user.name=bench", "-c", "user.email=bench@example.org", "commit", "-q", "-m", "all")
 
