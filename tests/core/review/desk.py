@@ -1,0 +1,207 @@
+"""The review of one workspace without agents and without Neovim: turns and changes of files are made by hand."""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from acp_nvim import events, review_events
+from acp_nvim.review.edit import Edit
+from acp_nvim.review.reviews import Action, Reviews
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.workspace.conflicts import Conflicts
+from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.open_files import OpenFiles
+from acp_nvim.workspace.read_text_file import read_text_file
+from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.write_text_file import write_text_file
+from tests.support.fake_editor import FakeEditor, stamp
+from tests.support.five_ways import Tree, look
+
+
+class Desk:
+    """`cwd` is the workspace; its host may be ended, and another one begun, by `restart`."""
+
+    def __init__(self, directory: Path, tasks: anyio.abc.TaskGroup) -> None:
+        self.cwd = Path(os.path.realpath(directory)) / "project"
+        self.cwd.mkdir()
+        self.state = Path(os.path.realpath(directory)) / "state"
+        self.editor = FakeEditor()
+        self.tasks = tasks
+        self._begin()
+
+    def _begin(self) -> None:
+        directories = [str(self.cwd)]
+        self.files = OpenFiles(self.editor, Conflicts(None), self._followed, lambda: directories)
+        self.reviews = Reviews(self.files, self.editor.publish, self.tasks)
+        self.reviews.state = self.state
+        self.files.on_read = self.reviews.witness.buffer_is
+        roots = Roots(directories)
+        narrator = Narrator(1, str(self.cwd), self.editor, lambda: None)
+        self.changes = TurnChanges(1, "it", roots, self.reviews, narrator)
+        self.seen = LastSeen(None)
+
+    async def _followed(self, what) -> None:
+        await self.reviews.witness.followed(what)
+
+    async def begin_turn(self, prompt: str = "do it") -> None:
+        """From now on the agent works."""
+        await self.changes.begin(prompt)
+
+    async def end_turn(self) -> None:
+        """Until its checkpoint is made."""
+        self.changes.end(goes_on=False)
+        await self.changes.settled()
+
+    async def look_around(self) -> None:
+        """The host looks what has changed, as it does after tool calls."""
+        await self.changes._look()
+
+    async def restart(self) -> None:
+        """The host ends; the next one takes up what is left. Buffers go with Neovim."""
+        await self.reviews.keep()
+        self.close()
+        self.editor.buffers.clear()
+        self._begin()
+        await self.reviews.open(str(self.cwd))
+
+    def close(self) -> None:
+        """As the end of the process does."""
+        for workspace in self.reviews._workspaces.values():
+            workspace.scanner.shadow.close()
+            if workspace.kept._lock is not None:
+                os.close(workspace.kept._lock)
+                workspace.kept._lock = None
+
+    # --- what is done -----------------------------------------------------------------------------------------------
+
+    async def fs_write(self, name: str, change: Callable[[str], str]) -> None:
+        """The agent reads a file and writes another text, both through us."""
+        path = str(self.cwd / name)
+        text = await read_text_file(self.files, self.seen, path, None, None)
+        witness = partial(self.reviews.witness.wrote, self.changes.log, path, True)
+        await write_text_file(self.files, self.seen, path, change(text), True, witness)
+
+    async def type(self, name: str, text: str, is_told: bool) -> None:
+        """The user makes that of a buffer; Lua tells now, or the host finds out when it looks."""
+        buffer = self.editor.buffers[str(self.cwd / name)]
+        before, old = buffer.state, buffer.text.split("\n")[:-1]
+        buffer.type(text)
+        if is_told:
+            edit = Edit(str(self.cwd / name), before, buffer.state, 0, len(old), text.split("\n")[:-1])
+            await self.reviews.witness.edited(edit)
+
+    async def save(self, name: str) -> None:
+        """The user writes the buffer, and Lua tells."""
+        path, buffer = str(self.cwd / name), self.editor.buffers[str(self.cwd / name)]
+        self.put(name, buffer.text.encode())
+        buffer.is_at(stamp(path), buffer.text)
+        await self.reviews.witness.saved(path)
+
+    def put(self, name: str, data: bytes) -> None:
+        """Somebody writes the file on disk, in place; at another time than whoever did it last."""
+        path = self.cwd / name
+        before = path.stat().st_mtime_ns if path.exists() else 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        when = max(path.stat().st_mtime_ns, before + 1_000_000)
+        os.utime(path, ns=(when, when))
+
+    def open(self, name: str) -> None:
+        """The user opens the file."""
+        self.editor.open(self.cwd / name)
+
+    async def judge(self, action: Action, name: str | None = None, ids: list[int] | None = None) -> None:
+        """What Lua asks for."""
+        await self.reviews.judge(action, None if name is None else str(self.cwd / name), ids, None)
+
+    async def restore(self, checkpoint_id: str) -> review_events.Restored:
+        """Go back to it."""
+        await self.reviews.restore(str(self.cwd), checkpoint_id)
+        return self.editor.all(review_events.Restored)[-1]
+
+    # --- what is seen -----------------------------------------------------------------------------------------------
+
+    def look(self) -> Tree:
+        """The files."""
+        return look(self.cwd)
+
+    def text(self, name: str) -> str:
+        """Of the buffer, else the file."""
+        buffer = self.editor.buffers.get(str(self.cwd / name))
+        return buffer.text if buffer is not None else (self.cwd / name).read_text()
+
+    async def review(self, name: str) -> review_events.Review | None:
+        """What is told of a file to who wants to see it; None when nothing is left."""
+        await self.reviews.witness.wanted(str(self.cwd / name))
+        told = [one for one in self.editor.all(review_events.Review) if one.path == str(self.cwd / name)]
+        return told[-1] if told and told[-1].operation != "none" else None
+
+    def shown(self) -> dict[str, tuple[str, int, int, str | None]]:
+        """What a list of files says."""
+        return {
+            os.path.relpath(one.path, self.cwd): (
+                one.operation or "none",
+                one.added,
+                one.removed,
+                None if one.old_path is None else os.path.relpath(one.old_path, self.cwd),
+            )
+            for one in self.reviews.ledger.open()
+        }
+
+    async def checkpoints(self) -> list[review_events.CheckpointView]:
+        """The newest first."""
+        await self.reviews.list(str(self.cwd), str(self.cwd))
+        return self.editor.all(review_events.Checkpoints)[-1].list
+
+    def errors(self) -> list[str]:
+        """What the user was told that could not be done."""
+        return [one.text for one in self.editor.all(events.Error)]
+
+
+class Complaints(logging.Handler):
+    """What the host only writes into its log."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.words: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.words.append(self.format(record))
+
+
+@asynccontextmanager
+async def running_desk(directory: Path) -> AsyncIterator[Desk]:
+    """All that it has begun is over at the end, and nothing of it has failed."""
+    complaints, logger = Complaints(), logging.getLogger("acp_nvim")
+    logger.addHandler(complaints)
+    try:
+        async with anyio.create_task_group() as tasks:
+            desk = Desk(directory, tasks)
+            try:
+                yield desk
+                assert not complaints.words, complaints.words[0]
+            finally:
+                tasks.cancel_scope.cancel()
+                desk.close()
+    finally:
+        logger.removeHandler(complaints)
+
+
+def play(steps: Callable[[Desk], Awaitable[None]]) -> None:
+    """In a directory of its own, on a loop of its own."""
+
+    async def played() -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            async with running_desk(Path(directory)) as desk:
+                await steps(desk)
+
+    anyio.run(played)
