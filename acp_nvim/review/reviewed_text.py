@@ -150,9 +150,9 @@ class ReviewedText:
             return self.base
         now, lines = self._current, self._lines.current
         end = now.end if now.has_ends(lines) else self._base.end
-        ended = self._base.ended if self._is_at_end(ids) or not lines else now.ended
-        lines = self._lines.without(ids)
-        return Form(now.bom, end, ended).fitting(lines).text(lines)
+        is_bases = self._is_at_end(ids) or not lines
+        form = Form(now.bom, end, self._base.ended if is_bases else now.ended)
+        return form.text(self._lines.without(ids))
 
     def _is_at_end(self, ids: Collection[int]) -> bool:
         """Whether the last lines of both texts are in one of these hunks: with them goes how they end."""

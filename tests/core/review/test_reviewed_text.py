@@ -56,6 +56,7 @@ def check(reviewed: ReviewedText, current: str) -> None:
 @example("", BOM, None, [])
 @example("a\n", "\n", None, [])
 @example("a", "a\n", "mac", [])
+@example("", "a", None, [("lines", "", 0, 1, [""])])
 def test_whatever_happens_both_texts_are_exact(base: str, current: str, fileformat, given_steps) -> None:
     reviewed = ReviewedText(base, current, fileformat)
     assert reviewed.base == base
@@ -257,7 +258,7 @@ def test_an_empty_last_line_that_has_no_end_is_lost_in_the_buffer_but_not_to_be_
     reviewed = ReviewedText("a", "a\nb")
     reviewed.user_lines(2, 0, [""])
     assert (reviewed.base, reviewed.current) == ("a\n\n", "a\nb\n")
-    assert reviewed.rejected([hunk.id for hunk in reviewed.hunks]) == "a\n\n"
+    assert reviewed.rejected([hunk.id for hunk in reviewed.hunks]) == "a\n"
 
 
 def test_a_new_file_whose_line_ends_the_agent_changes_has_the_same_hunk() -> None:
