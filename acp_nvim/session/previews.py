@@ -52,9 +52,8 @@ class Previews:
 
     def begin(self, request: PendingPermission) -> None:
         """It was shown in the chat, and waits."""
-        if not request.answered:
-            one = self._waiting[request.id] = _Waiting(request)
-            self._look(one)
+        one = self._waiting[request.id] = _Waiting(request)
+        self._look(one)
 
     def end(self, request: PendingPermission) -> None:
         """It waits no more."""

@@ -411,6 +411,23 @@ def test_the_review_has_its_keys_again_afterwards(file):
     assert file.mapped()["ghk"] == "acp: review keep"
 
 
+def test_a_review_that_ends_meanwhile_takes_no_key_away(file):
+    review = {
+        "type": "review",
+        "path": str(file.path),
+        "operation": "modify",
+        "sessions": [1],
+        "added": 1,
+        "removed": 0,
+    }
+    file.apply(review)
+    file.tell((1, 1, ["zwei"]))
+    file.apply({**review, "operation": "none"})
+    file.editor.keys("ghr")
+    assert file.sent("answer") == [{"id": 7, "option_id": "x3"}]
+    assert file.mapped() == {}
+
+
 def test_the_help_lists_the_keys_of_the_preview(screen):
     file = seen(screen)
     file.tell((1, 1, ["zwei"]))

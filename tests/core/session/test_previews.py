@@ -6,6 +6,7 @@ import os
 from textwrap import dedent, indent
 from typing import Any
 
+import anyio
 import pytest
 
 from acp_nvim import events
@@ -71,8 +72,9 @@ WHOLE = f"diff('f', {OLD!r}, {NEW!r})"
         ["diff('f', 'five', 'five\\nsix')", "diff('f', 'two', 'TWO')"],
         ["diff('f', 'two', 'zwei')", "diff('f', 'zwei', 'TWO')", "diff('f', 'five\\n', 'five\\nsix\\n')"],
         [f"diff('f', {OLD[:-1]!r}, {NEW[:-1]!r})"],
+        ["diff('f', 'two', 'TWO')", "diff('f', 'two', 'TWO')", "diff('f', 'five', 'five\\nsix')"],
     ],
-    ids=["whole file", "several", "snippets", "one after the other", "no last end"],
+    ids=["whole file", "several", "snippets", "one after the other", "no last end", "the same twice"],
 )
 async def test_it_is_found_where_it_belongs(host: Host, content: list[str]) -> None:
     path = write(host)
@@ -381,6 +383,63 @@ async def test_a_call_that_changes_while_it_waits_is_told_again(host: Host) -> N
     host.cancel()
     await host.editor.until_event(events.TurnEnd)
     assert len(await done(host)) == 1
+
+
+class Slow:
+    """The host's editor answers to what it is asked of buffers when it is allowed to."""
+
+    def __init__(self, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked = 0
+        self.go = anyio.Event()
+        self._read = host.editor.read_buffer
+        monkeypatch.setattr(host.editor, "read_buffer", self.read)
+
+    async def read(self, path: str, known: str) -> Any:
+        self.asked += 1
+        await self.go.wait()
+        return await self._read(path, known)
+
+
+async def test_what_is_over_before_it_is_found_is_not_told(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(host)
+    slow = Slow(host, monkeypatch)
+    host.script(script(asking(WHOLE) + "\n" + asking("diff('f', 'four', 'FOUR')")))
+    host.open()
+    host.prompt("go")
+    asked = await host.editor.until_event(events.Permission)
+    await host.until("a look at the buffer", lambda: slow.asked)
+    host.answer(asked.request.id, "allow")
+    second = await host.editor.until_event(events.Permission, 2)
+    slow.go.set()
+    shown = await host.editor.until_event(Preview)
+    assert (shown.request, shown.hunks) == (second.request.id, [PreviewHunk(3, 1, ["FOUR"])])
+    host.answer(shown.request, "allow")
+    assert await done(host) == [(shown.request, True)]
+
+
+async def test_what_is_news_before_it_is_found_is_told_once(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(host)
+    slow = Slow(host, monkeypatch)
+    host.script(
+        script(f"""
+        shown = {{"toolCallId": "c", "content": [{WHOLE}]}}
+        agent.call("session/request_permission", {{"sessionId": prompt.session_id, "toolCall": shown, "options": []}})
+        while not os.path.exists(p("go")): time.sleep(0.01)
+        prompt.tool_update("c", content=[diff("f", "four", "FOUR")])
+        prompt.wait_cancelled()
+        """)
+    )
+    host.open()
+    host.prompt("go")
+    await host.until("a look at the buffer", lambda: slow.asked)
+    (host.cwd / "go").touch()
+    await host.until("the other diff", lambda: "FOUR" in repr(host.calls()))
+    slow.go.set()
+    shown = await host.editor.until_event(Preview)
+    assert shown.hunks == [PreviewHunk(3, 1, ["FOUR"])]
+    host.cancel()
+    await host.editor.until_event(events.TurnEnd)
+    assert len(host.of(Preview)) == 1
 
 
 async def test_whoever_wants_everything_again_gets_it_too(host: Host) -> None:
