@@ -1,0 +1,203 @@
+"""What an agent did is reviewed in the real Neovim, whichever way it did it; what the user types stays the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.nvim.reviewing import Desk
+from tests.support.agent_scripts import agent_script
+from tests.support.editor import HeadlessEditor
+from tests.support.five_ways import AGENT, NEW, OLD, WAYS, WORKS, look
+
+pytestmark = pytest.mark.timeout(60)
+CASES = [
+    pytest.param(WORKS[name], way, id=f"{name}-{way}")
+    for name in ("edits", "a deletion", "a new name and an edit", "modes", "bytes")
+    for way in WAYS
+    if way != "fs/write" or WORKS[name].is_written
+]
+
+
+@pytest.fixture
+def desk(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Desk:
+    """A Neovim and an agent that does what it is told."""
+    return Desk(editor, agent_script(tmp_path, AGENT))
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])
+@pytest.mark.parametrize(("work", "way"), CASES)
+def test_the_same_review_in_five_ways(desk: Desk, work, way, is_open) -> None:
+    desk.begin(work.before)
+    users = look(desk.cwd / ".git", git=True)
+    for name, data in work.before.items() if is_open else ():
+        if b"\0" not in data:
+            desk.nvim.command(f"edit {desk.cwd / name.rstrip('*')}")
+    desk.do(work, way)
+    desk.until_reviews(work.shown)
+    for name, hunks in work.hunks.items():
+        desk.until_hunks(name, hunks)
+    desk.until_reviews(work.shown)
+    told = {Path(one["path"]).relative_to(desk.cwd).as_posix(): one for one in desk.nvim.events("AcpFileChanged")}
+    assert {name: (told[name]["operation"], told[name]["added"], told[name]["removed"]) for name in work.shown} == {
+        name: one[:3] for name, one in work.shown.items()
+    }
+    desk.nvim.command("AcpReview! rejectall")
+    desk.until_nothing_is_left()
+    assert look(desk.cwd) == work.before
+    assert look(desk.cwd / ".git", git=True) == users
+    desk.check_silence()
+
+
+def test_all_is_kept(desk: Desk) -> None:
+    work = WORKS["edits"]
+    desk.begin(work.before)
+    desk.nvim.command(f"edit {desk.cwd}/f")
+    desk.do(work, "a command")
+    desk.until_reviews(work.shown)
+    desk.nvim.command("AcpReview! keepall")
+    desk.until_nothing_is_left()
+    assert look(desk.cwd) == work.after
+
+
+class Typing:
+    """One file in a window, which the agent makes NEW of OLD."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.nvim = desk.nvim
+        desk.begin({"f": OLD})
+        self.nvim.command(f"edit {desk.cwd}/f")
+        self.buffer = self.nvim.api("get_current_buf")
+
+    def agent(self, old: str = "two", new: str = "TWO") -> None:
+        """It changes a line on disk."""
+        count = len(self.nvim.events("AcpTurnEnd"))
+        self.desk.shell(f"sed -i 's/{old}/{new}/' f", "a command")
+        self.nvim.wait_until(lambda: len(self.nvim.events("AcpTurnEnd")) > count, what="the end of the turn")
+
+    @property
+    def text(self) -> str:
+        """Of the buffer."""
+        return self.nvim.buffer_text(self.buffer)
+
+    def until_hunks(self, *hunks: tuple[int, int, list[str]]) -> None:
+        """They are what is seen in the buffer."""
+        wanted = list(hunks)
+        self.nvim.wait_until(
+            lambda: self.desk.shown_hunks(self.buffer) == wanted,
+            what=f"the hunks to be {wanted}, not {self.desk.shown_hunks(self.buffer)}",
+        )
+
+    def reject(self, text: str) -> None:
+        """All of it: the buffer and the file have that text."""
+        self.nvim.command(f"buffer {self.buffer}")
+        self.nvim.command("AcpReview rejectall")
+        self.nvim.wait_until(
+            lambda: (self.desk.cwd / "f").read_text() == text,
+            what=f"the file to be {text!r}, not {(self.desk.cwd / 'f').read_text()!r}",
+        )
+        assert self.text + "\n" == text
+        self.until_hunks()
+        self.desk.check_silence()
+
+
+@pytest.fixture
+def typing(desk: Desk) -> Typing:
+    """The file is open."""
+    return Typing(desk)
+
+
+HUNK = (1, 1, ["two"])
+
+
+def test_typed_before_the_agent_comes(typing: Typing) -> None:
+    typing.nvim.keys("GAmine<Esc>")
+    typing.agent()
+    typing.until_hunks(HUNK)
+    typing.reject("one\ntwo\nthree\nfour\nfivemine\n")
+
+
+def test_typed_while_it_works(typing: Typing) -> None:
+    go = typing.desk.cwd / "go"
+    typing.desk.shell(f"sed -i s/two/TWO/ f; touch began; while ! [ -e {go} ]; do sleep 0.01; done", "a command")
+    typing.nvim.wait_until(lambda: (typing.desk.cwd / "began").exists(), what="the agent to work")
+    typing.nvim.keys("GAmine<Esc>")
+    go.touch()
+    typing.nvim.wait_until(lambda: typing.nvim.events("AcpTurnEnd"), what="the end of the turn")
+    typing.until_hunks(HUNK)
+    typing.reject("one\ntwo\nthree\nfour\nfivemine\n")
+
+
+def test_typed_afterwards_in_other_lines(typing: Typing) -> None:
+    typing.agent()
+    typing.until_hunks(HUNK)
+    typing.nvim.keys("ggOmine<Esc>GAmine<Esc>")
+    typing.until_hunks((2, 1, ["two"]))
+    typing.reject("mine\none\ntwo\nthree\nfour\nfivemine\n")
+
+
+def test_typed_into_the_agents_lines(typing: Typing) -> None:
+    typing.agent()
+    typing.until_hunks(HUNK)
+    typing.nvim.keys("2GAmine<Esc>")
+    typing.nvim.wait_until(lambda: typing.desk.shown_hunks(typing.buffer) != [HUNK], what="the line to be the user's")
+    assert "TWOmine" in typing.text
+    assert typing.desk.shown_hunks(typing.buffer) == [(1, 0, ["two"])]
+    typing.nvim.keys("u")
+    typing.until_hunks(HUNK)
+    typing.nvim.keys("<C-r>")
+    typing.nvim.wait_until(lambda: typing.desk.shown_hunks(typing.buffer) != [HUNK], what="the line to be the user's")
+    typing.nvim.keys("u")
+    typing.until_hunks(HUNK)
+    typing.reject(OLD.decode())
+
+
+def test_undone_is_rejected_and_redone_is_to_be_reviewed_again(typing: Typing) -> None:
+    typing.agent()
+    typing.until_hunks(HUNK)
+    typing.nvim.keys("u")
+    typing.until_hunks()
+    typing.nvim.keys("<C-r>")
+    typing.until_hunks(HUNK)
+    typing.reject(OLD.decode())
+    typing.nvim.keys("u")
+    typing.until_hunks(HUNK)
+
+
+def test_written_and_formatted(typing: Typing) -> None:
+    typing.nvim.command("autocmd BufWritePre f silent! %s/four/FOUR/")
+    typing.agent()
+    typing.until_hunks(HUNK)
+    typing.nvim.keys("GAmine<Esc>:write<CR>")
+    typing.until_hunks(HUNK)
+    assert (typing.desk.cwd / "f").read_text() == "one\nTWO\nthree\nFOUR\nfivemine\n"
+    typing.agent("one", "ONE")
+    typing.until_hunks((0, 2, ["one", "two"]))
+    typing.reject("one\ntwo\nthree\nFOUR\nfivemine\n")
+
+
+@pytest.mark.parametrize("how", ["edit!", "bdelete | edit f", "bwipeout | edit f"])
+def test_read_again(typing: Typing, how: str) -> None:
+    typing.agent()
+    typing.until_hunks(HUNK)
+    typing.nvim.keys("GAmine<Esc>:write<CR>")
+    typing.until_hunks(HUNK)
+    typing.nvim.command(f"cd {typing.desk.cwd} | {how}")
+    typing.buffer = typing.nvim.api("get_current_buf")
+    typing.until_hunks(HUNK)
+    typing.reject("one\ntwo\nthree\nfour\nfivemine\n")
+
+
+@pytest.mark.parametrize("how", ["edit!", "bdelete! | edit f", "bwipeout! | edit f"])
+def test_thrown_away(typing: Typing, how: str) -> None:
+    typing.agent()
+    typing.until_hunks(HUNK)
+    typing.nvim.keys("GAmine<Esc>")
+    typing.nvim.command(f"cd {typing.desk.cwd} | {how}")
+    typing.buffer = typing.nvim.api("get_current_buf")
+    typing.until_hunks(HUNK)
+    assert typing.text + "\n" == NEW.decode().replace("six\n", "")
+    typing.reject(OLD.decode())
