@@ -1,0 +1,92 @@
+"""What is left to review, and what can be gone back to, outlives Neovim, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.nvim.reviewing import Desk
+from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.editor import HeadlessEditor
+from tests.support.five_ways import AGENT, WORKS, look
+
+pytestmark = pytest.mark.timeout(60)
+CHOOSE = """
+vim.ui.select = function(items, opts, on_choice)
+  vim.schedule(function() on_choice(items[1], 1) end)
+end
+"""
+WORK = WORKS["edits"]
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> AgentScript:
+    """The agent."""
+    return agent_script(tmp_path, AGENT)
+
+
+def reviewed(start: Callable[..., HeadlessEditor], script: AgentScript) -> Desk:
+    """A Neovim with something to review."""
+    desk = Desk(start, script)
+    desk.begin(WORK.before)
+    desk.do(WORK, "a command")
+    desk.until_reviews(WORK.shown)
+    return desk
+
+
+def again(start: Callable[..., HeadlessEditor], script: AgentScript, before: Desk) -> Desk:
+    """The next Neovim in the same directory, of the same user."""
+    state = before.nvim.places.directory / "state"
+    desk = Desk(start, script, env={"XDG_STATE_HOME": str(state)})
+    desk.cwd = before.cwd
+    desk.nvim.command(f"cd {before.cwd}")
+    return desk
+
+
+def end(desk: Desk, how: str) -> None:
+    """Neovim, or its host, ends."""
+    if how == "is killed":
+        os.kill(desk.nvim.pid, signal.SIGKILL)
+    if how != "the host is killed":
+        desk.nvim.close()
+        return
+    host = desk.nvim.host()
+    assert host is not None
+    os.kill(host.pid, signal.SIGKILL)
+    desk.nvim.wait_until(lambda: desk.nvim.host() is None, what="the host to be gone")
+
+
+HOWS = ["quits", "is killed", "the host is killed"]
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_what_is_left_is_reviewed_later(editor, script, how) -> None:
+    first = reviewed(editor, script)
+    end(first, how)
+    desk = first if how == "the host is killed" else again(editor, script, first)
+    desk.nvim.command("AcpReview")
+    desk.until_reviews(WORK.shown)
+    desk.nvim.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
+    desk.until_hunks("f", WORK.hunks["f"])
+    desk.nvim.command("AcpReview! rejectall")
+    desk.until_nothing_is_left()
+    assert look(desk.cwd) == WORK.before
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_turns_can_be_gone_back_to_later(editor, script, how) -> None:
+    first = reviewed(editor, script)
+    first.nvim.command("AcpReview! keepall")
+    first.until_nothing_is_left()
+    end(first, how)
+    desk = first if how == "the host is killed" else again(editor, script, first)
+    desk.nvim.lua(CHOOSE)
+    desk.nvim.command("AcpRestore")
+    desk.nvim.wait_until(lambda: look(desk.cwd) == WORK.before, what="the files of before")
+    desk.nvim.wait_until(lambda: "restored" in "".join(desk.nvim.messages()), what="the words")
+    desk.nvim.command("AcpRestore undo")
+    desk.nvim.wait_until(lambda: look(desk.cwd) == WORK.after, what="the files of after")
