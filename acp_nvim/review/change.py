@@ -130,6 +130,7 @@ class InReview(msgspec.Struct, frozen=True):
 
     base: Blob | None
     sessions: list[int]
+    old_path: str | None = None
 
 
 class KeptChange(msgspec.Struct, frozen=True):

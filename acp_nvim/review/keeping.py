@@ -28,8 +28,10 @@ def rejection(change: Entry, contents: Contents) -> list[KeptChange]:
     """What it is to reject all of a change that is under review; to undo it brings the review back, too."""
     change.settle(contents)
     path, old_path, now, base = change.path, change.old_path, change.current, change.base
+    review = InReview(base, sorted(change.sessions), old_path)
     if old_path is not None:
-        return [KeptChange(path, now, None, operation="delete"), KeptChange(old_path, None, base, operation="add")]
+        away = KeptChange(path, now, None, operation="delete", review=review)
+        return [away, KeptChange(old_path, None, base, operation="add")]
     back = KeptChange(
         path,
         before=now,
@@ -38,4 +40,4 @@ def rejection(change: Entry, contents: Contents) -> list[KeptChange]:
         removed=change.added,
         operation="delete" if base is None else "add" if now is None else "modify",
     )
-    return [msgspec.structs.replace(back, review=InReview(base, sorted(change.sessions)))]
+    return [msgspec.structs.replace(back, review=review)]

@@ -11,6 +11,7 @@ from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.change import Change, InReview, KeptChange
 from acp_nvim.review.checkpoints import Checkpoint
 from acp_nvim.review.contents import ABSENT, Content
+from acp_nvim.review.counting import count
 from acp_nvim.review.entry import Entry
 from acp_nvim.review.file_on_disk import look_at
 from acp_nvim.review.keeping import kept
@@ -113,7 +114,9 @@ class Restoring:
         entry = self._ledger.entries.get(path)
         if entry is not None:
             entry.settle(contents)
-        review = None if entry is None or entry.is_over else InReview(entry.base, sorted(entry.sessions))
+        review = (
+            None if entry is None or entry.is_over else InReview(entry.base, sorted(entry.sessions), entry.old_path)
+        )
         change = Change(path, step.was)
         await self._ledger.look(path, change)
         change.agent(await self._ledger.with_text(path, step.wanted, change.encoding))
@@ -134,7 +137,9 @@ class Restoring:
         entry = Entry(step.path, await self._ledger.with_text(step.path, Content(before.base), None))
         entry.agent(await self._ledger.with_text(step.path, step.wanted, None))
         entry.sessions |= set(before.sessions)
+        entry.old_path = before.old_path
         self._ledger.entries[step.path] = entry
+        await count([entry], self._ledger.contents)
 
     async def _step(self, path: str, records: Sequence[KeptChange]) -> Step | None:
         """What is to be done to the file as it is now, records the newest first; None: nothing."""

@@ -16,6 +16,7 @@ from acp_nvim.events import Event
 from acp_nvim.limits import KEEP_SECONDS
 from acp_nvim.review.checkpoints import Checkpoint
 from acp_nvim.review.contents import Contents
+from acp_nvim.review.counting import count
 from acp_nvim.review.entry import Entry
 from acp_nvim.review.judging import Judging
 from acp_nvim.review.keeping import rejection
@@ -72,8 +73,13 @@ class Reviews:
             if directory in self._opened:
                 return
             workspace = self.workspace(directory)
-            for kept in await workspace.take_over():
+            found = await workspace.take_over()
+            for kept in found:
                 await self._take_up(kept)
+            there = [self.ledger.entries[one.path] for one in found if one.path in self.ledger.entries]
+            await count(there, self.contents)
+            for kept in found:
+                self.ledger.tell(kept.path)
             await self.keep()
             self._opened.add(directory)
             self.tasks.start_soon(workspace.clean)

@@ -139,7 +139,8 @@ class Witness:
             entry = self._ledger.entries.get(edit.path)
             if entry is None:
                 return
-            if entry.text is None or entry.state != edit.before:
+            is_same = edit.count == 0 and not edit.lines  # but for what is in no line
+            if entry.text is None or entry.state != edit.before or is_same:
                 await self._read(edit.path)  # which tells `buffer_is`
                 return
             is_other = False
@@ -186,7 +187,6 @@ class Witness:
             await self._ledger.user(path, Content(now))
         entry.on_disk = now
         await self._read(path)
-        self._ledger.tell(path)
 
     async def scanned(self, found: Sequence[Changed]) -> None:
         """These files on disk are others than at the last look."""

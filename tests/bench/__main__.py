@@ -135,7 +135,8 @@ def bench_turns() -> None:
         worst = max(getattr(one, name).max for one in rounds)
         line(f"{snapshots.FILES} files, {what}: pings p99, worst", f"{p99:.1f} ms, {worst:.1f} ms", "p99 <= 16 ms")
     waits = [statistics.median(getattr(one, name) for one in rounds) for name in ("prompt_waits", "summary_waits")]
-    line("  from the prompt to the agent, to the summary of 21 files", " ".join(f"{one:.2f}" for one in waits) + " s", "")
+    figure = " ".join(f"{one:.2f}" for one in waits) + " s"
+    line("  from the prompt to the agent, to the summary of 21 files", figure, "")
 
 
 BENCHES = {

@@ -1,4 +1,4 @@
-"""How the editor feels while the first snapshot of a large repository is taken, and while a turn changes files there."""
+"""How the editor feels while the first snapshot of a large repository is taken, and while turns change files there."""
 
 from __future__ import annotations
 
