@@ -15,13 +15,15 @@ class BufferText(msgspec.Struct, frozen=True):
 
     `state` names the text: equal states, equal texts; `text` is None when it is the state that the caller knows.
     `modified`: the file does not have it yet; `on_disk`: there is a file; `stale`: why the file is another one than the
-    buffer read or wrote, which had the stamp `stamp`. `encoding` is the file's, as Neovim names it.
+    buffer read or wrote, which had the stamp `stamp`. `encoding` is the file's, as Neovim names it; `fileformat` is the
+    option, "unix", "dos" or "mac".
     """
 
     state: str
     encoding: str
     modified: bool
     on_disk: bool
+    fileformat: str | None = None
     text: str | None = None
     stale: str | None = None
     stamp: str | None = None

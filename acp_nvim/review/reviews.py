@@ -27,6 +27,7 @@ from acp_nvim.review.witness import Witness
 from acp_nvim.review.workspace import Workspace
 from acp_nvim.review_events import Checkpoints, Restored, RestorePlan
 from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.snapshots.snapshot import Blob
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.roots import Roots
@@ -42,8 +43,7 @@ class Reviews:
     def __init__(self, files: OpenFiles, publish: Callable[[Event], None], tasks: anyio.abc.TaskGroup) -> None:
         self.state = Path(os.devnull)
         self.ledger = Ledger(self.contents, publish)
-        self.witness = Witness(self.ledger, files)
-        self.witness.known = lambda path: self._of(path).scanner.known(path)
+        self.witness = Witness(self.ledger, files, self.known)
         self.judging = Judging(self.ledger, files, self.witness.look_at)
         self.tasks = tasks
         self.files = files
@@ -66,6 +66,10 @@ class Reviews:
     def contents(self, path: str) -> Contents:
         """Those of the workspace that the file is in; outside of all of them, of any."""
         return self._of(path).scanner.contents
+
+    async def known(self, path: str) -> Blob | None:
+        """What the last snapshot has of a file. Raises `SnapshotError` when it has nothing of it."""
+        return await self._of(path).scanner.known(path)
 
     async def open(self, directory: str) -> None:
         """Take up what was left there to review, once."""

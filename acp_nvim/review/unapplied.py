@@ -13,9 +13,13 @@ def unapplied(text: str, change: FileChange) -> str | None:
     places = locate(text, change)
     if not places or not all(place.already for place in places):
         return None
-    end = "\r" if is_mac(text) else "\r\n" if "\r\n" in text else "\n"
+    if is_mac(text):
+        return None
+    end = "\r\n" if "\r\n" in text else "\n"
     lines = lines_with_ends(text.removeprefix(BOM))
+    is_ended = not lines or lines[-1].endswith("\n")
     for place in reversed(places):
         lines[place.first : place.first + place.count] = [line + end for line in place.old]
     mark = BOM if text.startswith(BOM) else ""
-    return mark + "".join(lines)
+    before = "".join(lines)
+    return mark + (before if is_ended else before.removesuffix(end))

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-
-import anyio.to_thread
+from collections.abc import Awaitable, Sequence
 
 from acp_nvim.review.contents import ABSENT, Content
 from acp_nvim.review.counting import count
+from acp_nvim.review.disk import Disk, Known
 from acp_nvim.review.edit import Edit
 from acp_nvim.review.entry import Entry
-from acp_nvim.review.file_on_disk import look_at, mode_of
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.snapshots.failures import SnapshotError
-from acp_nvim.snapshots.snapshot import Blob, Changed
+from acp_nvim.snapshots.snapshot import Changed
 from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.write_text_file import Written
 
 
 class Witness:
-    """All methods but `edited`, `saved`, `scanned` are called in `OpenFiles.alone` of the file.
+    """All methods but `edited`, `saved`, `scanned` are called in `OpenFiles.alone` of the file."""
 
-    `known` tells what the last snapshot has of a file, if there is one; it raises `SnapshotError`.
-    """
-
-    def __init__(self, ledger: Ledger, files: OpenFiles) -> None:
+    def __init__(self, ledger: Ledger, files: OpenFiles, known: Known) -> None:
         self._ledger = ledger
         self._files = files
-        self.known: Callable[[str], Awaitable[Blob | None]] = _unknown
+        self._disk = Disk(ledger, known)
         self._saving: dict[str, int] = {}
 
     def __repr__(self) -> str:
@@ -39,8 +34,8 @@ class Witness:
         """`fs/write_text_file` is done."""
         before = ABSENT
         if written.before is not None:
-            before = self._text(path, written.before, written.encoding)
-        after = self._text(path, written.after, written.encoding)
+            before = self._disk.text(path, written.before, written.encoding)
+        after = self._disk.text(path, written.after, written.encoding)
         last = self._files.last(path)
         if last is None:
             await self._account(path, before)
@@ -60,24 +55,30 @@ class Witness:
         if what.kind == "moved":
             await self.moved(path, what.detail)
         elif what.kind == "conflict" and what.had is not None and what.after is not None:
-            await self.conflict(path, self._ledger.active(path), self._text(path, what.had, what.encoding))
-            self._ledger.set_on_disk(path, self._text(path, what.after, what.encoding).blob)
+            await self.conflict(path, self._ledger.active(path), self._disk.text(path, what.had, what.encoding))
+            self._ledger.set_on_disk(path, self._disk.text(path, what.after, what.encoding).blob)
         elif what.kind == "deleted" and what.had is not None:
-            await self._became(path, self._text(path, what.had, what.encoding), ABSENT)
+            await self._became(path, self._disk.text(path, what.had, what.encoding), ABSENT)
         elif what.had is not None and what.has is not None and what.after is not None:
             if what.before is not None:
-                await self._account(path, self._text(path, what.before, what.encoding))
+                await self._account(path, self._disk.text(path, what.before, what.encoding))
             if what.had != what.has:
-                before = self._text(path, what.had, what.encoding)
-                await self._became(path, before, self._text(path, what.has, what.encoding))
-            self._ledger.set_on_disk(path, self._text(path, what.after, what.encoding).blob)
+                before = self._disk.text(path, what.had, what.encoding)
+                await self._became(path, before, self._disk.text(path, what.has, what.encoding))
+            self._ledger.set_on_disk(path, self._disk.text(path, what.after, what.encoding).blob)
 
     async def moved(self, path: str, new: str, before: Content | None = None) -> None:
         """The file goes by another name; it was `before` then, if it has changed as well."""
         turns, entry = self._ledger.active(path), self._ledger.entries.get(path)
         if entry is None and not turns:
             return
-        now = await self._ledger.with_text(new, Content(await self._disk(new)), None)
+        if new in self._ledger.entries:  # it takes the place of one that is under review
+            await self._account(path, ABSENT)
+            await self._account(new, await self._disk.content(new))
+            self._told(path, turns)
+            self._told(new, turns)
+            return
+        now = await self._ledger.with_text(new, Content(await self._disk.blob(new)), None)
         before = now if before is None else await self._ledger.with_text(path, before, None)
         for turn in turns:
             turn.move(path, new, before, now)
@@ -102,9 +103,11 @@ class Witness:
         last = self._files.last(path)
         if entry is None:
             if now is None:
-                now = await self._file(path) if last is None else self._text(path, last.text, last.encoding)
+                now = (
+                    await self._disk.content(path) if last is None else self._disk.text(path, last.text, last.encoding)
+                )
             entry = self._ledger.entries[path] = Entry(path, now)
-            entry.on_disk = await self._disk(path)
+            entry.on_disk = await self._disk.blob(path)
         entry.state = entry.state if last is None else last.state
         await self._ledger.look(path, entry)
         entry.conflict = kept[-1] if kept else None
@@ -116,14 +119,20 @@ class Witness:
         entry = self._ledger.entries.get(path)
         if entry is None:
             return
-        if buffer is None or (entry.current is None and not buffer.on_disk):
+        if buffer is None:
+            await self._gone(path, entry)
+            return
+        if entry.current is None and not buffer.on_disk:
             entry.state = None
             self._ledger.tell(path)
             return
         await self._ledger.look(path, entry)
         was, entry.state = entry.state, buffer.state
+        for change in self._ledger.changes(path):
+            if change.text is not None:
+                change.text.held_as(buffer.fileformat)
         if entry.text is not None and entry.text.current != buffer.text:
-            now = self._text(path, buffer.text, buffer.encoding)
+            now = self._disk.text(path, buffer.text, buffer.encoding)
             if was is None and not buffer.modified:  # the file was changed before it was opened
                 before = Content(entry.current, entry.text.current, entry.encoding)
                 await self._became(path, before, now)
@@ -132,6 +141,17 @@ class Witness:
                 await self._ledger.user(path, now)
         if was != entry.state:
             self._ledger.tell(path)
+
+    async def _gone(self, path: str, entry: Entry) -> None:
+        """There is no buffer (any more): what was not saved of it, the user has thrown away."""
+        if entry.state is None:
+            return
+        entry.state = None
+        if entry.text is not None and entry.on_disk is not None:
+            saved = await self._ledger.with_text(path, Content(entry.on_disk), entry.encoding)
+            if saved.text is not None and saved.text != entry.text.current:
+                await self._ledger.user(path, saved)
+        self._ledger.tell(path)
 
     async def edited(self, edit: Edit) -> None:
         """The user changed lines of a buffer under review."""
@@ -172,7 +192,7 @@ class Witness:
             self._saving[path] -= 1
             if not self._saving[path]:
                 del self._saving[path]
-            on_disk = await self._disk(path)
+            on_disk = await self._disk.blob(path)
             entry = self._ledger.entries.get(path)
             if entry is None:
                 self._ledger.accounted[path] = on_disk
@@ -182,7 +202,7 @@ class Witness:
 
     async def found(self, path: str) -> None:
         """An earlier Neovim has left that file under review: what changed since, the user has changed."""
-        entry, now = self._ledger.entries[path], await self._disk(path)
+        entry, now = self._ledger.entries[path], await self._disk.blob(path)
         if entry.current != now:
             await self._ledger.user(path, Content(now))
         entry.on_disk = now
@@ -209,7 +229,7 @@ class Witness:
         buffer = await self._read(path)  # a buffer that was behind has followed by now
         entry = self._ledger.entries.get(path)
         before = entry.on_disk if entry is not None else self._ledger.accounted.get(path, one.before)
-        now = await self._disk(path, one.after)
+        now = await self._disk.blob(path, one.after)
         if before == now:
             return None
         if path in self._saving:
@@ -232,33 +252,27 @@ class Witness:
         """A file that may be open, or under review, has another name, and perhaps another text."""
         async with self._files.alone(old_path):
             await self._read(old_path)  # its buffer goes along
-        if one.path not in self._ledger.entries:
-            async with self._files.alone(one.path):
+        async with self._files.alone(one.path):
+            if one.path not in self._ledger.entries:
                 await self.moved(old_path, one.path, Content(one.before))
+                return
+        await self.scanned([Changed(old_path, one.before, None), Changed(one.path, None, one.after)])
 
     async def look_at(self, path: str) -> None:
         """Nobody has told us of the file for a while: what it has become on disk is known from now on."""
         if await self._read(path) is None:
-            await self._account(path, await self._file(path))
+            await self._account(path, await self._disk.content(path))
 
     async def _account(self, path: str, now: Content) -> None:
         """What a file without a buffer is now, if that is news, was done by who works there."""
         entry = self._ledger.entries.get(path)
         try:
-            before = entry.on_disk if entry is not None else await self._known(path)
+            before = entry.on_disk if entry is not None else await self._disk.known(path)
         except SnapshotError:
             return
         if before != now.blob and path not in self._saving:
             await self._enter(path, Content(before), now)
             self._ledger.set_on_disk(path, now.blob)
-
-    async def _known(self, path: str) -> Blob | None:
-        if path in self._ledger.accounted:
-            return self._ledger.accounted[path]
-        return await self.known(path)
-
-    async def _file(self, path: str) -> Content:
-        return await self._ledger.with_text(path, Content(await self._disk(path)), None)
 
     async def _became(self, path: str, before: Content, after: Content) -> None:
         self._told(path, await self._enter(path, before, after))
@@ -278,20 +292,6 @@ class Witness:
         except FileRefusedError:  # it is no text any more, or nobody can read it
             return None
 
-    async def _disk(self, path: str, known: Blob | None = None) -> Blob | None:
-        """The file as it is now; `known` is what the shadow repository has already."""
-        found = await anyio.to_thread.run_sync(look_at, path)
-        if found is None or found.blob == known:
-            return known if found is not None else None
-        return found.blob if found.data is None else self._ledger.contents(path).put(found.data, found.blob.mode)
-
-    def _text(self, path: str, text: str, encoding: str) -> Content:
-        return self._ledger.contents(path).put_text(path, text, encoding, mode_of(path))
-
     def _told(self, path: str, turns: Sequence[TurnLog]) -> None:
         self._ledger.tell(path)
         self._ledger.announce(path, turns)
-
-
-async def _unknown(path: str) -> Blob | None:
-    raise SnapshotError("there are no snapshots")

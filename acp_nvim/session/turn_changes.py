@@ -110,10 +110,20 @@ class TurnChanges:
 
     async def _name(self, path: str, change: FileChange | None) -> None:
         contents = self._reviews.contents(path)
-        if change is None or not self._is_blind:
+        if change is None or await self._is_in_snapshot(path):
             await self._touched.named(contents, path)
         else:
             await self._touched.shown(contents, path, change)
+
+    async def _is_in_snapshot(self, path: str) -> bool:
+        """Then it is known what it was before the turn."""
+        if self._is_blind:
+            return False
+        try:
+            await self._reviews.known(path)
+        except SnapshotError:
+            return False
+        return True
 
     async def _look_again(self, until: anyio.CancelScope) -> None:
         """While the turn runs: after what may have changed something, not all the time."""

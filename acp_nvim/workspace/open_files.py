@@ -33,6 +33,7 @@ class OpenText(msgspec.Struct, frozen=True):
     encoding: str
     modified: bool
     on_disk: bool
+    fileformat: str | None = None
 
 
 class Followed(msgspec.Struct, frozen=True):
@@ -112,7 +113,7 @@ class OpenFiles:
                 return None
             text = known.text if buffer.text is None else buffer.text
             self._texts.put(path, KnownText(buffer.state, text, buffer.encoding))
-            current = OpenText(text, buffer.state, buffer.encoding, buffer.modified, buffer.on_disk)
+            current = OpenText(text, buffer.state, buffer.encoding, buffer.modified, buffer.on_disk, buffer.fileformat)
             if buffer.stale is None:
                 await self.on_read(path, current)
                 return current

@@ -19,6 +19,7 @@ local api = vim.api
 ---@class acp.BufferText
 ---@field state string
 ---@field encoding string
+---@field fileformat string
 ---@field modified boolean
 ---@field on_disk boolean there is a file
 ---@field text? string nil when the state is the known one
@@ -38,6 +39,7 @@ function M.read(path, known)
   return {
     state = state,
     encoding = text.encoding(bufnr),
+    fileformat = vim.bo[bufnr].fileformat,
     modified = vim.bo[bufnr].modified,
     on_disk = vim.uv.fs_stat(path) ~= nil,
     text = state ~= known and text.of_buffer(bufnr) or nil,

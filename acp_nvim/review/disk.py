@@ -1,0 +1,47 @@
+"""Files as they are on disk, and as they are known to have been there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import anyio.to_thread
+
+from acp_nvim.review.contents import Content
+from acp_nvim.review.file_on_disk import look_at, mode_of
+from acp_nvim.review.ledger import Ledger
+from acp_nvim.snapshots.snapshot import Blob
+
+Known = Callable[[str], Awaitable[Blob | None]]
+"""What the last snapshot has of a file. Raises `SnapshotError` when nobody knows."""
+
+
+class Disk:
+    """Puts what it finds into the ledger's contents."""
+
+    def __init__(self, ledger: Ledger, known: Known) -> None:
+        self._ledger = ledger
+        self._known = known
+
+    def __repr__(self) -> str:
+        return f"<Disk {self._ledger!r}>"
+
+    async def known(self, path: str) -> Blob | None:
+        """What the file was when it was last looked at. Raises `SnapshotError` when nobody knows."""
+        if path in self._ledger.accounted:
+            return self._ledger.accounted[path]
+        return await self._known(path)
+
+    async def content(self, path: str) -> Content:
+        """The file as it is now, with its text if it is one."""
+        return await self._ledger.with_text(path, Content(await self.blob(path)), None)
+
+    async def blob(self, path: str, known: Blob | None = None) -> Blob | None:
+        """The file as it is now; `known` is what the shadow repository has already."""
+        found = await anyio.to_thread.run_sync(look_at, path)
+        if found is None or found.blob == known:
+            return None if found is None else known
+        return found.blob if found.data is None else self._ledger.contents(path).put(found.data, found.blob.mode)
+
+    def text(self, path: str, text: str, encoding: str) -> Content:
+        """A text that the file has, or may have."""
+        return self._ledger.contents(path).put_text(path, text, encoding, mode_of(path))
