@@ -11,7 +11,6 @@ import msgspec
 
 from acp_nvim.errors import Severity
 
-
 Operation = Literal["modify", "add", "delete", "rename", "mode", "binary"]
 
 

@@ -130,7 +130,7 @@ class Workspace(msgspec.Struct):
 
 
 class Checkpoint(msgspec.Struct):
-    """`restore_plan`, `restore`: the files as they were before that turn; a restore, or what was rejected, is undone."""
+    """`restore_plan`, `restore`: the files as they were before that turn; a restore or a rejection is undone."""
 
     id: str
     cwd: str

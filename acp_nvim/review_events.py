@@ -48,7 +48,7 @@ class Review(Event, tag="review", omit_defaults=False):
     operation: Operation | Literal["none"]
     added: int = 0
     removed: int = 0
-    sessions: list[int] = []
+    sessions: list[int] = msgspec.field(default_factory=list)
     hunks: list[HunkView] | None = None
     state: str | None = None
     old_path: str | None = None

@@ -16,7 +16,7 @@ import msgspec
 
 from acp_nvim.review.contents import Content
 from acp_nvim.review.entry import Entry
-from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.snapshots.snapshot import Blob, Snapshot
 from acp_nvim.workspace.private_file import make_directory, write_new
 
 log = logging.getLogger(__name__)
@@ -39,6 +39,21 @@ class KeptEntry(msgspec.Struct, frozen=True):
         return entry
 
 
+class OpenTurn(msgspec.Struct, frozen=True):
+    """A turn that runs: what is different from `snapshot` when its Neovim is gone, it has done."""
+
+    agent: str
+    prompt: str
+    snapshot: Snapshot
+
+
+class Kept(msgspec.Struct):
+    """All that is left."""
+
+    entries: list[KeptEntry] = []
+    turns: list[OpenTurn] = []
+
+
 class KeptLedger:
     """A file of this Neovim's own, and one beside it that it holds locked; what others left is taken over."""
 
@@ -53,19 +68,19 @@ class KeptLedger:
     def __repr__(self) -> str:
         return f"<KeptLedger {self._file}>"
 
-    async def keep(self, entries: Sequence[Entry]) -> None:
+    async def keep(self, entries: Sequence[Entry], turns: Sequence[OpenTurn]) -> None:
         """Write down how things stand, settled already. Raises `OSError`."""
         kept = [KeptEntry(one.path, one.base, one.current, one.on_disk, one.old_path, one.encoding) for one in entries]
         async with self._writing:
-            await anyio.to_thread.run_sync(self._write, msgspec.json.encode(kept))
+            await anyio.to_thread.run_sync(self._write, Kept(kept, list(turns)))
 
-    async def take_over(self) -> list[KeptEntry]:
+    async def take_over(self) -> Kept:
         """What others have left; it is this Neovim's from the next `keep` on."""
         async with self._writing:
             return await anyio.to_thread.run_sync(self._take_over)
 
-    def _write(self, data: bytes) -> None:
-        if self._lock is None and data == b"[]":
+    def _write(self, kept: Kept) -> None:
+        if self._lock is None and not kept.entries and not kept.turns:
             self._drop_taken()
             return
         if self._lock is None:
@@ -74,18 +89,20 @@ class KeptLedger:
         temporary = self._file.with_suffix(".new")
         with suppress(FileNotFoundError):
             temporary.unlink()
-        write_new(temporary, data)
+        write_new(temporary, msgspec.json.encode(kept))
         temporary.replace(self._file)
         self._drop_taken()
 
-    def _take_over(self) -> list[KeptEntry]:
-        found: list[KeptEntry] = []
+    def _take_over(self) -> Kept:
+        found = Kept()
         for file in sorted(self._directory.glob("*.json")):
             lock = None if file == self._file else _locked(file.with_suffix(".lock"))
             if lock is None:
                 continue
             try:
-                found += msgspec.json.decode(file.read_bytes(), type=list[KeptEntry])
+                left = msgspec.json.decode(file.read_bytes(), type=Kept)
+                found.entries += left.entries
+                found.turns += left.turns
                 self._taken.append((file, lock))
             except (OSError, msgspec.MsgspecError):
                 log.warning("%s is not what this version writes: it is left alone", file)

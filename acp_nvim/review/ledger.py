@@ -10,7 +10,7 @@ from acp_nvim.events import Event
 from acp_nvim.review.change import Change
 from acp_nvim.review.contents import Content, Contents
 from acp_nvim.review.entry import Entry
-from acp_nvim.review.turn_log import TurnLog
+from acp_nvim.review.turn_log import NOBODY, TurnLog
 from acp_nvim.review_events import Review
 from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.snapshot import Blob
@@ -63,7 +63,7 @@ class Ledger:
         entry = self.entries.get(path)
         if entry is None:
             entry = self.entries[path] = Entry(path, before, old_path)
-        entry.sessions |= {turn.session for turn in turns}
+        entry.sessions |= {turn.session for turn in turns} - {NOBODY}
         changes = [entry, *(turn.change(path, before) for turn in turns)]
         if after.text is None and any(one.text is not None for one in changes):
             after = await self.with_text(path, after, entry.encoding)
@@ -140,7 +140,7 @@ class Ledger:
         """Tell that the agents of these turns have changed it."""
         for turn in turns:
             change = turn.changes.get(path)
-            if change is not None and change.operation is not None:
+            if change is not None and change.operation is not None and turn.session != NOBODY:
                 added, removed = turn.counts(change)
                 self._publish(
                     events.FileChanged(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 import anyio.abc
@@ -20,9 +20,10 @@ from acp_nvim.review.counting import count
 from acp_nvim.review.entry import Entry
 from acp_nvim.review.judging import Judging
 from acp_nvim.review.keeping import rejection
-from acp_nvim.review.kept_ledger import KeptEntry
+from acp_nvim.review.kept_ledger import Kept, KeptEntry, OpenTurn
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.restoring import Outcome, Restoring
+from acp_nvim.review.turn_log import NOBODY, TurnLog
 from acp_nvim.review.witness import Witness
 from acp_nvim.review.workspace import Workspace
 from acp_nvim.review_events import Checkpoints, Restored, RestorePlan
@@ -57,6 +58,10 @@ class Reviews:
     def __repr__(self) -> str:
         return f"<Reviews {self.ledger!r}>"
 
+    def spawn(self, act: Callable[..., Awaitable[None]], *args: Any) -> None:
+        """Do it beside everything else, which does not fail with it."""
+        self.tasks.start_soon(_guarded, act, *args)
+
     def workspace(self, directory: str) -> Workspace:
         """That at a directory, a real path."""
         if directory not in self._workspaces:
@@ -77,16 +82,45 @@ class Reviews:
             if directory in self._opened:
                 return
             workspace = self.workspace(directory)
-            found = await workspace.take_over()
-            for kept in found:
-                await self._take_up(kept)
-            there = [self.ledger.entries[one.path] for one in found if one.path in self.ledger.entries]
-            await count(there, self.contents)
-            for kept in found:
-                self.ledger.tell(kept.path)
+            kept = await workspace.take_over()
+            await self._take_over(workspace, kept)
             await self.keep()
             self._opened.add(directory)
-            self.tasks.start_soon(workspace.clean)
+            self.spawn(workspace.clean)
+
+    async def _take_over(self, workspace: Workspace, kept: Kept) -> None:
+        """What Neovims that are gone have left there: also a turn that they have not seen the end of."""
+        logs = [TurnLog(NOBODY, turn.agent, Roots([workspace.root])) for turn in kept.turns]
+        self.ledger.logs += logs
+        for turn, left in zip(logs, kept.turns, strict=True):
+            turn.active, turn.prompt = True, left.prompt
+        try:
+            for one in kept.entries:
+                await self._take_up(one)
+            if kept.turns:
+                first = min((turn.snapshot for turn in kept.turns), key=lambda one: one.time)
+                await workspace.scanner.scan_since(first)
+        except SnapshotError as error:
+            log.warning("what a turn did in %s that nobody has seen the end of is not known: %s", workspace.root, error)
+        finally:
+            for turn in logs:
+                self.ledger.logs.remove(turn)
+        await count([one for one in self.ledger.entries.values() if self._of(one.path) is workspace], self.contents)
+        for one in kept.entries:
+            self.ledger.tell(one.path)
+        for turn in logs:
+            await self.conclude(turn, workspace)
+
+    async def conclude(self, turn: TurnLog, workspace: Workspace) -> Checkpoint | None:
+        """The checkpoint of a turn that is over, and kept; None when it has changed nothing."""
+        await count(list(turn.changes.values()), self.contents)
+        done = turn.take(self.contents)
+        if not done:
+            return None
+        session = turn.session if turn.session != NOBODY else None
+        made = Checkpoint(kind="turn", agent=turn.agent, prompt=turn.prompt, changes=done, session=session)
+        await workspace.add(made)
+        return made
 
     async def judge(self, action: Action, path: str | None, ids: Collection[int] | None, session: int | None) -> None:
         """What the user decided: of hunks, of a file, or of all that a session (or anybody) has changed."""
@@ -136,13 +170,18 @@ class Reviews:
     async def keep(self) -> None:
         """Write down what is left to review."""
         for workspace in list(self._workspaces.values()):
-            await workspace.keep([one for one in self.ledger.open() if self._of(one.path) is workspace])
+            root = workspace.root
+            running = [turn for turn in self.ledger.logs if turn.active and root in turn.began]
+            await workspace.keep(
+                [one for one in self.ledger.open() if self._of(one.path) is workspace],
+                [OpenTurn(turn.agent, turn.prompt, turn.began[root]) for turn in running],
+            )
 
     def keep_soon(self) -> None:
         """The same, once for many changes."""
         if not self._to_keep:
             self._to_keep = True
-            self.tasks.start_soon(self._keep_later)
+            self.spawn(self._keep_later)
 
     async def _keep_later(self) -> None:
         await anyio.sleep(KEEP_SECONDS)
@@ -201,6 +240,13 @@ class Reviews:
         made = Checkpoint(kind=kind, agent="", prompt=prompt, changes=outcome.changes)
         await self.workspace(root).add(made)
         return made.id
+
+
+async def _guarded(act: Callable[..., Awaitable[None]], *args: Any) -> None:
+    try:
+        await act(*args)
+    except Exception:
+        log.exception("%s%r failed", act, args)
 
 
 def _lost(error: Exception) -> str:

@@ -28,6 +28,16 @@ class Scanner:
     def __repr__(self) -> str:
         return f"<Scanner {self.shadow!r}>"
 
+    @property
+    def last(self) -> Snapshot | None:
+        """That of the last look."""
+        return self._last
+
+    async def scan_since(self, snapshot: Snapshot) -> None:
+        """As `scan`; the last look was that of another Neovim."""
+        self._last = self._last or snapshot
+        await self.scan()
+
     async def known(self, path: str) -> Blob | None:
         """What the file was at the last look. Raises `SnapshotError`, also when that look did not see it."""
         found = None if self._last is None else await self.shadow.find(self._last, path)

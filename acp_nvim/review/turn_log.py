@@ -10,7 +10,11 @@ from acp_nvim.review.change import Change, KeptChange
 from acp_nvim.review.contents import ABSENT, Content, Contents
 from acp_nvim.review.keeping import kept
 from acp_nvim.review.reviewed_text import ReviewedText
+from acp_nvim.snapshots.snapshot import Snapshot
 from acp_nvim.workspace.roots import Roots
+
+NOBODY = 0
+"""The session of a turn whose Neovim is gone."""
 
 
 class TurnLog:
@@ -21,6 +25,9 @@ class TurnLog:
         self.agent = agent
         self.roots = roots
         self.active = False
+        self.prompt = ""
+        self.began: dict[str, Snapshot] = {}
+        """What there was when the turn began, by directory."""
         self.changes: dict[str, Change] = {}
 
     def __repr__(self) -> str:

@@ -201,11 +201,13 @@ class Witness:
                 await self._read(path)
 
     async def found(self, path: str) -> None:
-        """An earlier Neovim has left that file under review: what changed since, the user has changed."""
+        """An earlier Neovim has left that file under review; what it had not saved is lost."""
         entry, now = self._ledger.entries[path], await self._disk.blob(path)
-        if entry.current != now:
-            await self._ledger.user(path, Content(now))
-        entry.on_disk = now
+        if entry.current != entry.on_disk:
+            await self._ledger.user(path, Content(entry.on_disk))
+        if entry.on_disk != now:
+            await self._enter(path, Content(entry.on_disk), Content(now))
+        self._ledger.set_on_disk(path, now)
         await self._read(path)
 
     async def scanned(self, found: Sequence[Changed]) -> None:

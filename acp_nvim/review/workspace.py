@@ -12,7 +12,7 @@ from pathlib import Path
 from acp_nvim.limits import SHADOW_BYTES
 from acp_nvim.review.checkpoints import Checkpoint, Checkpoints
 from acp_nvim.review.entry import Entry
-from acp_nvim.review.kept_ledger import KeptEntry, KeptLedger
+from acp_nvim.review.kept_ledger import Kept, KeptLedger, OpenTurn
 from acp_nvim.review.scanning import Scanner
 from acp_nvim.review.witness import Witness
 from acp_nvim.snapshots.failures import SnapshotError
@@ -43,26 +43,27 @@ class Workspace:
         except (OSError, SnapshotError) as error:
             log.warning("the checkpoint %s of %s could not be kept: %s", checkpoint.id, self.root, error)
 
-    async def keep(self, entries: Sequence[Entry]) -> None:
-        """What is left to review, for the next Neovim."""
+    async def keep(self, entries: Sequence[Entry], turns: Sequence[OpenTurn]) -> None:
+        """What is left to review, and the turns that run, for the next Neovim."""
         contents = self.scanner.contents
         for entry in entries:
             entry.settle(contents)
         try:
             await contents.flush()
             blobs = (blob for entry in entries for blob in (entry.base, entry.current))
-            await self.scanner.shadow.hold("review-" + self.kept.name, [blob.oid for blob in blobs if blob], [])
-            await self.kept.keep(entries)
+            oids, snapshots = [blob.oid for blob in blobs if blob], [turn.snapshot for turn in turns]
+            await self.scanner.shadow.hold("review-" + self.kept.name, oids, snapshots)
+            await self.kept.keep(entries, turns)
         except (OSError, SnapshotError) as error:
             log.warning("what is left to review in %s could not be kept: %s", self.root, error)
 
-    async def take_over(self) -> list[KeptEntry]:
+    async def take_over(self) -> Kept:
         """What Neovims that are gone have left to review."""
         try:
             return await self.kept.take_over()
         except OSError as error:
             log.warning("what was left to review in %s cannot be read: %s", self.root, error)
-            return []
+            return Kept()
 
     async def clean(self) -> None:
         """Forget what is too old or too much."""

@@ -16,8 +16,7 @@ from acp_nvim.limits import (
     SNAPSHOT_WORDS_SECONDS,
 )
 from acp_nvim.protocol.diff import FileChange
-from acp_nvim.review.checkpoints import Checkpoint, file_views
-from acp_nvim.review.counting import count
+from acp_nvim.review.checkpoints import file_views
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.scanning import FirstTouch
 from acp_nvim.review.turn_log import TurnLog
@@ -38,7 +37,6 @@ class TurnChanges:
         self._reviews = reviews
         self._narrator = narrator
         self._touched = FirstTouch(reviews.witness)
-        self._prompt = ""
         self._turn = 0
         self._is_blind = False  # without snapshots
         self._closing = 0
@@ -59,7 +57,7 @@ class TurnChanges:
 
     def prepare(self) -> None:
         """A prompt may come: what takes time is done before."""
-        self._reviews.tasks.start_soon(self._prepare)
+        self._reviews.spawn(self._prepare)
 
     async def begin(self, prompt: str) -> None:
         """The prompt may go out when this returns: what changed before is not its turn's doing."""
@@ -76,11 +74,17 @@ class TurnChanges:
 
     def begun(self, prompt: str = "") -> None:
         """From now on, what happens in the workspace is the agent's doing."""
-        self._prompt = prompt
         self._turn += 1
+        self.log.prompt = prompt
+        self.log.began = {
+            directory: last
+            for directory in self._roots.outermost
+            if (last := self._reviews.workspace(directory).scanner.last) is not None
+        }
         self.log.active = True
         self._looking = anyio.CancelScope()
-        self._reviews.tasks.start_soon(self._look_again, self._looking)
+        self._reviews.spawn(self._look_again, self._looking)
+        self._reviews.spawn(self._reviews.keep)  # the next Neovim may have to find out what it did
 
     def something_changed(self) -> None:
         """Files may be others now: a tool call, or a command, is done."""
@@ -90,13 +94,13 @@ class TurnChanges:
         """The agent says that it works on these files (absolute paths), and what it does to them."""
         for path, change in files:
             with suppress(NotAllowedError):  # not ours to look at
-                self._reviews.tasks.start_soon(self._name, self._roots.resolve(path), change)
+                self._reviews.spawn(self._name, self._roots.resolve(path), change)
 
     def end(self, goes_on: bool) -> None:
         """The turn is over; the agent may go on in the background."""
         self._looking.cancel()
         self._closing += 1
-        self._reviews.tasks.start_soon(self._close, self._turn, goes_on)
+        self._reviews.spawn(self._close, self._turn, goes_on)
 
     async def settled(self) -> None:
         """Until all that the last turn did is known."""
@@ -172,19 +176,14 @@ class TurnChanges:
             self._closing -= 1
             self._closed.set()
             self._closed = anyio.Event()
+        await self._reviews.keep()
 
     async def _conclude(self) -> None:
         """The turn's checkpoint, and what the chat says of it."""
-        await count(list(self.log.changes.values()), self._reviews.contents)
-        done = self.log.take(self._reviews.contents)
-        if not done:
-            return
-        checkpoint = Checkpoint(
-            kind="turn", agent=self.log.agent, prompt=self._prompt, changes=done, session=self.log.session
-        )
-        self._narrator.publish(self._narrator.transcript.summary(checkpoint.id, checkpoint.time, file_views(done)))
-        await self._reviews.workspace(self._roots.directories[0]).add(checkpoint)
-        await self._reviews.keep()
+        made = await self._reviews.conclude(self.log, self._reviews.workspace(self._roots.directories[0]))
+        if made is not None:
+            shown = self._narrator.transcript.summary(made.id, made.time, file_views(made.changes))
+            self._narrator.publish(shown)
 
     async def _say_that_it_takes_time(self) -> None:
         await anyio.sleep(SNAPSHOT_WORDS_SECONDS)
