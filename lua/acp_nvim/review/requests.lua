@@ -1,7 +1,10 @@
 -- Says to the host what is wanted of the changes under review, and of the turns to go back to.
+local buffers = require("acp_nvim.buffers")
 local host = require("acp_nvim.host")
 
 local M = {}
+
+local NOBODY = 0 -- the session of those that are gone
 
 ---@param asked { action: "keep"|"reject"|"mine"|"theirs"|"both", path?: string, hunks?: integer[], session?: integer }
 ---@return boolean sent
@@ -18,6 +21,8 @@ end
 ---@param cwd string where something may have been left to review
 ---@return boolean sent
 function M.review_load(cwd)
+  local real = vim.uv.fs_realpath(cwd)
+  buffers.set_roots(NOBODY, { real }) -- what is reviewed is to be what is in the files
   return host.send("review_load", { cwd = cwd })
 end
 
