@@ -44,7 +44,7 @@ soak: setup ## long runs
 fuzz: .venv/.stamp ## any bytes at all against the wire layer, for a minute (FUZZ_SECONDS=600: longer); brings a fuzzer the first time
 	@sh tests/fuzz/setup.sh && $(PY) -m tests.fuzz
 
-picture: setup ## make the picture of the README again
+picture: setup ## make the pictures of the README again
 	@$(PY) -m tests.tools.picture
 
 doc: setup ## write the generated parts of the help again

@@ -1,4 +1,4 @@
-"""Makes the README's picture: the demo in a real Neovim on a real screen, as SVG."""
+"""Makes the README's pictures: the demo in a real Neovim on a real screen, as SVG."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from shutil import copytree
 from tests.support.places import ROOT
 from tests.support.screen import ScreenEditor
 
-PICTURE = ROOT / "doc" / "picture.svg"
 COLUMNS, ROWS = 118, 42
 CELL_WIDTH, CELL_HEIGHT = 8.4, 18
 PAPER, INK = "#14161b", "#e0e2ea"
@@ -68,8 +67,32 @@ def svg(nvim: ScreenEditor) -> str:
     return "\n".join([head, f'<rect width="100%" height="100%" fill="{PAPER}"/>', *rows, "</svg>"]) + "\n"
 
 
+def asked(nvim: ScreenEditor) -> None:
+    """The demo agent asks for permission."""
+    nvim.type("ifix the greeting\x1b\r")
+    nvim.wait_until('#require("acp_nvim").permissions() > 0')
+    nvim.wait_for("[3] r")
+
+
+def reviewed(nvim: ScreenEditor) -> None:
+    """All is allowed and done; the cursor is on the first hunk in the code."""
+    while True:
+        nvim.wait_until('#require("acp_nvim").permissions() > 0 or require("acp_nvim").status().state == "idle"')
+        if nvim.lua('return require("acp_nvim").status().state == "idle"'):
+            break
+        nvim.lua("""
+            local acp = require("acp_nvim")
+            local asked = acp.permissions()[1]
+            acp.answer(asked.id, asked.options[1].option_id)
+        """)
+    nvim.wait_for(":AcpRestore")
+    nvim.type("\x17t")
+    nvim.command("AcpReview next")
+    nvim.wait_for("hunk 1/")
+
+
 def main() -> None:
-    """Ask the demo agent for an improvement, and keep the screen on which it asks for permission."""
+    """Ask the demo agent for an improvement, and keep the screens on which it asks and on which it is reviewed."""
     with tempfile.TemporaryDirectory(prefix="acp-picture-") as directory:
         nvim = ScreenEditor(Path(directory), columns=COLUMNS, rows=ROWS, env={"ACP_NVIM_DEMO_SPEED": "0"})
         try:
@@ -77,10 +100,9 @@ def main() -> None:
             nvim.command(f"cd {nvim.project} | edit greeting.py | set termguicolors")
             nvim.command("AcpChat demo")
             nvim.wait_until('require("acp_nvim").status().state == "idle"')
-            nvim.type("ifix the greeting\x1b\r")
-            nvim.wait_until('#require("acp_nvim").permissions() > 0')
-            nvim.wait_for("[3] r")
-            PICTURE.write_text(svg(nvim), encoding="utf-8")
+            for name, show in (("picture", asked), ("review", reviewed)):
+                show(nvim)
+                (ROOT / "doc" / f"{name}.svg").write_text(svg(nvim), encoding="utf-8")
         finally:
             nvim.close()
 
