@@ -273,8 +273,9 @@ class Witness:
         except SnapshotError:
             return
         if before != now.blob and path not in self._saving:
-            await self._enter(path, Content(before), now)
+            turns = await self._enter(path, Content(before), now)
             self._ledger.set_on_disk(path, now.blob)
+            self._told(path, turns)
 
     async def _became(self, path: str, before: Content, after: Content) -> None:
         self._told(path, await self._enter(path, before, after))
