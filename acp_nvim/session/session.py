@@ -148,6 +148,7 @@ class Session:
         """Send what is queued. A turn that the agent began by itself is waited for."""
         while self._queue and self._peer is not None:
             await self.turns.wait()
+            await self.changes.settled()  # what the last turn did is told before the next one
             if self._peer is not None:
                 await self.turns.take(self._peer, self.session_id or "", self._queue.popleft())
 

@@ -103,9 +103,10 @@ class TurnChanges:
         self._reviews.spawn(self._close, self._turn, goes_on)
 
     async def settled(self) -> None:
-        """Until all that the last turn did is known."""
-        while self._closing:
-            await self._closed.wait()
+        """Until all that the last turn did is known, or that takes too long: Neovim may be at a prompt of its own."""
+        with anyio.move_on_after(SNAPSHOT_WAIT_SECONDS):
+            while self._closing:
+                await self._closed.wait()
 
     async def _prepare(self) -> None:
         for directory in self._roots.directories:

@@ -22,12 +22,18 @@ def snapshot(host: Host, sessions: list[Session], cwd: str) -> str:
             "events": [
                 fields(event) for event in session.narrator.transcript.replay() if not isinstance(event, events.Reset)
             ],
-            "status": msgspec.to_builtins(host.status(session.key)),
+            "status": status(host, session),
         }
         for session in sessions
     ]
     text = json.dumps(shown, ensure_ascii=False, indent=1) + "\n"
     return text.replace(str(host.cwd), cwd)
+
+
+def status(host: Host, session: Session) -> dict[str, Any]:
+    """But for what is left to review, which is told when it is known."""
+    shown: dict[str, Any] = msgspec.to_builtins(host.status(session.key))
+    return {name: value for name, value in shown.items() if name != "review"}
 
 
 def fields(event: events.Event) -> dict[str, Any]:
