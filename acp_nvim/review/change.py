@@ -105,6 +105,12 @@ class Change:
             if after.text is None:
                 self.text = None
 
+    def rebase(self, before: Content) -> None:
+        """It was something else before than we thought."""
+        self.base = before.blob
+        if self.text is not None:
+            self.text = ReviewedText(before.words, self.text.current)
+
     def settle(self, contents: Contents) -> None:
         """Make both blobs what the texts are."""
         if self.text is None:

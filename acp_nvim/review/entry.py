@@ -22,6 +22,7 @@ class Entry(Change):
         self.on_disk: Blob | None = before.blob
         self.state: str | None = None
         self.is_asked_for = False
+        self.is_guessed = False  # what it was: no snapshot had the file
         self.conflict: Conflict | None = None
         self._ids: dict[tuple[int, tuple[str, ...], tuple[str, ...]], int] = {}
         self._blocks: dict[int, ConflictBlock] = {}

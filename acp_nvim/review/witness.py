@@ -8,11 +8,12 @@ from acp_nvim.review.contents import ABSENT, Content
 from acp_nvim.review.counting import count
 from acp_nvim.review.disk import Disk, Known
 from acp_nvim.review.edit import Edit
+from acp_nvim.review.entering import Entering
 from acp_nvim.review.entry import Entry
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.snapshots.failures import SnapshotError
-from acp_nvim.snapshots.snapshot import Changed
+from acp_nvim.snapshots.snapshot import Blob, Changed
 from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.write_text_file import Written
@@ -25,6 +26,7 @@ class Witness:
         self._ledger = ledger
         self._files = files
         self._disk = Disk(ledger, known)
+        self._entering = Entering(ledger)
         self._saving: dict[str, int] = {}
 
     def __repr__(self) -> str:
@@ -36,10 +38,14 @@ class Witness:
         if written.before is not None:
             before = self._disk.text(path, written.before, written.encoding)
         after = self._disk.text(path, written.after, written.encoding)
-        last = self._files.last(path)
+        last, is_known = self._files.last(path), True
         if last is None:
-            await self._account(path, before)
+            is_known = await self._account(path, before)
+        if before == after and path not in self._ledger.entries:
+            return  # the agent was there before us: a look at the disk will find it
+        is_known = is_known or path in self._ledger.entries
         entry = await self._ledger.agent([turn], path, before, after)
+        entry.is_guessed = entry.is_guessed or not is_known
         if last is not None:
             entry.state = last.state
         if is_saved or last is None:
@@ -47,7 +53,7 @@ class Witness:
         if entry.conflict is not None and entry.conflict.by == "fs/write_text_file":
             self._files.conflicts.settle(path)  # the agent has read the file again
             entry.conflict = None
-        self._told(path, [turn])
+        self._entering.told(path, [turn])
 
     async def followed(self, what: Followed) -> None:
         """A buffer was brought up to its file."""
@@ -58,13 +64,13 @@ class Witness:
             await self.conflict(path, self._ledger.active(path), self._disk.text(path, what.had, what.encoding))
             self._ledger.set_on_disk(path, self._disk.text(path, what.after, what.encoding).blob)
         elif what.kind == "deleted" and what.had is not None:
-            await self._became(path, self._disk.text(path, what.had, what.encoding), ABSENT)
+            await self._entering.became(path, self._disk.text(path, what.had, what.encoding), ABSENT)
         elif what.had is not None and what.has is not None and what.after is not None:
             if what.before is not None:
                 await self._account(path, self._disk.text(path, what.before, what.encoding))
             if what.had != what.has:
                 before = self._disk.text(path, what.had, what.encoding)
-                await self._became(path, before, self._disk.text(path, what.has, what.encoding))
+                await self._entering.became(path, before, self._disk.text(path, what.has, what.encoding))
             self._ledger.set_on_disk(path, self._disk.text(path, what.after, what.encoding).blob)
 
     async def moved(self, path: str, new: str, before: Content | None = None) -> None:
@@ -75,8 +81,8 @@ class Witness:
         if new in self._ledger.entries:  # it takes the place of one that is under review
             await self._account(path, ABSENT)
             await self._account(new, await self._disk.content(new))
-            self._told(path, turns)
-            self._told(new, turns)
+            self._entering.told(path, turns)
+            self._entering.told(new, turns)
             return
         now = await self._ledger.with_text(new, Content(await self._disk.blob(new)), None)
         before = now if before is None else await self._ledger.with_text(path, before, None)
@@ -94,7 +100,7 @@ class Witness:
         entry.sessions |= {turn.session for turn in turns}
         await self._ledger.look(new, entry)
         entry.agent(now) if turns else entry.user(now)
-        self._told(new, turns)
+        self._entering.told(new, turns)
 
     async def conflict(self, path: str, turns: Sequence[TurnLog], now: Content | None = None) -> None:
         """A version of the file, which is `now` (its buffer's text, if there is one), could not be merged."""
@@ -135,7 +141,7 @@ class Witness:
             now = self._disk.text(path, buffer.text, buffer.encoding)
             if was is None and not buffer.modified:  # the file was changed before it was opened
                 before = Content(entry.current, entry.text.current, entry.encoding)
-                await self._became(path, before, now)
+                await self._entering.became(path, before, now)
                 entry.on_disk = now.blob
             else:
                 await self._ledger.user(path, now)
@@ -206,7 +212,7 @@ class Witness:
         if entry.current != entry.on_disk:
             await self._ledger.user(path, Content(entry.on_disk))
         if entry.on_disk != now:
-            await self._enter(path, Content(entry.on_disk), Content(now))
+            await self._entering.enter(path, Content(entry.on_disk), Content(now))
         self._ledger.set_on_disk(path, now)
         await self._read(path)
 
@@ -223,7 +229,7 @@ class Witness:
                 news[one.path] = turns
         await count([change for path in news for change in self._ledger.changes(path)], self._ledger.contents)
         for path, turns in news.items():
-            self._told(path, turns)
+            self._entering.told(path, turns)
 
     async def _scanned(self, one: Changed) -> Sequence[TurnLog] | None:
         """The turns in which it was changed, to be told; None when there is nothing to tell."""
@@ -232,13 +238,13 @@ class Witness:
         entry = self._ledger.entries.get(path)
         before = entry.on_disk if entry is not None else self._ledger.accounted.get(path, one.before)
         now = await self._disk.blob(path, one.after)
-        if before == now:
+        if entry is not None and entry.is_guessed and one.after is not None:
+            await self._correct(path, entry, one.before)
+        if before == now or path in self._saving:  # by the user, who is waited for to be heard
             return None
-        if path in self._saving:
-            return None  # by the user, who is waited for to be heard
         turns: Sequence[TurnLog] | None = None
         if entry is None or buffer is None:
-            turns = await self._enter(path, Content(before), Content(now))
+            turns = await self._entering.enter(path, Content(before), Content(now))
             await self.buffer_is(path, buffer)
         elif before is not None and now is not None and before.mode != now.mode:
             turns = self._ledger.active(path)
@@ -249,6 +255,14 @@ class Witness:
         else:
             self._ledger.accounted[path] = now
         return turns
+
+    async def _correct(self, path: str, entry: Entry, before: Blob | None) -> None:
+        """The snapshots know what the file was."""
+        entry.is_guessed = False
+        content = await self._ledger.with_text(path, Content(before), entry.encoding)
+        for change in self._ledger.changes(path):
+            change.rebase(content)
+        self._entering.told(path, self._ledger.active(path))
 
     async def _renamed(self, one: Changed, old_path: str) -> None:
         """A file that may be open, or under review, has another name, and perhaps another text."""
@@ -265,36 +279,21 @@ class Witness:
         if await self._read(path) is None:
             await self._account(path, await self._disk.content(path))
 
-    async def _account(self, path: str, now: Content) -> None:
-        """What a file without a buffer is now, if that is news, was done by who works there."""
+    async def _account(self, path: str, now: Content) -> bool:
+        """What a file without a buffer is now, if that is news, was done by who works there. False: nobody knows."""
         entry = self._ledger.entries.get(path)
         try:
             before = entry.on_disk if entry is not None else await self._disk.known(path)
         except SnapshotError:
-            return
+            return False
         if before != now.blob and path not in self._saving:
-            turns = await self._enter(path, Content(before), now)
+            turns = await self._entering.enter(path, Content(before), now)
             self._ledger.set_on_disk(path, now.blob)
-            self._told(path, turns)
-
-    async def _became(self, path: str, before: Content, after: Content) -> None:
-        self._told(path, await self._enter(path, before, after))
-
-    async def _enter(self, path: str, before: Content, after: Content) -> Sequence[TurnLog]:
-        """Somebody did that on disk: the agents that work there, else the user, or a program of theirs."""
-        turns = self._ledger.active(path)
-        if turns:
-            await self._ledger.agent(turns, path, before, after)
-        else:
-            await self._ledger.user(path, after)
-        return turns
+            self._entering.told(path, turns)
+        return True
 
     async def _read(self, path: str) -> OpenText | None:
         try:
             return await self._files.read(path)
         except FileRefusedError:  # it is no text any more, or nobody can read it
             return None
-
-    def _told(self, path: str, turns: Sequence[TurnLog]) -> None:
-        self._ledger.tell(path)
-        self._ledger.announce(path, turns)
