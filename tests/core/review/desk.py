@@ -30,18 +30,19 @@ from tests.support.five_ways import Tree, look
 class Desk:
     """`cwd` is the workspace; its host may be ended, and another one begun, by `restart`."""
 
-    def __init__(self, directory: Path, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, directory: Path) -> None:
         self.cwd = Path(os.path.realpath(directory)) / "project"
         self.cwd.mkdir()
         self.state = Path(os.path.realpath(directory)) / "state"
         self.editor = FakeEditor()
-        self.tasks = tasks
-        self._begin()
 
-    def _begin(self) -> None:
+    async def begin(self) -> None:
+        """A host is there."""
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
         directories = [str(self.cwd)]
         self.files = OpenFiles(self.editor, Conflicts(None), self._followed, lambda: directories)
-        self.reviews = Reviews(self.files, self.editor.publish, self.tasks)
+        self.reviews = Reviews(self.files, self.editor.publish, self._tasks)
         self.reviews.state = self.state
         self.files.on_read = self.reviews.witness.buffer_is
         roots = Roots(directories)
@@ -68,13 +69,15 @@ class Desk:
     async def restart(self) -> None:
         """The host ends; the next one takes up what is left. Buffers go with Neovim."""
         await self.reviews.keep()
-        self.close()
+        await self.end()
         self.editor.buffers.clear()
-        self._begin()
+        await self.begin()
         await self.reviews.open(str(self.cwd))
 
-    def close(self) -> None:
-        """As the end of the process does."""
+    async def end(self) -> None:
+        """All that the host has begun is over, and what it has open is closed."""
+        self._tasks.cancel_scope.cancel()
+        await self._tasks.__aexit__(None, None, None)
         for workspace in self.reviews._workspaces.values():
             workspace.scanner.shadow.close()
             if workspace.kept._lock is not None:
@@ -184,14 +187,13 @@ async def running_desk(directory: Path) -> AsyncIterator[Desk]:
     complaints, logger = Complaints(), logging.getLogger("acp_nvim")
     logger.addHandler(complaints)
     try:
-        async with anyio.create_task_group() as tasks:
-            desk = Desk(directory, tasks)
-            try:
-                yield desk
-                assert not complaints.words, complaints.words[0]
-            finally:
-                tasks.cancel_scope.cancel()
-                desk.close()
+        desk = Desk(directory)
+        await desk.begin()
+        try:
+            yield desk
+            assert not complaints.words, complaints.words[0]
+        finally:
+            await desk.end()
     finally:
         logger.removeHandler(complaints)
 
