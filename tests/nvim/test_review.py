@@ -201,3 +201,13 @@ def test_thrown_away(typing: Typing, how: str) -> None:
     typing.until_hunks(HUNK)
     assert typing.text + "\n" == NEW.decode().replace("six\n", "")
     typing.reject(OLD.decode())
+
+
+def test_thrown_away_for_good(typing: Typing) -> None:
+    typing.agent()
+    typing.until_hunks(HUNK)
+    typing.nvim.keys("GAmine<Esc>")
+    typing.nvim.command("bdelete!")
+    typing.nvim.command("AcpReview! rejectall")
+    typing.desk.until_nothing_is_left()
+    assert (typing.desk.cwd / "f").read_bytes() == OLD
