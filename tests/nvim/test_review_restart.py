@@ -57,7 +57,7 @@ def end(desk: Desk, how: str) -> None:
     host = desk.nvim.host()
     assert host is not None
     os.kill(host.pid, signal.SIGKILL)
-    desk.nvim.wait_until(lambda: desk.nvim.host() is None, what="the host to be gone")
+    desk.nvim.wait_until(lambda: "the host ended" in "".join(desk.nvim.messages()), what="Neovim to know of it")
 
 
 HOWS = ["quits", "is killed", "the host is killed"]
@@ -90,3 +90,21 @@ def test_turns_can_be_gone_back_to_later(editor, script, how) -> None:
     desk.nvim.wait_until(lambda: "restored" in "".join(desk.nvim.messages()), what="the words")
     desk.nvim.command("AcpRestore undo")
     desk.nvim.wait_until(lambda: look(desk.cwd) == WORK.after, what="the files of after")
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_what_a_turn_did_that_nobody_saw_end(editor, script, how) -> None:
+    first = Desk(editor, script)
+    first.begin(WORK.before)
+    first.nvim.command(f"edit {first.cwd}/f")
+    go = first.cwd.parent / "go"
+    first.shell(f"{WORK.shell}; while ! [ -e {go} ]; do sleep 0.01; done", "a tool with locations")
+    first.nvim.wait_until(lambda: look(first.cwd) == WORK.after, what="the agent's work")
+    end(first, how)
+    desk = first if how == "the host is killed" else again(editor, script, first)
+    desk.nvim.command("AcpReview")
+    desk.until_reviews(WORK.shown)
+    desk.nvim.command("AcpReview! rejectall")
+    desk.until_nothing_is_left()
+    assert look(desk.cwd) == WORK.before
+    go.touch()
