@@ -23,10 +23,10 @@ class BufferText(msgspec.Struct, frozen=True):
     encoding: str
     modified: bool
     on_disk: bool
-    fileformat: str | None = None
     text: str | None = None
     stale: str | None = None
     stamp: str | None = None
+    fileformat: str | None = None
 
 
 class WholeText(msgspec.Struct, frozen=True):

@@ -221,7 +221,7 @@ class Play:
         model.stand(base.splitlines())
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(count=st.integers(0, 12), steps=STEPS, end=st.sampled_from(["keep", "reject", "hunks"]), random=st.randoms())
 def test_what_is_kept_is_there_and_what_is_rejected_is_as_it_was(count, steps, end, random) -> None:
     async def played(desk: Desk) -> None:

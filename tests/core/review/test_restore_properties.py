@@ -135,7 +135,7 @@ async def turns_played(files: Files, turns, restarts: int) -> list[Tree]:
     return before
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32), turns=TURNS, restarts=st.integers(0, 7), back=st.integers(0, 2))
 def test_to_go_back_and_to_undo_that_gives_every_byte(seed, turns, restarts, back) -> None:
     async def played(desk: Desk) -> None:
@@ -165,7 +165,7 @@ def test_to_go_back_and_to_undo_that_gives_every_byte(seed, turns, restarts, bac
     play(played)
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32), turns=TURNS, later=st.lists(st.integers(0, 2**32), max_size=4))
 def test_what_the_user_has_changed_since_stays(seed, turns, later) -> None:
     async def played(desk: Desk) -> None:
