@@ -147,12 +147,14 @@ class Host:
 
 
 @asynccontextmanager
-async def running_host(directory: Path) -> AsyncIterator[Host]:
-    """The app runs, and has been greeted; at the end all of it is gone."""
+async def running_host(directory: Path, beside: Host | None = None) -> AsyncIterator[Host]:
+    """The app runs, and has been greeted; at the end all of it is gone. `beside`: in its project, with its state."""
     host: Host | None = None
     try:
         async with anyio.create_task_group() as tasks:
             host = Host(directory, tasks)
+            if beside is not None:
+                host.cwd, host.log_path = beside.cwd, beside.log_path
             host.hello()
             try:
                 yield host

@@ -1,0 +1,175 @@
+"""Agents die, turns are cancelled, disks are full: what was done is reviewed all the same, or it is said why not."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from acp_nvim import events, review_events
+from acp_nvim.snapshots import whole, work_tree
+from acp_nvim.snapshots.objects import LooseObjects
+from tests.core.session.host import Host, running_host
+from tests.core.session.test_review import check_told, do, hunks, judge, place, reviews, shown
+from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Work, look
+
+pytestmark = pytest.mark.anyio
+
+WORK = WORKS["edits"]
+NO_SNAPSHOT = "There is no snapshot"
+
+
+def complaints(host: Host) -> list[str]:
+    """What is said about snapshots."""
+    return [notice for notice in host.notices() if NO_SNAPSHOT in notice]
+
+
+def check_log(host: Host) -> None:
+    """No bug of ours."""
+    assert "Traceback" not in host.log_path.read_text()
+
+
+async def test_the_agent_dies_in_its_turn(host: Host) -> None:
+    cwd = place(host, "repository", WORK)
+    host.script(
+        AGENT + "\ndef by_command(prompt, work):\n    subprocess.run(work['shell'], shell=True, check=True, "
+        "cwd=work['cwd'])\n    prompt.agent.die()\nDO['a command'] = by_command\n"
+    )
+    host.open()
+    host.prompt(WORK.prompt("a command", cwd))
+    await host.until("the end of the turn", lambda: host.of(events.TurnEnd))
+    await host.until("the summary", lambda: host.of(review_events.Summary))
+    await check_told(host, WORK, cwd)
+    await judge(host, "reject", cwd)
+    assert look(cwd) == WORK.before
+    check_log(host)
+
+
+@pytest.mark.parametrize("force", [False, True])
+async def test_the_turn_is_cancelled(host: Host, force: bool) -> None:
+    cwd = place(host, "repository", WORK)
+    host.script(
+        AGENT + "\ndef by_command(prompt, work):\n    subprocess.run(work['shell'], shell=True, check=True, "
+        "cwd=work['cwd'])\n    prompt.agent.note(did=True)\n    prompt.wait_cancelled()\n"
+        "DO['a command'] = by_command\n"
+    )
+    host.open()
+    host.prompt(WORK.prompt("a command", cwd))
+    await host.until_note("did")
+    host.cancel(force=force)
+    await host.until("the summary", lambda: host.of(review_events.Summary))
+    await check_told(host, WORK, cwd)
+    await judge(host, "reject", cwd)
+    assert look(cwd) == WORK.before
+    check_log(host)
+
+
+async def test_two_sessions_in_one_directory(host: Host) -> None:
+    cwd = place(host, "repository", WORK)
+    await do(host, WORK, "a command", cwd)
+    assert all(one.sessions == [1] for one in reviews(host, cwd).values())
+    more = Work({}, {}, "sed -i s/one/ONE/ f; echo x >other", {})
+    await do(host, more, "a command", cwd, key=2)
+    found = reviews(host, cwd)
+    assert {name: one.sessions for name, one in found.items()} == {"f": [1, 2], "d/g": [1], "e/new": [1], "other": [2]}
+    host.app.receive("review", {"action": "reject", "session": 2})
+    await host.until("that", lambda: set(reviews(host, cwd)) == {"d/g", "e/new"})
+    assert look(cwd) == WORK.after | {"f": WORK.before["f"]}
+    check_log(host)
+
+
+async def test_a_command_that_changes_two_thousand_files(host: Host) -> None:
+    before = {f"d{number % 40}/f{number}": b"old\nlines\n" for number in range(2000)}
+    after = {name: b"NEW\nlines\n" for name in before}
+    work = Work(before, after, "sed -i s/old/NEW/ d*/*", {name: ("modify", 1, 1, None) for name in before})
+    cwd = place(host, "repository", work)
+    await do(host, work, "a command", cwd)
+    assert shown(host, cwd) == work.shown
+    assert len(host.of(review_events.Summary)[-1].files) == 2000
+    host.app.receive("review", {"action": "reject", "path": str(cwd / "d7/f7")})
+    await host.until("one to be left out", lambda: (status := host.status()) and status.review.files == 1999)
+    assert look(cwd) == work.after | {"d7/f7": work.before["d7/f7"]}
+    check_log(host)
+
+
+def too_many_files(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
+    monkeypatch.setattr(whole, "SNAPSHOT_FILES", 1)
+
+
+def too_many_bytes(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
+    monkeypatch.setattr(work_tree, "SNAPSHOT_BYTES", 10)
+
+
+def no_git(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
+    bin_ = host.directory / "bin"
+    bin_.mkdir()
+    for name in ("sh", "sed", "mkdir", "echo", "env"):
+        found = shutil.which(name)
+        assert found is not None
+        (bin_ / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(bin_))
+
+
+def no_state(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
+    (host.directory / "state").write_text("a file in its place")
+
+
+def no_room(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
+    def write(objects: LooseObjects, kind: bytes, data: bytes) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(LooseObjects, "write", write)
+
+
+TROUBLES = [too_many_files, too_many_bytes, no_git, no_state, no_room]
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+@pytest.mark.parametrize("way", WAYS)
+async def test_without_snapshots(host: Host, way: str, trouble, monkeypatch: pytest.MonkeyPatch) -> None:
+    cwd = place(host, "repository", WORK)
+    trouble(monkeypatch, host)
+    if way in NAMING:
+        await do(host, WORK, way, cwd, asks=True)
+        assert shown(host, cwd) == WORK.shown
+        assert {name: await hunks(host, cwd, name) for name in WORK.hunks} == WORK.hunks
+        assert len(complaints(host)) == 1
+        await judge(host, "reject", cwd)
+        assert look(cwd) == WORK.before
+    else:
+        host.script(AGENT)
+        host.open()
+        host.prompt(WORK.prompt(way, cwd))
+        if way == "a terminal":
+            await host.until("the question", lambda: host.of(events.Permission))
+            host.answer(host.of(events.Permission)[0].request.id, "allow_once")
+        await host.until("the end of the turn", lambda: host.of(events.TurnEnd))
+        assert len(complaints(host)) == 1
+        assert look(cwd) == WORK.after
+    host.prompt(Work({}, {}, "true", {}).prompt("a command", cwd))
+    await host.until("the end of the turn", lambda: len(host.of(events.TurnEnd)) == 2)
+    assert len(complaints(host)) == 1
+    check_log(host)
+
+
+async def test_two_neovims_in_one_directory(host: Host, tmp_path: Path) -> None:
+    cwd = place(host, "repository", WORK)
+    (tmp_path / "other").mkdir()
+    async with running_host(tmp_path / "other", host) as other:
+        other.script(AGENT)
+        other.open()
+        await other.until_state("idle")
+        await do(host, WORK, "a command", cwd)
+        assert shown(other, cwd) == {}
+        more = Work({}, {}, "sed -i s/one/ONE/ f; echo x >other", {})
+        await do(other, more, "a command", cwd)
+        assert shown(other, cwd) == {"f": ("modify", 1, 1, None), "other": ("add", 1, 0, None)}
+        other.app.receive("review", {"action": "reject"})
+        await other.until("that", lambda: shown(other, cwd) == {})
+    assert look(cwd) == WORK.after
+    await judge(host, "reject", cwd)
+    assert look(cwd) == WORK.before
+    check_log(host)
