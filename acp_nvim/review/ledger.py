@@ -47,7 +47,7 @@ class Ledger:
 
     def counts(self, session: int) -> events.ReviewCounts | None:
         """The same in numbers."""
-        found = self.open(session)
+        found = [one for one in self.entries.values() if session in one.sessions and not one.is_over]
         if not found:
             return None
         return events.ReviewCounts(len(found), sum(one.added for one in found), sum(one.removed for one in found))

@@ -189,7 +189,7 @@ class Reviews:
         await self.keep()
 
     def _of(self, path: str) -> Workspace:
-        inside = [root for root in self._workspaces if Roots([root]).contains(path)]
+        inside = [root for root in self._workspaces if path.startswith(root.rstrip(os.sep) + os.sep)]
         return self._workspaces[max(inside, key=len) if inside else next(iter(self._workspaces))]
 
     async def _find(self, root: str, checkpoint_id: str) -> tuple[Checkpoint, Sequence[Checkpoint]]:

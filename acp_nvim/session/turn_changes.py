@@ -41,6 +41,7 @@ class TurnChanges:
         self._is_blind = False  # without snapshots
         self._closing = 0
         self._closed = anyio.Event()
+        self._one = anyio.Lock()
         self._wanted = anyio.Event()
         self._looking = anyio.CancelScope()
         self._complained: set[str] = set()
@@ -149,7 +150,11 @@ class TurnChanges:
             log.exception("looking for what the agent of session %d has changed", self.log.session)
 
     async def _look(self) -> None:
-        """Everything that is different by now is in the ledger."""
+        """Everything that is different by now is in the ledger; also what another look has found just now."""
+        async with self._one:
+            await self._look_at_all()
+
+    async def _look_at_all(self) -> None:
         for path in await self._reviews.files.editor.stale_buffers():
             if self._roots.contains(path):
                 await self._reviews.files.disk_changed(path)
