@@ -53,7 +53,11 @@ end
 ---@param value string
 local function set(win, value)
   if get(win) ~= value then
-    pcall(api.nvim_set_option_value, "winbar", value, { win = win, scope = "local" }) -- the window may be too low
+    api.nvim_win_call(win, function()
+      local view = vim.fn.winsaveview()
+      pcall(api.nvim_set_option_value, "winbar", value, { win = win, scope = "local" }) -- the window may be too low
+      vim.fn.winrestview(view) -- a window of another height scrolls: what is looked at stays where it is
+    end)
   end
 end
 
