@@ -90,7 +90,10 @@ async def test_a_command_that_changes_two_thousand_files(host: Host) -> None:
     assert shown(host, cwd) == work.shown
     assert len(host.of(review_events.Summary)[-1].files) == 2000
     host.app.receive("review", {"action": "reject", "path": str(cwd / "d7/f7")})
-    await host.until("one to be left out", lambda: (status := host.status()) and status.review.files == 1999)
+    await host.until(
+        "one to be left out",
+        lambda: (status := host.status()) and status.review is not None and status.review.files == 1999,
+    )
     assert look(cwd) == work.after | {"d7/f7": work.before["d7/f7"]}
     check_log(host)
 
