@@ -101,20 +101,22 @@ def name_of(path: str, desk: Desk) -> str:
     return os.path.relpath(path, desk.cwd)
 
 
-Shown = dict[str, tuple[str, int, int, str | None]]
+Shown = dict[str, tuple[str, int, int, str | None] | None]
 
 
 async def looked_at(desk: Desk) -> Shown:
-    """What a list of the files says when somebody has opened all of them."""
+    """What a list of the files says when somebody has opened all of them; None of what is reviewed as a whole."""
     for name in desk.shown():
         await desk.review(name)
-    return desk.shown()
+    entries = desk.reviews.ledger.entries
+    return {name: None if entries[str(desk.cwd / name)].text is None else one for name, one in desk.shown().items()}
 
 
 def is_same(one: Shown, other: Shown) -> bool:
-    """Whether the lists say the same; what a text once was no text is told as bytes by some."""
-    bytes_ = {name for shown in (one, other) for name in shown if shown[name][0] == "binary"}
-    return one.keys() == other.keys() and all(one[name] == other[name] for name in one.keys() - bytes_)
+    """Whether the lists say the same; what was no text in between may be reviewed as a whole, or by lines."""
+    return one.keys() == other.keys() and all(
+        None in (one[name], other[name]) or one[name] == other[name] for name in one
+    )
 
 
 async def turns_played(files: Files, turns, restarts: int) -> list[Tree]:
@@ -149,7 +151,7 @@ def test_to_go_back_and_to_undo_that_gives_every_byte(seed, turns, restarts, bac
             event("nothing was changed")
             return
         back_to = back % len(found)
-        is_whole = back_to == 0 and not any(one[0] == "rename" for one in shown.values())
+        is_whole = back_to == 0 and not any(one[0] == "rename" for one in desk.shown().values())
         done = await desk.restore(found[back_to].id)
         assert (done.conflicts, done.problem) == ([], None)
         assert desk.look() == before[back_to]
@@ -196,5 +198,29 @@ def test_what_the_user_has_changed_since_stays(seed, turns, later) -> None:
             else:
                 continue
             assert got.get(name) == wanted, name
+
+    play(played)
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32), turns=TURNS, restarts=st.integers(0, 7))
+def test_to_reject_all_gives_every_byte_and_to_keep_all_changes_none(seed, turns, restarts) -> None:
+    async def played(desk: Desk) -> None:
+        files = Files(desk)
+        files.begin(seed)
+        before = desk.look()
+        await turns_played(files, turns, restarts)
+        now, shown = desk.look(), await looked_at(desk)
+        await desk.judge("reject")
+        assert (desk.shown(), desk.errors()) == ({}, [])
+        assert desk.look() == before
+        undone = [one for one in await desk.checkpoints() if one.kind == "reject"]
+        if undone:
+            done = await desk.restore(undone[0].id)
+            assert (done.conflicts, done.problem) == ([], None)
+            assert is_same(await looked_at(desk), shown)
+        assert desk.look() == now
+        await desk.judge("keep")
+        assert (desk.shown(), desk.errors(), desk.look()) == ({}, [], now)
 
     play(played)
