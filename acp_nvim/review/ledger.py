@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from acp_nvim import events
 from acp_nvim.events import Event
 from acp_nvim.review.change import Change
-from acp_nvim.review.contents import Content, Contents
+from acp_nvim.review.contents import ABSENT, Content, Contents
 from acp_nvim.review.entry import Entry
 from acp_nvim.review.turn_log import NOBODY, TurnLog
 from acp_nvim.review_events import Review
@@ -69,7 +69,47 @@ class Ledger:
             after = await self.with_text(path, after, entry.encoding)
         for change in changes:
             change.agent(after)
+        if after.blob is None:
+            await self._gone_under_another_name(path, entry)
+        else:
+            await self._there_again(path, entry)
         return entry
+
+    def is_taken(self, path: str, by: str) -> bool:
+        """Whether what was `by` and is `path` now takes the place of another one that is under review."""
+        other = self._renamed_from(path)
+        return path in self.entries or other not in (None, self.entries.get(by))
+
+    def _renamed_from(self, path: str) -> Entry | None:
+        return next((one for one in self.entries.values() if one.old_path == path), None)
+
+    async def _gone_under_another_name(self, path: str, entry: Entry) -> None:
+        """What was renamed and then deleted is just deleted, where it was."""
+        old_path = entry.old_path
+        for change in self.changes(path):
+            await self.look(path, change)
+            change.old_path = None
+        if old_path is None:
+            return
+        self.forget(path)
+        if old_path not in self.entries:
+            entry.path, entry.state, entry.on_disk = old_path, None, None
+            self.entries[old_path] = entry
+            self.tell(old_path)
+
+    async def _there_again(self, path: str, entry: Entry) -> None:
+        """What was renamed, and made anew under its old name, was not renamed: one file was changed, one is new."""
+        other = self._renamed_from(path)
+        if other is None:
+            return
+        await self.look(other.path, other)
+        other.settle(self.contents(other.path))
+        if entry.base is None:
+            entry.rebase(await self.with_text(path, other.copy_of_base(), other.encoding))
+            await self.look(path, entry)
+        other.old_path = None
+        other.rebase(ABSENT)
+        self.tell(other.path)
 
     async def user(self, path: str, after: Content) -> None:
         """The user made `after` of it."""

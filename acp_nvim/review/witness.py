@@ -78,7 +78,7 @@ class Witness:
         turns, entry = self._ledger.active(path), self._ledger.entries.get(path)
         if entry is None and not turns:
             return
-        if new in self._ledger.entries:  # it takes the place of one that is under review
+        if self._ledger.is_taken(new, path):
             await self._account(path, ABSENT)
             await self._account(new, await self._disk.content(new))
             self._entering.told(path, turns)
@@ -269,7 +269,7 @@ class Witness:
         async with self._files.alone(old_path):
             await self._read(old_path)  # its buffer goes along
         async with self._files.alone(one.path):
-            if one.path not in self._ledger.entries:
+            if not self._ledger.is_taken(one.path, old_path):
                 await self.moved(old_path, one.path, Content(one.before))
                 return
         await self.scanned([Changed(old_path, one.before, None), Changed(one.path, None, one.after)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -58,6 +59,7 @@ class Places:
         self.held = directory / "refs" / "held"
         self._indexes = directory / "indexes"
         self._token = f"{os.getpid()}-{os.urandom(4).hex()}"
+        self._preparing = threading.Lock()
         self._lock: int | None = None
         self._asking: int | None = None
 
@@ -77,9 +79,12 @@ class Places:
         return self._indexes / f"{self._token}-{name}.excludes"
 
     def prepare(self) -> None:
-        """Make what is not there, and tell others that we use it. Blocks; raises `OSError`."""
-        if self._lock is not None and self.objects.is_dir():
-            return
+        """Make what is not there, and tell others that we use it. Blocks; raises `OSError`. From any thread."""
+        with self._preparing:  # two at once would wait for each other's locks, for ever
+            if self._lock is None or not self.objects.is_dir():
+                self._prepare()
+
+    def _prepare(self) -> None:
         self.close()
         for directory in (self.directory, self.objects / "pack", self.held, self._indexes, self.directory / "info"):
             make_directory(directory)

@@ -6,7 +6,7 @@ import os
 import random
 import subprocess
 
-from hypothesis import event, given, settings
+from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from tests.core.review.desk import Desk, play
@@ -204,6 +204,9 @@ def test_what_the_user_has_changed_since_stays(seed, turns, later) -> None:
 
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**32), turns=TURNS, restarts=st.integers(0, 7))
+@example(seed=0, turns=[[("rename", 0), ("fs", 0), ("delete", 0)]], restarts=0)
+@example(seed=0, turns=[[("rename", 0), ("fs", 0), ("text", 0)]], restarts=0)
+@example(seed=0, turns=[[("rename", 0), ("fs", 0), ("rename", 1)]], restarts=0)
 def test_to_reject_all_gives_every_byte_and_to_keep_all_changes_none(seed, turns, restarts) -> None:
     async def played(desk: Desk) -> None:
         files = Files(desk)

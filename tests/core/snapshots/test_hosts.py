@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import anyio
@@ -16,6 +17,7 @@ import pytest
 
 from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.index import Index
+from acp_nvim.snapshots.places import Places
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
 from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
@@ -196,3 +198,23 @@ async def test_files_that_vanish_or_change_between_two_looks(tmp_path: Path, mon
         assert (await shadow.take()).id == first.id
         write(root / "vanishes", "4")
         assert told(root, await shadow.changes(first, await shadow.take())) == ["A vanishes"]
+
+
+def test_many_threads_begin_at_once(tmp_path: Path) -> None:
+    """None waits for the lock of another one of the same host."""
+    for number in range(30):
+        places, at_once, done = Places(tmp_path / str(number)), threading.Barrier(4), []
+
+        def begin(places: Places = places, at_once: threading.Barrier = at_once, done: list[int] = done) -> None:
+            at_once.wait(10)
+            places.prepare()
+            done.append(1)
+
+        threads = [threading.Thread(target=begin, daemon=True) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+        assert len(done) == 4
+        assert places.alone()
+        places.close()
