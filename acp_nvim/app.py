@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping
-from logging.handlers import RotatingFileHandler
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,8 @@ import msgspec
 from acp_nvim import __version__, events
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
-from acp_nvim.limits import FRAME_SECONDS, LOG_BYTES
+from acp_nvim.host_log import configured_env, start_log
+from acp_nvim.limits import FRAME_SECONDS
 from acp_nvim.messages import (
     Answer,
     Cancel,
@@ -41,7 +41,6 @@ from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.session import Session
 from acp_nvim.session.shared import Shared
-from acp_nvim.traffic.masked_log import MaskingFormatter
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.directories import additional
 from acp_nvim.workspace.last_seen import LastSeen
@@ -105,7 +104,7 @@ class App:
 
     def _hello(self, hello: Hello) -> None:
         try:
-            start_log(hello.log_path, _configured_env(hello.config))
+            start_log(hello.log_path, configured_env(hello.config))
         except OSError as error:
             words = f"The log {hello.log_path} cannot be written: {error.strerror}. Everything else works."
             self._editor.publish(events.Error(text=words, code="no_log"))
@@ -249,30 +248,3 @@ async def _guarded(act: Callable[..., Awaitable[None]], *args: Any) -> None:
         await act(*args)
     except Exception:
         log.exception("%s%r failed", act, args)
-
-
-def _configured_env(config: Config) -> dict[str, str]:
-    """The environment variables of all agents, which hold their keys; numbered, since agents share names."""
-    agents = config.agents.values() if isinstance(config.agents, dict) else ()
-    settings = [one.get("env") for one in agents if isinstance(one, dict)]
-    return {
-        f"{number} {name}": value
-        for number, env in enumerate(settings)
-        if isinstance(env, dict)
-        for name, value in env.items()
-        if isinstance(value, str)
-    }
-
-
-def start_log(path: str, env: Mapping[str, str]) -> None:
-    """From now on everything goes into the file at `path`, which is rotated; secrets (of `env`, too) are masked."""
-    logger = logging.getLogger("acp_nvim")
-    for handler in list(logger.handlers):
-        logger.removeHandler(handler)
-        handler.close()
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
-    handler.setFormatter(MaskingFormatter("%(asctime)s [%(process)d] %(levelname)s %(name)s: %(message)s", env))
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False

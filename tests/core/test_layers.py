@@ -31,6 +31,7 @@ LAYERS = [
     "session",
     "nvim",
     "messages",
+    "host_log",
     "app",
     "plugin",
 ]
