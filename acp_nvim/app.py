@@ -29,9 +29,11 @@ from acp_nvim.messages import (
     Open,
     SavedBuffer,
     Say,
+    StoredRule,
     Workspace,
 )
 from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.protocol.dialect import Place
 from acp_nvim.review.edit import Edit
 from acp_nvim.review.reviews import Reviews
@@ -60,6 +62,7 @@ class App:
         self._tasks = tasks
         self._peers = Peers(tasks)
         self._permissions = PendingPermissions()
+        self._rules = RuleBook()
         self._catalogue = Catalogue()
         self._config = Config()
         self._sessions: dict[int, Session] = {}
@@ -88,6 +91,8 @@ class App:
             "checkpoints": (Workspace, self._list),
             "restore_plan": (Checkpoint, self._plan),
             "restore": (Checkpoint, self._restore),
+            "permission_rules": (Workspace, self._tell_rules),
+            "permission_forget": (StoredRule, self._forget_rule),
         }
 
     def __repr__(self) -> str:
@@ -114,6 +119,7 @@ class App:
             self._reviews.state = Path(hello.state_path)
         config = self._config = hello.config
         self._reviews.judging.save = config.fs.write == "save"
+        self._rules.configured = config.permissions.rules
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
         self._catalogue = Catalogue(agents, config.default_agent)
         traffic = Path(hello.log_path).with_suffix("") / "traffic"
@@ -214,6 +220,12 @@ class App:
 
     def _restore(self, wanted: Checkpoint) -> None:
         self._tasks.start_soon(_guarded, self._reviews.restore, os.path.realpath(wanted.cwd), wanted.id)
+
+    def _tell_rules(self, wanted: Workspace) -> None:
+        self._editor.publish(self._rules.shown(wanted.cwd))
+
+    def _forget_rule(self, wanted: StoredRule) -> None:
+        self._editor.publish(self._rules.shown(wanted.cwd))
 
     def _on_review(self) -> None:
         """Of many news at once the sessions tell once."""

@@ -124,12 +124,13 @@ class Plan(SessionEvent, tag="plan"):
     text: str | None = None
 
 
-class Option(msgspec.Struct):
-    """One way to answer a permission request."""
+class Option(msgspec.Struct, omit_defaults=True):
+    """One way to answer a permission request; `ours`: not the agent's, but one that we remember for the project."""
 
     option_id: str
     name: str
     kind: str
+    ours: bool = False
 
 
 class RequestView(msgspec.Struct, omit_defaults=True):
@@ -153,13 +154,14 @@ class Permission(SessionEvent, tag="permission"):
 
 
 class PermissionDone(SessionEvent, tag="permission_done"):
-    """The request was answered or withdrawn."""
+    """The request was answered or withdrawn; `why` it was cancelled: by the agent, the user, or with the agent."""
 
     block: int
     id: int
     outcome: Literal["selected", "cancelled"]
     option_id: str | None = None
     name: str | None = None
+    why: Literal["withdrawn", "cancelled", "agent_gone"] | None = None
 
 
 class Notice(SessionEvent, tag="notice"):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from acp_nvim.limits import INITIALIZE_SECONDS
+from acp_nvim.permissions.rules import Rule
 from acp_nvim.session.prompt import ContextItem
 
 
@@ -33,6 +34,7 @@ class Permissions(msgspec.Struct):
     """`permissions` of the configuration."""
 
     terminal: str = "ask_unless_asked"
+    rules: list[Rule] = []
 
 
 class Log(msgspec.Struct):
@@ -124,9 +126,16 @@ class Judge(msgspec.Struct):
 
 
 class Workspace(msgspec.Struct):
-    """`checkpoints`, `review_load`: of the workspace at that directory."""
+    """`checkpoints`, `review_load`, `permission_rules`: of the workspace at that directory."""
 
     cwd: str
+
+
+class StoredRule(msgspec.Struct):
+    """`permission_forget`: the stored rule of that id in the project at that directory."""
+
+    cwd: str
+    id: str
 
 
 class Checkpoint(msgspec.Struct):

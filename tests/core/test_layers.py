@@ -23,6 +23,7 @@ LAYERS = [
     "agents",
     "events",
     "review_events",
+    "permission_events",
     "editor",
     "workspace",
     "snapshots",
