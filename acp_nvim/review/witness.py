@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
 
+from acp_nvim.review.accounting import Accounting
 from acp_nvim.review.contents import ABSENT, Content
 from acp_nvim.review.counting import count
 from acp_nvim.review.disk import Disk, Known
@@ -12,7 +13,6 @@ from acp_nvim.review.entering import Entering
 from acp_nvim.review.entry import Entry
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.turn_log import TurnLog
-from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.snapshot import Blob, Changed
 from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
@@ -28,6 +28,7 @@ class Witness:
         self._disk = Disk(ledger, known)
         self._entering = Entering(ledger)
         self._saving: dict[str, int] = {}
+        self._accounting = Accounting(ledger, self._disk, self._entering, self._saving)
 
     def __repr__(self) -> str:
         return f"<Witness {self._ledger!r}>"
@@ -40,7 +41,7 @@ class Witness:
         after = self._disk.text(path, written.after, written.encoding)
         last, is_known = self._files.last(path), True
         if last is None:
-            is_known = await self._account(path, before)
+            is_known = await self._accounting.account(path, before)
         if before == after and path not in self._ledger.entries:
             return  # the agent was there before us: a look at the disk will find it
         is_known = is_known or path in self._ledger.entries
@@ -67,7 +68,7 @@ class Witness:
             await self._entering.became(path, self._disk.text(path, what.had, what.encoding), ABSENT)
         elif what.had is not None and what.has is not None and what.after is not None:
             if what.before is not None:
-                await self._account(path, self._disk.text(path, what.before, what.encoding))
+                await self._accounting.account(path, self._disk.text(path, what.before, what.encoding))
             if what.had != what.has:
                 before = self._disk.text(path, what.had, what.encoding)
                 await self._entering.became(path, before, self._disk.text(path, what.has, what.encoding))
@@ -79,8 +80,8 @@ class Witness:
         if entry is None and not turns:
             return
         if self._ledger.is_taken(new, path):
-            await self._account(path, ABSENT)
-            await self._account(new, await self._disk.content(new))
+            await self._accounting.account(path, ABSENT)
+            await self._accounting.account(new, await self._disk.content(new))
             self._entering.told(path, turns)
             self._entering.told(new, turns)
             return
@@ -122,6 +123,7 @@ class Witness:
 
     async def buffer_is(self, path: str, buffer: OpenText | None) -> None:
         """What a buffer is; what it was not when it was last heard of, the user has made of it."""
+        await self._accounting.buffer_is(path, buffer)
         entry = self._ledger.entries.get(path)
         if entry is None:
             return
@@ -277,20 +279,7 @@ class Witness:
     async def look_at(self, path: str) -> None:
         """Nobody has told us of the file for a while: what it has become on disk is known from now on."""
         if await self._read(path) is None:
-            await self._account(path, await self._disk.content(path))
-
-    async def _account(self, path: str, now: Content) -> bool:
-        """What a file without a buffer is now, if that is news, was done by who works there. False: nobody knows."""
-        entry = self._ledger.entries.get(path)
-        try:
-            before = entry.on_disk if entry is not None else await self._disk.known(path)
-        except SnapshotError:
-            return False
-        if before != now.blob and path not in self._saving:
-            turns = await self._entering.enter(path, Content(before), now)
-            self._ledger.set_on_disk(path, now.blob)
-            self._entering.told(path, turns)
-        return True
+            await self._accounting.account(path, await self._disk.content(path))
 
     async def _read(self, path: str) -> OpenText | None:
         try:

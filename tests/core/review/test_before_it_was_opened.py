@@ -1,0 +1,37 @@
+"""What an agent has done to a file before its buffer was heard of is the agent's, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.core.review.desk import running_desk
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_written_on_disk_then_opened_then_written_through_us(tmp_path: Path) -> None:
+    async with running_desk(tmp_path) as desk:
+        desk.put("f", b"one\ntwo\nthree\n")
+        await desk.begin_turn()
+        desk.put("f", b"ONE\ntwo\nthree\n")
+        desk.open("f")
+        await desk.fs_write("f", lambda text: text.replace("three", "THREE"))
+        await desk.end_turn()
+        assert desk.shown() == {"f": ("modify", 2, 2, None)}
+        await desk.judge("reject")
+        assert desk.text("f") == "one\ntwo\nthree\n"
+        assert desk.look() == {"f": b"one\ntwo\nthree\n"}
+
+
+async def test_unsaved_edits_of_an_opened_file_stay_the_users(tmp_path: Path) -> None:
+    async with running_desk(tmp_path) as desk:
+        desk.put("f", b"one\ntwo\nthree\n")
+        await desk.begin_turn()
+        desk.open("f")
+        await desk.type("f", "one\nmine\nthree\n", is_told=False)
+        await desk.fs_write("f", lambda text: text.replace("three", "THREE"))
+        await desk.end_turn()
+        await desk.judge("reject")
+        assert desk.text("f") == "one\nmine\nthree\n"
