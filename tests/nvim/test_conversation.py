@@ -245,7 +245,7 @@ def test_the_chat_can_be_drawn_again(editor: Callable[..., HeadlessEditor], tmp_
     nvim = running(editor, agent_script(tmp_path, TURN))
     ask_by_keys(nvim, "go")
     answer_by_key(nvim, "a")
-    nvim.wait_until(lambda: nvim.events("AcpTurnEnd"))
+    nvim.wait_until(lambda: "Changed 1 file" in nvim.chat_text())
     before = nvim.chat_text()
     if where == "wiped":
         nvim.command(f"bwipeout! {nvim.chat_buffer()}")
