@@ -31,6 +31,15 @@ TERMINAL_BYTES: Final = 1024 * 1024
 TERMINALS: Final = 100
 """Terminals of a session that are kept for its agent; of those that have ended it forgets to release some."""
 
+COMMAND_CHARS: Final = 32 * 1024
+"""Length of a command line that is read for permission rules, in 10 ms; a longer one asks the user."""
+
+COMMANDS_IN_LINE: Final = 200
+"""Simple commands in it, those that others run included."""
+
+COMMAND_DEPTH: Final = 5
+"""How deep they are in each other: sudo env sh -c 'xargs rm' is three."""
+
 TERMINAL_COLUMNS: Final = 120
 """Wide enough that programs cut little off."""
 
@@ -78,6 +87,12 @@ STDERR_LINE_CHARS: Final = 400
 
 INITIALIZE_SECONDS: Final = 60.0
 """Time for an agent to answer `initialize`, when the user set none: slow ones take 3 s, a first download more."""
+
+CANCEL_SECONDS: Final = 10.0
+"""Time for a turn to end after the agent was asked to stop it, when the user set none: agents take 0.2 s."""
+
+CANCEL_STEP_SECONDS: Final = 2.0
+"""Time for each of the stronger means to work before the next is tried: the user has waited long enough by then."""
 
 EOF_GRACE_SECONDS: Final = 0.7
 """Time for an agent to leave by itself after its stdin was closed (slow ones take 0.5 s)."""

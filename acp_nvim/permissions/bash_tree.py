@@ -1,0 +1,102 @@
+"""The simple commands in a line of shell, wherever they stand in it, as tree-sitter's grammar of bash finds them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+Word = str | None
+"""None: what it is only the shell finds out; it may be none, or several."""
+
+_HARMLESS = (
+    "program list pipeline command command_name word number string string_content raw_string concatenation comment"
+    ' redirected_statement file_redirect file_descriptor && || | ; > >> < &> &>> >& { } " \n'
+)
+HARMLESS = frozenset(_HARMLESS.split(" "))
+"""What a line consists of in which nothing but simple commands is; `plain_line` looks closer at redirections."""
+
+_COMMANDS = ("command", "declaration_command", "unset_command")
+_NO_WORDS = ("variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect")
+_EXPANDED = re.compile(r"[*?\[\]{}$`]|(?:^|[=:])~|^[=^%!]|\\\n")
+_ESCAPE = re.compile(r"\\([^\n])")
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """The words of each command, in their order; what else there is; `broken`: not all of it was understood."""
+
+    commands: tuple[tuple[Word, ...], ...]
+    features: frozenset[str]
+    broken: bool
+
+
+@cache
+def _parser() -> Parser:
+    """Made when first needed: who has no rules never loads it. Raises `ImportError`."""
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+def parse(line: str) -> Tree:
+    """Raises `ImportError` when the parser is not installed. The line has no NUL in it."""
+    root = _parser().parse(line.encode()).root_node
+    kinds: set[str] = set()
+    commands: list[tuple[Word, ...]] = []
+    for node in _nodes(root):
+        kinds.add(node.type)
+        if node.type in _COMMANDS:
+            commands.append(_words(node))
+    return Tree(tuple(commands), frozenset(kinds - HARMLESS), root.has_error)
+
+
+def _nodes(root: Node) -> Iterator[Node]:
+    """All of the tree, in the order of the text; not recursive, as lines may be nested as deep as they are long."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))
+
+
+def _words(command: Node) -> tuple[Word, ...]:
+    others = _NO_WORDS if command.type == "command" else _NO_WORDS[1:]
+    words = [_word(node) for node in command.children if node.type not in others]
+    redirects = [node for node in command.children if node.type in _NO_WORDS[1:]]
+    parent = command.parent
+    if parent is not None and parent.type == "redirected_statement":
+        redirects += [node for node in parent.children if node.type in _NO_WORDS[1:]]
+    for redirect in redirects:  # what follows the target are words of the command
+        if redirect.type == "file_redirect":
+            words += [_word(node) for node in redirect.children_by_field_name("destination")[1:]]
+        elif redirect.type == "heredoc_redirect":
+            words.append(None)
+    return tuple(words)
+
+
+def _word(node: Node) -> Word:
+    """Its value, when it stands there."""
+    text = (node.text or b"").decode("utf-8", "replace")
+    match node.type:
+        case "command_name" if node.child_count == 1:
+            return _word(node.children[0])
+        case "raw_string":
+            return text[1:-1]
+        case "string" if all(child.type in ('"', "string_content") for child in node.children):
+            return None if "\\\n" in text else re.sub(r'\\(["\\$`])', r"\1", text[1:-1])
+        case "concatenation" if text == "{}":
+            return text
+        case "concatenation":
+            parts = [_word(child) for child in node.children]
+            return None if None in parts else "".join(part for part in parts if part is not None)
+        case "command_name" | "word" | "number" | "variable_name":
+            return None if _EXPANDED.search(_ESCAPE.sub("", text)) else _ESCAPE.sub(r"\1", text)
+        case _:
+            return text if not node.is_named and text.isalpha() else None  # `export`, `unset`, ...

@@ -1,0 +1,98 @@
+"""A command line, read: its simple commands, what runs inside of them, and whether that is all there is to it.
+
+Two readers have to agree before a line counts as plain. tree-sitter's grammar of bash knows all of the language, but
+forgives (it takes a word that goes on behind a backslash, in the next line, for two). `plain_line` knows little, and
+forgives nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from acp_nvim.limits import COMMAND_CHARS, COMMAND_DEPTH, COMMANDS_IN_LINE
+from acp_nvim.permissions import bash_tree
+from acp_nvim.permissions.bash_tree import Word
+from acp_nvim.permissions.plain_line import plain_commands, strange
+from acp_nvim.permissions.wrapped import wrapped
+
+log = logging.getLogger(__name__)
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A simple command; what a word that is None becomes only the shell knows.
+
+    One that is `inner` is not written as a command, but run by one (`rm` in `sudo rm x`).
+    """
+
+    words: tuple[Word, ...]
+    inner: bool = False
+
+
+class ShellLine(msgspec.Struct, frozen=True):
+    """`features` is what else is in the line than commands with plain words: without any of them it is plain."""
+
+    commands: tuple[Command, ...]
+    features: frozenset[str] = frozenset()
+
+    @property
+    def plain(self) -> bool:
+        """Whether it runs its commands, with just these words, and does nothing more."""
+        return not self.features
+
+
+UNKNOWN = Command((None,))
+
+
+def read_line(line: str) -> ShellLine:
+    """Nothing that a line can be raises."""
+    return _read(line, 0)
+
+
+def read_words(words: Sequence[str]) -> ShellLine:
+    """A program and its arguments, which no shell looks at."""
+    return ShellLine(_with_inner([Command(tuple(words))], 0))
+
+
+@lru_cache(maxsize=64)
+def _read(line: str, depth: int) -> ShellLine:
+    if len(line) > COMMAND_CHARS or strange(line):
+        return ShellLine((UNKNOWN,), frozenset({"not to be read"}))
+    try:
+        tree = bash_tree.parse(line)
+    except ImportError as error:
+        log.warning("command lines cannot be read: %s", error)
+        return ShellLine((UNKNOWN,), frozenset({"no parser"}))
+    plain = plain_commands(line)
+    commands = [Command(words) for words in tree.commands]
+    features = set(tree.features)
+    if tree.broken:
+        features.add("not understood")
+    elif plain is None:
+        features.add("not plain")
+    elif tuple(plain) != tree.commands:
+        features.add("not clear")
+        commands += [Command(words) for words in plain]
+    if tree.broken or "not clear" in features or (features and "\\\n" in line):
+        commands.append(UNKNOWN)
+    return ShellLine(_with_inner(commands or [UNKNOWN], depth), frozenset(features))
+
+
+def _with_inner(commands: Iterable[Command], depth: int) -> tuple[Command, ...]:
+    """The commands, and what they run in turn."""
+    found: list[Command] = []
+    waiting = [(command, depth) for command in commands]
+    while waiting:
+        command, level = waiting.pop(0)
+        found.append(command)
+        if len(found) > COMMANDS_IN_LINE or level > COMMAND_DEPTH:
+            return (*found, UNKNOWN)
+        inside = wrapped(command.words)
+        waiting += [(Command(words, inner=True), level + 1) for words in inside.commands]
+        for line in inside.lines:
+            known = (Command((None,)),) if line is None else _read(line, level + 1).commands
+            found += [Command(one.words, inner=True) for one in known]
+    return tuple(found)
