@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from acp_nvim.limits import COMMAND_STARTS
 from acp_nvim.permissions.bash_tree import Word
 
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"})
@@ -91,7 +92,7 @@ def _after_options(words: Sequence[Word], others: int) -> tuple[tuple[Word, ...]
     found: list[tuple[Word, ...]] = []
     behind_option = False
     for at, word in enumerate(words):
-        if word is None:
+        if word is None or len(found) == COMMAND_STARTS:
             found.append((None,))
             break
         if word.startswith("-") and word != "-":
