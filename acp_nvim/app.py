@@ -37,6 +37,7 @@ from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.protocol.dialect import Place
 from acp_nvim.review.edit import Edit
 from acp_nvim.review.reviews import Reviews
+from acp_nvim.session.cancelling import Patience
 from acp_nvim.session.files import what_followed
 from acp_nvim.session.peer import PeerSettings
 from acp_nvim.session.peers import Peers
@@ -161,6 +162,7 @@ class App:
     def _configure(self, session: Session) -> None:
         session.requests.files.save = self._config.fs.write == "save"
         session.requests.terminals.permissions.mode = self._config.permissions.terminal
+        session.cancelling.patience = Patience(self._config.timeouts.cancel / 1000)
         session.requests.files.outside.asks = self._config.fs.outside == "ask"
 
     def _find(self, name: str) -> Any:
@@ -170,14 +172,10 @@ class App:
         self._sessions[said.session].prompt(Prompt(said.text, said.context))
 
     def _cancel(self, wanted: Cancel) -> None:
-        session = self._sessions[wanted.session]
-        if wanted.force:
-            session.stop(force=True)
-        else:
-            session.cancel()
+        self._sessions[wanted.session].cancel(wanted.force)
 
     def _stop(self, wanted: Named) -> None:
-        self._sessions[wanted.session].stop(force=False)
+        self._sessions[wanted.session].stop()
 
     def _answer(self, answer: Answer) -> None:
         if not self._permissions.choose(answer.id, answer.option_id):

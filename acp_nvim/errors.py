@@ -12,6 +12,8 @@ SEVERITY: dict[str, Severity] = {
     "agent_misconfigured": "error",
     "agent_not_found": "error",
     "agent_exited": "error",
+    "agent_ended": "warn",
+    "agent_hangs": "warn",
     "agent_silent": "error",
     "agent_refused": "error",
     "auth_required": "error",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from acp_nvim.limits import INITIALIZE_SECONDS
+from acp_nvim.limits import CANCEL_SECONDS, INITIALIZE_SECONDS
 from acp_nvim.permissions.rules import Rule
 from acp_nvim.session.prompt import ContextItem
 
@@ -19,9 +19,10 @@ class Fs(msgspec.Struct):
 
 
 class Timeouts(msgspec.Struct):
-    """`timeouts` of the configuration; `initialize` in milliseconds."""
+    """`timeouts` of the configuration, in milliseconds."""
 
     initialize: float = INITIALIZE_SECONDS * 1000
+    cancel: float = CANCEL_SECONDS * 1000
 
 
 class Protocol(msgspec.Struct):

@@ -68,11 +68,18 @@ class Connection:
             self.closed = True
             self._calls.fail_all(PeerGoneError())
 
-    async def request(self, method: str, params: Any, on_answer: Callable[[Answer], None] | None = None) -> msgspec.Raw:
+    async def request(
+        self,
+        method: str,
+        params: Any,
+        on_answer: Callable[[Answer], None] | None = None,
+        on_call: Callable[[int], None] | None = None,
+    ) -> msgspec.Raw:
         """Call the peer. Raises `RpcError` for its error answer, `PeerGoneError` when it leaves without one.
 
-        `on_answer` sees the answer at once, before any later message of the peer is looked at. When the caller is
-        cancelled the peer is told so (`$/cancel_request`).
+        `on_answer` sees the answer at once, before any later message of the peer is looked at; `on_call` hears the id
+        that the call went out with, for `withdraw`. When the caller is cancelled the peer is told so
+        (`$/cancel_request`).
         """
         if self.closed:
             raise PeerGoneError
@@ -89,11 +96,13 @@ class Connection:
         call_id = self._calls.add(settle)
         try:
             self._send(messages.encode_call(call_id, method, encoded))
+            if on_call is not None:
+                on_call(call_id)
             await arrived.wait()
         finally:
             if not answers:
                 self._calls.forget(call_id)
-                self.notify(CANCEL_REQUEST, {"requestId": call_id})
+                self.withdraw(call_id)
         if isinstance(answers[0], Exception):
             raise answers[0]
         return answers[0]
@@ -101,6 +110,10 @@ class Connection:
     def notify(self, method: str, params: Any) -> None:
         """Tell the peer; nothing comes back. A closed connection takes it silently."""
         self._send(messages.encode_notification(method, params))
+
+    def withdraw(self, call_id: int) -> None:
+        """Tell the peer that the answer is not wanted any more (`$/cancel_request`); it is taken all the same."""
+        self.notify(CANCEL_REQUEST, {"requestId": call_id})
 
     # --- bytes -------------------------------------------------------------------------------------------------------
 

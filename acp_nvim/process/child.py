@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 import anyio
@@ -14,7 +14,7 @@ from acp_nvim.limits import READ_BYTES
 from acp_nvim.process import group
 from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stderr_tail import StderrTail
-from acp_nvim.process.stopping import stop
+from acp_nvim.process.stopping import Rung, stop, untold
 
 log = logging.getLogger(__name__)
 
@@ -68,8 +68,8 @@ class Child:
         """The exit code, once the process has ended."""
         return await self._process.wait()
 
-    async def stop(self) -> None:
-        """End it and everything it started; returns when all are gone. Cannot be cancelled halfway."""
+    async def stop(self, on_rung: Callable[[Rung], None] = untold) -> None:
+        """End it and everything it started, as `stopping.stop` does; returns when all are gone. Cannot be cancelled."""
         with anyio.CancelScope(shield=True):
-            await stop(self._process, self._mark)
+            await stop(self._process, self._mark, on_rung)
             self._guard.forget(self.pid)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from contextlib import suppress
+from typing import Literal
 
 import anyio
 import anyio.abc
@@ -14,26 +16,35 @@ from acp_nvim.process import group
 
 PAUSE_SECONDS = 0.05
 
+Rung = Literal["end of input", "SIGTERM", "SIGKILL"]
 
-async def stop(process: anyio.abc.Process, mark: str) -> None:
-    """Returns when the process and everything it started are gone."""
+
+def untold(_rung: Rung) -> None:
+    """Nobody wants to know."""
+
+
+async def stop(process: anyio.abc.Process, mark: str, on_rung: Callable[[Rung], None] = untold) -> None:
+    """Returns when the process and everything it started are gone; `on_rung` hears what is done, just before."""
     if process.stdin is not None:
+        on_rung("end of input")
         with suppress(OSError, anyio.BrokenResourceError):
             await process.stdin.aclose()
         with anyio.move_on_after(EOF_GRACE_SECONDS):
             await process.wait()
-    await stop_rest(process.pid, mark)
+    await stop_rest(process.pid, mark, on_rung)
     with anyio.move_on_after(KILL_SECONDS):
         await process.wait()
 
 
-async def stop_rest(pid: int, mark: str) -> None:
+async def stop_rest(pid: int, mark: str, on_rung: Callable[[Rung], None] = untold) -> None:
     """The same for whatever there is of `pid` and `mark` (as `group.members` has them); it may be nothing."""
     left = await _members(pid, mark)
     if left:
+        on_rung("SIGTERM")
         group.send(left, signal.SIGTERM)
         left = await _wait_until_gone(pid, mark)
     if left:
+        on_rung("SIGKILL")
         with anyio.move_on_after(KILL_SECONDS):
             await _kill(pid, mark)
 

@@ -16,6 +16,8 @@ _LOG = ":AcpLog shows what it said."
 NOT_RESTORED = frozenset({"agent_refused", "not_offered", "session_taken"})
 """Failures to take up a session that would come again with each try."""
 
+KEPT_QUEUE = "What is queued is kept, and goes out as soon as the agent starts."
+
 
 def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueError) -> Failure:
     """The command is not there, or may not be run; or the directory is not there."""
@@ -43,6 +45,25 @@ def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Fa
         name,
         last_words,
     )
+
+
+def hangs(name: str, seconds: float, others: int) -> Failure:
+    """A turn goes on although the agent was asked to stop it; `others`: the other chats that its process serves."""
+    what = f"Agent {name!r} has not stopped {seconds:g} s after it was asked to."
+    shared = f" {others_end(others)}" if others else ""
+    step = f":AcpCancel asks again, then closes the session, then ends the agent's process.{shared}"
+    return Failure("agent_hangs", what, step, name)
+
+
+def others_end(others: int) -> str:
+    """What the end of a process means for the other chats that it serves."""
+    return f"The process serves {others} other {'chat' if others == 1 else 'chats'}, whose turns would end with it."
+
+
+def ended_for_another(name: str) -> Failure:
+    """The process was ended because of another session."""
+    what = f"Agent {name!r} was ended, because it did not stop what it did in another chat (:AcpCancel there)."
+    return Failure("agent_ended", what, "Your next prompt starts it again.", name)
 
 
 def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:

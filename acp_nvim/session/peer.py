@@ -23,6 +23,7 @@ from acp_nvim.jsonrpc.pending import Answer
 from acp_nvim.limits import EXIT_SECONDS
 from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import Guard
+from acp_nvim.process.stopping import Rung
 from acp_nvim.protocol.answers import Abilities, Initialized, Opened
 from acp_nvim.protocol.capabilities import initialize_params
 from acp_nvim.protocol.dialect import Call, Dialect
@@ -63,6 +64,8 @@ class AgentPeer:
         self._traffic: TrafficLog | None = None
         self._opening = 0
         self._stopping = False
+        self._told: Failure | None = None  # what its sessions hear when it is ended because of these:
+        self._ended_by: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<AgentPeer {self.definition.name} {self._child!r} {self.inbox!r}>"
@@ -148,10 +151,17 @@ class AgentPeer:
             log.info("%s: refused version 2 (%r), is asked for version 1", self.definition.name, error)
             return await self.request("initialize", initialize_params(v2=False))
 
-    async def request(self, method: str, params: Any, on_answer: Callable[[Answer], None] | None = None) -> msgspec.Raw:
+    async def request(
+        self,
+        method: str,
+        params: Any,
+        on_answer: Callable[[Answer], None] | None = None,
+        on_call: Callable[[int], None] | None = None,
+    ) -> msgspec.Raw:
         """Call the agent. Raises `RpcError` for its error, `FailureError` in words when it died instead.
 
-        `on_answer` sees the answer after all that the agent said before it, and before what it says next.
+        `on_answer` sees the answer after all that the agent said before it, and before what it says next; `on_call`
+        hears what `withdraw` wants.
         """
         assert self._connection is not None
 
@@ -161,7 +171,7 @@ class AgentPeer:
                 on_answer(answer)
 
         try:
-            return await self._connection.request(method, params, settle)
+            return await self._connection.request(method, params, settle, on_call)
         except PeerGoneError as error:
             await self.gone.wait()
             raise FailureError(self._death()) from error
@@ -170,6 +180,11 @@ class AgentPeer:
         """Tell the agent."""
         assert self._connection is not None
         self._connection.notify(method, params)
+
+    def withdraw(self, call_id: int) -> None:
+        """The answer to that call is not wanted any more; if one comes it is taken."""
+        assert self._connection is not None
+        self._connection.withdraw(call_id)
 
     async def open_session(self, call: Call[Opened], begin: Callable[[Opened], None]) -> None:
         """Open a session; `begin` is called when the answer is read, before anything that follows it is looked at.
@@ -198,12 +213,24 @@ class AgentPeer:
         if wrong:
             raise wrong[0]
 
-    def leave(self, session_id: str | None, force: bool = False) -> None:
-        """The session needs the agent no more; without any session, or with `force`, the process is stopped."""
+    def leave(self, session_id: str | None) -> None:
+        """The session needs the agent no more; without any session the process is stopped."""
         if session_id is not None:
             self.inbox.forget(session_id)
-        if force or not (self.inbox.sessions or self._opening):
+        if not (self.inbox.sessions or self._opening):
             self._stop()
+
+    async def end(self, told: Failure, by: str, on_rung: Callable[[Rung], None]) -> None:
+        """End the process, whoever uses it: the sessions other than `by` are told. Returns when it is gone.
+
+        Who hangs in the kernel is not waited for.
+        """
+        self._stopping, self._told = True, told
+        self._ended_by.add(by)
+        if self._child is not None:
+            await self._child.stop(on_rung)
+        with anyio.move_on_after(2 * EXIT_SECONDS):
+            await self.gone.wait()
 
     def _stop(self) -> None:
         """End the process and all it started, in the background; its sessions are told then."""
@@ -228,8 +255,8 @@ class AgentPeer:
             if self._traffic is not None:
                 self._traffic.close()
         log.info("%s: ended with %s", self.definition.name, self._child.returncode)
-        for session in list(self.inbox.sessions.values()):
-            session.on_gone(failure)
+        for session_id, session in list(self.inbox.sessions.items()):
+            session.on_gone(failure if session_id in self._ended_by else failure or self._told)
         self.inbox.sessions.clear()
 
     async def _serve_until_end(self, child: Child) -> None:

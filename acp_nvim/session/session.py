@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Awaitable
 from functools import partial
 from typing import Any, Literal
@@ -19,11 +18,13 @@ from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import Opened
 from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.session import failures
+from acp_nvim.session.cancelling import Cancelling
 from acp_nvim.session.controls import Controls
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.opening import Kept, opening, usable_servers
 from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.prompt_queue import PromptQueue
 from acp_nvim.session.requests import AgentRequests
 from acp_nvim.session.shared import Shared
 from acp_nvim.session.turn_changes import TurnChanges
@@ -47,14 +48,14 @@ class Session:
         self.narrator = Narrator(key, place.cwd, shared.editor, self._publish_status)
         self.roots = Roots([place.cwd, *place.additional_directories])
         self.changes = TurnChanges(key, agent, self.roots, shared.reviews, self.narrator)
-        self._find = shared.find
-        self._peers = shared.peers
+        self._shared = shared
         self._permissions = shared.permissions
         self.requests = AgentRequests(self.narrator, shared, self.roots, seen, self._publish_status, self.changes)
-        self._queue: deque[Prompt] = deque()
+        self._queue = PromptQueue(self.narrator)
         self._peer: AgentPeer | None = None
         self._state: State = "stopped"
         self.turns = Turns(agent, self.narrator, self.requests, self._permissions, self.changes)
+        self.cancelling = Cancelling(self.turns, self._queue, shared.reviews.spawn, self._leave_agent)
         self._kept: Kept | None = None
         self._troubles: set[str] = set()
         self._wanted = False
@@ -94,34 +95,43 @@ class Session:
 
     def prompt(self, prompt: Prompt) -> None:
         """Send it, after those that wait already."""
-        self._queue.append(prompt)
-        if not self.turns.turn.running and len(self._queue) == 1:
-            self.narrator.prompt(prompt)
+        self._queue.add(prompt)
+        if not self.turns.turn.running:
+            self._queue.show()
         self.open()
         self._publish_status()
 
-    def cancel(self) -> None:
-        """Ask the agent to stop its turn (ACP "Prompt Turn", Cancellation); a start is given up."""
-        if self.turns.turn.running and self.requests.permissions.refusing:
-            self.narrator.notice("info", "The agent was asked to stop already. :AcpCancel! ends its process.")
-        self._give_up()
+    def cancel(self, force: bool = False) -> None:
+        """End the turn, by all means if need be (`session.cancelling`); a start is given up."""
+        if self._peer is not None and self.session_id is not None:
+            self.cancelling.cancel(self._peer, self.session_id, force)
+        elif not self._cancel_start():
+            self._queue.give_up()
+        self._publish_status()
 
-    def stop(self, force: bool) -> None:
-        """Leave the agent; its process ends with its last session, or at once (`force`). Transcript and queue stay."""
-        self._give_up()
-        peer, session_id = self._peer, self.session_id
-        if peer is None:
+    def stop(self) -> None:
+        """Leave the agent; its process ends with its last session. Transcript and queue stay."""
+        self._queue.hold()
+        if self._peer is None or self.session_id is None:
+            self._cancel_start()
             return
-        self.on_gone(None)
-        peer.leave(session_id, force)
-
-    def _give_up(self) -> None:
-        """Of a turn, or of a start."""
-        if self.turns.turn.running and self._peer is not None and self.session_id is not None:
+        if self.turns.turn.running:
             self.turns.cancel(self._peer, self.session_id)
-        elif self._state == "starting":
-            self._wanted = False
-            self._connecting.cancel()
+        self._leave_agent(self._peer)
+
+    def _cancel_start(self) -> bool:
+        """False if there is none."""
+        if self._state != "starting":
+            return False
+        self._wanted = False
+        self._connecting.cancel()
+        return True
+
+    def _leave_agent(self, peer: AgentPeer) -> None:
+        """Unless it is another one by now."""
+        if self._peer is peer:
+            peer.leave(self.session_id)
+            self.on_gone(None)
 
     # --- its life ----------------------------------------------------------------------------------------------------
 
@@ -146,20 +156,21 @@ class Session:
 
     async def _work_off(self) -> None:
         """Send what is queued. A turn that the agent began by itself is waited for."""
-        while self._queue and self._peer is not None:
-            await self.turns.wait()
+        while self._queue.next and self._peer is not None and self._peer.alive:
+            await self.cancelling.wait()
             await self.changes.settled()  # what the last turn did is told before the next one
-            if self._peer is not None:
-                await self.turns.take(self._peer, self.session_id or "", self._queue.popleft())
+            if self._queue.next and self._peer is not None and self._peer.alive:
+                await self.turns.take(self._peer, self.session_id or "", self._queue.take())
 
     async def _connect(self) -> None:
         if self._peer is not None and self._peer.alive:
             return
+        if self._peer is not None:
+            self._leave_agent(self._peer)  # it is being ended
         self._set_state("starting")
-        if self._queue:
-            self.narrator.prompt(self._queue[0])
-        definition = self._find(self.agent)
-        peer = await self._peers.obtain(definition, self.place.cwd)
+        self._queue.show()
+        definition = self._shared.find(self.agent)
+        peer = await self._shared.peers.obtain(definition, self.place.cwd)
         kept = self._kept
         servers, unusable = usable_servers(definition.mcp_servers, peer.abilities)
         call = opening(peer, msgspec.structs.replace(self.place, mcp_servers=servers), kept)
@@ -205,11 +216,11 @@ class Session:
 
     def _give_up_start(self) -> None:
         """The user cancelled while the agent started: prompts already on screen are not sent."""
-        shown = any(prompt.shown for prompt in self._queue)
-        self._queue = deque(prompt for prompt in self._queue if not prompt.shown)
+        shown = self._queue.drop_shown()
         if self.turns.turn.running:  # the agent works in the session that was to be taken up
             self.turns.end("cancelled")
         self.narrator.notice("info", "Cancelled before it was sent." if shown else "Cancelled.")
+        self._queue.hold()
         self._set_state("stopped")
 
     # --- the agent acts (session.peer.PeerSession) -------------------------------------------------------------------
@@ -243,11 +254,12 @@ class Session:
             return
         self._wanted = False
         self.turns.lose_agent("error" if failure else "cancelled")
-        self._leave("failed" if failure else "stopped")
+        self._leave("failed" if failure and failure.severity == "error" else "stopped")
         self.turns.abandon()
         if failure is not None:
-            kept = "What is queued is kept, and goes out as soon as the agent starts." if self._queue else ""
-            self.narrator.failure(failure, kept)
+            self.narrator.failure(failure, failures.KEPT_QUEUE if self._queue else "")
+        elif self._queue.next:
+            self.open()  # said after the user had given up the agent's turn
 
     def _fail(self, failure: Failure) -> None:
         """The agent could not be started, or we failed with it."""

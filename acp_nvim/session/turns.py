@@ -39,11 +39,12 @@ class Turns:
         self.had_any = False
         self._is_sent = True
         self._agent = agent
-        self._narrator = narrator
+        self.narrator = narrator
         self._requests = requests
         self._permissions = permissions
         self._changes = changes
         self._prompting = anyio.CancelScope()
+        self._call_id: int | None = None  # of our prompt, until it is answered
 
     def __repr__(self) -> str:
         return f"<Turns {self.turn!r}>"
@@ -51,7 +52,7 @@ class Turns:
     @property
     def key(self) -> int:
         """The session's."""
-        return self._narrator.transcript.session
+        return self.narrator.transcript.session
 
     async def wait(self) -> None:
         """Until no turn runs."""
@@ -62,16 +63,18 @@ class Turns:
         """One prompt, to the end of its turn."""
         try:
             with anyio.CancelScope() as self._prompting:
-                self._narrator.prompt(prompt)
+                self.narrator.prompt(prompt)
                 self.begin(prompted=True)
                 self._is_sent = False
                 await self._changes.begin(prompt.text)
                 self._is_sent = True
                 call = peer.dialect.prompt(session_id, prompt.blocks(peer.abilities.embedded_context))
-                await peer.request(call.method, call.params, partial(self._on_answer, call, peer))
+                await peer.request(call.method, call.params, partial(self._on_answer, call, peer), self._on_call)
                 await self.turn.over.wait()
         except (RpcError, FailureError):
             return  # who took the answer, or lost the agent, has told it
+        finally:
+            self._call_id = None
 
     def abandon(self) -> None:
         """The agent is gone: nobody waits for the end of its turn."""
@@ -79,16 +82,16 @@ class Turns:
 
     def begin(self, prompted: bool) -> None:
         """A turn begins: with our prompt, or without."""
-        self._narrator.transcript.begin_turn()
+        self.narrator.transcript.begin_turn()
         self._requests.permissions.refusing = False
         self._requests.rejected.clear()
         self.turn.begin(prompted)
         self.had_any = True
         if not prompted:
             self._changes.begun()
-        self._narrator.facts.plan = None
-        self._narrator.publish(events.TurnStart(session=self.key))
-        self._narrator.on_facts()
+        self.narrator.facts.plan = None
+        self.narrator.publish(events.TurnStart(session=self.key))
+        self.narrator.on_facts()
 
     def cancel(self, peer: AgentPeer, session_id: str) -> None:
         """Ask the agent to stop (ACP "Prompt Turn", Cancellation)."""
@@ -103,6 +106,21 @@ class Turns:
         else:
             self._settle("cancelled")
 
+    def cancel_rest(self, peer: AgentPeer, session_id: str) -> bool:
+        """The same for what goes on between turns, questions and work in the background; False if there is nothing."""
+        if not (self.turn.background or self._permissions.of_session(self.key)):
+            return False
+        peer.notify(*peer.dialect.cancel(session_id))
+        self._permissions.cancel_where(lambda pending: pending.session == self.key)
+        return True
+
+    def withdraw(self, peer: AgentPeer) -> bool:
+        """Ask the agent to give up our prompt as a request; False when it is answered, or there was none."""
+        if self._call_id is None:
+            return False
+        peer.withdraw(self._call_id)
+        return True
+
     def take_state(self, news: updates.StateChanged) -> None:
         """What the agent says of its work."""
         change = self.turn.take_state(news)
@@ -110,12 +128,12 @@ class Turns:
             self.begin(prompted=False)
         elif change == "ended":
             if news.error is not None:
-                self._narrator.failure(failures.turn_failed_with(self._agent, news.error))
+                self.narrator.failure(failures.turn_failed_with(self._agent, news.error))
             self.end(news.stop_reason or "end_turn")
             if self.turn.prompted:
                 self._prompting.cancel()  # an answer that is still missing must not hold up the next prompt
         else:
-            self._narrator.on_facts()
+            self.narrator.on_facts()
 
     def end(self, stop_reason: str) -> None:
         """The turn is over."""
@@ -124,11 +142,11 @@ class Turns:
         self._requests.permissions.refusing = False  # what is asked from now on is not about this turn
         if stop_reason not in ("end_turn", "error"):
             level: Severity = "info" if stop_reason == "cancelled" else "warn"
-            self._narrator.notice(level, f"Stopped: {stop_reason}")
-        self._narrator.publish(events.TurnEnd(session=self.key, stop_reason=stop_reason))
-        self._narrator.publish(events.FilesMaybeChanged(session=self.key))
+            self.narrator.notice(level, f"Stopped: {stop_reason}")
+        self.narrator.publish(events.TurnEnd(session=self.key, stop_reason=stop_reason))
+        self.narrator.publish(events.FilesMaybeChanged(session=self.key))
         self._changes.end(goes_on=bool(self.turn.background))
-        self._narrator.on_facts()
+        self.narrator.on_facts()
 
     def lose_agent(self, stop_reason: str) -> None:
         """The agent is gone, and with it what it did in the background, and in terminals."""
@@ -141,17 +159,21 @@ class Turns:
 
     def _settle(self, status: str) -> None:
         """Nothing of the turn stays open: neither questions nor tool calls, but those that go on in the background."""
-        self._narrator.close_calls(status, self._requests.rejected, self.turn.background)
+        self.narrator.close_calls(status, self._requests.rejected, self.turn.background)
         self._permissions.cancel_where(lambda pending: pending.session == self.key)
-        self._narrator.on_facts()
+        self.narrator.on_facts()
+
+    def _on_call(self, call_id: int) -> None:
+        self._call_id = call_id
 
     def _on_answer(self, call: Call[PromptAnswer], peer: AgentPeer, answer: Answer) -> None:
         """The turn of version 1 is over the moment its answer is read, before any later message."""
+        self._call_id = None
         if not self.turn.running:
             return
         if isinstance(answer, RpcError):
             if not self._requests.permissions.refusing:
-                self._narrator.failure(failures.turn_failed(self._agent, answer))
+                self.narrator.failure(failures.turn_failed(self._agent, answer))
             self.end("cancelled" if self._requests.permissions.refusing else "error")
         elif isinstance(answer, Exception):
             return  # the agent is gone: who lost it ends the turn
@@ -162,7 +184,7 @@ class Turns:
         try:
             answer = call.read(raw)
         except msgspec.DecodeError as error:
-            self._narrator.failure(failures.malformed_answer(self._agent, call.method, error))
+            self.narrator.failure(failures.malformed_answer(self._agent, call.method, error))
             self.end("error")
             return
         if peer.dialect.answer_ends_turn:

@@ -263,4 +263,4 @@ def test_a_second_cancel_says_how_to_force_it(editor: Callable[..., HeadlessEdit
     nvim.wait_until(lambda: "deaf" in nvim.chat_text())
     nvim.command("AcpCancel")
     nvim.command("AcpCancel")
-    nvim.wait_until(lambda: ":AcpCancel! ends its process" in nvim.chat_text())
+    nvim.wait_until(lambda: ":AcpCancel! insists" in nvim.chat_text())

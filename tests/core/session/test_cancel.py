@@ -1,4 +1,4 @@
-"""Cancelling a turn: the agent is asked, everything that is open is closed, and the queue goes on."""
+"""Cancelling a turn: the agent is asked, everything that is open is closed, and the queue waits for the user."""
 
 from __future__ import annotations
 
@@ -234,3 +234,92 @@ async def test_what_is_asked_after_a_cancelled_turn_is_asked_of_the_user(host: H
     assert (await host.until_state("waiting")).pending_permissions == 1
     host.answer(asked.request.id, "yes")
     assert await host.until_note("outcome") == [{"outcome": "selected", "optionId": "yes"}]
+
+
+HEARS = """
+    def turn(agent, prompt):
+        prompt.say(f"<{prompt.text}>")
+        if prompt.text == "hang":
+            prompt.wait_cancelled()
+            return "cancelled"
+"""
+
+
+async def cancelled_with_a_queue(host: Host) -> None:
+    """A turn was cancelled while two prompts waited."""
+    host.script(HEARS)
+    host.open()
+    host.prompt("hang")
+    host.prompt("one")
+    host.prompt("two")
+    await host.until("a turn that works", lambda: host.text() == "<hang>")
+    host.cancel()
+    await host.until_state("idle")
+
+
+async def test_what_was_queued_stays_until_the_next_prompt_and_goes_out_before_it(host: Host) -> None:
+    await cancelled_with_a_queue(host)
+    stay = (
+        "2 prompts stay in the queue, and go out before your next one. When nothing runs, :AcpCancel empties the queue."
+    )
+    assert host.notices() == [stay, "Stopped: cancelled"]
+    assert host.status().queue == 2
+    host.app._sessions[1]._peer.notify("all/said", {})
+    await host.until_received("all/said")
+    assert len(host.scripts["it"].received("session/prompt")) == 1
+    host.prompt("three")
+    await host.until("all answers", lambda: host.text() == "<hang><one><two><three>")
+    assert host.text("user") == "hangonetwothree"
+
+
+async def test_a_cancel_when_nothing_runs_empties_the_queue(host: Host) -> None:
+    await cancelled_with_a_queue(host)
+    host.cancel()
+    assert host.notices()[-1] == "2 prompts were taken out of the queue: the history of the prompt has them."
+    assert host.status().queue == 0
+    host.cancel()
+    host.prompt("three")
+    await host.until("the answer", lambda: host.text() == "<hang><three>")
+
+
+async def test_what_is_sent_after_the_cancel_goes_out_when_the_turn_has_ended(host: Host) -> None:
+    host.script(HEARS)
+    host.open()
+    host.prompt("hang")
+    host.prompt("before")
+    await host.until("a turn that works", lambda: host.text() == "<hang>")
+    host.cancel()
+    host.prompt("after")
+    host.cancel()
+    await host.until("all answers", lambda: host.text() == "<hang><before><after>")
+
+
+async def test_stopping_the_agent_keeps_the_queue_too(host: Host) -> None:
+    host.script(HEARS)
+    host.open()
+    host.prompt("hang")
+    host.prompt("one")
+    await host.until("a turn that works", lambda: host.text() == "<hang>")
+    host.stop()
+    host.stop()
+    assert host.status().queue == 1
+    assert host.notices()[0].startswith("1 prompt stays in the queue, and goes out before your next one.")
+    host.prompt("two")
+    await host.until("all answers", lambda: host.text() == "<hang><one><two>")
+
+
+async def test_a_question_between_turns_is_cancelled_and_the_agent_is_told(host: Host) -> None:
+    host.script("""
+        def opened(agent, session_id):
+            options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
+            call = agent.call("session/request_permission", {
+                "sessionId": session_id, "toolCall": {"toolCallId": "c"}, "options": options})
+            agent.note(outcome=call.result()["outcome"])
+    """)
+    host.open()
+    await host.editor.until_event(events.Permission)
+    host.cancel()
+    assert await host.until_note("outcome") == [{"outcome": "cancelled"}]
+    await host.until_received("session/cancel")
+    assert host.notices() == []
+    await host.until_state("idle")

@@ -130,7 +130,7 @@ async def test_stopping_during_a_turn_cancels_it_and_keeps_the_transcript_and_th
     assert host.text("user") == "onetwothree"
 
 
-async def test_a_forced_end_ends_the_process_for_all_and_is_no_failure(host: Host) -> None:
+async def test_a_forced_end_ends_the_process_for_all_who_are_told_before_and_after(host: Host) -> None:
     script = host.script("""
         IGNORE_EOF = True
         IGNORE_SIGTERM = True
@@ -144,10 +144,13 @@ async def test_a_forced_end_ends_the_process_for_all_and_is_no_failure(host: Hos
     await host.until_received("session/prompt", 2)
     await host.until_note("spawned", 2)
     host.cancel(1, force=True)
-    for key in (1, 2):
+    for key, reason in ((1, "cancelled"), (2, "error")):
         await host.until_state("stopped", key)
-        assert [end.stop_reason for end in host.of(events.TurnEnd, key)] == ["cancelled"]
-    assert host.editor.all(events.Error) == []
+        assert [end.stop_reason for end in host.of(events.TurnEnd, key)] == [reason]
+    assert "The process serves 1 other chat, whose turns would end with it." in host.notices(1)
+    [error] = host.editor.all(events.Error)
+    assert (error.session, error.code, error.text) == (2, "agent_ended", host.notices(2)[-1])
+    assert "did not stop what it did in another chat" in error.text
     pids = script.notes("started") + script.notes("spawned")
     await host.until("all processes to end", lambda: not any(look_at(pid) for pid in pids))
 

@@ -81,9 +81,15 @@ async def test_prompts_during_a_turn_wait_and_go_out_in_order(host: Host) -> Non
     script = host.script("""
         def turn(agent, prompt):
             if prompt.text == "first":
-                prompt.wait_cancelled()
-                return "cancelled"
+                GO.wait(30)
+                return
             prompt.say(f"<{prompt.text}>")
+
+        import threading
+        GO = threading.Event()
+
+        def go_on(agent, request):
+            GO.set()
     """)
     host.open()
     for text in ("first", "second", "third"):
@@ -91,7 +97,7 @@ async def test_prompts_during_a_turn_wait_and_go_out_in_order(host: Host) -> Non
     await host.until_received("session/prompt")
     await host.until("a queue of two", lambda: (status := host.status()) and status.queue == 2)
     assert host.text("user") == "first"
-    host.cancel()
+    host.app._sessions[1]._peer.notify("go/on", {})
     await host.editor.until_event(events.TurnEnd, 3)
     texts = [one["params"]["prompt"][0]["text"] for one in script.received("session/prompt")]
     assert texts == ["first", "second", "third"]

@@ -1,0 +1,206 @@
+"""What ends a turn when the user wants it to end: the agent is asked, asked again, then its session and process go."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import anyio
+
+from acp_nvim.errors import Failure, FailureError
+from acp_nvim.limits import CANCEL_SECONDS, CANCEL_STEP_SECONDS
+from acp_nvim.process.stopping import Rung
+from acp_nvim.session import failures
+from acp_nvim.session.peer import AgentPeer
+from acp_nvim.session.prompt_queue import PromptQueue
+from acp_nvim.session.turns import Turns
+
+RUNGS: dict[Rung, str] = {
+    "end of input": "Ending the agent's process (its input is closed) ...",
+    "SIGTERM": "Ending the agent's process, and all that it started (SIGTERM) ...",
+    "SIGKILL": "Ending the agent's process, and all that it started (SIGKILL) ...",
+}
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Seconds: for the agent to stop by itself, and for each of the stronger means to work."""
+
+    agent: float = CANCEL_SECONDS
+    step: float = CANCEL_STEP_SECONDS
+
+
+class _Closing:
+    """One `session/close`, and what came of it."""
+
+    def __init__(self) -> None:
+        self.settled = anyio.Event()
+        self.refusal: Failure | None = None
+
+    async def run(self, peer: AgentPeer, session_id: str) -> None:
+        """Ask for it."""
+        try:
+            await peer.calls.close_session(session_id)
+        except FailureError as error:
+            self.refusal = error.failure
+        finally:
+            self.settled.set()
+
+
+class Spawn(Protocol):
+    """Runs something beside the sessions, until the host ends."""
+
+    def __call__(self, act: Callable[..., Awaitable[Any]], *args: Any) -> None:
+        """Start it."""
+
+
+class Cancelling:
+    """Of one session; `leave` gives that agent up, with whatever it still does for the session."""
+
+    def __init__(self, turns: Turns, queue: PromptQueue, spawn: Spawn, leave: Callable[[AgentPeer], None]) -> None:
+        self.patience = Patience()
+        self._narrator = turns.narrator
+        self._queue = queue
+        self._turns = turns
+        self._spawn = spawn
+        self._leave = leave
+        self._over: anyio.Event | None = None  # the end of the turn that this is about
+        self._since = 0.0
+        self._overdue = False
+        self._impatience: anyio.Event | None = None  # set to go on with the next means; None: they are not used
+        self._settled = anyio.Event()
+        self._settled.set()
+
+    def __repr__(self) -> str:
+        return f"<Cancelling asked={self._asked} overdue={self._overdue} insisting={self._impatience is not None}>"
+
+    @property
+    def _asked(self) -> bool:
+        """Whether the agent was asked to stop the turn that runs."""
+        return self._over is self._turns.turn.over and self._turns.turn.running
+
+    def cancel(self, peer: AgentPeer, session_id: str, force: bool) -> None:
+        """The user wants the turn to end; `force`: by all means, and if these are in use already, by the next one.
+
+        When no turn runs: what goes on beside turns is to end, then nothing is to be sent, then (`force`) the process.
+        """
+        if not self._turns.turn.running:
+            if force:
+                self._spawn(self._end_process, peer, session_id)
+            elif not self._turns.cancel_rest(peer, session_id):
+                self._queue.give_up()
+            return
+        if not self._asked:
+            self._queue.hold()
+            self._ask(peer, session_id)
+        elif not (force or self._overdue):
+            self._say_how_long()
+        if (force or self._overdue) and self._asked:
+            self._insist(peer, session_id, force)
+
+    async def wait(self) -> None:
+        """Until no turn runs, and no means to end one is in use: the agent may be about to go."""
+        await self._turns.wait()
+        await self._settled.wait()
+
+    # --- asking ------------------------------------------------------------------------------------------------------
+
+    def _ask(self, peer: AgentPeer, session_id: str) -> None:
+        self._over, self._since = self._turns.turn.over, anyio.current_time()
+        self._overdue, self._impatience = False, None
+        self._turns.cancel(peer, session_id)
+        if self._asked:
+            self._spawn(self._watch, peer, self._over)
+
+    async def _watch(self, peer: AgentPeer, over: anyio.Event) -> None:
+        with anyio.move_on_after(self.patience.agent):
+            await over.wait()
+        if self._asked and self._over is over and self._impatience is None:
+            self._overdue = True
+            self._narrator.failure(failures.hangs(peer.name, self.patience.agent, _others(peer)))
+
+    def _say_how_long(self) -> None:
+        seconds = anyio.current_time() - self._since
+        self._narrator.notice(
+            "info",
+            f"The agent was asked to stop {seconds:.0f} s ago. :AcpCancel! insists: it asks again, then closes the "
+            "session, then ends the agent's process.",
+        )
+
+    # --- insisting ---------------------------------------------------------------------------------------------------
+
+    def _insist(self, peer: AgentPeer, session_id: str, force: bool) -> None:
+        if self._impatience is None:
+            self._impatience, self._settled = anyio.Event(), anyio.Event()
+            self._spawn(self._climb, peer, session_id, self._turns.turn.over)
+        elif force:
+            self._impatience.set()
+
+    async def _climb(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
+        """From the friendliest means to the one that always works; the first that does is the last."""
+        try:
+            await self._use_means(peer, session_id, over)
+        finally:
+            self._settled.set()
+
+    async def _use_means(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
+        if self._turns.withdraw(peer):
+            self._narrator.notice("info", "Asked the agent again to stop ($/cancel_request) ...")
+        else:
+            peer.notify(*peer.dialect.cancel(session_id))
+            self._narrator.notice("info", "Asked the agent again to stop (session/cancel) ...")
+        await self._any_of(over)
+        if not over.is_set() and peer.abilities.close:
+            await self._close(peer, session_id, over)
+        if not over.is_set() and peer.alive:
+            await self._end_process(peer, session_id)
+
+    async def _any_of(self, *events: anyio.Event) -> None:
+        """Until one is set, or the patience ends."""
+        self._impatience = anyio.Event()
+        with anyio.move_on_after(self.patience.step):
+            async with anyio.create_task_group() as tasks:
+                for event in (self._impatience, *events):
+                    tasks.start_soon(_until, event, tasks.cancel_scope)
+
+    async def _close(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
+        """Close the session (ACP "Session Setup"): an agent that answers has stopped all that it did in it.
+
+        `leave` makes sure of it, unless its process serves others. Its answer may come before the end of the turn.
+        """
+        self._narrator.notice("info", "Closing the session (session/close) ...")
+        closing = _Closing()
+        self._spawn(closing.run, peer, session_id)
+        await self._any_of(over, closing.settled)
+        if over.is_set() is not closing.settled.is_set() and closing.refusal is None:
+            await self._any_of(closing.settled if over.is_set() else over)
+        if not peer.alive:
+            return
+        if closing.refusal is not None:
+            self._narrator.notice("warn", str(closing.refusal))
+        elif over.is_set() or closing.settled.is_set():
+            self._leave(peer)
+            self._narrator.notice("info", "The session is closed. Your next prompt begins a new one.")
+
+    async def _end_process(self, peer: AgentPeer, session_id: str) -> None:
+        others = _others(peer)
+        if others:
+            self._narrator.notice("warn", failures.others_end(others))
+        told = failures.ended_for_another(peer.name)
+        await peer.end(told, session_id, lambda rung: self._narrator.notice("info", RUNGS[rung]))
+        if peer.gone.is_set():
+            self._narrator.notice("info", "The agent's process has ended. Your next prompt starts it again.")
+        else:
+            self._narrator.notice("warn", "The agent's process cannot be ended; it is left alone.")
+        self._leave(peer)
+
+
+def _others(peer: AgentPeer) -> int:
+    """How many sessions beside one use the process."""
+    return len(peer.inbox.sessions) - 1
+
+
+async def _until(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
