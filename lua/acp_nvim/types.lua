@@ -15,6 +15,7 @@
 ---@field model? string
 ---@field usage? table
 ---@field review? { files: integer, added: integer, removed: integer } of this session; nil: nothing is left
+---@field follow? "on"|"off"|"paused" whether windows follow agents; nil: no agent was asked for yet
 
 ---@class acp.Location
 ---@field path string
@@ -231,10 +232,10 @@
 ---@field python? string
 ---@field additional_directories string[]
 ---@field fs { write: "save"|"buffer", outside: "error"|"ask" }
----@field follow { enabled: "auto"|boolean }
+---@field follow { enabled: "auto"|boolean, resume: "turn"|"command", sign: string }
 ---@field keymaps table<string, string|string[]|false>
 ---@field review { signs: boolean, winbar: boolean, hint: boolean }
 ---@field ui { position: string, width: number, height: number, prompt_height: integer }
----@field timeouts { initialize: integer }
+---@field timeouts { initialize: integer, cancel: integer }
 ---@field protocol { v2: boolean }
 ---@field log { traffic: boolean }

@@ -75,7 +75,22 @@ run. Agents that run commands themselves do not ask for it here. See |acp_nvim-t
     values = { "auto", true, false },
     default = "auto",
     doc = [[Whether a code window shows where the agent works. `"auto"`: while the focus is in the chat or the prompt.
-See |:AcpFollow|.]],
+See |acp_nvim-follow|.]],
+  },
+  {
+    name = "follow.resume",
+    types = { "string" },
+    values = { "turn", "command" },
+    default = "turn",
+    doc = [[When following goes on after you have moved or edited in the window that shows where the agent works. `"turn"`:
+with the next turn. `"command"`: only with |:AcpFollow|.]],
+  },
+  {
+    name = "follow.sign",
+    types = { "string" },
+    default = "▶",
+    doc = [[The sign beside the line where an agent is, in all windows that show the file, whether it is followed or not: at
+most two cells. Empty: no sign.]],
   },
   {
     name = "review.signs",
@@ -121,6 +136,13 @@ columns where the screen allows.]],
     types = { "number" },
     default = 60000,
     doc = "Milliseconds that an agent may take for its first answer.",
+  },
+  {
+    name = "timeouts.cancel",
+    types = { "number" },
+    default = 10000,
+    doc = [[Milliseconds that an agent may take to stop a turn that you have cancelled. Then you are told, and another
+|:AcpCancel| uses stronger means, see |acp_nvim-cancel|.]],
   },
   {
     name = "protocol.v2",
