@@ -35,10 +35,8 @@ local function agents(lead)
 end
 
 ---@return string[]
-local function on_off(lead)
-  return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
-  end, { "off", "on" })
+local function follow_words(lead)
+  return require("acp_nvim.commands").complete_follow(lead)
 end
 
 local command = vim.api.nvim_create_user_command
@@ -47,7 +45,7 @@ command("AcpPrompt", body("prompt"), { nargs = "*", range = true, desc = "Prompt
 command("AcpCancel", body("cancel"), { bang = true, desc = "Cancel the agent's turn (! stops it by force)" })
 command("AcpStop", body("stop"), { desc = "Stop the agent of this session" })
 command("AcpLog", body("log"), { desc = "Open the log" })
-command("AcpFollow", body("follow"), { nargs = "?", complete = on_off, desc = "Follow the agent through the files" })
+command("AcpFollow", body("follow"), { nargs = "?", complete = follow_words, desc = "Follow the agent" })
 command("AcpReview", review("review"), {
   nargs = "?",
   bang = true,

@@ -210,6 +210,7 @@ end
 local function host_lost(words, code, last)
   message.news(words)
   permission.forget()
+  follow.lost()
   for _, session in ipairs(sessions.all()) do
     if session.host and session.status.state ~= "stopped" then
       session_lost(session, words, last)

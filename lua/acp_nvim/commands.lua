@@ -86,11 +86,24 @@ function M.log()
   vim.cmd("normal! G")
 end
 
+---@param lead string
+---@return string[]
+function M.complete_follow(lead)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, { "here", "off", "on" })
+end
+
 ---@param args acp.CommandArgs
 function M.follow(args)
+  if args.args == "here" then
+    local problem, is_chosen = follow.here()
+    local words = is_chosen and "this window shows where the agent works" or "the last code window shows where it works"
+    return problem and message.error(problem) or message.info(words)
+  end
   local to = ({ on = true, off = false })[args.args]
   if to == nil and args.args ~= "" then
-    message.error((":AcpFollow takes on or off, not %q"):format(args.args))
+    message.error((":AcpFollow takes on, off or here, not %q"):format(args.args))
     return
   end
   message.info(follow.set(to) and "the agent is followed" or "the agent is not followed")

@@ -113,9 +113,11 @@ local of_session = {
     autocmds.fire("AcpSessionReady", { session = session.key, session_id = event.session_id, agent = event.agent })
   end,
   turn_start = function(session)
+    follow.turn_began(session.key)
     autocmds.fire("AcpTurnStart", { session = session.key })
   end,
   turn_end = function(session, event)
+    follow.turn_ended(session.key)
     autocmds.fire("AcpTurnEnd", { session = session.key, stop_reason = event.stop_reason })
   end,
   commands = function(session, event)
@@ -148,6 +150,7 @@ local of_all = {
   restore_plan = restore.planned,
   restored = restore.restored,
   files_maybe_changed = buffers.refresh,
+  location = follow.told,
   review = review_watch.told,
 }
 
@@ -207,20 +210,13 @@ end
 
 ---@param batch acp.Event[]
 local function apply_all(batch)
-  local location
   for _, event in ipairs(batch) do
     plain(event)
-    if event.type == "location" then
-      location = event -- only the last place is worth showing
-    else
-      guarded(apply_one, event)
-    end
+    guarded(apply_one, event)
   end
   guarded(transcript.flush)
   guarded(review_keys.refresh)
-  if location then
-    guarded(follow.go, location)
-  end
+  guarded(follow.refresh)
 end
 
 ---@return boolean the editor is where no text may be changed

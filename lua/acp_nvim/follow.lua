@@ -1,120 +1,196 @@
--- Shows in a code window where the agent works; never takes the focus.
+-- Follows the agent: shows in a code window where it works; never takes the focus, never moves the user.
 local code_window = require("acp_nvim.code_window")
 local config = require("acp_nvim.config")
+local file = require("acp_nvim.follow.file")
+local jump = require("acp_nvim.follow.jump")
 local limits = require("acp_nvim.limits")
+local lookup = require("acp_nvim.buffers.lookup")
+local moment = require("acp_nvim.follow.moment")
 local sessions = require("acp_nvim.sessions")
+local sign = require("acp_nvim.follow.sign")
+local user = require("acp_nvim.follow.user")
+local window = require("acp_nvim.follow.window")
 
 local M = {}
 
 local api = vim.api
-local LIGHT = api.nvim_create_namespace("acp_nvim.follow")
 
 ---@type boolean? what :AcpFollow said
 local override
----@type table<integer, { bufnr: integer, line: integer }> window -> where following left it
-local left_at = {}
+---@type boolean the user has moved in the window that follows
+local paused = false
+---@type table<integer, acp.Event> the last location of each session that is not shown yet
+local news = {}
+---@type table<integer, acp.Event> where the agents were last, while their turns run
+local last = {}
+---@type acp.Event? that waits to be shown in the window
+local waiting
+---@type uv.uv_timer_t running while nothing more may be shown
+local timer = assert(vim.uv.new_timer())
 
----@return boolean
-local function wanted()
+---@return "auto"|boolean
+local function enabled()
   if override ~= nil then
     return override
   end
-  local enabled = config.get().follow.enabled
-  if enabled == "auto" then
-    return sessions.of_buffer(api.nvim_get_current_buf()) ~= nil
-  end
-  return enabled
+  return config.get().follow.enabled
 end
 
 ---@return boolean
-local function mode_allows()
-  local mode = api.nvim_get_mode()
-  return not mode.blocking and mode.mode:match("^[niRvV\22st]") ~= nil and vim.fn.pumvisible() == 0
-end
-
----@param path string
----@return integer? bufnr loaded
-local function load(path)
-  local stat = vim.uv.fs_stat(path)
-  if not stat or stat.type ~= "file" or stat.size > limits.follow_bytes then
-    return nil
+local function wanted()
+  local is_on = enabled()
+  if is_on == "auto" then
+    is_on = sessions.of_buffer(api.nvim_get_current_buf()) ~= nil
   end
-  return code_window.load(path)
+  return is_on and not paused
 end
 
----@param bufnr integer
----@param row integer
-local function light(bufnr, row)
-  api.nvim_buf_clear_namespace(bufnr, LIGHT, 0, -1)
-  api.nvim_buf_set_extmark(bufnr, LIGHT, row, 0, { line_hl_group = "AcpFollowLine" })
-  vim.defer_fn(function()
-    if api.nvim_buf_is_valid(bufnr) then
-      api.nvim_buf_clear_namespace(bufnr, LIGHT, 0, -1)
-    end
-  end, limits.follow_light_ms)
+---@return "on"|"off"|"paused"
+function M.state()
+  return not enabled() and "off" or paused and "paused" or "on"
 end
 
----One entry in the jump list for where the user was, not one for each place of the agent.
----@param win integer
-local function mark_jump(win)
-  local left = left_at[win]
-  local line = api.nvim_win_get_cursor(win)[1]
-  if not left or left.bufnr ~= api.nvim_win_get_buf(win) or left.line ~= line then
-    api.nvim_win_call(win, function()
-      vim.cmd("normal! m'")
-    end)
-  end
-end
-
----@param win integer
----@param bufnr integer
----@param line integer
-local function show(win, bufnr, line)
-  mark_jump(win)
-  if api.nvim_win_get_buf(win) ~= bufnr then
-    api.nvim_win_set_buf(win, bufnr)
-  end
-  line = math.max(1, math.min(line, api.nvim_buf_line_count(bufnr)))
-  api.nvim_win_call(win, function()
-    local seen = line >= vim.fn.line("w0") and line <= vim.fn.line("w$")
-    api.nvim_win_set_cursor(win, { line, 0 })
-    if not seen then
-      vim.cmd("normal! zvzz")
-    end
-  end)
-  left_at[win] = { bufnr = bufnr, line = line }
-  light(bufnr, line - 1)
-end
-
----@param location acp.Location
-function M.go(location)
-  if not wanted() or not mode_allows() then
+---@param location acp.Event
+local function show(location)
+  local bufnr = lookup.find(location.path)
+  local win = window.find(bufnr)
+  if not win then
     return
   end
-  local win = code_window.other()
-  local bufnr = win and load(location.path)
-  if win and bufnr and code_window.can_leave(win, bufnr) then
-    local same = api.nvim_win_get_buf(win) == bufnr
-    show(win, bufnr, location.line or (same and api.nvim_win_get_cursor(win)[1]) or 1)
+  bufnr = bufnr or file.load(location.path)
+  -- what reads a file runs autocommands of others
+  if not bufnr or not api.nvim_win_is_valid(win) or window.find(bufnr) ~= win then
+    return
   end
+  if not user.has_left(win) then
+    jump.remember(win)
+  end
+  jump.show(win, bufnr, location.line)
+  window.show(win)
+  user.leave(win)
+end
+
+local function try()
+  if waiting and M.state() == "on" and not moment.is_quiet() then
+    moment.when_quiet(try) -- also when the command-line window has the focus, which is not for long
+    return
+  end
+  local location = waiting
+  waiting = nil
+  if location and wanted() then
+    show(location)
+  end
+end
+
+---@param location acp.Event
+local function place(location)
+  news[location.session] = nil
+  last[location.session] = location
+  sign.set(location.session, location)
+  local current = sessions.current()
+  if current and current.key == location.session then
+    waiting = location -- several agents at once: that one whom the user talks to
+  end
+end
+
+---The first of many is shown at once, then ten a second.
+function M.refresh()
+  if next(news) == nil or timer:is_active() then
+    return
+  end
+  timer:start(limits.follow_pause_ms, 0, vim.schedule_wrap(M.refresh))
+  for _, location in pairs(news) do
+    place(location)
+  end
+  try()
+end
+
+---@param location acp.Event to be shown by `refresh`
+function M.told(location)
+  if sessions.get(location.session) then
+    news[location.session] = location
+  end
+end
+
+---@param key integer of the session
+function M.turn_began(key)
+  news[key], last[key] = nil, nil
+  sign.clear(key)
+  if config.get().follow.resume == "turn" then
+    paused = false
+  end
+end
+
+---@param key integer of the session
+function M.turn_ended(key)
+  if news[key] then
+    place(news[key])
+    try()
+  end
+  last[key] = nil
+  sign.over(key)
+  window.show(nil)
+end
+
+---The host is gone, and all agents with it.
+function M.lost()
+  for _, key in ipairs(sign.sessions()) do
+    M.turn_ended(key)
+  end
+end
+
+---Shows where the agent is now.
+local function resume()
+  local current = sessions.current()
+  paused = false
+  waiting = current and last[current.key]
+  try()
+end
+
+---@param to? boolean nil: goes on where it was paused, else the other way round
+---@return boolean on
+function M.set(to)
+  local was = M.state()
+  if to then
+    override = true
+  elseif to == false or was == "on" then
+    override = false
+  elseif was == "off" then
+    override = config.get().follow.enabled == false or nil
+  end
+  M.watch()
+  if override == false then
+    user.forget()
+    window.show(nil)
+  else
+    resume()
+  end
+  return override ~= false
+end
+
+---The current window is to show where the agent is; or no more, if it was.
+---@return string? problem
+---@return boolean? chosen
+function M.here()
+  local win = api.nvim_get_current_win()
+  local to = window.chosen() ~= win and win or nil
+  local problem = window.choose(to)
+  if problem then
+    return problem
+  end
+  user.forget()
+  if to and M.state() ~= "on" then
+    M.set()
+  end
+  return nil, to ~= nil
 end
 
 ---Begins to notice which code window is used.
 M.watch = code_window.watch
 
----@param to? boolean nil toggles
----@return boolean on
-function M.set(to)
-  if to == nil then
-    local enabled = override
-    if enabled == nil then
-      enabled = config.get().follow.enabled ~= false
-    end
-    to = not enabled
-  end
-  override = to
-  code_window.watch()
-  return to
-end
+user.on_moved(function()
+  paused = true
+  window.show(nil, "paused")
+end)
 
 return M

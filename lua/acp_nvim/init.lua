@@ -13,7 +13,9 @@ end
 function M.status(session)
   local registry = package.loaded["acp_nvim.sessions"]
   local found = registry and (session and registry.find(session) or not session and registry.current())
-  return found and found.status or { state = "stopped", pending_permissions = 0, queue = 0 }
+  local status = found and found.status or { state = "stopped", pending_permissions = 0, queue = 0 }
+  local follow = package.loaded["acp_nvim.follow"]
+  return vim.tbl_extend("force", status, { follow = follow and follow.state() or nil })
 end
 
 ---Sends a text, without touching a window.

@@ -12,7 +12,10 @@ return {
   message_bytes = 240, -- of one message: three short lines of 80 columns
   history = 100, -- prompts that are remembered in a session
   textlock_retry_ms = 20, -- until a batch that met a text lock is tried again
-  follow_bytes = 8 * 1024 * 1024, -- of a file that is opened to follow the agent
+  follow_bytes = 1024 * 1024, -- of a file that is opened to follow the agent: it is read within a frame
+  follow_head_bytes = 8192, -- of a file, in which a NUL says that it is no text
+  follow_buffers = 20, -- that were opened to follow the agent and that nobody has entered: as many as one goes back to
+  follow_pause_ms = 100, -- between two places that are shown: nobody reads faster
   follow_light_ms = 800, -- how long the line stays lit
   menu_ms = 3000, -- that a change of a buffer waits for a menu of completions: as long as one looks for a word in it
   realpath_ms = 2000, -- how long the real path of a buffer is believed

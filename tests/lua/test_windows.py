@@ -1,4 +1,4 @@
-"""Windows, and following the agent: nothing moves the user."""
+"""Windows of chats: nothing moves the user."""
 
 from __future__ import annotations
 
@@ -20,11 +20,6 @@ def code(editor):
     path.write_text("".join(f"line {n}\n" for n in range(1, 201)))
     editor.command("edit code.txt")
     return editor.api("get_current_win")
-
-
-def location(editor, name="code.txt", line=None):
-    more = {} if line is None else {"line": line}
-    return {"type": "location", "session": 1, "path": str(editor.project / name), **more}
 
 
 @pytest.mark.parametrize(("columns", "width"), [(60, 40), (80, 40), (120, 48), (200, 80)])
@@ -117,68 +112,3 @@ def test_text_that_streams_in_moves_nothing(editor, code, keys):
     for part in range(5):
         editor.apply({"type": "append", "session": key, "block": part + 1, "kind": "agent", "text": "a\nb\n"})
     assert editor.lua(WHERE) == before
-
-
-@pytest.mark.parametrize("keys", ["", "itext"])
-def test_follow_shows_the_place_and_leaves_the_focus(editor, code, keys):
-    editor.chat()
-    editor.keys(keys)
-    before = editor.lua(WHERE)
-    editor.apply(location(editor, line=30), location(editor, line=150))
-    assert editor.lua(WHERE) == before
-    assert editor.api("win_get_cursor", code) == [150, 0]
-    assert editor.lua("return vim.fn.line('w0', ...) <= 150 and vim.fn.line('w$', ...) >= 150", code) is True
-    editor.apply(location(editor, line=9999))
-    assert editor.api("win_get_cursor", code)[0] == 200
-    jumps = editor.lua("return vim.fn.getjumplist(...)[1]", code)
-    assert [one["lnum"] for one in jumps] == [1]
-
-
-def test_follow_opens_files_beside_the_chat(editor, code):
-    (editor.project / "other.txt").write_text("x\ny\n")
-    editor.chat()
-    editor.apply(location(editor, "other.txt", 2))
-    name = editor.lua("return vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(...))", code)
-    assert (name, editor.api("win_get_cursor", code)) == (str(editor.project / "other.txt"), [2, 0])
-
-
-def test_follow_does_nothing_where_it_should_not(editor, code):
-    editor.chat()
-    editor.apply(location(editor, "missing.txt"), location(editor, ""), location(editor, "missing.txt", 3))
-    editor.keys(":")
-    editor.apply(location(editor, line=50))
-    editor.keys("<Esc>")
-    editor.command("set nohidden")
-    editor.lua("vim.api.nvim_buf_set_lines(vim.api.nvim_win_get_buf(...), 0, 1, true, { 'mine' })", code)
-    (editor.project / "other.txt").write_text("x\n")
-    editor.apply(location(editor, "other.txt"))
-    assert editor.api("win_get_cursor", code) == [1, 0]
-    editor.lua("vim.api.nvim_set_current_win(...)", code)
-    editor.apply(location(editor, line=50))
-    assert editor.api("win_get_cursor", code) == [1, 0]
-
-
-def test_follow_can_be_told(editor, code):
-    editor.chat()
-    editor.command("AcpFollow off")
-    editor.apply(location(editor, line=50))
-    assert editor.api("win_get_cursor", code) == [1, 0]
-    editor.command("AcpFollow on")
-    editor.lua("vim.api.nvim_set_current_win(...)", code)
-    editor.command("split")
-    editor.apply(location(editor, line=60))
-    assert editor.api("win_get_cursor", code)[0] == 60
-    editor.command("AcpFollow")
-    editor.apply(location(editor, line=70))
-    assert editor.api("win_get_cursor", code)[0] == 60
-
-
-def test_follow_asks_nothing_about_swap_files(editor, code):
-    path = editor.project / "other.txt"
-    path.write_text("x\n")
-    editor.command("set updatecount=200 directory=.")
-    (editor.project / ".other.txt.swp").write_bytes(b"b0VIM 9.0" + b"\0" * 4096)
-    editor.chat()
-    editor.apply(location(editor, "other.txt"))
-    assert editor.api("get_mode")["blocking"] is False
-    assert editor.lua("return vim.bo.filetype") == "acp_prompt"
