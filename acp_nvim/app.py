@@ -26,6 +26,7 @@ from acp_nvim.messages import (
     Hello,
     Judge,
     Named,
+    NamedTerminal,
     Open,
     SavedBuffer,
     Say,
@@ -82,6 +83,8 @@ class App:
             "stop": (Named, self._stop),
             "answer": (Answer, self._answer),
             "redraw": (Named, self._redraw),
+            "terminal_open": (NamedTerminal, self._terminal_open),
+            "terminal_close": (NamedTerminal, self._terminal_close),
             "disk_changed": (DiskChanged, self._disk_changed),
             "saved": (SavedBuffer, self._saved),
             "edited": (Edit, self._edited),
@@ -183,6 +186,12 @@ class App:
 
     def _redraw(self, wanted: Named) -> None:
         self._sessions[wanted.session].narrator.redraw()
+
+    def _terminal_open(self, wanted: NamedTerminal) -> None:
+        self._sessions[wanted.session].narrator.open_terminal(wanted.terminal)
+
+    def _terminal_close(self, wanted: NamedTerminal) -> None:
+        self._sessions[wanted.session].narrator.close_terminal(wanted.terminal)
 
     def _disk_changed(self, news: DiskChanged) -> None:
         for path in news.paths:

@@ -70,7 +70,10 @@ class DiffItem(msgspec.Struct, tag_field="type", tag="diff", omit_defaults=True)
 
 
 class TerminalItem(msgspec.Struct, tag_field="type", tag="terminal", omit_defaults=True):
-    """A terminal that a tool call shows; `output` is the end of what it printed, without escape codes."""
+    """A terminal that a tool call shows; `output` is the end of what it printed, without escape codes.
+
+    By its `number` in the session all of it can be opened; 0: there is none.
+    """
 
     terminal_id: str
     command: str | None = None
@@ -78,6 +81,7 @@ class TerminalItem(msgspec.Struct, tag_field="type", tag="terminal", omit_defaul
     output: str = ""
     exit_code: int | None = None
     signal: str | None = None
+    number: int = 0
 
 
 class OtherItem(msgspec.Struct, tag_field="type", tag="other"):

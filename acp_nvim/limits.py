@@ -28,6 +28,18 @@ CALL_ITEMS: Final = 50
 TERMINAL_BYTES: Final = 1024 * 1024
 """Output kept of a terminal, the agent's or ours, whatever it asks for: its end."""
 
+TERMINALS_BYTES: Final = 32 * 1024 * 1024
+"""The same of all terminals of a session; beyond it the oldest keep no more than the chat shows."""
+
+TERMINAL_SCROLLBACK: Final = 10_000
+"""Lines of it that an open terminal buffer holds: with each line that Neovim keeps, the next one costs it more."""
+
+TERMINAL_BATCH_BYTES: Final = 16 * 1024
+"""Output for open terminal buffers in one batch: Neovim shows it within about 3 ms."""
+
+TERMINAL_BATCH_LINE: Final = 64
+"""What an end of a line counts in it beside its one byte: Neovim takes 10 µs to scroll, as for 64 characters."""
+
 TERMINALS: Final = 100
 """Terminals of a session that are kept for its agent; of those that have ended it forgets to release some."""
 
@@ -279,3 +291,6 @@ LOCATED_PLACES: Final = 1000
 
 LOOKED_AT: Final = 100
 """Files that change at once up to which their texts are compared, instead of git being asked: 1 ms each."""
+
+LOCATION_SECONDS: Final = 0.1
+"""Between two places where an agent is that the editor is told of: people see no more of them."""

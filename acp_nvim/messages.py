@@ -109,6 +109,13 @@ class Named(msgspec.Struct):
     session: int
 
 
+class NamedTerminal(msgspec.Struct):
+    """`terminal_open`: all that it shows is to be told, and what comes; `terminal_close`: not any more."""
+
+    session: int
+    terminal: int
+
+
 class SavedBuffer(msgspec.Struct):
     """`review_open`, `preview_open`: of that file something is to be seen in its buffer, which is loaded, or another
     one than was told; `saved`: the user has written that buffer."""

@@ -9,6 +9,8 @@ import msgspec
 from acp_nvim import events
 from acp_nvim.events import Event
 from acp_nvim.limits import BATCH_BYTES, EVENT_BYTES
+from acp_nvim.nvim.terminal_streams import TerminalStreams
+from acp_nvim.terminal_events import TerminalOutput
 
 Key = tuple[object, ...]
 _TEXT = (events.Append, events.Replace)
@@ -20,12 +22,13 @@ class Batches:
     def __init__(self) -> None:
         self._waiting: deque[_Entry] = deque()
         self._open: dict[Key, _Entry] = {}
+        self._terminals = TerminalStreams()
 
     def __repr__(self) -> str:
         return f"<Batches {len(self._waiting)} waiting>"
 
     def __bool__(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._waiting or self._terminals)
 
     def add(self, event: Event) -> None:
         """Let it wait.
@@ -34,6 +37,9 @@ class Batches:
         things stand now takes the place of its predecessor, but goes to the end: whoever reads the status `idle` has
         the text before it.
         """
+        if isinstance(event, TerminalOutput):
+            self._terminals.add(event)
+            return
         if isinstance(event, events.Reset):
             self._open.clear()
         key = _key(event)
@@ -46,7 +52,7 @@ class Batches:
             self._open[key] = entry
 
     def take(self, limit: int = BATCH_BYTES) -> list[dict[str, object]]:
-        """The next batch, of about `limit` bytes: at least one event, a long text cut in pieces."""
+        """The next batch, of about `limit` bytes: at least one event, a long text cut in pieces; and of terminals."""
         batch: list[dict[str, object]] = []
         room = limit
         while self._waiting and room > 0:
@@ -58,7 +64,7 @@ class Batches:
             if not entry.alive:
                 self._waiting.popleft()
                 self._close(entry)
-        return batch
+        return batch + self._terminals.take()
 
     def _close(self, entry: _Entry) -> None:
         key = _key(entry.event)

@@ -7,6 +7,7 @@ from typing import Any
 from acp_nvim import __version__
 from acp_nvim.protocol.dialect_v1 import DialectV1
 from acp_nvim.protocol.negotiation import NEWEST
+from acp_nvim.protocol.terminal_meta import CAPABILITY
 
 CLIENT_INFO = {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __version__}
 
@@ -23,6 +24,7 @@ def initialize_params(v2: bool) -> dict[str, Any]:
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
             "terminal": True,
+            "_meta": CAPABILITY,
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         },
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from acp_nvim.protocol import answers, diff, updates
 from acp_nvim.protocol.given import given
+from acp_nvim.protocol.terminal_meta import terminal_news
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
 from acp_nvim.protocol.translate_facts import choices, permission_options, plan_entries, tool_call_patch, translate_fact
 from acp_nvim.wire.config_options import UnknownConfigOption
@@ -26,6 +27,10 @@ def translate(update: wire.SessionUpdate) -> updates.Update:
 def patch(call: wire.ToolCall | wire.ToolCallUpdateFields) -> ToolCallPatch:
     """What is said of a tool call."""
     return tool_call_patch(call, _item)
+
+
+def _tool_call(call: wire.ToolCall | wire.ToolCallUpdate, announced: bool) -> updates.Update:
+    return updates.ToolCallChanged(patch(call), announced, terminal_news(call.tool_call_id, call.meta))
 
 
 def _item(one: wire.ToolCallContent) -> Item:
@@ -53,8 +58,8 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
     wire.AgentMessageChunk: lambda one: updates.MessageChunk("agent", one.content, given(one.message_id)),
     wire.AgentThoughtChunk: lambda one: updates.MessageChunk("thought", one.content, given(one.message_id)),
     wire.UserMessageChunk: lambda one: updates.MessageChunk("user", one.content, given(one.message_id)),
-    wire.ToolCall: lambda one: updates.ToolCallChanged(patch(one), announced=True),
-    wire.ToolCallUpdate: lambda one: updates.ToolCallChanged(patch(one)),
+    wire.ToolCall: lambda one: _tool_call(one, announced=True),
+    wire.ToolCallUpdate: lambda one: _tool_call(one, announced=False),
     wire.Plan: lambda one: updates.PlanReplaced(plan_entries(one.entries)),
     wire.AvailableCommandsUpdate: _commands,
     wire.CurrentModeUpdate: lambda one: updates.ModeChanged(one.current_mode_id),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -31,11 +32,32 @@ class MessageReplaced(msgspec.Struct, frozen=True):
     content: list[ContentBlock] | UnsetType | None = UNSET
 
 
+class TerminalChanged(msgspec.Struct, frozen=True):
+    """News of a terminal, the agent's or ours."""
+
+    patch: TerminalPatch
+
+
+class TerminalPrinted(msgspec.Struct, frozen=True):
+    """More output of a terminal; of what came before it `lost` bytes were not kept."""
+
+    terminal_id: str
+    data: bytes
+    lost: int = 0
+
+
+TerminalNews = TerminalChanged | TerminalPrinted
+
+
 class ToolCallChanged(msgspec.Struct, frozen=True):
-    """News of a tool call. `announced`: the agent presents it (`tool_call`), rather than updating it."""
+    """News of a tool call. `announced`: the agent presents it (`tool_call`), rather than updating it.
+
+    `terminals`: what it says of terminals that it shows, whether its content names them or not.
+    """
 
     patch: ToolCallPatch
     announced: bool = False
+    terminals: Sequence[TerminalNews] = ()
 
 
 class ToolCallContentAdded(msgspec.Struct, frozen=True):
@@ -43,19 +65,6 @@ class ToolCallContentAdded(msgspec.Struct, frozen=True):
 
     tool_call_id: str
     item: Item
-
-
-class TerminalChanged(msgspec.Struct, frozen=True):
-    """News of a terminal of the agent's."""
-
-    patch: TerminalPatch
-
-
-class TerminalPrinted(msgspec.Struct, frozen=True):
-    """More output of a terminal of the agent's."""
-
-    terminal_id: str
-    data: bytes
 
 
 class PlanEntry(msgspec.Struct, frozen=True):

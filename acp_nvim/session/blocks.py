@@ -7,7 +7,8 @@ from msgspec import UNSET
 from acp_nvim import events
 from acp_nvim.errors import Severity
 from acp_nvim.protocol.diff import Diff
-from acp_nvim.protocol.tool_call import ToolCall, ToolCallPatch
+from acp_nvim.protocol.terminal import Terminal
+from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall, ToolCallPatch
 from acp_nvim.protocol.updates import Role
 from acp_nvim.review_events import Summary
 
@@ -30,6 +31,10 @@ class CallBlock:
     def __init__(self, call: ToolCall) -> None:
         self.call = call
         self.past_diffs: list[Diff] = []
+        self.terminals: dict[str, Terminal] = {}
+        """Those that it has shown: a later agent may use their ids for others."""
+        self.told_of: set[str] = set()
+        """Those that it tells of itself, although its content need not name them."""
 
     def apply(self, patch: ToolCallPatch) -> bool:
         """Take over what `patch` says; True when that changed anything that is shown."""
@@ -39,6 +44,13 @@ class CallBlock:
             content = self.call.content
             self.past_diffs = [] if not content or any(isinstance(one, Diff) for one in content) else shown
         return changed
+
+    def items(self) -> list[Item]:
+        """All that it shows: what its content was, what it is, and terminals that it tells of."""
+        content = self.call.content
+        named = {one.terminal_id for one in content if isinstance(one, TerminalShown)}
+        more = (TerminalShown(terminal_id) for terminal_id in self.terminals if terminal_id in self.told_of - named)
+        return [*self.past_diffs, *content, *more]
 
 
 class PlanBlock:

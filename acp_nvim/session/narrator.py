@@ -12,12 +12,13 @@ from acp_nvim.errors import Failure, Severity
 from acp_nvim.limits import TROUBLES
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.diff import FileChange
-from acp_nvim.protocol.tool_call import ToolCallPatch
+from acp_nvim.protocol.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.protocol.translate_facts import compaction_message
 from acp_nvim.session import views
 from acp_nvim.session.facts import Facts
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.transcript import Transcript
+from acp_nvim.terminal_events import TerminalOutput
 from acp_nvim.wire.content import TextContent
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,8 @@ class Narrator:
 
     `on_named` hears which files (absolute paths) a tool call may change, and how; `on_wrote` which it has changed;
     `on_done` hears that one is done that may have changed any. `on_call` hears which one is different, whatever it is;
-    `on_redraw` that the editor wants to know everything again.
+    `on_redraw` that the editor wants to know everything again. `on_work` hears what is said of a tool call that is
+    different then; `on_turn_end` that the end of a turn is about to be told.
     """
 
     def __init__(self, key: int, cwd: str, editor: Editor, on_facts: Callable[[], None]) -> None:
@@ -49,6 +51,8 @@ class Narrator:
         self.on_done: Callable[[], None] = lambda: None
         self.on_call: Callable[[str], None] = lambda tool_call_id: None
         self.on_redraw: Callable[[], None] = lambda: None
+        self.on_work: Callable[[ToolCall, ToolCallPatch], None] = lambda call, patch: None
+        self.on_turn_end: Callable[[], None] = lambda: None
         self._commands: events.Commands | None = None
         self._unknown_kinds: set[str] = set()
 
@@ -86,7 +90,7 @@ class Narrator:
                 self.transcript.add_content(update)
                 self.on_call(update.tool_call_id)
             case updates.TerminalChanged() | updates.TerminalPrinted():
-                self.transcript.terminal(update)
+                self._terminal(self.transcript.terminal(update))
             case updates.PlanReplaced():
                 plan = self.transcript.plan(update)
                 self.facts.plan = plan.entries
@@ -133,18 +137,32 @@ class Narrator:
     def publish(self, event: events.Event | None) -> None:
         """Tell the editor; tool calls that changed before come first."""
         self.caught_up()
+        if isinstance(event, events.TurnEnd):
+            self.on_turn_end()
         if event is not None:
             self._editor.publish(event)
 
+    def open_terminal(self, number: int) -> None:
+        """Somebody wants to see all that a terminal shows."""
+        self._terminal(self.transcript.terminals.open(number))
+
+    def close_terminal(self, number: int) -> None:
+        """Not any more."""
+        self._terminal(self.transcript.terminals.close(number))
+
+    def _terminal(self, told: TerminalOutput | None) -> None:
+        """It goes beside the transcript, and does not wait for it."""
+        if told is not None:
+            self._editor.publish(told)
+
     def _tool_call(self, changed: updates.ToolCallChanged) -> None:
         call, different = self.transcript.tool_call(changed)
+        for news in changed.terminals:
+            self._terminal(self.transcript.terminal(news))
         if not different:
             return
         self.on_call(call.tool_call_id)
-        if changed.patch.locations:
-            place = views.places(call.locations)[-1]
-            path = os.path.join(self.cwd, place.path)  # which leaves an absolute one as it is
-            self.publish(events.Location(session=self._key, path=path, line=place.line))
+        self.on_work(call, changed.patch)
         if call.kind not in WRITES_FILES:
             return
         named = [(os.path.join(self.cwd, path), change) for path, change in call.files()]

@@ -9,6 +9,7 @@ from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_SHOW_SECONDS
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.updates import TerminalChanged, TerminalPrinted
 from acp_nvim.session.narrator import Narrator
+from acp_nvim.terminals.last_lines import start_of_last
 from acp_nvim.terminals.terminal import Ended
 
 
@@ -19,6 +20,7 @@ class ShownTerminals:
         self._narrator = narrator
         self._tasks = tasks
         self._printed: dict[str, bytearray] = {}
+        self._lost: dict[str, int] = {}
         self._looking = False
 
     def __repr__(self) -> str:
@@ -26,14 +28,17 @@ class ShownTerminals:
 
     def begin(self, terminal_id: str, words: str, cwd: str) -> None:
         """A command runs."""
-        self._narrator.update(TerminalChanged(TerminalPatch(terminal_id=terminal_id, command=words, cwd=cwd)))
+        patch = TerminalPatch(terminal_id=terminal_id, command=words, cwd=cwd, ours=True)
+        self._narrator.update(TerminalChanged(patch))
 
     def printed(self, terminal_id: str, data: bytes) -> None:
         """It has printed that; shown soon."""
         waiting = self._printed.setdefault(terminal_id, bytearray())
         waiting += data
         if len(waiting) > 2 * TERMINAL_BYTES:
-            del waiting[:-TERMINAL_BYTES]
+            start = start_of_last(waiting, TERMINAL_BYTES)
+            self._lost[terminal_id] = self._lost.get(terminal_id, 0) + start
+            del waiting[:start]
         if not self._looking:
             self._looking = True
             self._tasks.start_soon(self._look_again)
@@ -52,6 +57,7 @@ class ShownTerminals:
 
     def _show(self) -> None:
         printed, self._printed = self._printed, {}
+        lost, self._lost = self._lost, {}
         for terminal_id, data in printed.items():
-            self._narrator.update(TerminalPrinted(terminal_id, bytes(data)))
+            self._narrator.update(TerminalPrinted(terminal_id, bytes(data), lost.get(terminal_id, 0)))
         self._narrator.caught_up()

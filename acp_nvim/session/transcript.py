@@ -9,7 +9,6 @@ from msgspec import UNSET
 from acp_nvim import events
 from acp_nvim.errors import Severity
 from acp_nvim.protocol.diff import Diff
-from acp_nvim.protocol.terminal import Terminal
 from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall
 from acp_nvim.protocol.updates import (
     MessageChunk,
@@ -17,13 +16,15 @@ from acp_nvim.protocol.updates import (
     PlanReplaced,
     Role,
     TerminalChanged,
-    TerminalPrinted,
+    TerminalNews,
     ToolCallChanged,
     ToolCallContentAdded,
 )
 from acp_nvim.review_events import FileView, Summary
 from acp_nvim.session import views
 from acp_nvim.session.blocks import Block, CallBlock, MessageBlock, NoticeBlock, PlanBlock, RequestBlock, SummaryBlock
+from acp_nvim.session.known_terminals import KnownTerminals
+from acp_nvim.terminal_events import TerminalOutput
 
 
 class Transcript:
@@ -37,8 +38,8 @@ class Transcript:
         self._calls: dict[str, int] = {}
         self._turn_calls: dict[str, bool] = {}  # whether the turn made it, or only mentioned an earlier one
         self._plans: dict[str | None, int] = {}
-        self._terminals: dict[str, Terminal] = {}
-        self._shown_in: dict[str, dict[int, None]] = {}  # the blocks of the calls that show a terminal
+        self.terminals = KnownTerminals(session)
+        self._shown_in: dict[int, dict[int, None]] = {}  # terminal -> the blocks of the calls that show it
         self._stale: dict[int, None] = {}  # the blocks of calls that changed since they were shown; ordered
 
     def __repr__(self) -> str:
@@ -76,6 +77,10 @@ class Transcript:
         call, different = block.call, block.apply(changed.patch) or fresh
         if different:
             self._changed(number, call.content if changed.patch.content else ())
+        for news in changed.terminals:
+            terminal_id = news.patch.terminal_id if isinstance(news, TerminalChanged) else news.terminal_id
+            block.told_of.add(terminal_id)
+            self._show(number, terminal_id)
         return call, different
 
     def add_content(self, added: ToolCallContentAdded) -> None:
@@ -84,15 +89,11 @@ class Transcript:
         self._call_at(number).call.append(added.item)
         self._changed(number, (added.item,))
 
-    def terminal(self, news: TerminalChanged | TerminalPrinted) -> None:
-        """News of a terminal; the tool calls that show it are different now."""
-        if isinstance(news, TerminalChanged):
-            terminal = self._terminal(news.patch.terminal_id)
-            terminal.apply(news.patch)
-        else:
-            terminal = self._terminal(news.terminal_id)
-            terminal.append(news.data)
-        self._stale |= self._shown_in.get(terminal.terminal_id, {})
+    def terminal(self, news: TerminalNews) -> TerminalOutput | None:
+        """News of a terminal, to be told if it is open; the tool calls that show it are different now."""
+        terminal, told = self.terminals.take(news)
+        self._stale |= self._shown_in.get(terminal.number, {})
+        return told
 
     def take_stale(self) -> list[events.ToolCall]:
         """The tool calls that changed since, as they are now.
@@ -183,8 +184,7 @@ class Transcript:
         self.begin_turn()
         self._messages.clear()
         self._calls.clear()
-        self._terminals.clear()
-        self._shown_in.clear()
+        self.terminals.begin_agent()
 
     def replay(self) -> Iterator[events.Event]:
         """The events that show the whole of it again."""
@@ -254,12 +254,14 @@ class Transcript:
         self._stale[number] = None
         for one in content:
             if isinstance(one, TerminalShown):
-                self._shown_in.setdefault(one.terminal_id, {})[number] = None
+                self._show(number, one.terminal_id)
 
-    def _terminal(self, terminal_id: str) -> Terminal:
-        return self._terminals.setdefault(terminal_id, Terminal(terminal_id))
+    def _show(self, number: int, terminal_id: str) -> None:
+        """The call at that block shows a terminal."""
+        terminal = self._call_at(number).terminals.setdefault(terminal_id, self.terminals.get(terminal_id))
+        self._shown_in.setdefault(terminal.number, {})[number] = None
 
     def _call_event(self, number: int) -> events.ToolCall:
         block = self._call_at(number)
-        view = views.call_view(block.call, block.past_diffs, self._terminals)
+        view = views.call_view(block.call, block.items(), block.terminals)
         return events.ToolCall(session=self.session, block=number, call=view)

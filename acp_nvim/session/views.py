@@ -16,14 +16,14 @@ from acp_nvim.wire import content
 Terminals = Mapping[str, Terminal]
 
 
-def call_view(call: ToolCall, past_diffs: Sequence[Diff], terminals: Terminals) -> events.CallView:
-    """A tool call, all of its content included, and before it the diffs that it replaced."""
+def call_view(call: ToolCall, shown: Sequence[Item], terminals: Terminals) -> events.CallView:
+    """A tool call, and all that it shows."""
     return events.CallView(
         id=call.tool_call_id,
         title=call.title or call.name or call.tool_call_id,
         kind=call.kind,
         status=call.status,
-        content=list(_content([*past_diffs, *call.content], terminals)),
+        content=list(_content(shown, terminals)),
         locations=places(call.locations),
     )
 
@@ -70,6 +70,7 @@ def _terminal(terminal_id: str, terminal: Terminal | None) -> events.TerminalIte
     ended = terminal.exit
     return events.TerminalItem(
         terminal_id=terminal_id,
+        number=terminal.number,
         command=terminal.command,
         cwd=terminal.cwd,
         output=terminal.tail(TERMINAL_LINES),

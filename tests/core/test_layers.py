@@ -24,6 +24,7 @@ LAYERS = [
     "events",
     "review_events",
     "permission_events",
+    "terminal_events",
     "editor",
     "workspace",
     "snapshots",

@@ -49,7 +49,7 @@ def diffs_v1(talk: Talk) -> list[events.Item]:
     return [
         events.DiffItem(f"{at}/notes.txt", "the second\n", "second\n"),
         events.DiffItem(f"{at}/new.txt", "new\n", operation="add"),
-        events.TerminalItem("terminal-1"),
+        events.TerminalItem("terminal-1", number=1),
     ]
 
 
@@ -64,7 +64,7 @@ def diffs_v2(talk: Talk) -> list[events.Item]:
         events.DiffItem(f"{at}/copy.txt", "", operation="copy", old_path=f"{at}/notes.txt"),
         events.DiffItem(f"{at}/logo.png", "", note="binary"),
         events.DiffItem(f"{at}/label", "", operation="_relabel"),
-        events.TerminalItem("terminal-1", "make", str(at), "grün ✓", exit_code=3),
+        events.TerminalItem("terminal-1", "make", str(at), "grün ✓", exit_code=3, number=1),
         events.OtherItem("content of an unknown kind ('_graph')"),
     ]
 
@@ -84,7 +84,7 @@ def deletion() -> Shown:
 
 def watch() -> Shown:
     """The tool call that goes on after the turn."""
-    terminal = events.TerminalItem("terminal-2", "watch", output="started\nchanged", signal="SIGTERM")
+    terminal = events.TerminalItem("terminal-2", "watch", output="started\nchanged", signal="SIGTERM", number=2)
     return "call", events.CallView("call-3", "Watch", "execute", "completed", [terminal], [])
 
 

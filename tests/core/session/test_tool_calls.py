@@ -82,7 +82,7 @@ async def test_an_update_that_says_nothing_shows_nothing(host: Host) -> None:
     host.script("""
         def turn(agent, prompt):
             prompt.tool("c", "Run", status="completed", content=[], locations=[])
-            prompt.tool_update("c", _meta={"terminal_output_delta": {"data": "x"}})
+            prompt.tool_update("c", _meta={"claudeCode": {"toolName": "Bash"}})
             prompt.tool_update("c")
             prompt.tool_update("c", status="completed", content=[])
     """)
@@ -106,7 +106,7 @@ async def test_content_of_every_kind_is_shown_or_described(host: Host) -> None:
         events.TextItem("words"),
         events.OtherItem("image (image/png, 3 B)"),
         events.DiffItem("main.py", "b", "a"),
-        events.TerminalItem("never created"),
+        events.TerminalItem("never created", number=1),
         events.OtherItem("content of an unknown kind ('chart')"),
     ]
 
