@@ -142,9 +142,11 @@ class Judging:
         path = entry.path
         await rename(self._files, path, old_path)
         self._ledger.forget(path)
-        await self._ledger.user(path, ABSENT)  # for the turn
         entry.path, entry.old_path = old_path, None
         self._ledger.entries[old_path] = entry
+        if not entry.is_over:
+            self._ledger.tell(old_path)  # there is never nothing left meanwhile
+        await self._ledger.user(path, ABSENT)  # for the turn
         for change in self._ledger.changes(old_path):
             if change is not entry:
                 await self._ledger.look(old_path, change)

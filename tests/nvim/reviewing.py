@@ -79,6 +79,21 @@ class Desk:
         """They are these."""
         self.nvim.wait_until(lambda: self.reviews() == shown, what=f"{shown}, not {self.reviews()}")
 
+    def told(self) -> dict[str, tuple[str, int, int]]:
+        """What autocommands have heard of each file last."""
+        return {
+            Path(one["path"]).relative_to(self.cwd).as_posix(): (one["operation"], one["added"], one["removed"])
+            for one in self.nvim.events("AcpFileChanged")
+        }
+
+    def until_told(self, shown: Mapping[str, Any]) -> None:
+        """Autocommands have heard the same."""
+        wanted = {name: one[:3] for name, one in shown.items()}
+        self.nvim.wait_until(
+            lambda: {name: told for name, told in self.told().items() if name in wanted} == wanted,
+            what=f"{wanted} to be told, not {self.told()}",
+        )
+
     def until_nothing_is_left(self) -> None:
         """To be reviewed."""
         self.nvim.wait_until(

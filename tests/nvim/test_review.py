@@ -40,10 +40,7 @@ def test_the_same_review_in_five_ways(desk: Desk, work, way, is_open) -> None:
     for name, hunks in work.hunks.items():
         desk.until_hunks(name, hunks)
     desk.until_reviews(work.shown)
-    told = {Path(one["path"]).relative_to(desk.cwd).as_posix(): one for one in desk.nvim.events("AcpFileChanged")}
-    assert {name: (told[name]["operation"], told[name]["added"], told[name]["removed"]) for name in work.shown} == {
-        name: one[:3] for name, one in work.shown.items()
-    }
+    desk.until_told(work.shown)
     desk.nvim.command("AcpReview! rejectall")
     desk.until_nothing_is_left()
     assert look(desk.cwd) == work.before
