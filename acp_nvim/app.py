@@ -64,7 +64,7 @@ class App:
         self._tasks = tasks
         self._peers = Peers(tasks)
         self._permissions = PendingPermissions()
-        self._rules = RuleBook()
+        self._rules = RuleBook(self._rules_trouble)
         self._catalogue = Catalogue()
         self._config = Config()
         self._sessions: dict[int, Session] = {}
@@ -72,7 +72,7 @@ class App:
         self._reviews = Reviews(self._files, editor.publish, tasks)
         self._files.on_read = self._reviews.witness.buffer_is
         self._reviews.ledger.on_news = self._on_review
-        self._shared = Shared(editor, self._find, self._peers, self._permissions, self._reviews)
+        self._shared = Shared(editor, self._find, self._peers, self._permissions, self._reviews, self._rules)
         self._seen_directory: Path | None = None
         self._review_is_news = False
         self._methods: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
@@ -121,6 +121,7 @@ class App:
             self._seen_directory = Path(hello.cache_path, "seen")
             self._files.conflicts = Conflicts(Path(hello.state_path, "conflicts"))
             self._reviews.state = Path(hello.state_path)
+            self._rules.directory = Path(hello.state_path, "permissions")
         config = self._config = hello.config
         self._reviews.judging.save = config.fs.write == "save"
         self._rules.configured = config.permissions.rules
@@ -232,7 +233,14 @@ class App:
         self._editor.publish(self._rules.shown(wanted.cwd))
 
     def _forget_rule(self, wanted: StoredRule) -> None:
+        self._tasks.start_soon(_guarded, self._forget, wanted)
+
+    async def _forget(self, wanted: StoredRule) -> None:
+        await self._rules.forget(wanted.cwd, wanted.id)
         self._editor.publish(self._rules.shown(wanted.cwd))
+
+    def _rules_trouble(self, words: str) -> None:
+        self._editor.publish(events.Error(text=words, code="no_rules"))
 
     def _on_review(self) -> None:
         """Of many news at once the sessions tell once."""

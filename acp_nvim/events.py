@@ -11,6 +11,9 @@ import msgspec
 
 from acp_nvim.errors import Severity
 
+Why = Literal["withdrawn", "cancelled", "agent_gone"]
+"""A permission request was cancelled: its agent took it back, the user gave up what it was about, or nobody waits."""
+
 Operation = Literal["modify", "add", "delete", "rename", "mode", "binary"]
 
 
@@ -158,14 +161,14 @@ class Permission(SessionEvent, tag="permission"):
 
 
 class PermissionDone(SessionEvent, tag="permission_done"):
-    """The request was answered or withdrawn; `why` it was cancelled: by the agent, the user, or with the agent."""
+    """The request was answered or withdrawn; `why` it was cancelled, if it was."""
 
     block: int
     id: int
     outcome: Literal["selected", "cancelled"]
     option_id: str | None = None
     name: str | None = None
-    why: Literal["withdrawn", "cancelled", "agent_gone"] | None = None
+    why: Why | None = None
 
 
 class Notice(SessionEvent, tag="notice"):

@@ -44,7 +44,7 @@ TERMINALS: Final = 100
 """Terminals of a session that are kept for its agent; of those that have ended it forgets to release some."""
 
 COMMAND_CHARS: Final = 4 * 1024
-"""Length of a command line that is read for permission rules, in 5 ms, made-up ones in 0.3 s; a longer one asks the user."""
+"""Length of a command line that is read for permission rules, in 5 ms, or 0.3 s if it is malicious; longer ones ask."""
 
 COMMANDS_IN_LINE: Final = 200
 """Simple commands in it, those that others run included."""
@@ -54,6 +54,9 @@ COMMAND_STARTS: Final = 20
 
 COMMAND_DEPTH: Final = 5
 """How deep they are in each other: sudo env sh -c 'xargs rm' is three."""
+
+STORED_RULES: Final = 1000
+"""Answers for good that are kept of a project, the newest: a file of 300 kB."""
 
 TERMINAL_COLUMNS: Final = 120
 """Wide enough that programs cut little off."""

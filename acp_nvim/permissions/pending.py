@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import anyio
 
-from acp_nvim.events import Option
+from acp_nvim.events import Option, Why
 
 
 class PendingPermission:
@@ -19,6 +19,7 @@ class PendingPermission:
         self.tool_call_id = tool_call_id
         self.options = options
         self.chosen: Option | None = None
+        self.why: Why | None = None  # it was cancelled
         self._answered = anyio.Event()
 
     def __repr__(self) -> str:
@@ -39,9 +40,11 @@ class PendingPermission:
         self._answered.set()
         return True
 
-    def cancel(self) -> None:
+    def cancel(self, why: Why = "cancelled") -> None:
         """Answer `cancelled`, unless it is answered."""
-        self._answered.set()
+        if not self.answered:
+            self.why = why
+            self._answered.set()
 
     async def wait(self) -> Option | None:
         """The chosen option; None when it was cancelled."""
@@ -59,10 +62,14 @@ class PendingPermissions:
     def __repr__(self) -> str:
         return f"<PendingPermissions {list(self._waiting.values())}>"
 
+    def new_id(self) -> int:
+        """For a request: unique in this process."""
+        self._last_id += 1
+        return self._last_id
+
     def add(self, session: int, tool_call_id: str, options: list[Option]) -> PendingPermission:
         """A new one, under a new id."""
-        self._last_id += 1
-        pending = PendingPermission(self._last_id, session, tool_call_id, options)
+        pending = PendingPermission(self.new_id(), session, tool_call_id, options)
         self._waiting[pending.id] = pending
         return pending
 
@@ -79,11 +86,11 @@ class PendingPermissions:
         """Those of one session that nobody has answered, oldest first."""
         return [one for one in self._waiting.values() if one.session == session and not one.answered]
 
-    def cancel_where(self, condition: Callable[[PendingPermission], bool]) -> None:
+    def cancel_where(self, condition: Callable[[PendingPermission], bool], why: Why = "cancelled") -> None:
         """Answer `cancelled` to all that meet the condition."""
         for pending in list(self):
             if condition(pending):
-                pending.cancel()
+                pending.cancel(why)
 
     def __iter__(self) -> Iterator[PendingPermission]:
         return iter(list(self._waiting.values()))

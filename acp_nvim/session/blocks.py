@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from acp_nvim import events
 from acp_nvim.errors import Severity
+from acp_nvim.permission_events import PermissionAuto
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.terminal import Terminal
 from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall, ToolCallPatch
@@ -76,6 +77,13 @@ class RequestBlock:
         self.done: events.PermissionDone | None = None
 
 
+class AutoBlock:
+    """A permission request that a rule has answered."""
+
+    def __init__(self, shown: PermissionAuto) -> None:
+        self.shown = shown
+
+
 class SummaryBlock:
     """The files that a turn has changed."""
 
@@ -83,4 +91,4 @@ class SummaryBlock:
         self.shown = shown
 
 
-Block = MessageBlock | CallBlock | PlanBlock | NoticeBlock | RequestBlock | SummaryBlock
+Block = MessageBlock | CallBlock | PlanBlock | NoticeBlock | RequestBlock | AutoBlock | SummaryBlock

@@ -1,4 +1,4 @@
-"""Whether an agent may run a command in a terminal: the user is asked, unless the agent has just asked for it."""
+"""Whether an agent may run a command in a terminal: the user or a rule says so, or the agent has just asked for it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 
 from acp_nvim import events
 from acp_nvim.protocol.answers import CommandToRun
+from acp_nvim.session.asked_for import of_terminal
 from acp_nvim.session.granted_commands import GrantedCommands
 from acp_nvim.session.session_answers import SessionAnswers
 from acp_nvim.terminals.command_line import in_words
@@ -36,10 +37,15 @@ class CommandPermissions:
     def decide(self, wanted: CommandToRun, cwd: str) -> Awaitable[bool]:
         """Whether it may run in `cwd`, to come. If the user has to be asked, the question is shown now."""
         granted = self._granted.take(wanted, cwd)
-        if self.mode == "allow" or (granted and self.mode != "ask"):
+        if granted and self.mode == "ask_unless_asked":
+            return _yes()
+        automatic = self._answers.automatic
+        allows = self.mode == "allow"
+        answer = automatic.say(of_terminal(wanted, cwd, automatic.where), "allow" if allows else "ask")
+        if answer.action == "allow" and answer.rule is None:
             return _yes()
         which = ("terminal", wanted.command, *wanted.args, cwd, *sorted(wanted.env.items()))
-        return self._answers.ask(which, OPTIONS, partial(_view, wanted, cwd))
+        return self._answers.ask(which, OPTIONS, partial(_view, wanted, cwd), answer)
 
 
 async def _yes() -> bool:

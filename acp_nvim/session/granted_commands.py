@@ -119,14 +119,14 @@ def is_same(named: str | Sequence[str], wanted: CommandToRun, cwd: str) -> bool:
     named = named[1:-1] if len(named) > 1 and named[0] == named[-1] == "`" else named
     line = shell_line(wanted.command, wanted.args)
     if line is not None:
-        return named in (line.strip(), _without_cd(line.strip(), cwd))
+        return named in (line.strip(), without_cd(line.strip(), cwd))
     try:
         return shlex.split(named) == [wanted.command, *wanted.args]
     except ValueError:  # a quote without an end
         return False
 
 
-def _without_cd(line: str, cwd: str) -> str:
+def without_cd(line: str, cwd: str) -> str:
     """Some agents begin each line with the directory that the terminal is in anyway."""
     for quoted in (cwd, shlex.quote(cwd), f"'{cwd}'", f'"{cwd}"'):
         line = line.removeprefix(f"cd {quoted} && ")

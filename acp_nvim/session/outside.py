@@ -1,4 +1,4 @@
-"""Files outside of the session's directories: refused, or the user is asked."""
+"""Files outside of the session's directories: refused, or the user or a rule decides."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from acp_nvim import events
+from acp_nvim.session.asked_for import of_file_outside
 from acp_nvim.session.session_answers import SessionAnswers
 from acp_nvim.workspace.refusals import DisallowedError, FileRefusedError, NotAllowedError
 from acp_nvim.workspace.regular_files import in_words, regular_file
@@ -28,6 +29,11 @@ class _Wanted(msgspec.Struct, frozen=True):
     real: str
     access: Access
     refusal: str
+
+    @property
+    def kind(self) -> str:
+        """Of a tool call that does that."""
+        return "read" if self.access == "read" else "edit"
 
     @property
     def which(self) -> tuple[Access, str]:
@@ -66,7 +72,10 @@ class Outside:
         fault = _fault(wanted)
         if fault is not None:
             return _refused(NotAllowedError(f"{wanted.refusal}, and {fault}"))
-        return self._decide(wanted, self._answers.ask(wanted.which, _options(wanted.access), partial(_view, wanted)))
+        automatic = self._answers.automatic
+        answer = automatic.say(of_file_outside(wanted.kind, wanted.real, automatic.where))
+        view = partial(_view, wanted)
+        return self._decide(wanted, self._answers.ask(wanted.which, _options(wanted.access), view, answer))
 
     async def _decide(self, wanted: _Wanted, answer: Awaitable[bool]) -> str:
         if not await answer:
@@ -110,7 +119,7 @@ def _view(wanted: _Wanted, request_id: int) -> events.RequestView:
         id=request_id,
         tool_call_id="",
         title=f"{wanted.access.capitalize()} {wanted.real}, which is outside of the session's directories",
-        kind="read" if wanted.access == "read" else "edit",
+        kind=wanted.kind,
         options=_options(wanted.access),
         content=[],
         locations=[events.Place(wanted.real)],

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from acp_nvim import events
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
+from acp_nvim.permissions.rule_book import Answer
 from acp_nvim.session.narrator import Narrator
 
 
@@ -38,11 +39,17 @@ class PermissionRequests:
         self._on_change()
         return pending
 
+    def answered(self, answer: Answer, option: events.Option, view: Callable[[int], events.RequestView]) -> None:
+        """A rule has answered with that option: it is shown as such, and nobody is asked."""
+        request = view(self._permissions.new_id())
+        self._narrator.publish(self._transcript.answered(request, option, answer.rule or "", answer.source))
+
     async def answer(self, pending: PendingPermission) -> events.Option | None:
         """The chosen option; None when it was cancelled. The request is closed then, and when nobody waits any more."""
         try:
             return await pending.wait()
         finally:
+            pending.cancel("withdrawn")  # unless it is answered
             self._permissions.remove(pending)
             self._close(pending)
 
@@ -55,6 +62,7 @@ class PermissionRequests:
             outcome="selected" if chosen else "cancelled",
             option_id=chosen.option_id if chosen else None,
             name=chosen.name if chosen else None,
+            why=pending.why,
         )
         self._narrator.publish(self._transcript.request_done(done))
         self._on_change()

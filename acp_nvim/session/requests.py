@@ -15,6 +15,8 @@ from acp_nvim.protocol.answers import CommandToRun, FileToRead, FileToWrite, Per
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
+from acp_nvim.session.asked_for import Asking, Where, of_permission
+from acp_nvim.session.automatic import Automatic, option_for, with_ours
 from acp_nvim.session.command_permissions import CommandPermissions
 from acp_nvim.session.files import AgentFiles
 from acp_nvim.session.granted_commands import GrantedCommands, Seen
@@ -48,7 +50,9 @@ class AgentRequests:
         self._narrator = narrator
         self._transcript = narrator.transcript
         self.previews = Previews(narrator, shared.reviews.files, roots, shared.reviews.tasks)
-        answers = SessionAnswers(self.permissions)
+        where = Where(changes.log.agent, narrator.cwd, roots)
+        self._automatic = Automatic(shared.rules, self.permissions, where, shared.reviews.tasks)
+        answers = SessionAnswers(self.permissions, self._automatic)
         self.files = AgentFiles(narrator, shared.reviews, roots, seen, Outside(roots, answers), changes.log)
         self._granted = GrantedCommands(narrator.transcript, roots.directories[0])
         commands = CommandPermissions(self._granted, answers)
@@ -76,19 +80,40 @@ class AgentRequests:
         if asked.patch is not None:
             self._narrator.update(ToolCallChanged(asked.patch))
         seen = self._granted.seen(asked)
+        asking = self._asking(asked)
         if seen.hidden is not None:
             asked = msgspec.structs.replace(asked, command=seen.hidden.line, cwd=seen.hidden.cwd)
-        pending = self._ask(asked)
-        self.previews.begin(pending)
-        return self._decide(pending, seen)
-
-    def _ask(self, asked: PermissionAsked) -> PendingPermission:
         options = [events.Option(one.option_id, one.name, one.kind) for one in asked.options]
-        tool_call_id = asked.tool_call_id or ""
-        call = self._transcript.find_call(tool_call_id)
-        return self.permissions.ask(tool_call_id, options, lambda new: views.request_view(new, asked, options, call))
+        answer = self._automatic.say(asking)
+        chosen = self._automatic.choose(answer, options, self._view(asked, options))
+        if chosen is not None:
+            return self._by_rule(chosen, seen)
+        if answer.rule is None:
+            options = with_ours(options, asking)
+        pending = self.permissions.ask(seen.tool_call_id, options, self._view(asked, options))
+        self.previews.begin(pending)
+        return self._decide(pending, seen, asking)
 
-    async def _decide(self, pending: PendingPermission, seen: Seen) -> RequestPermissionResponse:
+    def _asking(self, asked: PermissionAsked) -> Asking:
+        call = self._transcript.call(asked.tool_call_id or "")
+        return of_permission(asked, call, self._transcript.diffs(asked.tool_call_id or ""), self._automatic.where)
+
+    def _view(self, asked: PermissionAsked, options: list[events.Option]) -> Callable[[int], events.RequestView]:
+        call = self._transcript.find_call(asked.tool_call_id or "")
+        return lambda new: views.request_view(new, asked, options, call)
+
+    def _by_rule(self, chosen: events.Option, seen: Seen) -> Awaitable[RequestPermissionResponse]:
+        """What only words say nobody has read: a terminal for that is asked for."""
+        self._take(chosen, seen, "allow_once" if seen.named else None)
+        return _selected(chosen.option_id)
+
+    def _take(self, chosen: events.Option, seen: Seen, granted: str | None) -> None:
+        if chosen.kind.startswith("reject"):
+            self.rejected.add(seen.tool_call_id)
+        elif chosen.kind.startswith("allow") and granted is not None:
+            self._granted.grant(seen, granted)
+
+    async def _decide(self, pending: PendingPermission, seen: Seen, asking: Asking) -> RequestPermissionResponse:
         try:
             chosen = await self.permissions.answer(pending)
         except anyio.get_cancelled_exc_class():
@@ -97,8 +122,14 @@ class AgentRequests:
             self.previews.end(pending)
         if chosen is None:
             return RequestPermissionResponse(outcome=CancelledPermissionOutcome())
-        if chosen.kind.startswith("reject"):
-            self.rejected.add(pending.tool_call_id)
-        elif chosen.kind.startswith("allow"):
-            self._granted.grant(seen, chosen.kind)
-        return RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id=chosen.option_id))
+        self._take(chosen, seen, chosen.kind)
+        if chosen.ours:
+            self._automatic.remember(chosen, asking)
+            once = option_for("allow" if chosen.kind == "allow_always" else "reject", pending.options)
+            assert once is not None  # else ours would not have been offered
+            chosen = once
+        return await _selected(chosen.option_id)
+
+
+async def _selected(option_id: str) -> RequestPermissionResponse:
+    return RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id=option_id))

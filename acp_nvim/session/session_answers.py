@@ -6,13 +6,16 @@ from collections.abc import Awaitable, Callable, Hashable, Sequence
 
 from acp_nvim import events
 from acp_nvim.permissions.pending import PendingPermission
+from acp_nvim.permissions.rule_book import Answer
+from acp_nvim.session.automatic import Automatic
 from acp_nvim.session.permission_requests import PermissionRequests
 
 
 class SessionAnswers:
     """What the user has said to such questions; `which` says what one is about: equal ones have one answer."""
 
-    def __init__(self, requests: PermissionRequests) -> None:
+    def __init__(self, requests: PermissionRequests, automatic: Automatic) -> None:
+        self.automatic = automatic
         self._requests = requests
         self._waiting: list[tuple[Hashable, PendingPermission]] = []
         self._remembered: dict[Hashable, bool] = {}
@@ -21,9 +24,16 @@ class SessionAnswers:
         return f"<SessionAnswers {len(self._waiting)} waiting, {len(self._remembered)} remembered>"
 
     def ask(
-        self, which: Hashable, options: Sequence[events.Option], view: Callable[[int], events.RequestView]
+        self,
+        which: Hashable,
+        options: Sequence[events.Option],
+        view: Callable[[int], events.RequestView],
+        answer: Answer,
     ) -> Awaitable[bool]:
-        """Whether the user allows it, to come. If there is no answer yet, the question is shown now."""
+        """Whether the rules or the user allow it, to come. If there is no `answer` yet, the question is shown now."""
+        by_rule = self.automatic.choose(answer, options, view)
+        if by_rule is not None:
+            return _settled(by_rule.kind.startswith("allow"))
         remembered = self._remembered.get(which)
         if remembered is not None:
             return _settled(remembered)

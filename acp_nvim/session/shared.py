@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.editor import Editor
 from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.peers import Peers
 
@@ -21,3 +22,4 @@ class Shared:
     peers: Peers
     permissions: PendingPermissions
     reviews: Reviews
+    rules: RuleBook

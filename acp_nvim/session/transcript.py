@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from acp_nvim import events
 from acp_nvim.errors import Severity
+from acp_nvim.permission_events import PermissionAuto, Source
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall
 from acp_nvim.protocol.updates import (
@@ -22,7 +23,16 @@ from acp_nvim.protocol.updates import (
 )
 from acp_nvim.review_events import FileView, Summary
 from acp_nvim.session import views
-from acp_nvim.session.blocks import Block, CallBlock, MessageBlock, NoticeBlock, PlanBlock, RequestBlock, SummaryBlock
+from acp_nvim.session.blocks import (
+    AutoBlock,
+    Block,
+    CallBlock,
+    MessageBlock,
+    NoticeBlock,
+    PlanBlock,
+    RequestBlock,
+    SummaryBlock,
+)
 from acp_nvim.session.known_terminals import KnownTerminals
 from acp_nvim.terminal_events import TerminalOutput
 
@@ -146,6 +156,23 @@ class Transcript:
         block.done = done
         return done
 
+    def answered(
+        self, request: events.RequestView, option: events.Option, rule: str, source: Source
+    ) -> PermissionAuto:
+        """A permission request that a rule has answered."""
+        shown = PermissionAuto(
+            session=self.session,
+            block=len(self._blocks) + 1,
+            request=request,
+            option_id=option.option_id,
+            name=option.name,
+            kind=option.kind,
+            rule=rule,
+            source=source,
+        )
+        self._add(AutoBlock(shown))
+        return shown
+
     def find_call(self, tool_call_id: str) -> events.CallView | None:
         """A tool call as it is shown, if there is one of that id."""
         number = self._calls.get(tool_call_id)
@@ -200,7 +227,7 @@ class Transcript:
                 yield events.Append(session=self.session, block=number, kind=block.role, text=text)
             case CallBlock():
                 yield self._call_event(number)
-            case PlanBlock() | SummaryBlock():
+            case PlanBlock() | AutoBlock() | SummaryBlock():
                 yield block.shown
             case NoticeBlock():
                 yield events.Notice(session=self.session, block=number, level=block.level, text=block.text)

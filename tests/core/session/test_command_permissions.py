@@ -8,13 +8,9 @@ from typing import Any
 import pytest
 
 from acp_nvim import events
-from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.protocol.answers import CommandToRun
 from acp_nvim.session import command_permissions
 from acp_nvim.session.granted_commands import NamedCommand, is_same, named_command
-from acp_nvim.session.narrator import Narrator
-from acp_nvim.session.permission_requests import PermissionRequests
-from acp_nvim.session.session_answers import SessionAnswers
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -349,5 +345,13 @@ def test_whether_a_command_is_the_one_that_was_seen(named: Any, wanted: CommandT
 
 
 async def test_reprs_say_how_it_stands(host: Host) -> None:
-    requests = PermissionRequests(Narrator(1, "/p", host.editor, lambda: None), PendingPermissions(), lambda: None)
-    assert repr(SessionAnswers(requests)) == "<SessionAnswers 0 waiting, 0 remembered>"
+    host.script(AGENT)
+    host.open()
+    requests = host.app._sessions[1].requests
+    assert (
+        repr(requests.terminals.permissions)
+        == "<CommandPermissions ask_unless_asked <GrantedCommands 0 once, 0 always>>"
+    )
+    answers = requests.terminals.permissions._answers
+    assert repr(answers) == "<SessionAnswers 0 waiting, 0 remembered>"
+    assert repr(answers.automatic) == "<Automatic answers for it>"

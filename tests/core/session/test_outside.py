@@ -11,12 +11,6 @@ from typing import Any
 import pytest
 
 from acp_nvim import events
-from acp_nvim.permissions.pending import PendingPermissions
-from acp_nvim.session.narrator import Narrator
-from acp_nvim.session.outside import Outside
-from acp_nvim.session.permission_requests import PermissionRequests
-from acp_nvim.session.session_answers import SessionAnswers
-from acp_nvim.workspace.roots import Roots
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -423,7 +417,8 @@ async def test_the_setting_counts_for_sessions_that_are_open(host: Host, secret:
 
 
 async def test_repr_shows_whether_it_asks(host: Host) -> None:
-    narrator = Narrator(1, "/p", host.editor, lambda: None)
-    requests = PermissionRequests(narrator, PendingPermissions(), lambda: None)
-    assert repr(Outside(Roots(["/p"]), SessionAnswers(requests))) == "<Outside of <Roots ['/p']> asks=False>"
-    assert repr(requests) == "<PermissionRequests of 1 refusing=False>"
+    host.script(AGENT)
+    host.open()
+    outside = host.app._sessions[1].requests.files.outside
+    assert repr(outside) == f"<Outside of <Roots ['{host.cwd}']> asks=False>"
+    assert repr(host.app._sessions[1].requests.permissions) == "<PermissionRequests of 1 refusing=False>"

@@ -1,0 +1,223 @@
+"""What a request is about, for rules: the command that would run, the files that it names; never its title."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from acp_nvim.permissions.rules import Wanted
+from acp_nvim.permissions.shell_line import ShellLine, read_line, read_words
+from acp_nvim.permissions.stored import Subject
+from acp_nvim.protocol.answers import CommandToRun, PermissionAsked
+from acp_nvim.protocol.diff import Diff
+from acp_nvim.protocol.tool_call import ToolCall
+from acp_nvim.session.granted_commands import without_cd
+from acp_nvim.terminals.command_line import ENVIRONMENT, command_to_run
+from acp_nvim.workspace.roots import Roots
+
+RUNS: Final = frozenset({"execute", "other"})
+"""Known kinds of tool calls of which `command` may be a command; other tools mean other things by it."""
+
+NO_CHANGE: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"})
+OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
+"""Kinds that say what is done to files, so that an answer may count for the next time."""
+
+_SHELLS = frozenset(
+    f"{folder}{name}" for folder in ("", "/bin/", "/usr/bin/") for name in ("sh", "bash", "dash", "zsh", "ksh")
+)
+_PATH_NAMES = re.compile(r"(?:^|_)(?:file|path|filename|filepath|dir|directory|folder|uri)s?$")
+_TWO_PATHS = frozenset({"source", "destination", "src", "dst", "dest", "target", "from", "to"})
+_HARMLESS_NAMES = frozenset(
+    {"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM", "COLUMNS", "LINES", "CI", "TZ"}
+    | {"GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "LANG", "LC_ALL", "PYTHONUNBUFFERED", "CLAUDECODE"}
+)
+_HARMLESS_VALUE = re.compile(r"[\w.:-]*", re.ASCII)
+_DEPTH = 5
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A command as it would be run: a line for a shell, or the words of a program. `text` is what a user would type."""
+
+    text: str
+    read: ShellLine
+
+
+class Where(msgspec.Struct, frozen=True):
+    """A session: its agent, its directory as the user calls it, its directories as they are."""
+
+    agent: str
+    cwd: str
+    roots: Roots
+
+    def real(self, path: str) -> str | None:
+        """The real path of what an agent calls so; None for what is no path."""
+        try:
+            parts = urlsplit(path) if path.startswith("file:") else None
+            text = unquote(parts.path) if parts else os.path.expanduser(path)
+            return os.path.realpath(os.path.join(self.cwd, text)) if text else None
+        except ValueError:
+            return None
+
+    def has(self, path: str) -> bool:
+        """Whether it is in one of the session's directories."""
+        real = self.real(path)
+        return real is not None and self.roots.contains(real)
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """For rules, and for what the user answers for good (None: there is nothing that could be known again)."""
+
+    wanted: Wanted
+    about: Subject | None
+
+
+def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence[Diff], where: Where) -> Asking:
+    """`diffs` are all that the tool call has shown."""
+    kind = "execute" if asked.command is not None else call.kind if call else "other"
+    raw = call.raw_input if call else None
+    commands = _commands(raw, where) if kind in RUNS or kind not in NO_CHANGE | OF_FILES else []
+    cwds = [asked.cwd, *(_texts(raw, ("cwd", "workdir")) if commands else ())]
+    if asked.command is not None:
+        commands = [_line(asked.command, where.cwd), *commands]
+    changes = [change for diff in diffs for change in diff.changes]
+    strange = (
+        asked.subject is not None
+        or len({one.text for one in commands}) > 1
+        or any(cwd is not None and not where.has(cwd) for cwd in cwds)
+        or (bool(changes) and kind in NO_CHANGE)
+        or (isinstance(raw, dict) and bool(commands) and not _harmless(raw.get("env") or {}))
+    )
+    named = [name for change in changes for name in (change.path, change.old_path) if name is not None]
+    unread = any(change.operation == "patch" for change in changes)
+    if call is not None and (not commands or changes):
+        named += [*(one.path for one in call.locations), *_named_paths(raw)]
+    paths: list[str | None] = [where.real(path) for path in dict.fromkeys(named)]
+    command = commands[0] if commands else None
+    wanted = Wanted(
+        agent=where.agent,
+        kind=kind,
+        roots=where.roots.directories,
+        paths=[*paths, None] if unread else paths,
+        command=command.read if command else None,
+        strange=strange,
+    )
+    return Asking(wanted, None if strange else _subject(wanted, command, next(filter(None, cwds), None), where))
+
+
+def _subject(wanted: Wanted, command: Named | None, cwd: str | None, where: Where) -> Subject | None:
+    """Just this command there; or just these files, if all are known and the kind says what is done to them."""
+    paths = tuple(sorted({path for path in wanted.paths if path is not None}))
+    if None in wanted.paths or (command is None and (not paths or wanted.kind not in OF_FILES)):
+        return None
+    place = where.real(cwd or where.cwd) if command else None
+    text = command.text if command else None
+    return Subject(agent=where.agent, kind=wanted.kind, command=text, cwd=place, paths=paths)
+
+
+def of_terminal(wanted: CommandToRun, cwd: str, where: Where) -> Asking:
+    """A command in a terminal that the agent wants in `cwd`, a real path."""
+    run = command_to_run(wanted.command, wanted.args, cwd, {})
+    if wanted.args:
+        command = _words([wanted.command, *wanted.args], cwd)
+    elif list(run.argv) == [wanted.command]:
+        command = Named(shlex.quote(wanted.command), read_words([wanted.command]))
+    else:
+        command = _line(wanted.command, cwd)
+    strange = not _harmless(wanted.env)
+    asked = Wanted(
+        agent=where.agent, kind="execute", roots=where.roots.directories, command=command.read, strange=strange
+    )
+    about = Subject(agent=where.agent, kind="execute", command=command.text, cwd=cwd)
+    return Asking(asked, None if strange else about)
+
+
+def of_file_outside(kind: str, path: str, where: Where) -> Asking:
+    """A file (a real path) that is in none of the session's directories."""
+    wanted = Wanted(agent=where.agent, kind=kind, roots=where.roots.directories, paths=[path], outside=True)
+    return Asking(wanted, Subject(agent=where.agent, kind=kind, paths=(path,)))
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
+def _commands(raw: Any, where: Where) -> list[Named]:
+    """Those that the input of a tool call names."""
+    if not isinstance(raw, dict):
+        return []
+    found = [raw[name] for name in ("command", "cmd") if raw.get(name)]
+    args = raw.get("args")
+    if isinstance(args, list) and args:
+        found = [[*(one if isinstance(one, list) else [one]), *args] for one in found]
+    cwd = next(iter(_texts(raw, ("cwd", "workdir"))), None) or where.cwd
+    return [_line(one, cwd) if isinstance(one, str) else _words(one, cwd) for one in found]
+
+
+def _line(line: str, cwd: str) -> Named:
+    text = without_cd(line.strip(), cwd)
+    return Named(text, read_line(text))
+
+
+def _words(words: Any, cwd: str) -> Named:
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return Named(repr(words), read_line("\0"))
+    if len(words) == 3 and words[0] in _SHELLS and words[1] in ("-c", "-lc", "-cl"):
+        return _line(words[2], cwd)
+    return Named(shlex.join(words), read_words(words))
+
+
+def _harmless(env: Any) -> bool:
+    """Whether these variables change nothing but looks."""
+    if not isinstance(env, Mapping):
+        return False
+    return all(_is_harmless(name, value) for name, value in env.items())
+
+
+def _is_harmless(name: Any, value: Any) -> bool:
+    if not isinstance(value, str) or not isinstance(name, str):
+        return False
+    if name == "SHELL":
+        return value in _SHELLS
+    return ENVIRONMENT.get(name) == value or (name in _HARMLESS_NAMES and bool(_HARMLESS_VALUE.fullmatch(value)))
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _texts(raw: Any, names: Iterable[str]) -> list[str]:
+    values = [raw.get(name) for name in names] if isinstance(raw, dict) else []
+    return [value for value in values if isinstance(value, str) and value]
+
+
+def _named_paths(raw: Any, depth: int = 0) -> Iterator[str]:
+    """The paths in the input of a tool call, by the names of its members; some have them as names."""
+    if depth > _DEPTH:
+        yield ""  # which is no path: nobody knows what else there is
+    elif isinstance(raw, list):
+        for one in raw:
+            yield from _named_paths(one, depth + 1)
+    elif isinstance(raw, dict):
+        for name, value in raw.items():
+            if isinstance(name, str) and os.path.isabs(name):
+                yield name
+            yield from _values(name, value)
+            yield from _named_paths(value, depth + 1)
+
+
+def _values(name: Any, value: Any) -> Iterator[str]:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(name)).lower()
+    values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    for one in values:
+        if isinstance(one, str) and one and _is_path(words, one):
+            yield one
+
+
+def _is_path(name: str, value: str) -> bool:
+    if "://" in value and not value.startswith("file:"):
+        return False
+    return bool(_PATH_NAMES.search(name)) or (name in _TWO_PATHS and os.sep in value)
