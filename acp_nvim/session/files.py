@@ -17,6 +17,7 @@ from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
+from acp_nvim.session.whereabouts import Whereabouts, first_change
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import Followed
@@ -56,6 +57,7 @@ class AgentFiles:
         self._files = reviews.files
         self._turn = turn
         self._seen = seen
+        self._whereabouts = Whereabouts(narrator, reviews, roots)
         self._own: dict[str, str] = {}  # the stamps that the files had when the agent was done with them
         narrator.on_wrote = self.wrote
 
@@ -105,13 +107,15 @@ class AgentFiles:
 
     async def _read(self, wanted: FileToRead, real_path: Awaitable[str]) -> dict[str, Any]:
         try:
-            text = await read_text_file(self._files, self._seen, await real_path, wanted.line, wanted.limit)
+            path = await real_path
+            text = await read_text_file(self._files, self._seen, path, wanted.line, wanted.limit)
         except NoSuchFileError as error:
             if "missing_file_reads_empty" in self.quirks:
                 return {"content": ""}
             raise RpcError(RESOURCE_NOT_FOUND, str(error), {"uri": wanted.path}) from error
         except FileRefusedError as error:
             raise _refusal("fs/read_text_file", error) from error
+        self._whereabouts.at(path, wanted.line)
         return {"content": text}
 
     async def _write(self, wanted: FileToWrite, real_path: Awaitable[str]) -> dict[str, Any]:
@@ -126,6 +130,7 @@ class AgentFiles:
             if not isinstance(error, DisallowedError):
                 self._tell("warn", _what_failed(self._name(wanted.path), error))
             raise _refusal("fs/write_text_file", error) from error
+        self._whereabouts.at(path, first_change(written.before, written.after))
         if written.how == "merged":
             words = f"What the agent wrote into {self._name(path)} was merged with edits that it had not seen."
             self._tell("info", words)

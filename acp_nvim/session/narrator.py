@@ -89,6 +89,8 @@ class Narrator:
             case updates.ToolCallContentAdded():
                 self.transcript.add_content(update)
                 self.on_call(update.tool_call_id)
+                added = ToolCallPatch(tool_call_id=update.tool_call_id, content=[update.item])
+                self.on_work(ToolCall(tool_call_id=update.tool_call_id, content=[update.item]), added)
             case updates.TerminalChanged() | updates.TerminalPrinted():
                 self._terminal(self.transcript.terminal(update))
             case updates.PlanReplaced():

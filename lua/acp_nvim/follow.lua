@@ -23,6 +23,8 @@ local paused = false
 local news = {}
 ---@type table<integer, acp.Event> where the agents were last, while their turns run
 local last = {}
+---@type table<integer, true> sessions with a turn that runs
+local running = {}
 ---@type acp.Event? that waits to be shown in the window
 local waiting
 ---@type uv.uv_timer_t running while nothing more may be shown
@@ -86,7 +88,7 @@ end
 local function place(location)
   news[location.session] = nil
   last[location.session] = location
-  sign.set(location.session, location)
+  sign.set(location.session, location, not running[location.session])
   local current = sessions.current()
   if current and current.key == location.session then
     waiting = location -- several agents at once: that one whom the user talks to
@@ -114,7 +116,7 @@ end
 
 ---@param key integer of the session
 function M.turn_began(key)
-  news[key], last[key] = nil, nil
+  news[key], last[key], running[key] = nil, nil, true
   sign.clear(key)
   if config.get().follow.resume == "turn" then
     paused = false
@@ -127,7 +129,7 @@ function M.turn_ended(key)
     place(news[key])
     try()
   end
-  last[key] = nil
+  last[key], running[key] = nil, nil
   sign.over(key)
   window.show(nil)
 end

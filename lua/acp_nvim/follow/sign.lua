@@ -79,14 +79,15 @@ end
 
 ---@param key integer of the session
 ---@param location acp.Location
-function M.set(key, location)
+---@param is_over boolean no turn runs
+function M.set(key, location, is_over)
   local path = lookup.real(location.path)
   local before = places[key]
   if before and before.path == path and not location.line then
     return -- it is in that file, as was known
   end
   remove(key)
-  places[key] = { path = path, line = location.line }
+  places[key] = { path = path, line = location.line, is_over = is_over }
   for _, bufnr in ipairs(location.line and lookup.file_buffers() or {}) do
     if lookup.real_path(bufnr) == path then
       draw(bufnr, key, location.line - 1)

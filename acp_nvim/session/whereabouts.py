@@ -1,0 +1,140 @@
+"""Tells the editor where the agent of one session is: a file and a line, as far as what it does shows."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+import anyio
+import anyio.to_thread
+
+from acp_nvim import events
+from acp_nvim.limits import LOCATION_SECONDS
+from acp_nvim.protocol.diff import Diff, FileChange, Piece
+from acp_nvim.protocol.tool_call import Item, ToolCall, ToolCallPatch
+from acp_nvim.review.locate import locate
+from acp_nvim.review.reviews import Reviews
+from acp_nvim.session import views
+from acp_nvim.session.narrator import CHANGES_WHAT_IT_NAMES, Narrator
+from acp_nvim.workspace import disk
+from acp_nvim.workspace.difference import common_head
+from acp_nvim.workspace.refusals import FileRefusedError
+from acp_nvim.workspace.roots import Roots
+
+
+class Whereabouts:
+    """Of many places in a row the first is told at once, then the last one every `LOCATION_SECONDS`."""
+
+    def __init__(self, narrator: Narrator, reviews: Reviews, roots: Roots) -> None:
+        self._narrator = narrator
+        self._session = narrator.transcript.session
+        self._reviews = reviews
+        self._roots = roots
+        self._next: events.Location | None = None
+        self._resting = False
+        self._looked_for: tuple[str, FileChange] | None = None
+        self._looking = False
+        self._count = 0
+        narrator.on_work, narrator.on_turn_end = self.works, self.flush
+
+    def __repr__(self) -> str:
+        return f"<Whereabouts of {self._session}: {self._count} places>"
+
+    def at(self, path: str, line: int | None = None) -> None:
+        """The agent is at that line (1-based) of that file (absolute path)."""
+        self._count += 1
+        self._looked_for = None
+        self._next = events.Location(session=self._session, path=path, line=line or None)
+        if not self._resting:
+            self._resting = True
+            self.flush()
+            self._reviews.spawn(self._rest)
+
+    def works(self, call: ToolCall, patch: ToolCallPatch) -> None:
+        """A tool call is different now: where it says to be, else where it changes something."""
+        places = views.places(call.locations) if patch.locations else []
+        change = _last_change(call.content if patch.content or _has_edited(call, patch) else [])
+        if places and places[-1].line is not None:
+            self.at(self._absolute(places[-1].path), places[-1].line)
+        elif change is not None and (not places or self._absolute(places[-1].path) == self._absolute(change.path)):
+            self.changes(change)
+        elif places:
+            self.at(self._absolute(places[-1].path))
+
+    def changes(self, change: FileChange) -> None:
+        """The agent changes a file, or has changed it: at its first line that becomes another one."""
+        path = self._absolute(change.path)
+        piece = change.pieces[0] if change.pieces else None
+        if piece is None or piece.old_text is None:
+            self.at(path, 1 if change.operation == "add" else None)
+        elif piece.line is not None:
+            self.at(path, piece.line + _same_lines(piece))
+        else:
+            self._looked_for = path, change
+            if not self._looking:
+                self._looking = True
+                self._reviews.spawn(self._look)
+
+    def flush(self) -> None:
+        """Whatever is known is told."""
+        if self._next is not None:
+            self._narrator.publish(self._next)
+            self._next = None
+
+    async def _rest(self) -> None:
+        try:
+            await anyio.sleep(LOCATION_SECONDS)
+            while self._next is not None:
+                self.flush()
+                await anyio.sleep(LOCATION_SECONDS)
+        finally:
+            self._resting = False
+
+    async def _look(self) -> None:
+        """Find the last change in its file; who is elsewhere meanwhile is not taken back."""
+        try:
+            while self._looked_for is not None:
+                path, change = wanted = self._looked_for
+                line = await self._line(path, change)
+                if self._looked_for is wanted:
+                    self.at(path, line)
+                await anyio.sleep(LOCATION_SECONDS)  # to ask the editor more often is no use
+        finally:
+            self._looking = False
+            self._looked_for = None
+
+    async def _line(self, path: str, change: FileChange) -> int | None:
+        try:
+            real = self._roots.resolve(path)
+            async with self._reviews.files.alone(real):
+                buffer = await self._reviews.files.read(real)
+            text = (await disk.read(real)).text if buffer is None else buffer.text
+        except (FileRefusedError, OSError):
+            return None
+        found = await anyio.to_thread.run_sync(partial(locate, text, change))
+        return found[0].first + 1 if found else None
+
+    def _absolute(self, path: str) -> str:
+        return os.path.join(self._narrator.cwd, path)  # which leaves an absolute one as it is
+
+
+def first_change(before: str | None, after: str) -> int:
+    """The first line, 1-based, in which two texts differ; of the same ones: the first."""
+    if before is None or before == after:
+        return 1
+    return after.count("\n", 0, common_head(before, after)) + 1
+
+
+def _has_edited(call: ToolCall, patch: ToolCallPatch) -> bool:
+    """It says that it is done with what it was to change."""
+    return bool(patch.status) and call.status == "completed" and call.kind in CHANGES_WHAT_IT_NAMES
+
+
+def _last_change(content: list[Item]) -> FileChange | None:
+    changes = [one for item in content if isinstance(item, Diff) for one in item.changes if one.operation != "patch"]
+    return changes[-1] if changes else None
+
+
+def _same_lines(piece: Piece) -> int:
+    """Lines at the beginning of a piece that stay as they are."""
+    return piece.new_text.count("\n", 0, common_head(piece.old_text or "", piece.new_text))
