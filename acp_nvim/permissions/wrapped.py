@@ -53,7 +53,7 @@ def wrapped(words: Sequence[Word]) -> Wrapped:
     if program in SHELLS or program == "su":
         return Wrapped(lines=_of_shell(more))
     if program == "eval":
-        return Wrapped(lines=(_joined(more),))
+        return Wrapped((tuple(more),), (_joined(more),))
     if program == "trap":
         return Wrapped(lines=tuple(more[:1]))
     if program in _FINDERS:
