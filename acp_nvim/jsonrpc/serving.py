@@ -21,17 +21,17 @@ class Serving:
 
     def __init__(self, odd: Callable[[str], None]) -> None:
         self._odd = odd
-        self._scopes: dict[bytes, anyio.CancelScope] = {}
+        self._scopes: dict[bytes, list[anyio.CancelScope]] = {}  # peers may use an id twice
 
     def __len__(self) -> int:
-        return len(self._scopes)
+        return sum(map(len, self._scopes.values()))
 
     def start(
         self, tasks: anyio.abc.TaskGroup, request_id: msgspec.Raw, serve: Callable[[], Awaitable[Any]], reply: Reply
     ) -> None:
         """Call `serve` now and await what it returns in `tasks`. Both may raise: the answer is an error then."""
         kept, scope = request_id.copy(), anyio.CancelScope()
-        self._scopes[bytes(kept)] = scope
+        self._scopes.setdefault(bytes(kept), []).append(scope)
         try:
             work = serve()
         except Exception as error:  # whatever it is, the peer gets an answer
@@ -39,14 +39,13 @@ class Serving:
         tasks.start_soon(self._answer, kept, scope, work, reply)
 
     def cancel(self, params: msgspec.Raw) -> None:
-        """`$/cancel_request`; of a request that was answered, or never made, it does nothing."""
+        """`$/cancel_request`, of all requests with that id; if they were answered, or never made, it does nothing."""
         try:
             request_id = msgspec.json.decode(params, type=dict[str, msgspec.Raw])["requestId"]
         except (msgspec.DecodeError, RecursionError, KeyError):
             self._odd("$/cancel_request without a requestId")
             return
-        scope = self._scopes.get(bytes(request_id))
-        if scope is not None:
+        for scope in self._scopes.get(bytes(request_id), ()):
             scope.cancel()
 
     async def _answer(
@@ -57,10 +56,15 @@ class Serving:
             with scope:
                 answer = await self._outcome(request_id, work)
         finally:  # also when something other than the peer cancelled the work
-            if self._scopes.get(bytes(request_id)) is scope:
-                del self._scopes[bytes(request_id)]
+            self._forget(bytes(request_id), scope)
             cancelled = RpcError(messages.REQUEST_CANCELLED, "cancelled by $/cancel_request")
             reply(answer or messages.encode_error(request_id, cancelled))
+
+    def _forget(self, request_id: bytes, scope: anyio.CancelScope) -> None:
+        others = self._scopes[request_id]
+        others.remove(scope)
+        if not others:
+            del self._scopes[request_id]
 
     async def _outcome(self, request_id: msgspec.Raw, work: Awaitable[Any]) -> bytes:
         try:

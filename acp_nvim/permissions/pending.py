@@ -21,6 +21,7 @@ class PendingPermission:
         self.chosen: Option | None = None
         self.why: Why | None = None  # it was cancelled
         self._answered = anyio.Event()
+        self._taken = False
 
     def __repr__(self) -> str:
         state = "waiting" if not self.answered else repr(self.chosen)
@@ -41,14 +42,15 @@ class PendingPermission:
         return True
 
     def cancel(self, why: Why = "cancelled") -> None:
-        """Answer `cancelled`, unless it is answered."""
-        if not self.answered:
-            self.why = why
+        """Answer `cancelled`; what was chosen a moment ago counts only if it was taken already."""
+        if not (self._taken or (self.answered and self.chosen is None)):
+            self.chosen, self.why = None, why
             self._answered.set()
 
     async def wait(self) -> Option | None:
         """The chosen option; None when it was cancelled."""
         await self._answered.wait()
+        self._taken = True
         return self.chosen
 
 

@@ -1,6 +1,8 @@
-"""Ends the guard of a host that lives inside a test."""
+"""Ends what a host inside a test has besides its tasks: its guard, and its log."""
 
 from __future__ import annotations
+
+import logging
 
 from acp_nvim.process.guarding import Guard
 
@@ -12,3 +14,12 @@ def close_guard(guard: Guard) -> None:
         assert process.stdin is not None
         process.stdin.close()
         process.wait(20)
+
+
+def close_log() -> None:
+    """The log file, if there is one."""
+    logger = logging.getLogger("acp_nvim")
+    for handler in list(logger.handlers):
+        logger.removeHandler(handler)
+        handler.close()
+    logger.propagate = True

@@ -168,6 +168,21 @@ async def test_a_cancelled_call_tells_the_peer_and_its_late_answer_is_odd() -> N
         assert len(peer.handler.oddities) == 1
 
 
+async def test_a_call_that_is_withdrawn_still_takes_its_answer() -> None:
+    async with connected() as peer, anyio.create_task_group() as tasks:
+        got: list[bytes] = []
+
+        async def call() -> None:
+            got.append(bytes(await peer.connection.request("m", {}, on_call=peer.connection.withdraw)))
+
+        tasks.start_soon(call)
+        await all_done()
+        assert [one["method"] for one in peer.heard] == ["m", "$/cancel_request"]
+        assert peer.heard[1]["params"] == {"requestId": peer.heard[0]["id"]}
+        await peer.say({"id": 0, "result": "partial"})
+        assert got == [b'"partial"']
+
+
 async def test_a_call_that_was_answered_is_not_cancelled_on_the_wire() -> None:
     async with connected() as peer, anyio.create_task_group() as tasks:
 

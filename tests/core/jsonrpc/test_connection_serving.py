@@ -170,6 +170,14 @@ class TestCancelRequest:
             await all_done()
             assert [one["result"] for one in peer.heard] == ["a", "b"]
 
+    async def test_an_id_used_twice_at_once_is_cancelled_twice(self) -> None:
+        async with connected() as peer:
+            peer.handler.answer = wait_for_ever
+            await peer.say(REQUEST, REQUEST)
+            await peer.say({"method": "$/cancel_request", "params": {"requestId": 1}})
+            assert [one["error"]["code"] for one in peer.heard] == [REQUEST_CANCELLED] * 2
+            assert len(peer.connection._intake._serving) == 0
+
 
 async def wait_for_ever(method: str, params: Any) -> Any:
     await anyio.sleep_forever()

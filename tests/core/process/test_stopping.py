@@ -37,17 +37,19 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", 30)
 
 
-async def stop(child: Child) -> None:
-    """Stop it within a limit."""
+async def stop(child: Child) -> list[stopping.Rung]:
+    """Stop it within a limit: what was done."""
+    rungs: list[stopping.Rung] = []
     with anyio.fail_after(20):
-        await child.stop()
+        await child.stop(rungs.append)
+    return rungs
 
 
 @pytest.mark.usefixtures("patient")
 async def test_who_leaves_at_the_end_of_stdin_gets_no_signal(spawn: Spawn, mark: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     child = await spawn(f'trap "echo signalled >> {log}" TERM; echo ready; cat; echo left >> {log}; exit 5')
-    await stop(child)
+    assert await stop(child) == ["end of input"]
     assert child.returncode == 5
     assert log.read_text() == "left\n"
     assert marked(mark) == []
@@ -56,7 +58,7 @@ async def test_who_leaves_at_the_end_of_stdin_gets_no_signal(spawn: Spawn, mark:
 @pytest.mark.usefixtures("impatient")
 async def test_who_ignores_the_end_of_stdin_gets_sigterm(spawn: Spawn, mark: str) -> None:
     child = await spawn("echo ready; exec sleep 1000")
-    await stop(child)
+    assert await stop(child) == ["end of input", "SIGTERM"]
     assert child.returncode == -15
     assert marked(mark) == []
 
@@ -76,7 +78,7 @@ async def test_who_cleans_up_on_sigterm_has_the_time_for_it(
 @pytest.mark.usefixtures("merciless")
 async def test_who_ignores_that_too_is_killed(spawn: Spawn, mark: str) -> None:
     child = await spawn('trap "" TERM; echo ready; while :; do sleep 1000; done')
-    await stop(child)
+    assert await stop(child) == ["end of input", "SIGTERM", "SIGKILL"]
     assert child.returncode == -9
     assert marked(mark) == []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ import anyio.abc
 
 from acp_nvim import events
 from acp_nvim.app import App
-from tests.core.guards import close_guard
+from tests.core.guards import close_guard, close_log
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.fake_editor import FakeEditor
 from tests.support.processes import look_at
@@ -135,11 +134,7 @@ class Host:
     def close(self) -> None:
         """After the app has ended: nothing that it started is left."""
         close_guard(self.app._peers._guard)
-        logger = logging.getLogger("acp_nvim")
-        for handler in list(logger.handlers):
-            logger.removeHandler(handler)
-            handler.close()
-        logger.propagate = True
+        close_log()
         pids = [
             pid for script in self.scripts.values() for name in ("started", "spawned") for pid in script.notes(name)
         ]

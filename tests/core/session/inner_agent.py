@@ -1,0 +1,170 @@
+"""An agent inside the test: it takes the place of the child process, and says just what and when the test wants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import anyio
+
+from acp_nvim.app import App
+from acp_nvim.process.child import Child
+from acp_nvim.process.stderr_tail import StderrTail
+from acp_nvim.process.stopping import Rung, untold
+from acp_nvim.session.turn_changes import TurnChanges
+from tests.core.guards import close_guard, close_log
+from tests.core.jsonrpc.peer import Source
+from tests.support.fake_editor import FakeEditor
+
+V1 = {"protocolVersion": 1, "agentCapabilities": {}}
+V2 = {"protocolVersion": 2, "info": {"name": "inner", "version": "1"}, "capabilities": {"session": {}}}
+
+
+class InnerAgent:
+    """Answers what opens a session; the rest is the test's. It is the `Child` of its peer, too."""
+
+    def __init__(self, v2: bool) -> None:
+        self.v2 = v2
+        self.heard: list[Any] = []
+        self.source = Source()
+        self.stderr = StderrTail()
+        self.pid = 0
+        self.returncode: int | None = None
+        self._ended = anyio.Event()
+
+    # --- what the test does with it ----------------------------------------------------------------------------------
+
+    def say(self, *messages: dict[str, Any], batch: bool = False) -> None:
+        """All in one write."""
+        said = [{"jsonrpc": "2.0", **message} for message in messages]
+        lines = [said] if batch else said
+        self.source.put(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+    def update(self, **update: Any) -> None:
+        """A `session/update`."""
+        self.say({"method": "session/update", "params": {"sessionId": "s", "update": update}})
+
+    def end_turn(self, stop_reason: str) -> None:
+        """Of the last prompt."""
+        if self.v2:
+            self.update(sessionUpdate="state_update", state="idle", stopReason=stop_reason)
+        else:
+            self.say({"id": self.heard_of("session/prompt")[-1]["id"], "result": {"stopReason": stop_reason}})
+
+    def die(self) -> None:
+        """At once."""
+        if self.returncode is None:
+            self.returncode = -9
+            self._ended.set()
+            self.source.end()
+
+    def heard_of(self, method: str) -> list[Any]:
+        """What it was told, of one method."""
+        return [one for one in self.heard if one.get("method") == method]
+
+    def answers(self) -> list[Any]:
+        """What its requests were answered, in order; a batch of answers is as many."""
+        return [one for one in self.heard if "method" not in one]
+
+    # --- acp_nvim.process.child.Child --------------------------------------------------------------------------------
+
+    @property
+    def sink(self) -> InnerAgent:
+        return self
+
+    async def send(self, item: bytes) -> None:
+        """What it hears."""
+        if self.returncode is not None:
+            raise anyio.BrokenResourceError
+        for line in item.splitlines():
+            message = json.loads(line)
+            for one in message if isinstance(message, list) else [message]:
+                self.heard.append(one)
+                self._answer(one)
+
+    def _answer(self, message: Any) -> None:
+        match message.get("method"):
+            case "initialize":
+                self.say({"id": message["id"], "result": V2 if self.v2 else V1})
+            case "session/new":
+                self.say({"id": message["id"], "result": {"sessionId": "s"}})
+            case "session/prompt" if self.v2:
+                self.say({"id": message["id"], "result": {"messageId": f"p{message['id']}"}})
+                self.update(sessionUpdate="state_update", state="running")
+
+    async def read_stderr(self) -> None:
+        """It says nothing there."""
+        await self._ended.wait()
+
+    async def wait(self) -> int:
+        """Its exit code."""
+        await self._ended.wait()
+        return self.returncode or 0
+
+    async def stop(self, _on_rung: Callable[[Rung], None] = untold) -> None:
+        """It always ends."""
+        self.die()
+
+
+class InnerHost:
+    """The app with a fake editor, and an inner agent that works on a prompt."""
+
+    def __init__(self, app: App, editor: FakeEditor, agent: InnerAgent) -> None:
+        self.app, self.editor, self.agent = app, editor, agent
+
+    def say(self, method: str, **params: Any) -> None:
+        """As Lua does, of the only session."""
+        self.app.receive(method, {"session": 1, **params})
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        """The events of a kind."""
+        return self.editor.all(kind)
+
+
+@contextmanager
+def _instead_of_processes(agent: InnerAgent) -> Iterator[None]:
+    """No child is started, and no snapshot is taken."""
+
+    async def spawn(*_: Any) -> InnerAgent:
+        return agent
+
+    async def begin(changes: TurnChanges, prompt: str) -> None:
+        pass
+
+    with (
+        patch.object(Child, "spawn", spawn),
+        patch.object(TurnChanges, "prepare", lambda _: None),
+        patch.object(TurnChanges, "begin", begin),
+        patch.object(TurnChanges, "begun", lambda *_: None),
+        patch.object(TurnChanges, "end", lambda *_, **__: None),
+    ):
+        yield
+
+
+@asynccontextmanager
+async def inner_host(directory: Path, v2: bool, **config: Any) -> AsyncIterator[InnerHost]:
+    """A turn runs; at the end everything ends."""
+    agent, editor = InnerAgent(v2), FakeEditor()
+    with _instead_of_processes(agent):
+        async with anyio.create_task_group() as tasks:
+            app = App(editor, tasks)
+            agents = {"inner": {"command": ["inner"]}}
+            names = {"log": "log/acp_nvim.log", "state": "state", "cache": "cache"}
+            places = {f"{one}_path": str(directory / name) for one, name in names.items()}
+            wanted = {"agents": agents, "protocol": {"v2": v2}, **config}
+            app.receive("hello", {"version": "0", **places, "config": wanted})
+            app.receive("open", {"session": 1, "agent": "inner", "cwd": str(directory)})
+            app.receive("prompt", {"session": 1, "text": "go"})
+            await editor.until("the prompt", lambda: agent.heard_of("session/prompt"))
+            try:
+                yield InnerHost(app, editor, agent)
+            finally:
+                tasks.cancel_scope.cancel()
+        agent.die()
+        agent.source.close()
+        close_guard(app._peers._guard)
+        close_log()
