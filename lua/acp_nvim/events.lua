@@ -17,6 +17,7 @@ local review_keys = require("acp_nvim.review.keys")
 local review_list = require("acp_nvim.review.list")
 local sessions = require("acp_nvim.sessions")
 local summary = require("acp_nvim.chat.blocks.summary")
+local terminals = require("acp_nvim.terminals")
 local tool_call = require("acp_nvim.chat.blocks.tool_call")
 local transcript = require("acp_nvim.chat.transcript")
 local winbar = require("acp_nvim.chat.winbar")
@@ -107,6 +108,7 @@ local of_session = {
   summary = function(session, event)
     transcript.draw(session, event.block, "summary", summary(event, session.cwd))
   end,
+  terminal_output = terminals.output,
   session_ready = function(session, event)
     session.agent = event.agent or session.agent
     session.status.session_id = event.session_id

@@ -37,5 +37,9 @@ return {
   dress_ns = 2e6, -- that words and colours may take before the editor has its turn again
   edit_steps = 500, -- changes of a buffer by which rows are found again: more than come before the host's answer
   edit_pause_ms = 100, -- without a change until the host is told: no word is typed that slowly
+  terminal_lines = 10000, -- kept of an open terminal: with each that is kept the next one costs more, this many take 10 µs
+  terminal_part = 0.4, -- of the screen's lines, for a terminal that is opened: the chat stays in sight
+  terminal_name = 60, -- characters of a command in the name of its buffer
+  escape_bytes = 4096, -- of one escape sequence that is left out: what is longer was none (the host's ESCAPE_CHARS)
   paired_lines = 50, -- changed line by line up to here, so that marks keep their columns
 }

@@ -103,6 +103,14 @@ function M.redraw(session)
   return about("redraw", session, {})
 end
 
+---@param method "terminal_open"|"terminal_close"
+---@param session acp.Session
+---@param number integer
+---@return boolean sent
+function M.terminal(method, session, number)
+  return about(method, session, { terminal = number })
+end
+
 ---@param id integer of a permission
 ---@param option_id string
 ---@return boolean sent

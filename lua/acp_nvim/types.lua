@@ -32,6 +32,7 @@
 ---@field line? integer 1-based, where the old text begins in the file
 ---@field note? string
 ---@field terminal_id? string
+---@field number? integer of a terminal that can be opened, in its session
 ---@field command? string
 ---@field cwd? string
 ---@field output? string the last lines, plain text
@@ -106,7 +107,8 @@
 ---@class acp.Target one of
 ---@field path? string a changed file
 ---@field checkpoint? string a turn to go back to
----@field words? string which turn that is
+---@field terminal? integer number of a terminal in the session
+---@field words? string which turn that is, or what runs in the terminal
 
 ---What happened to a file, on one line.
 ---@class acp.ChangedFile

@@ -6,6 +6,7 @@ local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.requests")
 local restore = require("acp_nvim.review.restore")
 local schema = require("acp_nvim.config.schema")
+local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
 local windows = require("acp_nvim.chat.windows")
 
@@ -58,6 +59,8 @@ local function open_target(session, key)
     vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
   elseif target.path then
     open.file(target.path)
+  elseif target.terminal then
+    terminals.open(session, target)
   else
     restore.to(target.checkpoint, session.cwd, target.words)
   end

@@ -4,12 +4,13 @@ local limits = require("acp_nvim.limits")
 ---@class acp.Lines
 ---@field lines string[]
 ---@field highlights acp.Highlight[]
+---@field targets table<integer, acp.Target> row -> what it leads to
 local Lines = {}
 Lines.__index = Lines
 
 ---@return acp.Lines
 function Lines.new()
-  return setmetatable({ lines = {}, highlights = {} }, Lines)
+  return setmetatable({ lines = {}, highlights = {}, targets = {} }, Lines)
 end
 
 ---A text's first line with something on it, for places that have one line.
@@ -93,7 +94,7 @@ end
 
 ---@return acp.Rendered
 function Lines:rendered()
-  return { lines = self.lines, highlights = self.highlights }
+  return { lines = self.lines, highlights = self.highlights, target_rows = self.targets }
 end
 
 return Lines

@@ -42,6 +42,7 @@ end
 ---@param item acp.Content
 ---@param cwd? string
 return function(out, item, cwd)
+  local first = #out.lines
   add_command(out, item, cwd)
   local output = (item.output or ""):gsub("[\r\n]+$", "")
   if output ~= "" then
@@ -50,5 +51,8 @@ return function(out, item, cwd)
   local words = ending(item)
   if words then
     out:add({ INDENT, { words, "AcpStatusFailed" } })
+  end
+  for row = item.number and first or #out.lines, #out.lines - 1 do
+    out.targets[row] = { terminal = item.number, words = item.command }
   end
 end

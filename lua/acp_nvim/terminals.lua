@@ -1,0 +1,220 @@
+-- The buffers that show all that a command printed, with its colours, and what it still prints.
+local Lines = require("acp_nvim.chat.blocks.lines")
+local SafeOutput = require("acp_nvim.terminals.safe_output")
+local config = require("acp_nvim.config")
+local limits = require("acp_nvim.limits")
+local message = require("acp_nvim.message")
+local requests = require("acp_nvim.requests")
+
+local M = {}
+
+local api = vim.api
+local GROUP = api.nvim_create_augroup("acp_nvim.terminals", {})
+local GONE = api.nvim_create_namespace("acp_nvim.terminals.gone")
+local LOOK =
+  { cursorline = false, list = false, number = false, relativenumber = false, signcolumn = "no", spell = false }
+-- Ends what a sequence that was dropped in its middle may have begun.
+local AFRESH = "\24\27[0m"
+
+---@class acp.OpenTerminal
+---@field target acp.Target
+---@field bufnr integer
+---@field channel integer
+---@field safe acp.SafeOutput
+---@field used? boolean something stands there
+---@field ended? boolean its end stands there
+
+---@type table<string, acp.OpenTerminal> by session and number
+local open = {}
+
+---@param session acp.Session
+---@param number integer
+---@return string
+local function key_of(session, number)
+  return session.key .. "-" .. number
+end
+
+---Others' autocommands for terminals are about those that one types into: some begin to insert.
+---@param bufnr integer
+---@return integer channel
+local function open_channel(bufnr)
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = ignored == "" and "TermOpen" or ignored .. ",TermOpen"
+  local ok, channel = pcall(api.nvim_open_term, bufnr, {}) -- without `on_input` nobody hears what it would answer
+  vim.o.eventignore = ignored
+  if not ok then
+    error(channel, 0)
+  end
+  vim.bo[bufnr].scrollback = limits.terminal_lines
+  vim.bo[bufnr].modifiable = false
+  return channel
+end
+
+---@param bufnr integer in the current window
+local function leave(bufnr)
+  if not pcall(api.nvim_win_close, 0, false) then -- the last window
+    vim.cmd("enew")
+    pcall(api.nvim_buf_delete, bufnr, { force = true })
+  end
+end
+
+---@param session acp.Session
+---@param number integer
+---@param bufnr integer
+local function watch(session, number, bufnr)
+  local key = key_of(session, number)
+  vim.keymap.set("n", config.keys("close")[1] or "q", function()
+    leave(bufnr)
+  end, { buffer = bufnr, nowait = true, desc = "acp: close" })
+  api.nvim_create_autocmd("TermEnter", { group = GROUP, buffer = bufnr, command = "stopinsert" })
+  api.nvim_create_autocmd("BufWipeout", {
+    group = GROUP,
+    buffer = bufnr,
+    callback = function()
+      if open[key] and open[key].bufnr == bufnr then
+        open[key] = nil
+        requests.terminal("terminal_close", session, number)
+      end
+    end,
+  })
+end
+
+---@param session acp.Session
+---@param target acp.Target
+---@return acp.OpenTerminal
+local function new_terminal(session, target)
+  local bufnr = api.nvim_create_buf(false, true)
+  local terminal = { target = target, bufnr = bufnr, channel = open_channel(bufnr), safe = SafeOutput.new() }
+  vim.bo[bufnr].bufhidden = "wipe" -- the host has all of it
+  vim.bo[bufnr].filetype = "acp_terminal"
+  watch(session, target.terminal, bufnr)
+  return terminal
+end
+
+---@param session acp.Session
+---@param terminal acp.OpenTerminal
+local function name(session, terminal)
+  local target = terminal.target
+  local command = vim.fn.strcharpart(Lines.one_line(target.words), 0, limits.terminal_name)
+  local words = ("acp://terminal/%s %s"):format(key_of(session, target.terminal), command)
+  pcall(api.nvim_buf_set_name, terminal.bufnr, vim.trim(words))
+end
+
+---@param win integer
+local function dress(win)
+  for option, value in pairs(LOOK) do
+    vim.wo[win][0][option] = value
+  end
+end
+
+---@param bufnr integer
+local function show(bufnr)
+  local win = vim.fn.win_findbuf(bufnr)[1]
+  if win then
+    api.nvim_set_current_win(win)
+    return
+  end
+  local height = math.max(5, math.floor(vim.o.lines * limits.terminal_part))
+  if not pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then -- no room
+    vim.cmd(("tab sbuffer %d"):format(bufnr))
+  end
+  dress(api.nvim_get_current_win())
+end
+
+---Shows all that a command printed, in a window that has the focus then.
+---@param session acp.Session
+---@param target acp.Target
+function M.open(session, target)
+  local key = key_of(session, target.terminal)
+  local known = open[key]
+  if known and api.nvim_buf_is_valid(known.bufnr) then
+    show(known.bufnr)
+    return
+  elseif not requests.terminal("terminal_open", session, target.terminal) then
+    message.info("The host that knew this terminal is gone; what the chat shows is left of it.")
+    return
+  end
+  open[key] = new_terminal(session, target)
+  name(session, open[key])
+  show(open[key].bufnr)
+end
+
+---@param size integer
+---@return string
+local function in_words(size)
+  return size < 10000 and ("%d bytes"):format(size) or ("%.1f MB"):format(size / 1e6)
+end
+
+---@param event acp.Event
+---@return string? words nil while it runs
+local function ending(event)
+  if event.signal and event.signal ~= "" then
+    return "killed by " .. Lines.one_line(event.signal)
+  elseif event.exit_code then
+    return "exit " .. event.exit_code
+  end
+end
+
+---@param terminal acp.OpenTerminal
+---@param words string a line of ours
+local function say(terminal, words)
+  local data = ("%s\r\27[K\27[2m[%s]\27[0m\r\n"):format(AFRESH, words:gsub("%c", " "))
+  api.nvim_chan_send(terminal.channel, data)
+end
+
+---The buffer says so when it does not hold its beginning any more.
+---@param bufnr integer
+local function mark_beginning(bufnr)
+  if api.nvim_buf_line_count(bufnr) >= limits.terminal_lines then
+    local words = { { "  older lines are not kept", "AcpToolDetail" } }
+    api.nvim_buf_set_extmark(bufnr, GONE, 0, 0, { id = 1, virt_text = words, virt_text_pos = "right_align" })
+  end
+end
+
+---@param terminal acp.OpenTerminal
+---@param event acp.Event
+local function add(terminal, event)
+  if event.dropped and event.dropped > 0 then
+    terminal.safe = SafeOutput.new()
+    say(terminal, in_words(event.dropped) .. " before this are not kept")
+  end
+  api.nvim_chan_send(terminal.channel, terminal.safe:feed(event.data or ""))
+  local words = ending(event)
+  if words and not terminal.ended then
+    terminal.ended = true
+    say(terminal, words)
+  end
+  mark_beginning(terminal.bufnr)
+end
+
+---What was there is another text now: nothing of it stays, and no terminal forgets all that it has shown.
+---@param session acp.Session
+---@param old acp.OpenTerminal
+---@return acp.OpenTerminal
+local function renewed(session, old)
+  local new = new_terminal(session, old.target)
+  open[key_of(session, old.target.terminal)] = new
+  for _, win in ipairs(vim.fn.win_findbuf(old.bufnr)) do
+    api.nvim_win_set_buf(win, new.bufnr)
+    dress(win)
+  end
+  pcall(api.nvim_buf_delete, old.bufnr, { force = true })
+  name(session, new)
+  return new
+end
+
+---@param session acp.Session
+---@param event acp.Event
+function M.output(session, event)
+  local terminal = open[key_of(session, event.terminal)]
+  if not terminal or not api.nvim_buf_is_valid(terminal.bufnr) then
+    return
+  end
+  if event.whole and terminal.used then
+    terminal = renewed(session, terminal)
+  end
+  add(terminal, event)
+  terminal.used = true
+end
+
+return M
