@@ -1,0 +1,547 @@
+"""Requests that rules answer: with the option of the right kind, shown with the rule, and nobody is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_nvim import events
+from acp_nvim.permission_events import PermissionAuto, PermissionRules
+from tests.core.session.host import Host, running_host
+
+pytestmark = pytest.mark.anyio
+
+ONCE = [
+    {"optionId": "reject", "name": "Yes", "kind": "allow_once"},
+    {"optionId": "allow", "name": "No", "kind": "reject_once"},
+]
+"""Ids that look like the opposite of their kind."""
+
+ALWAYS = [
+    {"optionId": "never", "name": "Always", "kind": "allow_always"},
+    {"optionId": "always", "name": "Never", "kind": "reject_always"},
+]
+
+AGENT = """
+    def attempt(agent, work):
+        try:
+            agent.note(result=work())
+        except Error as error:
+            agent.note(error=error.message)
+
+    def turn(agent, prompt):
+        for number, way in enumerate(json.loads(prompt.text)):
+            if "ask" in way:
+                agent.note(chosen=prompt.ask(f"c{number}", way["options"], **way["ask"]))
+            elif "run" in way:
+                run = dict(way["run"])
+                attempt(agent, lambda: prompt.run(run.pop("command"), *run.pop("args", []), **run)["output"])
+            else:
+                attempt(agent, lambda: prompt.read(way["read"]))
+        if "cancel" in prompt.text:
+            prompt.wait_cancelled()
+            agent.note(late=prompt.ask("late", json.loads(prompt.text)[-1]["options"], title="x", kind="edit"))
+"""
+
+V2 = """
+    INITIALIZE = {"protocolVersion": 2, "info": {"name": "v2", "version": "1"}, "capabilities": {"session": {}}}
+
+    def turn(agent, prompt):
+        prompt.update("state_update", state="running")
+        for way in json.loads(prompt.text):
+            answer = prompt.request("session/request_permission", **way)
+            agent.note(chosen=answer["outcome"].get("optionId"))
+        prompt.update("state_update", state="idle", stopReason="end_turn")
+        return {}
+"""
+
+
+def ask(kind: str = "execute", options: list[Any] | None = None, **call: Any) -> dict[str, Any]:
+    """The agent asks for that tool call."""
+    return {"ask": {"title": "Do it", "kind": kind, **call}, "options": ONCE if options is None else options}
+
+
+def command(line: str | list[str], options: list[Any] | None = None, **more: Any) -> dict[str, Any]:
+    """The agent asks for that command."""
+    return ask("execute", options, rawInput={"command": line, **more})
+
+
+def rule(action: str, **conditions: Any) -> dict[str, Any]:
+    """As it stands in the configuration."""
+    return {"action": action, **conditions}
+
+
+async def turn(host: Host, rules: list[dict[str, Any]], *ways: dict[str, Any], source: str = AGENT) -> list[Any]:
+    """With these rules the agent does all that, nobody being asked: what was chosen."""
+    begin(host, rules, *ways, source=source)
+    await host.editor.until_event(events.TurnEnd, len(host.of(events.TurnStart)) or 1)
+    assert host.of(events.Permission) == []
+    return host.scripts["it"].notes("chosen")
+
+
+def begin(host: Host, rules: list[dict[str, Any]], *ways: dict[str, Any], source: str = AGENT) -> None:
+    """The agent begins to do all that."""
+    host.hello(permissions={**host.config.get("permissions", {}), "rules": rules})
+    if "it" not in host.scripts:
+        host.script(source)
+        host.open()
+    host.prompt(json.dumps(ways))
+
+
+async def question(host: Host, count: int = 1) -> events.RequestView:
+    """Wait for that one."""
+    await host.editor.until_event(events.Permission, count)
+    return host.of(events.Permission)[count - 1].request
+
+
+# --- an answer by rule -----------------------------------------------------------------------------------------------
+
+
+async def test_an_answer_is_by_kind_and_is_shown_with_its_rule(host: Host) -> None:
+    rules = [rule("reject", command="rm *"), rule("allow", agent="it", kind="execute", command="git status*")]
+    ways = [command("git status -s"), command("rm x"), command("sudo rm x")]
+    assert await turn(host, rules, *ways) == ["reject", "allow", "allow"]
+    allowed, rejected, also = host.of(PermissionAuto)
+    assert (allowed.option_id, allowed.name, allowed.kind, allowed.source) == ("reject", "Yes", "allow_once", "config")
+    assert allowed.rule == "allow agent it kind execute command git status*"
+    assert (allowed.request.title, allowed.request.tool_call_id) == ("Do it", "c0")
+    assert allowed.request.content == [events.TextItem("$ git status -s")]
+    assert (rejected.kind, rejected.rule, also.rule) == ("reject_once", "reject command rm *", "reject command rm *")
+    assert len({one.request.id for one in (allowed, rejected, also)}) == 3
+    assert host.of(events.PermissionDone) == []
+    assert [call.status for call in host.calls().values()] == ["unfinished", "rejected", "rejected"]
+    status = host.status()
+    assert status is not None
+    assert status.pending_permissions == 0
+
+
+async def test_a_redraw_shows_it_again(host: Host) -> None:
+    await turn(host, [rule("allow")], command("ls"))
+    host.app.receive("redraw", {"session": 1})
+    first, again = host.of(PermissionAuto)
+    assert first == again
+
+
+async def test_it_stands_in_order_with_what_is_asked(host: Host) -> None:
+    begin(host, [rule("allow", command="ls *")], command("ls"), command("make"), command("ls -l"))
+    asked = await question(host)
+    host.answer(asked.id, "allow")
+    await host.editor.until_event(events.TurnEnd)
+    blocks = [one.block for one in host.of(PermissionAuto)]
+    [between] = [one.block for one in host.of(events.Permission)]
+    assert blocks[0] < between < blocks[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "action", "chosen"),
+    [
+        ([*ALWAYS, *ONCE], "allow", "reject"),
+        ([*ALWAYS, *ONCE], "reject", "allow"),
+        (ALWAYS, "allow", "never"),
+        (ALWAYS, "reject", "always"),
+    ],
+)
+async def test_once_is_enough(host: Host, options: list[Any], action: str, chosen: str) -> None:
+    assert await turn(host, [rule(action)], ask("edit", options)) == [chosen]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [{"optionId": "allow", "name": "Allow", "kind": "reject_once"}],
+        [{"optionId": "allow", "name": "Allow", "kind": "allow"}],
+        [
+            {"optionId": "x", "name": "Allow", "kind": "allow_once"},
+            {"optionId": "x", "name": "No", "kind": "reject_once"},
+        ],
+    ],
+)
+async def test_without_an_option_that_means_it_the_user_is_asked(host: Host, options: list[Any]) -> None:
+    begin(host, [rule("allow")], ask("edit", options))
+    asked = await question(host)
+    assert len(asked.options) == len(options)
+    assert host.of(PermissionAuto) == []
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        command("git status", title="rm x"),
+        command(["git", "status"]),
+        command(["bash", "-lc", "git status"]),
+        command("git", args=["status"]),
+        command("cd '{cwd}' && git status", cwd="{cwd}"),
+        command("git status", env={"NO_COLOR": "1"}),
+        ask("other", rawInput={"cmd": "git status"}),
+    ],
+)
+async def test_ways_to_name_a_command(host: Host, way: dict[str, Any]) -> None:
+    way = json.loads(json.dumps(way).replace("{cwd}", str(host.cwd)))
+    way["ask"] |= {"title": "Run"} if "title" not in way["ask"] else {}
+    assert await turn(host, [rule("allow", command="git status")], way) == ["reject"]
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        ask("execute", title="git status"),
+        ask("execute", title="git status", rawInput={"command": 5}),
+        command("make", title="git status"),
+        command(["git status"]),
+        command(["./bash", "-c", "git status"]),
+        command(["git", 5]),
+        command("git status", args=["; make"]),
+        command("git status", cmd="make"),
+        command("git status", cwd="/"),
+        command("git status", env={"LD_PRELOAD": "x"}),
+        command("git status", env={"TERM": "$(make)"}),
+        command("git status", env={"SHELL": "/tmp/x"}),
+        command("git status", env=["x"]),
+        command("git status; make"),
+        ask("edit", rawInput={"command": "git status"}),
+        ask(
+            "execute",
+            rawInput={"command": "git status"},
+            content=[{"type": "diff", "path": "a", "oldText": "", "newText": "b"}],
+        ),
+    ],
+)
+async def test_what_is_more_than_the_command_or_is_only_said_asks(host: Host, way: dict[str, Any]) -> None:
+    begin(host, [rule("allow", command="git status")], way)
+    await question(host)
+    assert host.of(PermissionAuto) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "action"),
+    [
+        ({"locations": [{"path": "src/a"}]}, "allow"),
+        ({"locations": [{"path": "{cwd}/src/../src/a"}]}, "allow"),
+        ({"locations": [{"path": "src/a"}, {"path": "b"}]}, "ask"),
+        ({"locations": [{"path": "src/../b"}]}, "ask"),
+        ({"locations": [{"path": "src/link/a"}]}, "ask"),
+        ({"rawInput": {"file_path": "src/a"}}, "allow"),
+        ({"rawInput": {"filePath": "src/a", "content": "/etc/passwd"}}, "allow"),
+        ({"rawInput": {"abs_path": "file://{cwd}/src/a%20b"}}, "allow"),
+        ({"rawInput": {"changes": {"{cwd}/src/a": {"type": "update"}}}}, "allow"),
+        ({"rawInput": {"changes": {"{cwd}/b": {"type": "update"}}}}, "ask"),
+        ({"rawInput": {"edits": [{"path": "src/a"}, {"path": "b"}]}}, "ask"),
+        ({"rawInput": {"paths": ["src/a", "b"]}}, "ask"),
+        ({"rawInput": {"source": "src/a", "destination": "../b"}}, "ask"),
+        ({"rawInput": {"path": "src/a\0"}}, "ask"),
+        ({"rawInput": {"path": "src/a", "a": {"b": {"c": {"d": {"e": {"f": {"path": "x"}}}}}}}}, "ask"),
+        ({"locations": [{"path": "src/a"}], "rawInput": {"path": "b"}}, "ask"),
+        ({"rawInput": {"uri": "http://x/src", "path": "src/a"}}, "allow"),
+        ({"content": [{"type": "diff", "path": "src/a", "oldText": None, "newText": "b"}]}, "allow"),
+        ({"content": [{"type": "diff", "path": "b", "oldText": None, "newText": "b"}]}, "ask"),
+        ({"rawInput": "src/a"}, "ask"),
+        ({}, "ask"),
+        ({"kind": "delete", "locations": [{"path": "src/a"}]}, "ask"),
+    ],
+)
+async def test_all_paths_have_to_be_there(host: Host, call: dict[str, Any], action: str) -> None:
+    (host.cwd / "src").mkdir()
+    (host.cwd / "src" / "link").symlink_to(host.directory)
+    call = json.loads(json.dumps(call).replace("{cwd}", str(host.cwd)))
+    begin(host, [rule("allow", kind=["edit", "move"], path="src/**")], ask(call.pop("kind", "edit"), **call))
+    await host.editor.until_event(PermissionAuto if action == "allow" else events.Permission)
+
+
+async def test_any_path_is_enough_to_reject(host: Host) -> None:
+    rules = [rule("reject", path="**/.env"), rule("allow", kind="edit")]
+    both = [{"path": "src/a"}, {"path": ".env"}]
+    ways = [ask("edit", locations=both), ask("edit", locations=both[:1])]
+    assert await turn(host, rules, *ways) == ["allow", "reject"]
+
+
+async def test_who_shows_a_change_does_not_only_read(host: Host) -> None:
+    change = [{"type": "diff", "path": "a", "oldText": None, "newText": "b"}]
+    begin(host, [rule("allow", kind="read")], ask("read", content=change))
+    await question(host)
+
+
+async def test_after_a_cancel_no_rule_answers(host: Host) -> None:
+    begin(host, [rule("allow")], {**ask("edit"), "why": "cancel"})
+    await host.editor.until_event(PermissionAuto)
+    host.cancel()
+    await host.editor.until_event(events.TurnEnd)
+    assert len(host.of(PermissionAuto)) == 1
+    await host.editor.until_event(events.PermissionDone)
+    assert [done.outcome for done in host.of(events.PermissionDone)] == ["cancelled"]
+
+
+async def test_rules_may_change_at_any_time(host: Host) -> None:
+    assert await turn(host, [rule("allow")], ask("edit")) == ["reject"]
+    host.hello(permissions={"rules": [rule("reject")]})
+    host.prompt(json.dumps([ask("edit")]))
+    await host.editor.until_event(events.TurnEnd, 2)
+    assert host.scripts["it"].notes("chosen") == ["reject", "allow"]
+
+
+# --- version 2 -------------------------------------------------------------------------------------------------------
+
+
+def v2(subject: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
+    """A request of version 2."""
+    shown = {} if subject is None else {"subject": subject}
+    return {"title": "git status", "description": "It is harmless", "options": ONCE, **shown, **more}
+
+
+async def test_the_subject_decides_in_version_2(host: Host) -> None:
+    host.hello(protocol={"v2": True})
+    call = {"toolCallId": "c", "title": "Run", "kind": "execute", "rawInput": {"command": "git status"}}
+    rules = [rule("allow", command="git status"), rule("reject", command="rm *")]
+    ways = [
+        v2({"type": "command", "command": "git status", "cwd": str(host.cwd)}),
+        v2({"type": "tool_call", "toolCall": call}),
+        v2({"type": "command", "command": "ls; rm x", "cwd": str(host.cwd)}),
+    ]
+    assert await turn(host, rules, *ways, source=V2) == ["reject", "reject", "allow"]
+    first = host.of(PermissionAuto)[0].request
+    assert (first.title, first.description, first.kind) == ("git status", "It is harmless", "execute")
+    assert first.content == [events.TextItem(f"$ git status\nin {host.cwd}")]
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        None,
+        {"type": "command", "command": "git status", "cwd": "/"},
+        {"type": "command", "command": "git status & make", "cwd": "{cwd}"},
+        {"type": "_new", "command": "git status"},
+    ],
+)
+async def test_what_is_not_that_command_asks_in_version_2(host: Host, subject: dict[str, Any] | None) -> None:
+    host.hello(protocol={"v2": True})
+    subject = json.loads(json.dumps(subject).replace("{cwd}", str(host.cwd)))
+    begin(host, [rule("allow", command="git status")], v2(subject), source=V2)
+    asked = await question(host)
+    assert (asked.title, asked.description) == ("git status", "It is harmless")
+
+
+# --- terminals -------------------------------------------------------------------------------------------------------
+
+
+def run(line: str, *args: str, **more: Any) -> dict[str, Any]:
+    """The agent runs it in a terminal."""
+    return {"run": {"command": line, **({"args": args} if args else {}), **more}}
+
+
+async def test_a_rule_runs_a_command_or_does_not(host: Host) -> None:
+    rules = [rule("allow", command="echo *"), rule("reject", command="touch *")]
+    harmless = [{"name": "NO_COLOR", "value": "1"}]
+    ways = [run("echo a; echo b"), run("echo", "a;b"), run("/bin/sh", "-c", "echo c", env=harmless), run("touch x")]
+    await turn(host, rules, *ways)
+    assert host.scripts["it"].notes("result") == ["a\nb\n", "a;b\n", "c\n"]
+    assert host.scripts["it"].notes("error") == ["The user did not allow to run: touch x"]
+    assert [one.kind for one in host.of(PermissionAuto)] == ["allow_once"] * 3 + ["reject_once"]
+    assert host.of(PermissionAuto)[0].request.title == "Run echo a; echo b"
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        run("echo a > f"),
+        run("echo $(make)"),
+        run("echo a", env=[{"name": "LD_PRELOAD", "value": "x"}]),
+        run("./sh", "-c", "echo a"),
+        run("./echo a"),
+        run("env", "echo", "a"),
+    ],
+)
+async def test_any_other_is_asked_for(host: Host, way: dict[str, Any]) -> None:
+    for name in ("sh", "echo a"):  # programs that only look like it
+        (host.cwd / name).write_text("#!/bin/sh\n")
+        (host.cwd / name).chmod(0o755)
+    begin(host, [rule("allow", command="echo *"), rule("allow", command="./echo *")], way)
+    await question(host)
+    assert host.of(PermissionAuto) == []
+
+
+async def test_what_a_rule_has_allowed_in_words_only_may_not_be_run(host: Host) -> None:
+    begin(host, [rule("allow", kind="other")], ask("other", title="touch x"), run("touch x"))
+    asked = await question(host)
+    assert asked.title == "Run touch x"
+
+
+async def test_what_a_rule_has_allowed_is_run_once(host: Host) -> None:
+    begin(host, [rule("allow", kind="execute", command="echo *")], command("echo a"), run("echo a"))
+    await host.editor.until_event(events.TurnEnd)
+    assert host.scripts["it"].notes("result") == ["a\n"]
+    assert len(host.of(PermissionAuto)) == 1
+
+
+async def test_where_terminals_are_allowed_rules_still_reject_and_ask(host: Host) -> None:
+    host.hello(permissions={"terminal": "allow"})
+    rules = [rule("reject", command="touch *"), rule("ask", command="echo b"), rule("allow", command="echo c")]
+    begin(host, rules, run("echo a"), run("touch x"), run("echo c"), run("echo b"))
+    asked = await question(host)
+    assert asked.title == "Run echo b"
+    assert host.scripts["it"].notes("result") == ["a\n", "c\n"]
+    assert [one.rule for one in host.of(PermissionAuto)] == ["reject command touch *", "allow command echo c"]
+    host.answer(asked.id, "allow_once")
+    await host.editor.until_event(events.TurnEnd)
+
+
+async def test_where_all_is_asked_for_rules_answer_first(host: Host) -> None:
+    host.hello(permissions={"terminal": "ask"})
+    begin(host, [rule("allow", command="echo a")], run("echo a"), command("echo b"), run("echo b"))
+    host.answer((await question(host, 1)).id, "reject")
+    asked = await question(host, 2)
+    assert asked.title == "Run echo b"
+    assert host.scripts["it"].notes("result") == ["a\n"]
+
+
+# --- files outside ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_rule_about_absolute_paths_opens_files_outside(host: Host) -> None:
+    outside = host.directory / "outside"
+    outside.mkdir()
+    (outside / "notes").write_text("text")
+    (outside / "secret").write_text("secret")
+    host.hello(fs={"outside": "ask"})
+    rules = [rule("reject", path=f"{outside}/s*"), rule("allow", kind="read", path=f"{outside}/**"), rule("allow")]
+    await turn(host, rules, {"read": str(outside / "notes")}, {"read": str(outside / "secret")})
+    assert host.scripts["it"].notes("result") == ["text"]
+    assert [one.kind for one in host.of(PermissionAuto)] == ["allow_once", "reject_once"]
+
+
+async def test_a_rule_without_a_path_opens_nothing_outside(host: Host) -> None:
+    (host.directory / "secret").write_text("secret")
+    host.hello(fs={"outside": "ask"})
+    begin(host, [rule("allow"), rule("allow", kind="read")], {"read": str(host.directory / "secret")})
+    await question(host)
+
+
+async def test_where_nothing_is_asked_rules_open_nothing(host: Host) -> None:
+    (host.directory / "notes").write_text("text")
+    await turn(host, [rule("allow", path="/**")], {"read": str(host.directory / "notes")})
+    assert len(host.scripts["it"].notes("error")) == 1
+    assert host.of(PermissionAuto) == []
+
+
+# --- answers for good ------------------------------------------------------------------------------------------------
+
+
+def offered(request: events.RequestView) -> list[tuple[str, str]]:
+    """The options that are ours."""
+    return [(one.option_id, one.name) for one in request.options if one.ours]
+
+
+def told_rules(host: Host) -> list[Any]:
+    """What the editor was told of rules, at last."""
+    host.app.receive("permission_rules", {"cwd": str(host.cwd)})
+    return host.editor.all(PermissionRules)[-1].rules
+
+
+async def test_an_answer_for_good_answers_the_agent_once_and_is_kept(host: Host, tmp_path: Path) -> None:
+    begin(host, [], command("make > log"), command("make > log"), command("make"))
+    asked = await question(host)
+    assert offered(asked) == [
+        ("acp_nvim:allow_always", "Always allow this command in this project"),
+        ("acp_nvim:reject_always", "Always reject this command in this project"),
+    ]
+    host.answer(asked.id, "acp_nvim:allow_always")
+    other = await question(host, 2)
+    assert host.scripts["it"].notes("chosen") == ["reject", "reject"]
+    [done] = host.of(events.PermissionDone)
+    assert (done.option_id, done.name) == ("acp_nvim:allow_always", "Always allow this command in this project")
+    [auto] = host.of(PermissionAuto)
+    assert (auto.source, auto.rule) == ("stored", "allow agent it kind execute command make > log")
+    host.answer(other.id, "acp_nvim:reject_always")
+    await host.editor.until_event(events.TurnEnd)
+    assert host.scripts["it"].notes("chosen")[2] == "allow"
+    await host.until("both to be written", lambda: all(one.time for one in told_rules(host)))
+    assert [(one.action, one.command, one.source) for one in told_rules(host)] == [
+        ("reject", "make", "stored"),
+        ("allow", "make > log", "stored"),
+    ]
+    (tmp_path / "second").mkdir()
+    async with running_host(tmp_path / "second", beside=host) as second:
+        assert await turn(second, [], command("make > log"), command("make")) == ["reject", "allow"]
+
+
+async def test_what_is_forgotten_is_asked_for_again(host: Host) -> None:
+    begin(host, [rule("allow", command="ls")], command("make"))
+    host.answer((await question(host)).id, "acp_nvim:allow_always")
+    await host.editor.until_event(events.TurnEnd)
+    await host.until("it to be written", lambda: told_rules(host)[-1].time)
+    configured, stored = told_rules(host)
+    assert (configured.id, configured.source, configured.command) == ("config-1", "config", "ls")
+    before = len(host.editor.all(PermissionRules))
+    host.app.receive("permission_forget", {"cwd": str(host.cwd), "id": stored.id})
+    await host.editor.until_event(PermissionRules, before + 1)
+    assert [one.id for one in host.editor.all(PermissionRules)[-1].rules] == ["config-1"]
+    host.prompt(json.dumps([command("make")]))
+    await question(host, 2)
+
+
+async def test_an_answer_for_files_is_about_these_files(host: Host) -> None:
+    two = {"locations": [{"path": "a"}, {"path": "b"}]}
+    begin(host, [], ask("edit", **two), ask("edit", locations=[{"path": "b"}, {"path": "./a"}]), ask("delete", **two))
+    asked = await question(host)
+    assert offered(asked)[0][1] == "Always allow edit of these 2 files in this project"
+    host.answer(asked.id, "acp_nvim:allow_always")
+    again = await question(host, 2)
+    assert (again.kind, len(host.of(PermissionAuto))) == ("delete", 1)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        ask("edit"),
+        ask("execute"),
+        ask("think", locations=[{"path": "a"}]),
+        ask("other", locations=[{"path": "a"}]),
+        command("make", [*ONCE, *ALWAYS]),
+        command("make", cwd="/"),
+        command("make", env={"A": "b"}),
+        command("make", ALWAYS),
+        ask("edit", locations=[{"path": "a\0"}]),
+    ],
+)
+async def test_where_nothing_could_be_kept_nothing_of_ours_is_offered(host: Host, way: dict[str, Any]) -> None:
+    begin(host, [], way)
+    assert offered(await question(host)) == []
+
+
+async def test_only_what_the_agent_lacks_is_added(host: Host) -> None:
+    begin(host, [], command("make", [*ONCE, ALWAYS[0]]))
+    assert [one for one, _ in offered(await question(host))] == ["acp_nvim:reject_always"]
+
+
+async def test_who_wants_to_be_asked_is_not_offered_the_opposite(host: Host) -> None:
+    begin(host, [rule("ask", command="make *")], command("make"))
+    assert offered(await question(host)) == []
+
+
+async def test_a_rule_in_the_configuration_comes_before_what_is_kept(host: Host) -> None:
+    begin(host, [], command("make"))
+    host.answer((await question(host)).id, "acp_nvim:allow_always")
+    await host.editor.until_event(events.TurnEnd)
+    host.hello(permissions={"rules": [rule("reject", command="make")]})
+    host.prompt(json.dumps([command("make")]))
+    await host.editor.until_event(events.TurnEnd, 2)
+    assert host.scripts["it"].notes("chosen") == ["reject", "allow"]
+
+
+async def test_why_a_request_was_cancelled_is_told(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            shown = {"sessionId": prompt.session_id, "toolCall": {"toolCallId": "c"}, "options": []}
+            first = agent.call("session/request_permission", shown, 70)
+            agent.notify("$/cancel_request", {"requestId": 70})
+            first.result()
+            second = agent.call("session/request_permission", shown, 71)
+            second.result()
+    """)
+    host.open()
+    host.prompt("go")
+    await host.editor.until_event(events.Permission, 2)
+    host.cancel()
+    await host.editor.until_event(events.PermissionDone, 2)
+    assert [done.why for done in host.of(events.PermissionDone)] == ["withdrawn", "cancelled"]
