@@ -346,6 +346,31 @@ prompt.say("ended")
     assert everything.index(events.FilesMaybeChanged) < len(everything) - 1 - everything[::-1].index(events.Append)
 
 
+async def test_a_hundred_run_at_once_and_each_has_its_own_output_and_end(host: Host) -> None:
+    script(
+        host,
+        """
+running = [prompt.terminal(f"echo {n}; while [ ! -e go ]; do sleep 0.05; done; echo {n}; exit {n}") for n in range(100)]
+try:
+    prompt.terminal("echo one too many")
+except Error as error:
+    agent.note(error=[error.code, error.message])
+open("go", "w").close()
+calls = [agent.call("terminal/wait_for_exit", dict(sessionId=prompt.session_id, terminalId=one)) for one in running]
+agent.note(codes=[call.result()["exitCode"] for call in calls])
+agent.note(outputs=[prompt.ask_terminal("output", one)["output"] for one in running])
+for one in running:
+    prompt.ask_terminal("release", one)
+attempt(agent, lambda: prompt.run("echo again")["output"])
+""",
+    )
+    await host.turn()
+    assert host.scripts["it"].notes("codes") == [list(range(100))]
+    assert host.scripts["it"].notes("outputs") == [[f"{number}\n{number}\n" for number in range(100)]]
+    assert errors(host) == [[-32603, "100 terminals run already: release some"]]
+    assert results(host) == ["again\n"]
+
+
 # --- nothing outlives the session ------------------------------------------------------------------------------------
 
 LEAVES = """
@@ -372,19 +397,39 @@ def of_terminals(mark: str) -> list[str]:
     return [words for process in marked(mark) if not any(other in (words := str(process)) for other in others)]
 
 
-@pytest.mark.parametrize("how", ["stop", "force", "dies"])
+@pytest.mark.parametrize("how", ["stop", "dies"])
 async def test_with_the_agent_all_of_its_terminals_end(host: Host, mark: str, how: str) -> None:
     await left(host, mark)
     if how == "dies":
         [pid] = host.scripts["it"].notes("started")
         kill([process for process in marked(mark) if process.pid == pid])
-    elif how == "stop":
-        host.stop()
     else:
-        host.cancel(force=True)
+        host.stop()
     await host.until_state("failed" if how == "dies" else "stopped")
     await host.until("the end of all", lambda: of_terminals(mark) == [])
     assert repr(host.app._sessions[1].requests.terminals).startswith("<AgentTerminals {} <CommandPermissions allow ")
+
+
+@pytest.mark.parametrize("what", ["kill", "release"])
+async def test_grandchildren_end_with_their_terminal(host: Host, mark: str, what: str) -> None:
+    script(
+        host,
+        f"""
+terminal = prompt.terminal("(sleep 1000 & setsid sh -c 'sleep 1000 & wait' &) ; sleep 1000 & echo $$; exec sleep 1000")
+while not prompt.ask_terminal("output", terminal)["output"]:
+    time.sleep(0.01)
+prompt.say("made")
+while prompt.text == "wait" and not os.path.exists("go"):
+    time.sleep(0.01)
+prompt.ask_terminal({what!r}, terminal)
+""",
+    )
+    host.open()
+    host.prompt("wait")
+    await host.until("the terminal", lambda: host.text() == "made" and len(of_terminals(mark)) >= 4)
+    (host.cwd / "go").touch()
+    await host.editor.until_event(events.TurnEnd)
+    assert of_terminals(mark) == []
 
 
 async def test_what_other_sessions_of_the_agent_run_goes_on(host: Host, mark: str) -> None:

@@ -77,6 +77,26 @@ def test_it_is_the_longest_end_within_the_limit(printed: list[str], places: list
     assert tail.truncated == (len(text.encode()) > limit)
 
 
+@pytest.mark.parametrize("text", ["aé語🙂b", "🙂🙂", "\u0301é\U0010ffff", "a\r\n語"])
+def test_it_is_cut_at_a_character_whatever_the_limit_and_wherever_the_bytes_are_split(text: str) -> None:
+    data = text.encode()
+    for limit in range(len(data) + 2):
+        for place in range(len(data) + 1):
+            tail = tail_of([data[:place], data[place:]], limit)
+            assert tail.text == last_bytes(text, limit)
+            assert tail.truncated == (len(data) > limit)
+
+
+@pytest.mark.parametrize(
+    "data", [b"a\xff\xe8\xaa", b"\xc3", b"\xf0\x9f\x99x\x80\x80", b"\xed\xa0\x80", "語".encode()[1:]]
+)
+def test_what_is_no_text_is_cut_so_too(data: bytes) -> None:
+    shown = data.decode("utf-8", "replace")
+    for limit in range(len(shown.encode()) + 2):
+        for place in range(len(data) + 1):
+            assert tail_of([data[:place], data[place:]], limit).text == last_bytes(shown, limit)
+
+
 @given(st.binary(max_size=60), st.lists(st.integers(0, 999), max_size=8), st.integers(0, 80))
 def test_bytes_that_are_no_text_are_shown_as_such(data: bytes, places: list[int], limit: int) -> None:
     tail = tail_of(cut(data, places), limit)

@@ -49,6 +49,14 @@ async def test_it_prints_on_a_terminal_of_a_size(shell: Start) -> None:
     assert said == f"both\n{TERMINAL_ROWS} {TERMINAL_COLUMNS}\nxterm-256color\n"
 
 
+async def test_programs_that_colour_for_a_screen_colour(shell: Start, tmp_path: Path) -> None:
+    (tmp_path / "directory").mkdir()
+    terminal, heard = await shell("ls --color=auto", cwd=str(tmp_path))
+    await end_of(terminal)
+    assert b"\x1b[" in heard.printed
+    assert terminal.output.text == "directory\n"
+
+
 async def test_who_reads_gets_the_end_of_a_file_and_not_stuck(shell: Start) -> None:
     line = "test -t 0 || echo none; read x || echo end; cat; (echo hi > /dev/tty) 2>/dev/null || echo no"
     said = await output_of(shell, line)
