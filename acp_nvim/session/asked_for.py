@@ -14,6 +14,7 @@ import msgspec
 from acp_nvim.permissions.rules import Wanted
 from acp_nvim.permissions.shell_line import ShellLine, read_line, read_words
 from acp_nvim.permissions.stored import Subject
+from acp_nvim.permissions.wrapped import SHELLS
 from acp_nvim.protocol.answers import CommandToRun, PermissionAsked
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.tool_call import ToolCall
@@ -91,7 +92,7 @@ def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence
         or len({one.text for one in commands}) > 1
         or any(cwd is not None and not where.has(cwd) for cwd in cwds)
         or (bool(changes) and kind in NO_CHANGE)
-        or (isinstance(raw, dict) and bool(commands) and not _harmless(raw.get("env") or {}))
+        or (isinstance(raw, dict) and bool(commands) and not harmless(raw.get("env") or {}))
     )
     named = [name for change in changes for name in (change.path, change.old_path) if name is not None]
     unread = any(change.operation == "patch" for change in changes)
@@ -129,7 +130,8 @@ def of_terminal(wanted: CommandToRun, cwd: str, where: Where) -> Asking:
         command = Named(shlex.quote(wanted.command), read_words([wanted.command]))
     else:
         command = _line(wanted.command, cwd)
-    strange = not _harmless(wanted.env)
+    is_read_otherwise = not wanted.args and os.path.basename(run.argv[0]) not in SHELLS and len(run.argv) > 1
+    strange = is_read_otherwise or not harmless(wanted.env)
     asked = Wanted(
         agent=where.agent, kind="execute", roots=where.roots.directories, command=command.read, strange=strange
     )
@@ -171,14 +173,14 @@ def _words(words: Any, cwd: str) -> Named:
     return Named(shlex.join(words), read_words(words))
 
 
-def _harmless(env: Any) -> bool:
+def harmless(env: Any) -> bool:
     """Whether these variables change nothing but looks."""
     if not isinstance(env, Mapping):
         return False
-    return all(_is_harmless(name, value) for name, value in env.items())
+    return all(_isharmless(name, value) for name, value in env.items())
 
 
-def _is_harmless(name: Any, value: Any) -> bool:
+def _isharmless(name: Any, value: Any) -> bool:
     if not isinstance(value, str) or not isinstance(name, str):
         return False
     if name == "SHELL":

@@ -7,7 +7,7 @@ from functools import partial
 
 from acp_nvim import events
 from acp_nvim.protocol.answers import CommandToRun
-from acp_nvim.session.asked_for import of_terminal
+from acp_nvim.session.asked_for import harmless, of_terminal
 from acp_nvim.session.granted_commands import GrantedCommands
 from acp_nvim.session.session_answers import SessionAnswers
 from acp_nvim.terminals.command_line import in_words
@@ -36,7 +36,7 @@ class CommandPermissions:
 
     def decide(self, wanted: CommandToRun, cwd: str) -> Awaitable[bool]:
         """Whether it may run in `cwd`, to come. If the user has to be asked, the question is shown now."""
-        granted = self._granted.take(wanted, cwd)
+        granted = harmless(wanted.env) and self._granted.take(wanted, cwd)  # nobody was told of variables
         if granted and self.mode == "ask_unless_asked":
             return _yes()
         automatic = self._answers.automatic

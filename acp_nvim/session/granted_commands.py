@@ -15,6 +15,9 @@ from acp_nvim.session.transcript import Transcript
 from acp_nvim.terminals.command_line import shell_line
 from acp_nvim.wire.content import TextContent
 
+_ORDINARY = re.compile(r"[\w ./@+:,-]*")
+"""Means the same in any quotes."""
+
 
 class NamedCommand(msgspec.Struct, frozen=True):
     """A command, as the input of a tool call has it: a line, or its words; where it runs, if that is said."""
@@ -127,8 +130,14 @@ def is_same(named: str | Sequence[str], wanted: CommandToRun, cwd: str) -> bool:
 
 
 def without_cd(line: str, cwd: str) -> str:
-    """Some agents begin each line with the directory that the terminal is in anyway."""
-    for quoted in (cwd, shlex.quote(cwd), f"'{cwd}'", f'"{cwd}"'):
+    """Some agents begin each line with the directory that the terminal is in anyway.
+
+    An agent may say that it is in a directory whose name a shell would run: that one has to be quoted well.
+    """
+    ways = [shlex.quote(cwd)]
+    if _ORDINARY.fullmatch(cwd):
+        ways += [f"'{cwd}'", f'"{cwd}"']
+    for quoted in ways:
         line = line.removeprefix(f"cd {quoted} && ")
     return line
 

@@ -260,6 +260,7 @@ async def test_an_agent_may_name_it_after_the_question_that_had_it_in_words(host
     ("option", "ways"),
     [
         ("allow", [{"ask": {"title": LINE}}, run(f"{LINE}; echo c")]),
+        ("allow", [{"ask": {"title": LINE}}, run(LINE, env=[{"name": "LD_PRELOAD", "value": "x"}])]),
         ("allow", [{"ask": {"title": LINE}}, run(f" {LINE} #", "x")]),
         ("allow", [{"ask": {"title": "Run it", "rawInput": {"command": "echo c"}}}, run(LINE)]),
         ("allow", [{"ask": {"title": LINE, "rawInput": {"command": "echo c"}}}, run(LINE)]),

@@ -201,6 +201,9 @@ async def test_ways_to_name_a_command(host: Host, way: dict[str, Any]) -> None:
         command("git status", env={"SHELL": "/tmp/x"}),
         command("git status", env=["x"]),
         command("git status; make"),
+        command("cd {cwd}/x; make && git status", cwd="{cwd}/x; make"),
+        command('cd "{cwd}/$(make)" && git status', cwd="{cwd}/$(make)"),
+        command("cd '{cwd}/'make'' && git status", cwd="{cwd}/'make'"),
         ask("edit", rawInput={"command": "git status"}),
         ask(
             "execute",
@@ -210,6 +213,7 @@ async def test_ways_to_name_a_command(host: Host, way: dict[str, Any]) -> None:
     ],
 )
 async def test_what_is_more_than_the_command_or_is_only_said_asks(host: Host, way: dict[str, Any]) -> None:
+    way = json.loads(json.dumps(way).replace("{cwd}", str(host.cwd)))
     begin(host, [rule("allow", command="git status")], way)
     await question(host)
     assert host.of(PermissionAuto) == []
@@ -359,6 +363,17 @@ async def test_any_other_is_asked_for(host: Host, way: dict[str, Any]) -> None:
     begin(host, [rule("allow", command="echo *"), rule("allow", command="./echo *")], way)
     await question(host)
     assert host.of(PermissionAuto) == []
+
+
+async def test_a_shell_that_reads_lines_in_another_way_is_asked_for(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (host.directory / "nu").symlink_to("/bin/sh")
+    monkeypatch.setenv("SHELL", str(host.directory / "nu"))
+    begin(host, [rule("allow", command="echo *")], run("echo", "a"), run("echo a\\;b"))
+    asked = await question(host)
+    assert asked.title == "Run echo a\\;b"
+    assert host.scripts["it"].notes("result") == ["a\n"]
 
 
 async def test_what_a_rule_has_allowed_in_words_only_may_not_be_run(host: Host) -> None:
