@@ -177,10 +177,10 @@ def harmless(env: Any) -> bool:
     """Whether these variables change nothing but looks."""
     if not isinstance(env, Mapping):
         return False
-    return all(_isharmless(name, value) for name, value in env.items())
+    return all(_is_harmless(name, value) for name, value in env.items())
 
 
-def _isharmless(name: Any, value: Any) -> bool:
+def _is_harmless(name: Any, value: Any) -> bool:
     if not isinstance(value, str) or not isinstance(name, str):
         return False
     if name == "SHELL":

@@ -13,7 +13,7 @@ local PROBE = [[
 import sys
 print("python", "%d.%d.%d" % sys.version_info[:3])
 from importlib import metadata
-for name in ("pynvim", "anyio", "msgspec", "unidiff", "acp_nvim"):
+for name in ("pynvim", "anyio", "msgspec", "unidiff", "tree-sitter", "tree-sitter-bash", "acp_nvim"):
     try:
         print(name, metadata.version(name))
     except metadata.PackageNotFoundError:
