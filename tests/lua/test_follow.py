@@ -242,7 +242,10 @@ def test_unsaved_text_is_not_hidden_unless_it_may_be(editor, code):
     editor.command("set nohidden")
     tell(editor, location(editor, "other.txt", 3))
     assert shown(editor, code) == ("code.txt", 1)
-    other = editor.lua("return vim.api.nvim_open_win(vim.api.nvim_create_buf(true, false), false, { split = 'above', win = ... })", code)
+    other = editor.lua(
+        "return vim.api.nvim_open_win(vim.api.nvim_create_buf(true, false), false, { split = 'above', win = ... })",
+        code,
+    )
     tell(editor, location(editor, "other.txt", 3))
     assert (shown(editor, code), shown(editor, other)) == (("code.txt", 1), ("other.txt", 3))
     editor.command("set hidden")
@@ -253,9 +256,7 @@ def test_unsaved_text_is_not_hidden_unless_it_may_be(editor, code):
     assert text == "mine"
 
 
-@pytest.mark.parametrize(
-    "option", ["winfixbuf", "scrollbind", "cursorbind", "diff", "previewwindow"]
-)
+@pytest.mark.parametrize("option", ["winfixbuf", "scrollbind", "cursorbind", "diff", "previewwindow"])
 def test_windows_that_are_for_something_else_are_left_alone(editor, code, option):
     editor.chat()
     editor.lua("local win, option = ... vim.wo[win][option] = true", code, option)
@@ -400,9 +401,13 @@ def test_the_mouse_wheel_pauses_it_and_the_agents_edits_do_not(editor, code):
     tell(editor, location(editor, line=100))
     path = str(editor.project / "code.txt")
     change = {"first": 0, "count": 0, "lines": [f"new {n}" for n in range(9)]}
-    editor.lua("""local path, change = ...
+    editor.lua(
+        """local path, change = ...
         local buffers = require("acp_nvim.buffers")
-        return buffers.write(path, change, buffers.read(path, "").state, false)""", path, change)
+        return buffers.write(path, change, buffers.read(path, "").state, false)""",
+        path,
+        change,
+    )
     editor.lua("vim.cmd.redraw()")
     assert (state(editor), shown(editor, code)) == ("on", ("code.txt", 109))
     tell(editor, location(editor, line=120))

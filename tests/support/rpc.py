@@ -11,7 +11,7 @@ from typing import Any
 import msgpack
 
 LIMIT = 30.0
-REQUEST, RESPONSE = 0, 1
+REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
 
 
 class RpcError(Exception):
@@ -49,6 +49,10 @@ class Rpc:
             error = message[2]
             raise RpcError(error[1] if isinstance(error, list) else error)
         return message[3]
+
+    def notify(self, method: str, *args: Any) -> None:
+        """A request that nobody answers: also while Neovim waits for a key."""
+        self._socket.sendall(msgpack.packb([NOTIFICATION, method, args], unicode_errors="surrogateescape"))
 
     def _next(self, end: float, method: str) -> list[Any]:
         while True:
