@@ -58,6 +58,7 @@ class AgentRequests:
         commands = CommandPermissions(self._granted, answers)
         self.terminals = AgentTerminals(narrator, roots, commands, shared.peers.launcher)
         self.terminals.on_exit = changes.something_changed
+        self.terminals.refuses = lambda: self.permissions.refusing
 
     def __repr__(self) -> str:
         return f"<AgentRequests {self.files!r}>"

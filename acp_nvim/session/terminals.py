@@ -27,12 +27,14 @@ log = logging.getLogger(__name__)
 class AgentTerminals:
     """The terminals of one session's agent, by id; they run below `roots`, if the user lets them.
 
-    `on_exit` is called when a command has ended, before the agent hears of it: files may be others than before.
+    `on_exit` is called when a command has ended, before the agent hears of it: files may be others than before. While it
+    `refuses`, nothing is run: the user has given up what it would be for.
     """
 
     def __init__(self, narrator: Narrator, roots: Roots, permissions: CommandPermissions, launcher: Launcher) -> None:
         self.permissions = permissions
         self.on_exit: Callable[[], None] = lambda: None
+        self.refuses: Callable[[], bool] = lambda: False
         self._narrator = narrator
         self._roots = roots
         self._launcher = launcher
@@ -48,6 +50,8 @@ class AgentTerminals:
         """The answer to `terminal/create`, to come. If the user has to be asked, the question is shown now."""
         if not wanted.command:
             raise RpcError(INVALID_PARAMS, "terminal/create: there is no command")
+        if self.refuses():
+            raise RpcError(INVALID_PARAMS, "The user has cancelled this: nothing is run for it any more")
         self._make_room()
         cwd = self._directory(wanted)
         return self._create(wanted, cwd, self.permissions.decide(wanted, cwd))

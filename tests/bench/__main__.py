@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tests.bench import files, pipeline, review, snapshots, starting, streaming, turns
+from tests.bench import files, follow, pipeline, review, snapshots, starting, streaming, terminals, turns
 
 T = TypeVar("T")
 ROUNDS = 5
@@ -139,6 +139,37 @@ def bench_turns() -> None:
     line("  from the prompt to the agent, to the summary of 21 files", figure, "")
 
 
+def bench_terminals() -> None:
+    """What is felt of a command that floods its terminal; plain Python reads the same bytes beside it."""
+    least = fresh(terminals.floor)
+    line(f"{terminals.LINE}, read by plain Python: s, its CPU", f"{least.seconds:.1f} {least.cpu:.1f} s", "")
+    figure = f"{least.pings.p99:.1f} ms, {least.pings.max:.1f} ms"
+    line("    pings of a Neovim beside it: p99, worst", figure, "what the machine has")
+    for opened in (False, True):
+        found = fresh(partial(terminals.flood, opened=opened))
+        what = "the terminal open in a buffer" if opened else "the chat alone"
+        figure = f"{found.seconds:.1f} {found.host_cpu:.1f} {found.nvim_cpu:.1f} s"
+        line(f"  {what}: s, CPU of the host, of Neovim", figure, "")
+        for name, memory in (("the host", found.host), ("Neovim", found.nvim)):
+            figure = f"{memory.before:.0f} {memory.peak:.0f} {memory.after:.0f} MB"
+            line(f"    memory of {name}: before, peak, after", figure, "flat")
+        line("    pings: p99, worst", f"{found.pings.p99:.1f} ms, {found.pings.max:.1f} ms", "p99 <= 16 ms")
+
+
+def bench_follow() -> None:
+    """What following costs the editor; the same updates without following, and the same turn without any, in turns."""
+    rounds = [{what: fresh(partial(follow.measure, what=what)) for what in follow.WHAT} for _ in range(3)]
+    share = {what: statistics.median(one[what].share for one in rounds) * 100 for what in follow.WHAT}
+    what = f"{follow.PLACES} places a second for {follow.SECONDS} s: processor time for following"
+    line(what, f"{share['followed'] - share['not followed']:.1f} %", "<= 5 % of one processor")
+    for one in follow.WHAT:
+        p99 = statistics.median(round_[one].pings.p99 for round_ in rounds)
+        worst = max(round_[one].pings.max for round_ in rounds)
+        shown = statistics.median(round_[one].shown for round_ in rounds)
+        line(f"  {one}: all of Neovim's, places shown", f"{share[one]:.1f} %, {shown:.0f}", "")
+        line("    a request every 5 ms: p99, worst", f"{p99:.1f} ms, {worst:.1f} ms", "p99 <= 16 ms")
+
+
 BENCHES = {
     "start": bench_start,
     "streams": bench_streams,
@@ -147,6 +178,8 @@ BENCHES = {
     "review": bench_review,
     "snapshots": bench_snapshots,
     "turns": bench_turns,
+    "follow": bench_follow,
+    "terminals": bench_terminals,
 }
 
 

@@ -37,7 +37,7 @@ async def play(path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> str:
         client.connect(monkeypatch)
         await client.run()
         shown = snapshot(host, client.sessions, recording.header["cwd"])
-        client.peer.leave(None, force=True)
+        client.peer._stop()
         await client.peer.gone.wait()
         tasks.cancel_scope.cancel()
     child = client.peer._child

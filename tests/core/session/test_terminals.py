@@ -255,6 +255,24 @@ attempt(agent, lambda: prompt.run("echo fifth")["output"])
     assert results(host) == ["fifth\n"]
 
 
+async def test_nothing_is_run_for_a_turn_that_was_cancelled(host: Host) -> None:
+    script(
+        host,
+        """
+prompt.say("made")
+prompt.wait_cancelled()
+attempt(agent, lambda: prompt.run("touch here"))
+""",
+    )
+    host.open()
+    host.prompt("go")
+    await host.until("the agent", lambda: host.text() == "made")
+    host.cancel()
+    await host.editor.until_event(events.TurnEnd)
+    assert errors(host) == [[-32602, "The user has cancelled this: nothing is run for it any more"]]
+    assert not (host.cwd / "here").exists()
+
+
 async def test_version_2_has_no_such_requests(host: Host) -> None:
     host.hello(protocol={"v2": True})
     host.script("""
