@@ -24,6 +24,19 @@ local function review_words(lead)
   return require("acp_nvim.review.commands").complete(lead)
 end
 
+---@param name string of the function in acp_nvim.permission.commands
+---@return fun(args: table?)
+local function permission(name)
+  return function(args)
+    require("acp_nvim.permission.commands")[name](args)
+  end
+end
+
+---@return string[]
+local function permission_words(lead)
+  return require("acp_nvim.permission.commands").complete(lead)
+end
+
 ---@return string[]
 local function undo(lead)
   return vim.startswith("undo", lead) and { "undo" } or {}
@@ -54,6 +67,11 @@ command("AcpReview", review("review"), {
   desc = "Review what the agent changed",
 })
 command("AcpRestore", review("restore"), { nargs = "?", complete = undo, desc = "Go back to before a turn" })
+command("AcpPermissions", permission("permissions"), {
+  nargs = "?",
+  complete = permission_words,
+  desc = "Answer the agent's permission requests, or show the rules for them",
+})
 
 local map = vim.keymap.set
 map("n", "<Plug>(AcpChat)", "<Cmd>AcpChat<CR>", { desc = "Open the chat with an agent" })
@@ -61,6 +79,10 @@ map("n", "<Plug>(AcpPrompt)", "<Cmd>AcpPrompt<CR>", { desc = "Prompt the agent" 
 map("x", "<Plug>(AcpPrompt)", ":AcpPrompt<CR>", { silent = true, desc = "Prompt the agent about the selection" })
 map("n", "<Plug>(AcpCancel)", "<Cmd>AcpCancel<CR>", { desc = "Cancel the agent's turn" })
 map("n", "<Plug>(AcpFollow)", "<Cmd>AcpFollow<CR>", { desc = "Follow the agent, on or off" })
+map("n", "<Plug>(AcpPermissions)", "<Cmd>AcpPermissions<CR>", { desc = "Answer a permission request" })
+map("n", "<Plug>(AcpPermissionsFocus)", permission("focus"), { desc = "Go to the permission in the float" })
+map({ "n", "x", "i", "t" }, "<Plug>(AcpAllow)", permission("allow"), { desc = "Allow once what the float shows" })
+map({ "n", "x", "i", "t" }, "<Plug>(AcpReject)", permission("reject"), { desc = "Reject once what the float shows" })
 map("n", "<Plug>(AcpReview)", "<Cmd>AcpReview<CR>", { desc = "List what the agent changed" })
 map("n", "<Plug>(AcpReviewNext)", "<Cmd>AcpReview next<CR>", { desc = "Next hunk of the agent's" })
 map("n", "<Plug>(AcpReviewPrevious)", "<Cmd>AcpReview prev<CR>", { desc = "Previous hunk of the agent's" })

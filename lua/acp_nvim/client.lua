@@ -2,6 +2,7 @@
 local autocmds = require("acp_nvim.autocmds")
 local chat_buffer = require("acp_nvim.chat.buffer")
 local config = require("acp_nvim.config")
+local float = require("acp_nvim.permission.float")
 local follow = require("acp_nvim.follow")
 local highlights = require("acp_nvim.highlights")
 local host = require("acp_nvim.host")
@@ -210,6 +211,7 @@ end
 local function host_lost(words, code, last)
   message.news(words)
   permission.forget()
+  float.forget()
   follow.lost()
   for _, session in ipairs(sessions.all()) do
     if session.host and session.status.state ~= "stopped" then

@@ -35,7 +35,8 @@ end
 ---@param key string
 ---@param run fun()
 ---@param desc string
-function M.map(bufnr, mode, key, run, desc)
+---@param waits? boolean for the rest of a longer key that begins with this one
+function M.map(bufnr, mode, key, run, desc, waits)
   covering[bufnr] = covering[bufnr] or {}
   local known = covering[bufnr][id_of(mode, key)]
   local old = mapped(bufnr, mode, key)
@@ -43,7 +44,7 @@ function M.map(bufnr, mode, key, run, desc)
     old = known.old -- two actions may have one key: what the user had there is below both
   end
   covering[bufnr][id_of(mode, key)] = { mode = mode, key = key, run = run, old = old }
-  vim.keymap.set(mode, key, run, { buffer = bufnr, nowait = true, desc = desc })
+  vim.keymap.set(mode, key, run, { buffer = bufnr, nowait = not waits, desc = desc })
 end
 
 ---@param bufnr integer

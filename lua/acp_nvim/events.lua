@@ -2,12 +2,14 @@
 local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local client = require("acp_nvim.client")
+local float = require("acp_nvim.permission.float")
 local follow = require("acp_nvim.follow")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
 local notice = require("acp_nvim.chat.blocks.notice")
 local permission = require("acp_nvim.permission")
+local permission_rules = require("acp_nvim.permission.rules")
 local plans = require("acp_nvim.chat.plans")
 local preview = require("acp_nvim.review.preview")
 local prompt_seen = require("acp_nvim.prompt.seen")
@@ -39,7 +41,7 @@ local function ask(session, event)
     return
   end
   autocmds.fire("AcpPermissionRequest", { session = session.key, request = event.request })
-  if not windows.visible(session) then
+  if not windows.visible(session) and not float.shows(event.request.id) then
     local title = (event.request.title or ""):match("^[^\r\n]*")
     local words = ("%s asks you (:AcpChat): %s"):format(session.agent or "the agent", title)
     message.news(words, vim.log.levels.WARN)
@@ -94,6 +96,18 @@ local of_session = {
     if permission.done(session, event) then
       local data = { session = session.key, id = event.id, outcome = event.outcome, option_id = event.option_id }
       autocmds.fire("AcpPermissionDone", data)
+    end
+  end,
+  permission_auto = function(session, event)
+    if permission.automatic(session, event) then
+      autocmds.fire("AcpPermissionDone", {
+        session = session.key,
+        id = event.request.id,
+        outcome = "selected",
+        option_id = event.option_id,
+        rule = event.rule,
+        source = event.source,
+      })
     end
   end,
   preview = function(_, event)
@@ -151,6 +165,7 @@ local of_all = {
   checkpoints = restore.checkpoints,
   restore_plan = restore.planned,
   restored = restore.restored,
+  permission_rules = permission_rules.told,
   files_maybe_changed = buffers.refresh,
   location = follow.told,
   review = review_watch.told,
@@ -235,6 +250,7 @@ local function retry()
   end, limits.textlock_retry_ms)
 end
 
+float.watch()
 review_keys.watch()
 review_list.watch()
 

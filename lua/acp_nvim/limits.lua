@@ -5,6 +5,10 @@ return {
   diffs_lines = 400, -- of all diffs of one tool call: several tall screens; each further file has its name
   plan_lines = 200, -- of a plan that is a text: people read it whole; who writes more writes no plan
   event_types = 20, -- unknown types of events that are logged: a newer host has a few
+  request_lines = 5000, -- of a text or a command that is to be allowed: people see the whole of what they allow
+  request_line_bytes = 256 * 1024, -- of one line of it: Linux takes no longer argument than half of that
+  float_columns = 80, -- of the float with waiting permissions: lines that can still be read
+  answer_pause_ms = 500, -- that a request stands in the float before a key answers it: who presses earlier meant the last one
   line_bytes = 2000, -- of one line in a tool call: minified files would make each redraw slow
   diff_bytes = 1024 * 1024, -- of old and new text: beyond it a diff would take more than a frame
   stderr_lines = 20, -- of the host, kept for the message when it ends
@@ -15,6 +19,7 @@ return {
   follow_bytes = 1024 * 1024, -- of a file that is opened to follow the agent: it is read within a frame
   follow_head_bytes = 8192, -- of a file, in which a NUL says that it is no text
   follow_buffers = 20, -- that were opened to follow the agent and that nobody has entered: as many as one goes back to
+  follow_share = 0.05, -- of the editor's time that following may take
   follow_pause_ms = 100, -- between two places that are shown: nobody reads faster
   follow_light_ms = 800, -- how long the line stays lit
   menu_ms = 3000, -- that a change of a buffer waits for a menu of completions: as long as one looks for a word in it
@@ -38,6 +43,7 @@ return {
   edit_steps = 500, -- changes of a buffer by which rows are found again: more than come before the host's answer
   edit_pause_ms = 100, -- without a change until the host is told: no word is typed that slowly
   terminal_lines = 10000, -- kept of an open terminal: with each that is kept the next one costs more, this many take 10 µs
+  terminal_settle_ms = 50, -- until Neovim has brought a terminal's buffer up to its screen: its own timer takes 10
   terminal_part = 0.4, -- of the screen's lines, for a terminal that is opened: the chat stays in sight
   terminal_name = 60, -- characters of a command in the name of its buffer
   escape_bytes = 4096, -- of one escape sequence that is left out: what is longer was none (the host's ESCAPE_CHARS)

@@ -1,4 +1,5 @@
 -- The permissions that wait for an answer, of all sessions; each is answered once.
+local Lines = require("acp_nvim.chat.blocks.lines")
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
 local previews = require("acp_nvim.review.previews")
@@ -14,10 +15,12 @@ local pending = {}
 local heard = {}
 ---@type fun(id: integer)[]
 local listeners = {}
+---@type fun()[]
+local watchers = {}
 
 ---@param session? acp.Session
 ---@return acp.Pending[] that still wait for the user, oldest first
-local function waiting(session)
+function M.waiting(session)
   local list = vim.tbl_filter(function(one)
     return not one.answered and (not session or one.session == session.key)
   end, vim.tbl_values(pending))
@@ -25,6 +28,12 @@ local function waiting(session)
     return a.request.id < b.request.id
   end)
   return list
+end
+
+local function changed()
+  for _, watcher in ipairs(watchers) do
+    watcher()
+  end
 end
 
 ---@param id integer
@@ -36,21 +45,39 @@ end
 
 ---@param session acp.Session
 local function refresh_keys(session)
-  answer_keys.refresh(session, waiting(session), M.answer)
+  answer_keys.refresh(session, M.waiting(session), M.answer)
 end
 
 M.refresh_keys = refresh_keys
+
+---@param session acp.Session
+---@param one acp.Pending
+---@return table<string, true>? lines of the tool call right above; nil when another block is there
+local function lines_above(session, one)
+  local row = session.call_blocks[one.request.tool_call_id] == one.block - 1 and transcript.row(session, one.block - 1)
+  local block = row and transcript.block_at(session, row)
+  if not block or not block.rendered then
+    return nil
+  end
+  local lines = {}
+  for _, line in ipairs(block.rendered.lines) do
+    lines[line] = true
+  end
+  return lines
+end
 
 ---@param one acp.Pending
 ---@param outcome? string
 local function draw(one, outcome)
   local session = sessions.get(one.session)
   if session then
-    -- right above, the tool call shows what it is about
-    local shown = session.call_blocks[one.request.tool_call_id] == one.block - 1
-    local letters = answer_keys.letters(one.request)
-    local files = #previews.of_request(one.request.id)
-    local rendered = block.render(one.request, letters, outcome, not shown, session.cwd, files)
+    local rendered = block.render(one.request, {
+      letters = answer_keys.letters(one.request),
+      outcome = outcome,
+      above = lines_above(session, one),
+      cwd = session.cwd,
+      files = #previews.of_request(one.request.id),
+    })
     transcript.draw(session, one.block, "permission", rendered)
   end
 end
@@ -61,10 +88,13 @@ end
 ---@return boolean new false when it is only drawn again
 function M.asked(session, id, request)
   local known = pending[request.id]
-  local one = { session = session.key, block = id, request = request, answered = known and known.answered }
+  -- a redraw asks again what is closed, and closes it after that
+  local is_over = heard[request.id] == "done" or (known and known.answered)
+  local one = { session = session.key, block = id, request = request, answered = is_over }
   pending[request.id] = one
   draw(one)
   refresh_keys(session)
+  changed()
   local new = heard[request.id] == nil
   heard[request.id] = heard[request.id] or "asked"
   return new
@@ -83,15 +113,18 @@ local function mark_of(options, option_id)
   return "→ "
 end
 
----@param one acp.Pending
----@param event { outcome: string, name?: string, option_id?: string }
+local WHY =
+  { withdrawn = "withdrawn by the agent", cancelled = "cancelled", agent_gone = "cancelled: the agent is gone" }
+
+---@param options acp.Option[]
+---@param event { outcome: string, name?: string, option_id?: string, why?: string }
 ---@return string
-local function outcome_words(one, event)
+local function outcome_words(options, event)
   if event.outcome ~= "selected" then
-    return "– " .. tostring(event.outcome)
+    return "– " .. (WHY[event.why] or tostring(event.outcome))
   end
-  local words = vim.trim((event.name or event.option_id or "answered"):match("^[^\r\n]*"))
-  return mark_of(one.request.options, event.option_id) .. words
+  local words = Lines.one_line(event.name or event.option_id or "answered")
+  return mark_of(options, event.option_id) .. words
 end
 
 ---@param session acp.Session
@@ -104,10 +137,25 @@ function M.done(session, event)
   end
   pending[event.id] = nil
   ended(event.id)
-  draw(one, outcome_words(one, event))
+  draw(one, outcome_words(one.request.options, event))
   refresh_keys(session)
+  changed()
   local new = heard[event.id] == "asked"
   heard[event.id] = "done"
+  return new
+end
+
+---A rule has answered: nobody is asked.
+---@param session acp.Session
+---@param event acp.Event of type permission_auto
+---@return boolean new false when it is only drawn again
+function M.automatic(session, event)
+  local options = vim.list_extend({ { option_id = event.option_id, kind = event.kind } }, event.request.options or {})
+  local rendered =
+    block.automatic(event, outcome_words(options, vim.tbl_extend("error", event, { outcome = "selected" })))
+  transcript.draw(session, event.block, "permission", rendered)
+  local new = heard[event.request.id] == nil
+  heard[event.request.id] = "done"
   return new
 end
 
@@ -129,6 +177,7 @@ function M.abandon(session)
     draw(one, "– cancelled")
   end
   refresh_keys(session)
+  changed()
   return gone
 end
 
@@ -143,6 +192,11 @@ function M.on_end(listener)
   listeners[#listeners + 1] = listener
 end
 
+---@param watcher fun() called when other requests wait, or what is known of them has changed
+function M.on_change(watcher)
+  watchers[#watchers + 1] = watcher
+end
+
 ---@return { id: integer, session: integer, title: string, kind: string, options: acp.Option[] }[]
 function M.list()
   return vim.tbl_map(function(one)
@@ -154,7 +208,7 @@ function M.list()
       kind = request.kind,
       options = vim.deepcopy(request.options),
     }
-  end, waiting())
+  end, M.waiting())
 end
 
 ---@param id integer
@@ -173,6 +227,7 @@ function M.answer(id, option_id)
         ended(id)
       end
       refresh_keys(sessions.get(one.session))
+      changed()
       return one.answered, not one.answered and "the host could not be reached" or nil
     end
   end
@@ -185,6 +240,7 @@ previews.on_change(function(id)
   if session then
     draw(one)
     refresh_keys(session)
+    changed()
   end
 end)
 

@@ -69,6 +69,19 @@
 ---@field option_id string
 ---@field name string
 ---@field kind string
+---@field ours? boolean not the agent's: we remember the answer for the project
+
+---A rule that answers permission requests; what is left out does not matter to it.
+---@class acp.Rule
+---@field id string
+---@field source "config"|"stored"
+---@field action "allow"|"reject"|"ask"
+---@field words string
+---@field agent? string
+---@field kind? string[]
+---@field path? string
+---@field command? string
+---@field time? number seconds since 1970, of a stored one
 
 ---@class acp.Request
 ---@field id integer
@@ -234,6 +247,7 @@
 ---@field python? string
 ---@field additional_directories string[]
 ---@field fs { write: "save"|"buffer", outside: "error"|"ask" }
+---@field permissions { terminal: string, rules: table[], float: boolean }
 ---@field follow { enabled: "auto"|boolean, resume: "turn"|"command", sign: string }
 ---@field keymaps table<string, string|string[]|false>
 ---@field review { signs: boolean, winbar: boolean, hint: boolean }

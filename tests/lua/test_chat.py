@@ -103,7 +103,7 @@ def test_tool_call_shows_diffs_terminals_and_whatever_else(editor):
     editor.apply(call(key, 1, "strange\nword", "run\nthis\r\nand that\0", content))
     shown = editor.lines(key)
     assert shown[1] == "◐ edit  run  [strange]"
-    assert shown[2:4] == ["  this", "  and that"]
+    assert shown[2:4] == ["  this", "  and that^@"]
     for line in ["  /p/a.py", "  -b", "  +B", "  /p/new.py (new file)", "  +x", "  terminal term-1",
                  "  image (image/png, 12 kB)"]:  # fmt: skip
         assert line in shown

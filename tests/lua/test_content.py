@@ -132,7 +132,7 @@ def test_a_terminal_shows_its_command_what_it_printed_and_how_it_ended(editor):
         ({}, ["  terminal t-1"]),
         ({"output": "words"}, ["  terminal t-1", "  words"]),
         ({"command": "ls", "exit_code": 0}, ["  $ ls"]),
-        ({"command": "ls\n  -l\0", "output": "\n"}, ["  $ ls", "    -l"]),
+        ({"command": "ls\n  -l\0", "output": "\n"}, ["  $ ls", "    -l^@"]),
         ({"command": "ls", "signal": "SIGTERM"}, ["  $ ls", "  killed by SIGTERM"]),
         ({"command": "ls", "exit_code": 137, "signal": "SIGKILL"}, ["  $ ls", "  killed by SIGKILL"]),
         ({"command": "ls", "cwd": "/elsewhere\nx"}, ["  $ ls  in /elsewhere"]),

@@ -49,7 +49,7 @@ def test_it_shows_what_is_asked_and_the_ways_to_answer(editor, key):
         "  [2] A  Allow always",
         "  [3] r  Reject once",
         "  [4] R  Reject always",
-        "  [5]    Ask",
+        "  [5]    Ask  (boss)",
     ]
 
 
@@ -140,7 +140,8 @@ def test_kinds_of_options_that_nobody_knows_are_answered_by_number(editor, key):
     for number, kind in enumerate(kinds, 1):
         editor.apply(asked(key, number, number, options))
         assert editor.lines(key)[-4:] == [
-            "  [1]    _Maybe", "  [2]    Allow_Forever", "  [3]    Reject_Kindly", "  [4] a  Allow_Once",
+            "  [1]    _Maybe  (_maybe)", "  [2]    Allow_Forever  (allow_forever)",
+            "  [3]    Reject_Kindly  (reject_kindly)", "  [4] a  Allow_Once",
         ]  # fmt: skip
         editor.keys("G")
         editor.keys(str(number))
@@ -163,7 +164,8 @@ def test_answers_from_lua(editor, key):
     assert editor.sent("answer") == [{"id": 7, "option_id": "x2"}]
 
 
-def test_a_permission_that_is_not_seen_is_announced_and_takes_no_focus(editor, key):
+def test_without_the_float_a_permission_that_is_not_seen_is_announced_and_takes_no_focus(editor, key):
+    editor.lua('require("acp_nvim").setup({ permissions = { float = false } })')
     editor.command("tabnew")
     window = editor.api("get_current_win")
     editor.apply(asked(key))
@@ -172,6 +174,7 @@ def test_a_permission_that_is_not_seen_is_announced_and_takes_no_focus(editor, k
 
 
 def test_the_announcement_says_where_to_go_on_a_narrow_screen_too(editor, key):
+    editor.lua('require("acp_nvim").setup({ permissions = { float = false } })')
     editor.command("tabnew | set columns=60")
     editor.apply(asked(key, title="Run `rm -rf build` and whatever else comes to the mind of an agent"))
     assert "demo asks you (:AcpChat): " in editor.message()

@@ -7,7 +7,8 @@ local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
 
-local KINDS = { "allow_once", "allow_always", "reject_once", "reject_always" }
+---The kinds of answers that have a letter.
+M.KINDS = { "allow_once", "allow_always", "reject_once", "reject_always" }
 
 ---@alias acp.Answer fun(id: integer, option_id: string)
 
@@ -17,12 +18,23 @@ local KINDS = { "allow_once", "allow_always", "reject_once", "reject_always" }
 function M.letters(request)
   local letters, taken = {}, {}
   for _, option in ipairs(request.options or {}) do
-    if vim.list_contains(KINDS, option.kind) and not taken[option.kind] then
+    if vim.list_contains(M.KINDS, option.kind) and not taken[option.kind] then
       taken[option.kind] = true
       letters[option.option_id] = config.keys(option.kind)[1]
     end
   end
   return letters
+end
+
+---@param request acp.Request
+---@param kind string
+---@return string? option_id of the first option of that kind
+function M.first_of(request, kind)
+  for _, option in ipairs(request.options or {}) do
+    if option.kind == kind then
+      return option.option_id
+    end
+  end
 end
 
 ---@param session acp.Session
@@ -59,37 +71,44 @@ end
 ---@param waiting acp.Pending[]
 ---@param answer acp.Answer
 local function map_kinds(session, waiting, answer)
-  for _, kind in ipairs(KINDS) do
+  for _, kind in ipairs(M.KINDS) do
     for _, key in ipairs(config.keys(kind)) do
       covering_keys.map(session.bufnr, "n", key, function()
         local request = meant(session, waiting)
-        for _, option in ipairs(request and request.options or {}) do
-          if option.kind == kind then
-            return answer(request.id, option.option_id)
-          end
+        local option_id = request and M.first_of(request, kind)
+        if request and option_id then
+          answer(request.id, option_id)
         end
       end, "acp: " .. kind:gsub("_", " "))
     end
   end
 end
 
+---@param count integer of options
+---@param map fun(key: string, number: integer, waits: boolean) `waits`: other numbers begin with this one
+function M.each_number(count, map)
+  for number = 1, count do
+    map(tostring(number), number, number * 10 <= count)
+  end
+end
+
 ---@param session acp.Session
 ---@param waiting acp.Pending[]
 ---@param answer acp.Answer
-local function map_digits(session, waiting, answer)
+local function map_numbers(session, waiting, answer)
   local most = 0
   for _, pending in ipairs(waiting) do
     most = math.max(most, #pending.request.options)
   end
-  for digit = 1, math.min(most, 9) do
-    covering_keys.map(session.bufnr, "n", tostring(digit), function()
+  M.each_number(most, function(key, number, waits)
+    covering_keys.map(session.bufnr, "n", key, function()
       local request = meant(session, waiting)
-      local option = request and request.options[digit]
+      local option = request and request.options[number]
       if option then
         answer(request.id, option.option_id)
       end
-    end, ("acp: option %d"):format(digit))
-  end
+    end, ("acp: option %d"):format(number), waits)
+  end)
 end
 
 ---@param session acp.Session
@@ -152,7 +171,7 @@ function M.refresh(session, waiting, answer)
     return
   end
   map_kinds(session, waiting, answer)
-  map_digits(session, waiting, answer)
+  map_numbers(session, waiting, answer)
   map_preview(session, waiting)
   for _, key in ipairs(config.keys("choose")) do
     covering_keys.map(bufnr, "n", key, function()

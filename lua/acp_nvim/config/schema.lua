@@ -70,6 +70,21 @@ just allowed this very command when the agent itself asked for it. `"ask"`: you 
 run. Agents that run commands themselves do not ask for it here. See |acp_nvim-terminals|.]],
   },
   {
+    name = "permissions.rules",
+    types = { "rules" },
+    default = {},
+    doc = [[Rules that answer permission requests in your place, a list; the first one that matches decides, and what none
+matches is asked. Each is `{ agent = "name", kind = "execute", path = "glob", command = "glob", action = "allow" }`, where
+`action` is `"allow"`, `"reject"` or `"ask"`, and everything else may be left out. See |acp_nvim-rules|.]],
+  },
+  {
+    name = "permissions.float",
+    types = { "boolean" },
+    default = true,
+    doc = [[Whether permissions that wait are shown in a float at the right of the screen, while the chat is not seen.
+Without it a message tells you.]],
+  },
+  {
     name = "follow.enabled",
     types = { "string", "boolean" },
     values = { "auto", true, false },

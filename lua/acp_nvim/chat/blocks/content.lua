@@ -30,11 +30,13 @@ end
 ---@param out acp.Lines
 ---@param items? acp.Content[]
 ---@param cwd? string
-function M.add(out, items, cwd)
+---@param most? integer lines of a text, or of a command
+function M.add(out, items, cwd, most)
   local diffs = Diffs.new()
+  most = most or limits.output_lines
   for _, item in ipairs(items or {}) do
     if item.type == "text" then
-      M.add_text(out, item.text, limits.output_lines)
+      M.add_text(out, item.text, most)
     elseif item.type == "diff" then
       diffs:add(out, item, cwd)
     elseif item.type == "terminal" then

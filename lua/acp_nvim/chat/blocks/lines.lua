@@ -1,41 +1,44 @@
 -- Builds the lines and highlights of a block, piece by piece.
 local limits = require("acp_nvim.limits")
+local visible = require("acp_nvim.chat.blocks.visible")
 
 ---@class acp.Lines
+---@field bytes integer of one line, at the most
 ---@field lines string[]
 ---@field highlights acp.Highlight[]
 ---@field targets table<integer, acp.Target> row -> what it leads to
 local Lines = {}
 Lines.__index = Lines
 
+---@param bytes? integer of one line, at the most
 ---@return acp.Lines
-function Lines.new()
-  return setmetatable({ lines = {}, highlights = {}, targets = {} }, Lines)
+function Lines.new(bytes)
+  return setmetatable({ lines = {}, highlights = {}, targets = {}, bytes = bytes or limits.line_bytes }, Lines)
 end
 
 ---A text's first line with something on it, for places that have one line.
 ---@param text any
 ---@return string
 function Lines.one_line(text)
-  local flat = vim.trim(tostring(text or "")):gsub("%z", "")
-  return (flat:match("^[^\r\n]*"))
+  return visible(vim.trim(tostring(text or "")):match("^[^\r\n]*"))
 end
 
 ---The lines of a text after its first, which a title's place does not show.
 ---@param text any
 ---@return string[]
 function Lines.further_lines(text)
-  local lines = vim.split((vim.trim(tostring(text or "")):gsub("%z", "")), "[\r\n]+")
+  local lines = vim.split(vim.trim(tostring(text or "")), "[\r\n]+")
   return vim.list_slice(lines, 2)
 end
 
 ---@param line string
+---@param bytes integer
 ---@return string
-local function shortened(line)
-  if #line <= limits.line_bytes then
+local function shortened(line, bytes)
+  if #line <= bytes then
     return line
   end
-  local last = limits.line_bytes + vim.str_utf_start(line, limits.line_bytes + 1)
+  local last = bytes + vim.str_utf_start(line, bytes + 1)
   return ("%s … %d more bytes"):format(line:sub(1, last), #line - last)
 end
 
@@ -46,19 +49,19 @@ function Lines:add(pieces)
   for _, piece in ipairs(pieces) do
     local from = #text
     local words = type(piece) == "table" and piece[1] or piece --[[@as string]]
-    text = text .. words:gsub("\n", " ")
+    text = text .. visible((words:gsub("\n", " ")))
     if type(piece) == "table" and piece[2] and #text > from then
       table.insert(self.highlights, { row = row, from = from, to = #text, group = piece[2] })
     end
   end
-  self.lines[row + 1] = shortened(text)
+  self.lines[row + 1] = shortened(text, self.bytes)
 end
 
 ---@param line string
 ---@param group? string
 function Lines:add_whole(line, group)
   local row = #self.lines
-  self.lines[row + 1] = shortened((line:gsub("\n", " ")))
+  self.lines[row + 1] = shortened(visible((line:gsub("\n", " "))), self.bytes)
   if group then
     table.insert(self.highlights, { row = row, from = 0, to = -1, group = group })
   end

@@ -2,8 +2,28 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local content = require("acp_nvim.chat.blocks.content")
+local limits = require("acp_nvim.limits")
 
 local M = {}
+
+---@class acp.RequestLook
+---@field letters table<string, string> option_id -> letter
+---@field outcome? string words for what became of it; nil while it waits
+---@field above? table<string, true> lines that are to be read right above it
+---@field cwd? string
+---@field files? integer that have a preview
+
+---@param option acp.Option
+---@param letter? string
+---@return string what else is to be known of an option
+local function remark(option, letter)
+  if option.ours then
+    return "  (kept by acp_nvim, for this project)"
+  elseif not letter and Lines.one_line(option.kind) ~= "" then
+    return ("  (%s)"):format(Lines.one_line(option.kind))
+  end
+  return ""
+end
 
 ---@param out acp.Lines
 ---@param request acp.Request
@@ -11,16 +31,17 @@ local M = {}
 ---@return table<integer, string> rows of the options
 local function add_options(out, request, letters)
   local rows = {}
+  local width = #tostring(#(request.options or {}))
   for index, option in ipairs(request.options or {}) do
-    local digit = index <= 9 and tostring(index) or " "
-    local letter = letters[option.option_id] or " "
+    local letter = letters[option.option_id]
     rows[#out.lines] = option.option_id
     out:add({
       "  [",
-      { digit, "AcpPermissionKey" },
-      "] ",
-      { letter, "AcpPermissionKey" },
+      { tostring(index), "AcpPermissionKey" },
+      "] " .. (" "):rep(width - #tostring(index)),
+      { letter or " ", "AcpPermissionKey" },
       "  " .. Lines.one_line(option.name),
+      { remark(option, letter), "AcpToolDetail" },
     })
   end
   return rows
@@ -36,40 +57,95 @@ local function add_preview(out, files)
   end
 end
 
+---@param lines string[]
+---@param above table<string, true>
+---@return boolean
+local function all_above(lines, above)
+  return vim.iter(lines):all(function(line)
+    return above[line] == true
+  end)
+end
+
+---What belongs to the request, but for what is to be read right above it.
+---@param out acp.Lines
 ---@param request acp.Request
----@param letters table<string, string>
----@param outcome? string words for what became of it; nil while it waits
----@param whole boolean with all that belongs to the request
----@param cwd? string
----@param files? integer that have a preview
----@return acp.Rendered
-function M.render(request, letters, outcome, whole, cwd, files)
-  local out = Lines.new()
-  local title = Lines.one_line(request.title)
+---@param look acp.RequestLook
+local function add_content(out, request, look)
+  local above = look.above
+  if not above then
+    content.add_locations(out, request, Lines.one_line(request.title), look.cwd)
+    return content.add(out, request.content, look.cwd, limits.request_lines)
+  end
+  local news = vim.tbl_filter(function(item)
+    local alone = Lines.new(limits.request_line_bytes)
+    content.add(alone, { item }, look.cwd, limits.request_lines)
+    return not all_above(alone.lines, above)
+  end, request.content or {})
+  content.add(out, news, look.cwd, limits.request_lines)
+end
+
+---@param out acp.Lines
+---@param request acp.Request
+---@param outcome? string
+local function add_title(out, request, outcome)
   local kind = Lines.one_line(request.kind)
   out:add({
     { outcome and "Permission" or "Permission needed", outcome and "AcpToolDetail" or "AcpPermission" },
     "  ",
     { kind, "AcpToolKind" },
     kind ~= "" and "  " or "",
-    { title, "AcpToolTitle" },
+    { Lines.one_line(request.title), outcome and "AcpToolDetail" or "AcpToolTitle" },
   })
+end
+
+---@param request acp.Request
+---@param look acp.RequestLook
+---@return acp.Rendered
+function M.render(request, look)
+  local out = Lines.new(limits.request_line_bytes)
+  add_title(out, request, look.outcome)
   local rows
-  if outcome then -- the tool call itself goes on to show what it was about
-    out:add({ "  ", { outcome, "AcpToolDetail" } })
+  if look.outcome then -- the tool call itself goes on to show what it was about
+    out:add({ "  ", { look.outcome, "AcpToolDetail" } })
   else
     content.add_title_rest(out, request.title, math.huge)
-    content.add_text(out, request.description, math.huge)
-    if whole then
-      content.add_locations(out, request, title, cwd)
-      content.add(out, request.content, cwd)
-    end
-    rows = add_options(out, request, letters)
-    add_preview(out, files or 0)
+    content.add_text(out, request.description, limits.request_lines)
+    add_content(out, request, look)
+    rows = add_options(out, request, look.letters)
+    add_preview(out, look.files or 0)
   end
   local rendered = out:rendered()
   rendered.option_rows = rows
   return rendered
+end
+
+---The command of a request, when its title does not say it.
+---@param request acp.Request
+---@return string? on one line
+local function command_of(request)
+  for _, item in ipairs(request.content or {}) do
+    local command = item.type == "text" and (item.text or ""):match("^%$ (.*)")
+    local line = command and Lines.one_line(command)
+    if line and not Lines.one_line(request.title):find(line, 1, true) then
+      return line
+    end
+  end
+end
+
+---A request that a rule has answered: nobody was asked.
+---@param event { request: acp.Request, rule: string, source: string }
+---@param outcome string words for the answer
+---@return acp.Rendered
+function M.automatic(event, outcome)
+  local out = Lines.new()
+  add_title(out, event.request, outcome)
+  local from = event.source == "stored" and "an earlier answer" or "your rule"
+  out:add({ "  ", { ("%s  by %s: %s"):format(outcome, from, Lines.one_line(event.rule)), "AcpToolDetail" } })
+  local command = command_of(event.request)
+  if command then
+    out:add({ "  ", { "$ " .. command, "AcpToolDetail" } })
+  end
+  return out:rendered()
 end
 
 return M

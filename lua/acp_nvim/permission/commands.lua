@@ -1,0 +1,86 @@
+-- The bodies of :AcpPermissions, and of the <Plug> maps that answer.
+local answer_keys = require("acp_nvim.chat.answer_keys")
+local float = require("acp_nvim.permission.float")
+local message = require("acp_nvim.message")
+local permission = require("acp_nvim.permission")
+local picker = require("acp_nvim.permission.picker")
+local rules = require("acp_nvim.permission.rules")
+
+local M = {}
+
+---@param lead string
+---@return string[]
+function M.complete(lead)
+  return vim.startswith("rules", lead) and { "rules" } or {}
+end
+
+---@return boolean
+local function is_in_command_line_window()
+  local is_there = vim.fn.getcmdwintype() ~= ""
+  if is_there then
+    message.error("leave the command-line window first (:q)")
+  end
+  return is_there
+end
+
+---@param args acp.CommandArgs
+function M.permissions(args)
+  if is_in_command_line_window() then
+    return
+  elseif args.args ~= "" and args.args ~= "rules" then
+    return message.error((":AcpPermissions takes nothing, or rules, not %q"):format(args.args))
+  end
+  local waiting = permission.waiting()
+  if args.args == "rules" or #waiting == 0 then
+    rules.show()
+  else
+    picker.choose(waiting)
+  end
+end
+
+---@param kind "allow_once"|"reject_once"
+---@param words string
+---@return string? problem
+local function answer_shown(kind, words)
+  local one = float.shown()
+  if not one then
+    local waits = #permission.waiting() > 0
+    return waits and "the float shows no permission: :AcpPermissions lists those that wait" or "no permission waits"
+  elseif not float.is_settled() then
+    return "another permission has come into the float: look at it first"
+  elseif vim.startswith(kind, "allow") and not float.is_whole() then
+    return "the float cannot show all of it: <Plug>(AcpPermissionsFocus) goes there, :AcpPermissions asks"
+  end
+  local option_id = answer_keys.first_of(one.request, kind)
+  if not option_id then
+    return ("the agent offers no way to %s: :AcpPermissions shows what it offers"):format(words)
+  end
+  local _, problem = permission.answer(one.request.id, option_id)
+  return problem
+end
+
+---@param problem? string
+local function say(problem)
+  if problem then
+    message.news(problem, vim.log.levels.WARN)
+  end
+end
+
+---Allows once what the float shows.
+function M.allow()
+  say(answer_shown("allow_once", "allow it once"))
+end
+
+---Rejects once what the float shows.
+function M.reject()
+  say(answer_shown("reject_once", "reject it once"))
+end
+
+---Goes into the float.
+function M.focus()
+  if not is_in_command_line_window() and not float.focus() then
+    message.info("there is no float with a permission")
+  end
+end
+
+return M

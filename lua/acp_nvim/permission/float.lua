@@ -1,0 +1,269 @@
+-- Shows the permissions that wait where no chat shows them: one float for all of them, which never takes the focus.
+local answer_keys = require("acp_nvim.chat.answer_keys")
+local block = require("acp_nvim.chat.blocks.permission")
+local config = require("acp_nvim.config")
+local covering_keys = require("acp_nvim.covering_keys")
+local following = require("acp_nvim.chat.following")
+local limits = require("acp_nvim.limits")
+local log = require("acp_nvim.log")
+local permission = require("acp_nvim.permission")
+local preview_open = require("acp_nvim.review.preview_open")
+local previews = require("acp_nvim.review.previews")
+local sessions = require("acp_nvim.sessions")
+local window = require("acp_nvim.permission.window")
+local windows = require("acp_nvim.chat.windows")
+
+local M = {}
+
+local api = vim.api
+
+---@class acp.FloatState
+---@field id integer of the request that is shown
+---@field since integer nanoseconds, when it came there
+---@field whole boolean all of it is seen
+---@field rows table<integer, string> row -> option_id
+
+---@type acp.FloatState?
+local shown
+local dismissed = 0 -- the youngest request that waited when the user closed the float
+local is_due = false
+local reported = false
+
+local PLUGS = { { "<Plug>(AcpAllow)", "allow" }, { "<Plug>(AcpReject)", "reject" } }
+
+---@return acp.Pending[] that no chat of this tab shows, oldest first
+local function unseen()
+  if not config.get().permissions.float then
+    return {}
+  end
+  local list = vim.tbl_filter(function(one)
+    local session = sessions.get(one.session)
+    return not (session and windows.visible(session))
+  end, permission.waiting())
+  return #list > 0 and list[#list].request.id > dismissed and list or {}
+end
+
+---@return string how a request is answered from anywhere
+local function answers()
+  local words = {}
+  for _, plug in ipairs(PLUGS) do
+    local map = vim.iter(api.nvim_get_keymap("n")):find(function(one)
+      return one.rhs == plug[1]
+    end)
+    words[#words + 1] = map and ("%s %s"):format(vim.fn.keytrans(map.lhsraw), plug[2]) or nil
+  end
+  words[#words + 1] = ":AcpPermissions"
+  return table.concat(words, " · ")
+end
+
+---What a border would say, where there is none.
+---@param text acp.FloatText
+---@param rows table<integer, string> of the options
+---@param count integer of all that wait
+---@return table<integer, string> rows
+local function add_first_line(text, rows, count)
+  local long, short = ("%s · %s"):format(text.title, text.answers), (":AcpPermissions (%d)"):format(count)
+  table.insert(text.lines, 1, vim.fn.strdisplaywidth(long) <= vim.o.columns and long or short)
+  for _, highlight in ipairs(text.highlights) do
+    highlight.row = highlight.row + 1
+  end
+  table.insert(text.highlights, { row = 0, from = 0, to = -1, group = "AcpPermission" })
+  local moved = {}
+  for row, option_id in pairs(rows) do
+    moved[row + 1] = option_id
+  end
+  return moved
+end
+
+---@param one acp.Pending
+---@param more integer
+---@return acp.FloatText
+---@return table<integer, string> rows of the options
+local function text_of(one, more)
+  local session = sessions.get(one.session) or {}
+  local rendered = block.render(one.request, {
+    letters = answer_keys.letters(one.request),
+    cwd = session.cwd,
+    files = #previews.of_request(one.request.id),
+  })
+  local title = ("%s asks"):format(session.agent or "the agent")
+  title = more > 0 and ("%s · %d more wait%s"):format(title, more, more == 1 and "s" or "") or title
+  local text = { lines = rendered.lines, highlights = rendered.highlights, title = title, answers = answers() }
+  local rows = rendered.option_rows or {}
+  return text, window.has_border() and rows or add_first_line(text, rows, more + 1)
+end
+
+---@return acp.Pending? the one that is shown, while it waits
+function M.shown()
+  local one = shown and window.window() and permission.get(shown.id)
+  return one and not one.answered and one or nil
+end
+
+---@return boolean the user had the time to see whom a key answers
+function M.is_settled()
+  return shown ~= nil and vim.uv.hrtime() - shown.since >= limits.answer_pause_ms * 1e6
+end
+
+---@return boolean nothing of it is hidden
+function M.is_whole()
+  return shown ~= nil and shown.whole
+end
+
+---@return boolean the user is in the float
+local function is_inside()
+  return window.window() ~= nil and api.nvim_get_current_win() == window.window()
+end
+
+---@param choose fun(request: acp.Request): string? an option's id
+---@return fun()
+local function answers_with(choose)
+  return function()
+    local one = M.shown()
+    local option_id = one and M.is_settled() and choose(one.request)
+    if one and option_id then
+      permission.answer(one.request.id, option_id)
+    end
+  end
+end
+
+---@param bufnr integer
+---@param request acp.Request
+local function map_answers(bufnr, request)
+  for _, kind in ipairs(answer_keys.KINDS) do
+    for _, key in ipairs(config.keys(kind)) do
+      local run = answers_with(function(asked)
+        return answer_keys.first_of(asked, kind)
+      end)
+      covering_keys.map(bufnr, "n", key, run, "acp: " .. kind:gsub("_", " "))
+    end
+  end
+  answer_keys.each_number(#(request.options or {}), function(key, number, waits)
+    local run = answers_with(function(asked)
+      return asked.options[number] and asked.options[number].option_id
+    end)
+    covering_keys.map(bufnr, "n", key, run, ("acp: option %d"):format(number), waits)
+  end)
+end
+
+---@param bufnr integer
+---@param request acp.Request
+local function map_keys(bufnr, request)
+  covering_keys.unmap(bufnr)
+  map_answers(bufnr, request)
+  for _, key in ipairs(config.keys("choose")) do
+    local run = answers_with(function()
+      return shown and shown.rows[api.nvim_win_get_cursor(0)[1] - 1]
+    end)
+    covering_keys.map(bufnr, "n", key, run, "acp: choose this option")
+  end
+  for _, key in ipairs(#previews.of_request(request.id) > 0 and config.keys("preview") or {}) do
+    covering_keys.map(bufnr, "n", key, function()
+      vim.cmd.wincmd("p")
+      preview_open.open(request.id)
+    end, "acp: preview")
+  end
+  for _, key in ipairs(config.keys("close")) do
+    covering_keys.map(bufnr, "n", key, function()
+      vim.cmd.wincmd("p")
+    end, "acp: back")
+  end
+end
+
+---Shows what waits, or nothing: only by `:noautocmd`.
+function M.draw()
+  local list = unseen()
+  local win = window.window()
+  if win and (#list == 0 or api.nvim_win_get_tabpage(win) ~= api.nvim_get_current_tabpage()) then
+    window.close()
+  end
+  if #list == 0 then
+    shown = nil
+    return
+  end
+  local one = list[1]
+  local text, rows = text_of(one, #list - 1)
+  local whole = window.show(text)
+  local is_same = shown ~= nil and shown.id == one.request.id
+  local since = is_same and shown and shown.since or vim.uv.hrtime()
+  shown = { id = one.request.id, since = since, whole = whole, rows = rows }
+  map_keys(window.buffer() --[[@as integer]], one.request)
+end
+
+local function update()
+  is_due = false
+  if not window.window() and #unseen() == 0 then
+    shown = nil
+    return
+  end
+  local ok, err = pcall(vim.cmd, "noautocmd call v:lua.require'acp_nvim.permission.float'.draw()")
+  if ok then
+    return following.draw_under_command_line()
+  elseif tostring(err):find("E565", 1, true) then -- no window may be opened or closed right now
+    is_due = true
+    vim.defer_fn(update, limits.textlock_retry_ms)
+  elseif vim.fn.getcmdwintype() == "" and not reported then
+    reported = true
+    log.write("the float with permissions could not be shown: " .. tostring(err))
+  end
+end
+
+---Makes the float fit what waits, and where the user is; soon, and once for all that has changed.
+function M.refresh()
+  if not is_due then
+    is_due = true
+    vim.schedule(update)
+  end
+end
+
+---Goes into the float, where the keys of the chat answer.
+---@return boolean done
+function M.focus()
+  local win = M.shown() and window.window()
+  if win then
+    api.nvim_set_current_win(win)
+  end
+  return win ~= nil
+end
+
+---@return boolean a request is in the float, or will be
+function M.shows(id)
+  return vim.iter(unseen()):any(function(one)
+    return one.request.id == id
+  end)
+end
+
+---@param event table of WinClosed
+local function closed(event)
+  if shown and tonumber(event.match) == window.window() then
+    local list = permission.waiting()
+    dismissed = #list > 0 and list[#list].request.id or dismissed
+  end
+  M.refresh()
+end
+
+---Another host numbers its requests from 1 again.
+function M.forget()
+  dismissed = 0
+end
+
+---Shows the float where it is needed from now on.
+function M.watch()
+  permission.on_change(M.refresh)
+  config.on_change(M.refresh)
+  local group = api.nvim_create_augroup("acp_nvim.permission", {})
+  api.nvim_create_autocmd({ "TabEnter", "BufEnter", "BufWinEnter", "VimResized", "CmdwinLeave" }, {
+    group = group,
+    callback = M.refresh,
+  })
+  api.nvim_create_autocmd("WinClosed", { group = group, callback = closed })
+  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI" }, {
+    group = group,
+    callback = function()
+      if shown and not is_inside() then
+        pcall(window.step_aside)
+      end
+    end,
+  })
+end
+
+return M

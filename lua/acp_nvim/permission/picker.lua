@@ -1,0 +1,79 @@
+-- Asks the user, who called for it, which of the waiting permissions to answer, and how.
+local Lines = require("acp_nvim.chat.blocks.lines")
+local message = require("acp_nvim.message")
+local permission = require("acp_nvim.permission")
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+---@param one acp.Pending
+---@return string
+local function line_of(one)
+  local session = sessions.get(one.session) or {}
+  local kind, title = Lines.one_line(one.request.kind), Lines.one_line(one.request.title)
+  return ("%s: %s%s"):format(session.agent or "the agent", kind ~= "" and kind .. "  " or "", title)
+end
+
+---@param request acp.Request
+---@return string the whole of what would run, on one line; else the title
+local function question(request)
+  local title = Lines.one_line(request.title)
+  local rest = Lines.further_lines(request.title)
+  for _, item in ipairs(request.content or {}) do
+    local command = item.type == "text" and (item.text or ""):match("^%$ (.*)")
+    if command then
+      title, rest = "$ " .. Lines.one_line(command), Lines.further_lines(command)
+    end
+  end
+  for _, line in ipairs(rest) do
+    title = title .. " ⏎ " .. Lines.one_line(line)
+  end
+  return title
+end
+
+---@param id integer
+---@param option acp.Option
+local function answer(id, option)
+  local ok, problem = permission.answer(id, option.option_id)
+  if not ok then
+    message.error(problem or "it could not be answered")
+  end
+end
+
+---@param option acp.Option
+---@return string
+local function option_words(option)
+  local name = Lines.one_line(option.name)
+  return option.ours and name .. "  (kept by acp_nvim, for this project)" or name
+end
+
+---@param one acp.Pending
+function M.options(one)
+  vim.ui.select(one.request.options or {}, {
+    prompt = question(one.request),
+    kind = "acp_permission",
+    format_item = option_words,
+  }, function(option)
+    if option then
+      answer(one.request.id, option)
+    end
+  end)
+end
+
+---@param list acp.Pending[] at least one
+function M.choose(list)
+  if #list == 1 then
+    return M.options(list[1])
+  end
+  vim.ui.select(list, {
+    prompt = ("%d permissions wait"):format(#list),
+    kind = "acp_permissions",
+    format_item = line_of,
+  }, function(one)
+    if one then
+      M.options(one)
+    end
+  end)
+end
+
+return M
