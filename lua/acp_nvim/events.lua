@@ -95,6 +95,7 @@ local of_session = {
   permission_done = function(session, event)
     if permission.done(session, event) then
       local data = { session = session.key, id = event.id, outcome = event.outcome, option_id = event.option_id }
+      data.why = event.why
       autocmds.fire("AcpPermissionDone", data)
     end
   end,
