@@ -19,9 +19,12 @@ local AFRESH = "\24\27[0m"
 ---@class acp.OpenTerminal
 ---@field target acp.Target
 ---@field bufnr integer
----@field channel integer
+---@field channel? integer once it is in a window
+---@field fed_ns integer when it was given something
 ---@field safe acp.SafeOutput
 ---@field used? boolean something stands there
+---@field size? string of its windows
+---@field resizing? boolean it is looked at soon whether that has lost anything
 ---@field ended? boolean its end stands there
 
 ---@type table<string, acp.OpenTerminal> by session and number
@@ -58,11 +61,48 @@ local function leave(bufnr)
   end
 end
 
+---@param bufnr integer
+---@return string
+local function size_of(bufnr)
+  return table.concat(
+    vim.tbl_map(function(win)
+      return api.nvim_win_get_width(win) .. "x" .. api.nvim_win_get_height(win)
+    end, vim.fn.win_findbuf(bufnr)),
+    " "
+  )
+end
+
+---What came while the size changed may be lost to Neovim: the host is asked for all of it again.
+---@param session acp.Session
+---@param number integer
+---@param bufnr integer
+local function resized(session, number, bufnr)
+  local since = vim.uv.hrtime() - limits.terminal_settle_ms * 1e6
+  local terminal = open[key_of(session, number)]
+  local size = size_of(bufnr)
+  if not terminal or terminal.bufnr ~= bufnr or terminal.resizing or terminal.size == size then
+    return
+  end
+  terminal.resizing, terminal.size = true, size
+  vim.defer_fn(function()
+    terminal.resizing = nil
+    if open[key_of(session, number)] == terminal and terminal.fed_ns > since then
+      requests.terminal("terminal_open", session, number)
+    end
+  end, 2 * limits.terminal_settle_ms)
+end
+
 ---@param session acp.Session
 ---@param number integer
 ---@param bufnr integer
 local function watch(session, number, bufnr)
   local key = key_of(session, number)
+  api.nvim_create_autocmd("WinResized", {
+    group = GROUP,
+    callback = function()
+      return not api.nvim_buf_is_valid(bufnr) or resized(session, number, bufnr)
+    end,
+  })
   vim.keymap.set("n", config.keys("close")[1] or "q", function()
     leave(bufnr)
   end, { buffer = bufnr, nowait = true, desc = "acp: close" })
@@ -84,7 +124,7 @@ end
 ---@return acp.OpenTerminal
 local function new_terminal(session, target)
   local bufnr = api.nvim_create_buf(false, true)
-  local terminal = { target = target, bufnr = bufnr, channel = open_channel(bufnr), safe = SafeOutput.new() }
+  local terminal = { target = target, bufnr = bufnr, fed_ns = 0, safe = SafeOutput.new() }
   vim.bo[bufnr].bufhidden = "wipe" -- the host has all of it
   vim.bo[bufnr].filetype = "acp_terminal"
   watch(session, target.terminal, bufnr)
@@ -105,6 +145,15 @@ local function dress(win)
   for option, value in pairs(LOOK) do
     vim.wo[win][0][option] = value
   end
+end
+
+---Makes it a terminal: of the size that it will have, for while Neovim changes the size it loses lines that come.
+---@param terminal acp.OpenTerminal
+local function attach(terminal)
+  api.nvim_win_call(vim.fn.win_findbuf(terminal.bufnr)[1] or 0, function()
+    terminal.channel = open_channel(terminal.bufnr)
+  end)
+  terminal.size = size_of(terminal.bufnr)
 end
 
 ---@param bufnr integer
@@ -137,6 +186,7 @@ function M.open(session, target)
   open[key] = new_terminal(session, target)
   name(session, open[key])
   show(open[key].bufnr)
+  attach(open[key])
 end
 
 ---@param size integer
@@ -179,6 +229,7 @@ local function add(terminal, event)
     say(terminal, in_words(event.dropped) .. " before this are not kept")
   end
   api.nvim_chan_send(terminal.channel, terminal.safe:feed(event.data or ""))
+  terminal.fed_ns = vim.uv.hrtime()
   local words = ending(event)
   if words and not terminal.ended then
     terminal.ended = true
@@ -200,6 +251,7 @@ local function renewed(session, old)
   end
   pcall(api.nvim_buf_delete, old.bufnr, { force = true })
   name(session, new)
+  attach(new)
   return new
 end
 

@@ -187,6 +187,24 @@ def test_a_snapshot_takes_the_place_of_what_was_shown(editor):
     assert len(editor.sent("terminal_close")) == 1
 
 
+def test_it_has_all_of_what_comes_at_once(editor):
+    key, buffer = opened(editor)
+    lines = [f"test {number}" for number in range(50)]
+    editor.apply(output(key, "".join(f"{line}\r\n" for line in lines).encode(), whole=True))
+    until_text(editor, buffer, lines)
+
+
+def test_what_came_while_the_size_changed_is_asked_for_again(editor):
+    key, buffer = opened(editor)
+    data = "".join(f"test {number}\r\n" for number in range(200)).encode()
+    apply = 'require("acp_nvim.events").apply({ ... }) vim.api.nvim_win_set_height(0, 5)'
+    editor.lua(apply, output(key, data, whole=True))
+    editor.wait_until(lambda: len(editor.sent("terminal_open")) == 2, what="the question")
+    editor.apply(output(key, data, whole=True))
+    until_text(editor, 0, [f"test {number}" for number in range(200)])
+    assert not editor.api("buf_is_valid", buffer)
+
+
 def test_of_very_many_lines_the_last_are_there_and_the_first_says_so(editor):
     key, buffer = opened(editor)
     lines = b"".join(b"%d\n" % number for number in range(11_000))
