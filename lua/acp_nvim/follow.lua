@@ -1,6 +1,7 @@
 -- Follows the agent: shows in a code window where it works; never takes the focus, never moves the user.
 local code_window = require("acp_nvim.code_window")
 local config = require("acp_nvim.config")
+local cost = require("acp_nvim.follow.cost")
 local file = require("acp_nvim.follow.file")
 local jump = require("acp_nvim.follow.jump")
 local limits = require("acp_nvim.limits")
@@ -29,6 +30,8 @@ local running = {}
 local waiting
 ---@type uv.uv_timer_t running while nothing more may be shown
 local timer = assert(vim.uv.new_timer())
+---@type uv.uv_timer_t running after a place that took long
+local rest = assert(vim.uv.new_timer())
 
 ---@return "auto"|boolean
 local function enabled()
@@ -72,7 +75,18 @@ local function show(location)
   user.leave(win)
 end
 
-local function try()
+local try
+
+---Files whose colours take long are shown less often.
+---@param ms number that a place took
+local function rest_after(ms)
+  rest:start(math.floor(ms / limits.follow_share), 0, vim.schedule_wrap(try))
+end
+
+function try()
+  if rest:is_active() then
+    return
+  end
   if waiting and M.state() == "on" and not moment.is_quiet() then
     moment.when_quiet(try) -- also when the command-line window has the focus, which is not for long
     return
@@ -80,7 +94,9 @@ local function try()
   local location = waiting
   waiting = nil
   if location and wanted() then
-    show(location)
+    cost.measure(function()
+      show(location)
+    end, rest_after)
   end
 end
 
@@ -144,6 +160,7 @@ end
 ---Shows where the agent is now.
 local function resume()
   local current = sessions.current()
+  rest:stop()
   paused = false
   waiting = current and last[current.key]
   try()

@@ -18,6 +18,20 @@ return marks"""
 JUMPS = """return vim.tbl_map(function(jump)
   return { vim.fs.basename(vim.api.nvim_buf_get_name(jump.bufnr)), jump.lnum }
 end, vim.fn.getjumplist(...)[1])"""
+PAUSES = """
+local function find(of, wanted)
+  for index = 1, 60 do
+    local name, value = debug.getupvalue(of, index)
+    if name == wanted then
+      return value
+    end
+  end
+end
+local refresh = require("acp_nvim.follow").refresh
+local timer, rest = find(refresh, "timer"), find(find(refresh, "try"), "rest")
+function _G.pauses()
+  return timer:is_active() or rest:is_active()
+end"""
 RUNTIME = "vim.cmd('filetype plugin on | syntax on')"
 
 
@@ -56,16 +70,8 @@ def wait_shown(editor, win, *place):
 
 def settle(editor):
     """All that was told has been shown, or will not be."""
-    probe = "return not debug_follow_timer_active()"
-    editor.lua("""
-        local follow = require("acp_nvim.follow")
-        for i = 1, 60 do
-          local name, value = debug.getupvalue(follow.refresh, i)
-          if name == "timer" then
-            _G.debug_follow_timer_active = function() return value:is_active() end
-          end
-        end""")
-    editor.wait_until(probe, what="the pause after a place to be over")
+    editor.lua(PAUSES)
+    editor.wait_until("not pauses()", what="the pause after a place to be over")
 
 
 def tell(editor, *events):
@@ -504,6 +510,28 @@ def test_nothing_is_asked_or_said_about_swap_files(editor, code):
     assert editor.printed() == ""
     assert editor.lua("return vim.bo.filetype") == "acp_prompt"
     assert "A" not in editor.lua("return vim.o.shortmess")
+
+
+def test_what_takes_long_to_draw_is_shown_less_often(editor, code):
+    editor.api("ui_attach", 120, 40, {})
+    editor.chat()
+    settle(editor)
+    editor.lua(
+        """
+      local ns = vim.api.nvim_create_namespace("slow")
+      vim.api.nvim_set_decoration_provider(ns, { on_win = function(_, win)
+        local till = vim.uv.hrtime() + 5e6
+        while win == code and vim.uv.hrtime() < till do end
+      end })
+      code = ...""",
+        code,
+    )
+    editor.apply(location(editor, line=50))
+    editor.lua("vim.cmd.redraw()")
+    editor.apply(location(editor, line=60))
+    editor.wait_until("require('acp_nvim.limits').follow_pause_ms > 0 and pauses()", what="a pause")
+    assert shown(editor, code) == ("code.txt", 50)
+    wait_shown(editor, code, "code.txt", 60)
 
 
 def test_folds_are_opened_where_the_agent_is(editor, code):

@@ -15,10 +15,11 @@ LOCATIONS = 1000
 EXAMPLES = 40
 FILES = ("one.py", "two.lua", "three.txt", "missing.txt", False)  # the last is the file where the user types
 
-# The real path of events, each in a batch of its own; the pause is short, so that nothing is left out.
+# The real path of events, each in a batch of its own; no pauses, so that nothing is left out.
 BURST = """
 local directory, files = ...
-require("acp_nvim.limits").follow_pause_ms = 1
+local limits = require("acp_nvim.limits")
+limits.follow_pause_ms, limits.follow_share = 1, 1e9
 local apply = require("acp_nvim.events").apply
 local number, shows = 0, 0
 local jump = require("acp_nvim.follow.jump")
