@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 class AgentTerminals:
     """The terminals of one session's agent, by id; they run below `roots`, if the user lets them.
 
-    `on_exit` is called when a command has ended, before the agent hears of it: files may be others than before. While it
-    `refuses`, nothing is run: the user has given up what it would be for.
+    `on_exit` is called when a command has ended, before the agent hears of it: files may be others than before. While
+    it `refuses`, nothing is run: the user has given up what it would be for.
     """
 
     def __init__(self, narrator: Narrator, roots: Roots, permissions: CommandPermissions, launcher: Launcher) -> None:

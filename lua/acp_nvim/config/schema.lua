@@ -189,7 +189,11 @@ that are started from now on. See |acp_nvim-protocol|.]],
   key("reject_always", "R", "Chat, while a permission is asked: reject always."),
   key("choose", "<CR>", "Chat, while a permission is asked: the option under the cursor."),
   key("preview", "p", "Chat, while a permission is asked: preview the change in its files, one after the other."),
-  key("open", { "<CR>", "gf" }, "Chat and the review's list: open the file of this line at its first hunk, or all output of the terminal."),
+  key(
+    "open",
+    { "<CR>", "gf" },
+    "Chat and the review's list: open the file of this line at its first hunk, or all output of the terminal."
+  ),
   key("review_next", "]h", "Files under review: the next hunk, with a count: that many further."),
   key("review_previous", "[h", "Files under review: the previous hunk."),
   key("review_keep", "ghk", "Files under review: keep this hunk, or the selected ones. In the list: the file."),
