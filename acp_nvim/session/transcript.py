@@ -156,9 +156,7 @@ class Transcript:
         block.done = done
         return done
 
-    def answered(
-        self, request: events.RequestView, option: events.Option, rule: str, source: Source
-    ) -> PermissionAuto:
+    def answered(self, request: events.RequestView, option: events.Option, rule: str, source: Source) -> PermissionAuto:
         """A permission request that a rule has answered."""
         shown = PermissionAuto(
             session=self.session,
