@@ -69,7 +69,7 @@ async def test_what_was_said_in_a_session_of_ours_comes_back(talk: Talk) -> None
     await talk.open(key=3)  # which keeps the agent running
     session_id = session.session_id or ""
     await talk.calls().close_session(session_id)
-    session.stop(force=False)
+    session.stop()
     await talk.restore(session_id, "load")
     assert talk.shown(2) == talk.shown(1)
 
