@@ -152,6 +152,7 @@ end
 local function attach(terminal)
   api.nvim_win_call(vim.fn.win_findbuf(terminal.bufnr)[1] or 0, function()
     terminal.channel = open_channel(terminal.bufnr)
+    vim.cmd("keepjumps normal! G") -- a cursor at the end stays there
   end)
   terminal.size = size_of(terminal.bufnr)
 end

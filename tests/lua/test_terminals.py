@@ -187,6 +187,21 @@ def test_a_snapshot_takes_the_place_of_what_was_shown(editor):
     assert len(editor.sent("terminal_close")) == 1
 
 
+def test_the_end_is_in_sight_until_one_looks_elsewhere(editor):
+    key, buffer = opened(editor)
+    last_seen = "return vim.api.nvim_buf_get_lines(0, vim.fn.line('w$') - 1, vim.fn.line('w$'), true)[1]"
+    for number in range(3):
+        editor.apply(output(key, b"".join(b"%d %d\n" % (number, line) for line in range(100))))
+        until_end = f"{number} 99"
+        editor.wait_until(lambda end=until_end: end in [text(editor, buffer)[-1]])
+        editor.wait_until("vim.fn.line('.') == vim.fn.line('$')")
+    assert editor.lua(last_seen).strip() in ("2 99", "")
+    editor.keys("gg")
+    editor.apply(output(key, b"more\n" * 50))
+    editor.wait_until(lambda: text(editor, buffer)[-1] == "more")
+    assert editor.lua("return vim.fn.line('.')") == 1
+
+
 def test_it_has_all_of_what_comes_at_once(editor):
     key, buffer = opened(editor)
     lines = [f"test {number}" for number in range(50)]
