@@ -9,7 +9,7 @@ import pytest
 WHERE = "return { vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0), vim.api.nvim_get_mode().mode }"
 LIT = """local marks = {}
 for _, b in ipairs(vim.api.nvim_list_bufs()) do
-  local ns = vim.api.nvim_create_namespace("acp_nvim.follow")
+  local ns = vim.api.nvim_create_namespace("acp_nvim.follow.light")
   for _, m in ipairs(vim.api.nvim_buf_get_extmarks(b, ns, 0, -1, { details = true })) do
     table.insert(marks, { vim.fs.basename(vim.api.nvim_buf_get_name(b)), m[2] + 1, m[4].line_hl_group })
   end

@@ -4,7 +4,7 @@ local limits = require("acp_nvim.limits")
 local M = {}
 
 local api = vim.api
-local LIGHT = api.nvim_create_namespace("acp_nvim.follow")
+local LIGHT = api.nvim_create_namespace("acp_nvim.follow.light")
 
 ---@type uv.uv_timer_t
 local timer = assert(vim.uv.new_timer())
