@@ -27,7 +27,6 @@ from acp_nvim.permissions.wrapped import Wrapped, wrapped
         ('a "\\$\\`\\"\\\\\\n"', [("a", '$`"\\\\n')]),
         ("a '' \"\"", [("a", "", "")]),
         ("a>/dev/null 2>&1 b", [("a", "b")]),
-        ("a2>&1", [("a2",)]),
         ("a if X=1 time", [("a", "if", "X=1", "time")]),
         ("'if' x", [("if", "x")]),
         ("a {} b", [("a", "{}", "b")]),
@@ -65,6 +64,7 @@ LEFT += [
     "a >/dev/nullx",
     "a 2>&1x",
     "a 3>&1",
+    "a2>&1",
 ]
 LEFT += [
     "a <<b",
