@@ -102,10 +102,15 @@ def test_twelve_options(editor, key):
 def test_an_option_of_ours_is_marked(editor, key):
     ours = {"option_id": "acp_nvim:allow_always", "name": "Always allow ls", "kind": "allow_always", "ours": True}
     editor.apply(asked(key, options=[OPTIONS[0], ours]))
-    assert editor.lines(key)[-1] == "  [2] A  Always allow ls  (kept by acp_nvim, for this project)"
+    assert editor.lines(key)[-1] == "  [2] A  Always allow ls  (kept by acp_nvim)"
     assert editor.lua('return require("acp_nvim").permissions()[1].options[2].ours') is True
     editor.keys("A")
     assert editor.sent("answer") == [{"id": 7, "option_id": "acp_nvim:allow_always"}]
+
+
+def test_what_was_answered_is_to_be_read_afterwards(editor, key):
+    editor.apply(asked(key, title="Build", content=[{"type": "text", "text": "$ make\nmake install"}]), done(key))
+    assert editor.lines(key)[1:] == ["Permission  edit  Build", "  ✓ Allow once", "  $ make"]
 
 
 def test_kinds_decide_whatever_ids_and_names_say(editor, key):

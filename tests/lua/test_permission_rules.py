@@ -143,7 +143,7 @@ def test_what_waits_comes_first(editor):
     editor.command("AcpPermissions")
     first, second = questions(editor)
     assert (first["prompt"], first["lines"]) == ("2 permissions wait", ["demo: edit  Edit main.py", "demo: edit  ls"])
-    assert (second["prompt"], second["lines"]) == ("ls ⏎ rm -rf ~", ["Always  (kept by acp_nvim, for this project)"])
+    assert (second["prompt"], second["lines"]) == ("ls ⏎ rm -rf ~", ["Always  (kept by acp_nvim)"])
     assert editor.sent("answer") == [{"id": 8, "option_id": "o"}]
     choosing(editor, 3)
     editor.command("AcpPermissions")

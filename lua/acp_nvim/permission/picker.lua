@@ -44,7 +44,7 @@ end
 ---@return string
 local function option_words(option)
   local name = Lines.one_line(option.name)
-  return option.ours and name .. "  (kept by acp_nvim, for this project)" or name
+  return option.ours and name .. "  (kept by acp_nvim)" or name
 end
 
 ---@param one acp.Pending
@@ -54,6 +54,7 @@ function M.options(one)
     kind = "acp_permission",
     format_item = option_words,
   }, function(option)
+    vim.cmd.redraw() -- what comes now does not stand below a list, and asks for no key
     if option then
       answer(one.request.id, option)
     end
@@ -70,6 +71,7 @@ function M.choose(list)
     kind = "acp_permissions",
     format_item = line_of,
   }, function(one)
+    vim.cmd.redraw()
     if one then
       M.options(one)
     end

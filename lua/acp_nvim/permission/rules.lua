@@ -34,6 +34,7 @@ local function forget(cwd, rule)
   local yes = "Forget it: requests like that are asked again"
   local prompt = ("Forget %s?"):format(Lines.one_line(rule.words))
   vim.ui.select({ yes, "Cancel" }, { prompt = prompt, kind = "acp_permission_forget" }, function(choice)
+    vim.cmd.redraw() -- what comes now does not stand below a list, and asks for no key
     if choice == yes then
       asked = { cwd = cwd, forgotten = rule.id }
       host.send("permission_forget", { cwd = cwd, id = rule.id })
@@ -50,6 +51,7 @@ local function choose(cwd, rules)
   end
   local prompt = "Rules for " .. name .. ": choose one to forget it"
   vim.ui.select(rules, { prompt = prompt, kind = "acp_permission_rule", format_item = line_of }, function(rule)
+    vim.cmd.redraw()
     if rule and rule.source == "stored" then
       forget(cwd, rule)
     elseif rule then

@@ -18,7 +18,7 @@ local M = {}
 ---@return string what else is to be known of an option
 local function remark(option, letter)
   if option.ours then
-    return "  (kept by acp_nvim, for this project)"
+    return "  (kept by acp_nvim)"
   elseif not letter and Lines.one_line(option.kind) ~= "" then
     return ("  (%s)"):format(Lines.one_line(option.kind))
   end
@@ -98,6 +98,20 @@ local function add_title(out, request, outcome)
   })
 end
 
+---The command of a request, when nothing else says it: what was answered is to be seen later, too.
+---@param out acp.Lines
+---@param request acp.Request
+---@param said string
+local function add_command(out, request, said)
+  for _, item in ipairs(request.content or {}) do
+    local command = item.type == "text" and (item.text or ""):match("^%$ (.*)")
+    local line = command and Lines.one_line(command)
+    if line and not said:find(line, 1, true) then
+      out:add({ "  ", { "$ " .. line, "AcpToolDetail" } })
+    end
+  end
+end
+
 ---@param request acp.Request
 ---@param look acp.RequestLook
 ---@return acp.Rendered
@@ -107,6 +121,7 @@ function M.render(request, look)
   local rows
   if look.outcome then -- the tool call itself goes on to show what it was about
     out:add({ "  ", { look.outcome, "AcpToolDetail" } })
+    add_command(out, request, Lines.one_line(request.title))
   else
     content.add_title_rest(out, request.title, math.huge)
     content.add_text(out, request.description, limits.request_lines)
@@ -119,19 +134,6 @@ function M.render(request, look)
   return rendered
 end
 
----The command of a request, when its title does not say it.
----@param request acp.Request
----@return string? on one line
-local function command_of(request)
-  for _, item in ipairs(request.content or {}) do
-    local command = item.type == "text" and (item.text or ""):match("^%$ (.*)")
-    local line = command and Lines.one_line(command)
-    if line and not Lines.one_line(request.title):find(line, 1, true) then
-      return line
-    end
-  end
-end
-
 ---A request that a rule has answered: nobody was asked.
 ---@param event { request: acp.Request, rule: string, source: string }
 ---@param outcome string words for the answer
@@ -141,10 +143,7 @@ function M.automatic(event, outcome)
   add_title(out, event.request, outcome)
   local from = event.source == "stored" and "an earlier answer" or "your rule"
   out:add({ "  ", { ("%s  by %s: %s"):format(outcome, from, Lines.one_line(event.rule)), "AcpToolDetail" } })
-  local command = command_of(event.request)
-  if command then
-    out:add({ "  ", { "$ " .. command, "AcpToolDetail" } })
-  end
+  add_command(out, event.request, Lines.one_line(event.request.title) .. "\n" .. Lines.one_line(event.rule))
   return out:rendered()
 end
 
