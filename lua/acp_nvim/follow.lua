@@ -5,6 +5,7 @@ local cost = require("acp_nvim.follow.cost")
 local file = require("acp_nvim.follow.file")
 local jump = require("acp_nvim.follow.jump")
 local limits = require("acp_nvim.limits")
+local log = require("acp_nvim.log")
 local lookup = require("acp_nvim.buffers.lookup")
 local moment = require("acp_nvim.follow.moment")
 local sessions = require("acp_nvim.sessions")
@@ -95,7 +96,10 @@ function try()
   waiting = nil
   if location and wanted() then
     cost.measure(function()
-      show(location)
+      local ok, err = pcall(show, location)
+      if not ok then
+        log.write(("%s could not be shown: %s"):format(location.path, err))
+      end
     end, rest_after)
   end
 end

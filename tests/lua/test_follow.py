@@ -242,6 +242,35 @@ def test_it_waits_while_a_plugin_asks_for_a_key(editor, code):
     assert editor.lua("return _G.got") == "k"
 
 
+def test_a_user_who_types_in_a_terminal_goes_on(editor, code):
+    editor.api("ui_attach", 100, 30, {})
+    editor.chat()
+    editor.command("AcpFollow on")
+    editor.command("botright new | terminal cat")
+    editor.keys("i")
+    editor.wait_until(lambda: editor.api("get_mode")["mode"] == "t")
+    win = editor.api("get_current_win")
+    tell(editor, location(editor, line=50), location(editor, "other.txt", 60))
+    assert shown(editor, code) == ("other.txt", 60)
+    assert (editor.api("get_mode")["mode"], editor.api("get_current_win")) == ("t", win)
+
+
+def test_what_fails_is_logged_and_the_next_place_is_shown(editor, code):
+    editor.chat()
+    editor.lua("""
+      local jump = require("acp_nvim.follow.jump")
+      local show = jump.show
+      jump.show = function()
+        jump.show = show
+        error("no way")
+      end""")
+    tell(editor, location(editor, line=50))
+    tell(editor, location(editor, line=60))
+    assert shown(editor, code) == ("code.txt", 60)
+    assert "no way" in editor.lua("return table.concat(vim.fn.readfile(require('acp_nvim.log').path()), '\\n')")
+    assert editor.messages() == []
+
+
 def test_unsaved_text_is_not_hidden_unless_it_may_be(editor, code):
     editor.chat()
     editor.lua("vim.api.nvim_buf_set_lines(vim.api.nvim_win_get_buf(...), 0, 1, true, { 'mine' })", code)
