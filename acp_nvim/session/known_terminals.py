@@ -19,6 +19,7 @@ class KnownTerminals:
         self._by_id: dict[str, Terminal] = {}
         self._opened: set[int] = set()
         self._size = 0
+        self._to_shorten: dict[int, None] = {}  # those that have printed since they were shortened, ordered
 
     def __repr__(self) -> str:
         return f"<KnownTerminals {len(self._all)}, {self._size} bytes, opened: {sorted(self._opened)}>"
@@ -85,12 +86,10 @@ class KnownTerminals:
 
     def _make_room(self, latest: Terminal) -> None:
         """Of too much output the oldest goes first."""
-        if self._size <= TERMINALS_BYTES:
-            return
-        for terminal in self._all:
-            if terminal is not latest:
-                before = terminal.size
-                terminal.forget_most()
-                self._size += terminal.size - before
-            if self._size <= TERMINALS_BYTES:
-                return
+        self._to_shorten.setdefault(latest.number)
+        while self._size > TERMINALS_BYTES and (number := next(iter(self._to_shorten))) != latest.number:
+            del self._to_shorten[number]
+            terminal = self._all[number - 1]
+            before = terminal.size
+            terminal.forget_most()
+            self._size += terminal.size - before

@@ -143,8 +143,9 @@ def test_it_can_be_closed_when_it_is_the_last_window_and_left_with_neovim(editor
 
 
 def test_nobody_types_there(editor):
-    editor.command("autocmd TermOpen * startinsert")
+    editor.command("autocmd TermOpen * let g:opened = 1 | startinsert")
     key, buffer = opened(editor)
+    assert editor.lua("return { vim.g.opened or 0, vim.o.eventignore }") == [0, ""]
     assert editor.lua("return vim.api.nvim_get_mode().mode") == "nt"
     editor.apply(output(key, b"one\n"))
     editor.keys("iabc<Esc>")

@@ -13,7 +13,7 @@ from acp_nvim import events
 from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_LINE_BYTES, TERMINAL_LINES
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.updates import TerminalChanged, TerminalNews, TerminalPrinted
-from acp_nvim.session import command_permissions, known_terminals
+from acp_nvim.session import command_permissions, known_terminals, shown_terminals
 from acp_nvim.session.known_terminals import KnownTerminals
 from acp_nvim.terminal_events import TerminalOutput
 from tests.core.session.host import Host, running_host
@@ -233,6 +233,31 @@ async def test_of_too_much_the_end_is_kept_from_a_whole_line_on_and_the_rest_is_
     assert TERMINAL_BYTES - TERMINAL_LINE_BYTES <= len(told.data) <= 2 * TERMINAL_BYTES
     assert told.data == lines[told.dropped :]
     assert told.data.startswith(b"line ")
+
+
+async def test_what_nobody_could_look_at_in_time_is_counted(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shown_terminals, "TERMINAL_SHOW_SECONDS", 3600)
+    host.script(f"""
+        def turn(agent, prompt):
+            prompt.run("printf before; {WAIT}; seq 1000000")
+    """)
+    host.open()
+    host.prompt("go")
+    terminals = host.app._sessions[1].requests.terminals
+    await host.until("the terminal", lambda: terminals._shown._printed != {})
+    terminals._shown._show()
+    open_terminal(host)
+    (host.cwd / "go").touch()
+    await host.editor.until_event(events.TurnEnd)
+    lines = b"before" + b"".join(b"%d\n" % number for number in range(1, 1_000_001))
+    first, last = output(host)[0], output(host)[1]
+    assert (first.data, last.exit_code) == (b"before", None)
+    assert len(last.data) >= TERMINAL_BYTES - TERMINAL_LINE_BYTES
+    assert lines.endswith(last.data)
+    assert lines[: -len(last.data)].endswith(b"\n")
+    assert last.dropped == len(lines) - len(last.data) - len(b"before")
+    open_terminal(host)
+    assert output(host)[0].dropped == len(lines) - len(output(host)[0].data)
 
 
 async def test_of_too_many_terminals_the_oldest_keep_what_the_chat_shows(monkeypatch: pytest.MonkeyPatch) -> None:
