@@ -63,6 +63,7 @@ class Connection:
                 self._intake.tasks = tasks
                 tasks.start_soon(self._write)
                 await self._read()
+                self.closed = True  # whose requests are given up now can see why
                 tasks.cancel_scope.cancel()
         finally:
             self.closed = True

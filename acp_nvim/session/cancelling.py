@@ -153,7 +153,7 @@ class Cancelling:
         await self._any_of(over)
         if not over.is_set() and peer.abilities.close:
             await self._close(peer, session_id, over)
-        if not over.is_set() and peer.alive:
+        if not over.is_set():
             await self._end_process(peer, session_id)
 
     async def _any_of(self, *events: anyio.Event) -> None:
@@ -184,6 +184,8 @@ class Cancelling:
             self._narrator.notice("info", "The session is closed. Your next prompt begins a new one.")
 
     async def _end_process(self, peer: AgentPeer, session_id: str) -> None:
+        if not peer.alive:
+            return
         others = _others(peer)
         if others:
             self._narrator.notice("warn", failures.others_end(others))

@@ -76,6 +76,11 @@ class AgentPeer:
         return not self.gone.is_set() and not self._stopping
 
     @property
+    def silent(self) -> bool:
+        """Whether it has said all that it ever will."""
+        return self._connection is not None and self._connection.closed
+
+    @property
     def quirks(self) -> frozenset[str]:
         """The deviations known of the program that answered."""
         return QUIRKS.get(self.info.name or "", frozenset())

@@ -13,11 +13,13 @@ from acp_nvim.session.narrator import Narrator
 class PermissionRequests:
     """Those of the agent, and ours on its behalf; `on_change` is called whenever the number of waiting ones changes.
 
-    While `refusing`, what is asked is cancelled at once: the user has given up what it would be about.
+    `agent_gone` says why nobody waits for an answer any more. While `refusing`, what is asked is cancelled at once: the
+    user has given up what it would be about.
     """
 
     def __init__(self, narrator: Narrator, permissions: PendingPermissions, on_change: Callable[[], None]) -> None:
         self.refusing = False
+        self.agent_gone: Callable[[], bool] = lambda: False
         self._narrator = narrator
         self._transcript = narrator.transcript
         self._permissions = permissions
@@ -49,7 +51,7 @@ class PermissionRequests:
         try:
             return await pending.wait()
         finally:
-            pending.cancel("withdrawn")  # unless it is answered
+            pending.cancel("agent_gone" if self.agent_gone() else "withdrawn")  # unless it is answered
             self._permissions.remove(pending)
             self._close(pending)
 

@@ -120,7 +120,6 @@ class Session:
         self._leave_agent(self._peer)
 
     def _cancel_start(self) -> bool:
-        """False if there is none."""
         if self._state != "starting":
             return False
         self._wanted = False
@@ -200,6 +199,7 @@ class Session:
         session_id = opened.session_id or (self._kept.session_id if self._kept else "")
         peer.inbox.require_free(session_id, self)
         self._peer, self.session_id = peer, session_id
+        self.requests.permissions.agent_gone = lambda: peer.silent
         self.narrator.facts.begin(opened)
         if opened.commands is not None:
             self.narrator.update(updates.CommandsReplaced(opened.commands))

@@ -90,6 +90,11 @@ class Play:
             self.host.agent.end_turn("end_turn")
             self._since_end = self._since_end or len(self.asked)
 
+    def work(self) -> None:
+        """The agent, by itself, which only version 2 has."""
+        if self.host.agent.v2:
+            self.host.agent.update(sessionUpdate="state_update", state="running")
+
     def prompt(self) -> None:
         """The user."""
         self.host.say("prompt", text="more")
@@ -160,7 +165,7 @@ steps = st.one_of(
     st.tuples(st.just("ask"), st.lists(some_ids, min_size=1, max_size=4), st.booleans()),
     st.tuples(st.just("answer"), st.integers(0, 30), st.sampled_from(sorted(OPTIONS.values()))),
     st.tuples(st.just("withdraw"), st.integers(0, 30)),
-    st.sampled_from([("cancel",), ("end",), ("prompt",), ("settle",), ("settle",), ("settle",), ("die",)]),
+    st.sampled_from([("cancel",), ("end",), ("prompt",), ("work",), ("settle",), ("settle",), ("settle",), ("die",)]),
 )
 
 

@@ -325,6 +325,6 @@ async def test_with_a_bang_and_no_turn_the_process_is_ended(host: Host) -> None:
     host.script(HANGS)
     await host.turn("hi")
     host.cancel(force=True)
-    await host.until_state("stopped")
+    await host.until("the last word", lambda: host.notices()[-1:] == [ENDED])
     assert host.notices() == [ENDING[0], ENDED]
     assert len(host.of(events.TurnEnd)) == 1

@@ -114,6 +114,11 @@ class Hundred:
         assert all((one["outcome"] == "selected") is ("optionId" in one) for one in outcomes.values())
         return {number: one.get("optionId") for number, one in outcomes.items()}
 
+    def number(self, done: events.PermissionDone) -> int:
+        """Of the request that is done."""
+        [number] = [number for number, request in self.requests.items() if request.id == done.id]
+        return number
+
     def check_screen(self, wire: dict[int, str | None]) -> None:
         """Each block was opened once and closed once, as the agent was told; nothing waits."""
         shown = {one.block: int(one.request.tool_call_id[1:]) for one in self.host.of(events.Permission)}
@@ -149,6 +154,7 @@ async def test_answered_withdrawn_by_rule_and_cancelled(host: Host, seed: int, v
     assert [wire[number] for number in range(20)] == ["reject"] * 20  # which allows
     untouched = set(hundred.order)
     assert {wire[number] for number in untouched} == {None}
+    assert {one.why for one in host.of(events.PermissionDone) if hundred.number(one) in untouched} == {"cancelled"}
     assert {wire[number] for number in hundred.withdrawn} == {None}
     assert {number: wire[number] for number in first} == first
     assert all(wire[number] is None for number in hundred.chosen if number not in first)  # the cancel overtook them
@@ -180,6 +186,10 @@ async def test_the_agent_is_killed_midway(host: Host, seed: int, v2: bool) -> No
     await host.until_state("failed")
     hundred.check_screen(hundred.on_the_wire())
     assert host.of(events.TurnEnd)[-1].stop_reason == "error"
+    whys = {hundred.number(one): one.why for one in host.of(events.PermissionDone)}
+    never_touched = set(hundred.order)
+    assert {whys[number] for number in never_touched} == {"agent_gone"}
+    assert {why for number, why in whys.items() if number not in hundred.withdrawn} <= {None, "agent_gone"}
 
 
 @pytest.mark.parametrize("v2", [False, True], ids=["v1", "v2"])
