@@ -190,14 +190,17 @@ def test_the_keys_of_a_typist_arrive_while_requests_come_and_go(screen):
 
 def test_a_text_lock_is_waited_for(screen):
     editor = hidden(screen)
-    editor.lua("vim.keymap.set('i', '<F2>', function() return vim.fn.getcharstr() end, { expr = true })")
-    editor.type("i\x1bOQ")
-    editor.wait_until(lambda: editor.api("get_mode")["mode"] == "i", what="Insert mode")
+    editor.lua('require("acp_nvim").setup({ permissions = { float = false } })')
     apply(editor, asked(1))
-    editor.lua('require("acp_nvim.permission.float").refresh()')
-    editor.type("x")
+    editor.lua("""vim.keymap.set("i", "<F2>", function()
+      require("acp_nvim").setup({ permissions = { float = true } })
+      vim.wait(50, function() return false end) -- what is scheduled runs now, under the lock
+      return "x"
+    end, { expr = true })""")
+    editor.type("i\x1bOQ")
     shown(editor)
     assert editor.api("get_current_line") == "x"
+    assert editor.api("get_mode")["mode"] == "i"
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(20, 6), (12, 4), (24, 9), (40, 10), (200, 60)])

@@ -90,6 +90,8 @@ def test_twelve_options(editor, key):
         "  [9]     Way 9  (allow_once)",
         "  [10]    Way 10  (allow_once)",
     ]
+    waits = "return vim.fn.maparg(..., 'n', false, true).nowait == 0"
+    assert [editor.lua(waits, key) for key in ("1", "2", "12")] == [True, False, False]
     editor.keys("12")
     assert editor.sent("answer") == [{"id": 7, "option_id": "o12"}]
     for number, pressed in ((8, "9"), (9, "10"), (10, "1<Esc>")):
