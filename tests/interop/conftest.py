@@ -15,7 +15,9 @@ HOW = """
     [gemini]
     command = ["gemini", "--acp"]
     prompt = "..."    # any text; {project} stands for the project's directory
+    runs = ["asked"]  # its commands: "asked": with your permission; "terminal": in terminals of Neovim's
 
+ACP_NVIM_CHATS names a directory for what the chats of test_commands.py show.
 The prompt must make the agent replace `print("hello")` by `print("hello, world")` in main.py.
 """
 
