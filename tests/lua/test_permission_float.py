@@ -214,7 +214,7 @@ def test_it_is_within_the_screen_at_any_size(screen, columns, rows):
     editor.wait_until(lambda: editor.lua(size) == [columns, rows], what="the new size")
     editor.wait_until(lambda: len(floats(editor)) == 1, what="the float")
     editor.wait_until(lambda: fits(editor), what="the float within the screen")
-    editor.wait_for("demo asks" if columns > 20 else ":AcpPermis")
+    editor.wait_for("demo asks" if columns > 24 else ":AcpPermis")
     assert editor.api("get_mode")["blocking"] is False
     apply(editor, done(1), done(1, 2, 8))
     gone(editor)
