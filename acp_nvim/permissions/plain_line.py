@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SAFE = r"\w\-./,:+@%=^!~#" + "\u00a1-\U0010ffff"
+_SAFE = r"\w\-./,:+@%=^!~" + "\u00a1-\U0010ffff"
 """What stands for itself in a word without quotes; some of it not as the first character, or behind = and :."""
 
 _SINGLE = r"'(?:[^'\\]|\\(?=[^'\\]))*+'"  # where fish knows escapes there must be none
-_DOUBLE = r'"(?:[^"\\$`]|\\["\\$`]|\\(?=[^"\\$`\n]))*+"'
+_DOUBLE = r'"(?:[^"\\$`]|\\["\\$]|\\(?=[^"\\$`\n]))*+"'  # nor does fish know an escaped `
+_HASH = r"(?<=[\w./,:@+=-])(?<!\\.)\#"  # behind an escape fish takes it for something else
 _ESCAPED = r"\\[!-/:-@\[-`{-~ ]"  # what stands behind a letter other shells take for a control character
 
 _PIECE = re.compile(rf"(?P<single>{_SINGLE})|(?P<double>{_DOUBLE})|(?P<escaped>{_ESCAPED})|(?P<itself>.)", re.DOTALL)
@@ -19,7 +20,7 @@ _TOKEN = re.compile(
   | (?P<then> &&|\|\|?|\n|; )
   | (?P<harmless> (?<!\d)(?:[012]?>>?|&>>?|<)[\ \t]*+/dev/null(?=[\s;|&]|\Z) | (?<!\d)[012]?>&[012](?=[\s;|&]|\Z) )
   | (?P<comment> \#[^\n]*+ )
-  | (?P<word> \{{\}}(?=[\s;|&]|\Z) | (?![\^=~!%])(?:[{_SAFE}]|{_ESCAPED}|{_SINGLE}|{_DOUBLE})++ )
+  | (?P<word> \{{\}}(?=[\s;|&]|\Z) | (?![\^=~!%])(?:[{_SAFE}]|{_HASH}|{_ESCAPED}|{_SINGLE}|{_DOUBLE})++(?!\#) )
     """,
     re.VERBOSE,
 )
@@ -99,7 +100,7 @@ def _piece(piece: re.Match[str]) -> str:
         case "single":
             return text[1:-1]
         case "double":
-            return re.sub(r'\\(["\\$`])', r"\1", text[1:-1])
+            return re.sub(r'\\(["\\$])', r"\1", text[1:-1])
         case "escaped":
             return text[1]
         case _:

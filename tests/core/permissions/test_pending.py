@@ -37,8 +37,18 @@ async def test_the_first_answer_counts() -> None:
     request = ask(pending)
     assert pending.choose(request.id, "yes")
     assert not pending.choose(request.id, "no")
-    request.cancel()
     assert await request.wait() == ALLOW
+    request.cancel()
+    assert (request.chosen, request.why) == (ALLOW, None)
+
+
+async def test_a_cancel_counts_more_than_a_choice_that_nobody_has_taken_yet() -> None:
+    request = ask(PendingPermissions())
+    assert request.choose("yes")
+    request.cancel("agent_gone")
+    request.cancel()
+    assert await request.wait() is None
+    assert request.why == "agent_gone"
 
 
 async def test_who_waits_is_woken() -> None:

@@ -24,7 +24,7 @@ from acp_nvim.permissions.wrapped import Wrapped, wrapped
         ("a#b #c", [("a#b",)]),
         ("a \\\n b \\\n  c", [("a", "b", "c")]),
         ("a 'b c'd\"e f\"\\;\\ g", [("a", "b cde f; g")]),
-        ('a "\\$\\`\\"\\\\\\n"', [("a", '$`"\\\\n')]),
+        ('a "\\$\\"\\\\\\n"', [("a", '$"\\\\n')]),
         ("a '' \"\"", [("a", "", "")]),
         ("a>/dev/null 2>&1 b", [("a", "b")]),
         ("a if X=1 time", [("a", "if", "X=1", "time")]),
@@ -55,6 +55,10 @@ LEFT += [
 LEFT += ["a %b", "! a", "a !b", "a $b", 'a "$b"', "a `b`", "a *", "a ?", "a [b]", "a {b,c}", "a {}b", "a 'b", 'a "b']
 LEFT += [
     "a 'b\\'",
+    'a "\\`"',
+    "a \\;#b",
+    "a ''#b",
+    "a \\ #b",
     "a 'b\\\\c'",
     'a "b\\\nc"',
     "\\a",
