@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from acp_nvim.review.contents import Content
+from acp_nvim.review.counting import count
 from acp_nvim.review.disk import Disk
 from acp_nvim.review.entering import Entering
 from acp_nvim.review.ledger import Ledger
@@ -35,6 +36,7 @@ class Accounting:
         if before != now.blob and path not in self._saving:
             turns = await self._entering.enter(path, Content(before), now)
             self._ledger.set_on_disk(path, now.blob)
+            await count(self._ledger.changes(path), self._ledger.contents)
             self._entering.told(path, turns)
         return True
 
