@@ -120,7 +120,8 @@ def test_answers_through_the_api(editor: Callable[..., HeadlessEditor], tmp_path
     nvim.wait_until('#require("acp_nvim").permissions() > 0')
     (asked,) = nvim.lua('return require("acp_nvim").permissions()')
     assert asked["title"] == "Edit main.py"
-    assert [option["kind"] for option in asked["options"]] == ["allow_once", "allow_always", "reject_once"]
+    kinds = [(option["kind"], option.get("ours", False)) for option in asked["options"]]
+    assert kinds == [("allow_once", False), ("allow_always", False), ("reject_once", False), ("reject_always", True)]
     assert nvim.lua('return require("acp_nvim").status().state') == "waiting"
     assert nvim.lua('return (require("acp_nvim").answer(...))', asked["id"], "no such option") is False
     assert nvim.lua('return require("acp_nvim").answer(...)', asked["id"], "allow") is True
