@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import anyio
 
@@ -41,9 +41,9 @@ class PendingPermission:
         self._answered.set()
         return True
 
-    def cancel(self, why: Why = "cancelled") -> None:
-        """Answer `cancelled`; what was chosen a moment ago counts only if it was taken already."""
-        if not (self._taken or (self.answered and self.chosen is None)):
+    def cancel(self, why: Why = "cancelled", overrule: bool = False) -> None:
+        """Answer `cancelled`, unless it is; `overrule`: what was chosen a moment ago, too, if nobody took it."""
+        if not self.answered or (overrule and not self._taken and self.chosen is not None):
             self.chosen, self.why = None, why
             self._answered.set()
 
@@ -88,11 +88,11 @@ class PendingPermissions:
         """Those of one session that nobody has answered, oldest first."""
         return [one for one in self._waiting.values() if one.session == session and not one.answered]
 
-    def cancel_where(self, condition: Callable[[PendingPermission], bool], why: Why = "cancelled") -> None:
-        """Answer `cancelled` to all that meet the condition."""
+    def cancel_session(self, session: int, overrule: bool = False) -> None:
+        """Answer `cancelled` to all of one session."""
         for pending in list(self):
-            if condition(pending):
-                pending.cancel(why)
+            if pending.session == session:
+                pending.cancel(overrule=overrule)
 
     def __iter__(self) -> Iterator[PendingPermission]:
         return iter(list(self._waiting.values()))

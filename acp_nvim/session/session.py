@@ -273,7 +273,7 @@ class Session:
         self.narrator.failure(failure, kept)
 
     def _leave(self, state: State) -> None:
-        self._permissions.cancel_where(lambda pending: pending.session == self.key)
+        self._permissions.cancel_session(self.key)
         self._peer = None
         self.session_id = None
         self.turns.turn.requires_action = False

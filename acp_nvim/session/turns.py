@@ -111,7 +111,7 @@ class Turns:
         if not (self.turn.background or self._permissions.of_session(self.key)):
             return False
         peer.notify(*peer.dialect.cancel(session_id))
-        self._permissions.cancel_where(lambda pending: pending.session == self.key)
+        self._permissions.cancel_session(self.key, overrule=True)
         return True
 
     def withdraw(self, peer: AgentPeer) -> bool:
@@ -160,7 +160,7 @@ class Turns:
     def _settle(self, status: str) -> None:
         """Nothing of the turn stays open: neither questions nor tool calls, but those that go on in the background."""
         self.narrator.close_calls(status, self._requests.rejected, self.turn.background)
-        self._permissions.cancel_where(lambda pending: pending.session == self.key)
+        self._permissions.cancel_session(self.key, overrule=self._requests.permissions.refusing)
         self.narrator.on_facts()
 
     def _on_call(self, call_id: int) -> None:

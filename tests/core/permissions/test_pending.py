@@ -45,8 +45,10 @@ async def test_the_first_answer_counts() -> None:
 async def test_a_cancel_counts_more_than_a_choice_that_nobody_has_taken_yet() -> None:
     request = ask(PendingPermissions())
     assert request.choose("yes")
-    request.cancel("agent_gone")
-    request.cancel()
+    request.cancel("withdrawn")
+    assert request.chosen is not None
+    request.cancel("agent_gone", overrule=True)
+    request.cancel(overrule=True)
     assert await request.wait() is None
     assert request.why == "agent_gone"
 
@@ -102,7 +104,7 @@ def test_the_waiting_ones_of_a_session_are_listed_oldest_first() -> None:
 def test_cancelling_some_leaves_the_others() -> None:
     pending = PendingPermissions()
     mine, other = ask(pending), ask(pending, 2)
-    pending.cancel_where(lambda one: one.session == 1)
+    pending.cancel_session(1)
     assert (mine.answered, other.answered) == (True, False)
 
 

@@ -80,10 +80,11 @@ class LiveClient:
                 self._note_permission(record)
             else:
                 await self._until_heard(heard, record.number)
+                await self._until_sent(sent)  # a cancel overrules what was chosen in the same moment
                 await self._act(record)
                 sent += record.line is None
         await self._until_heard(heard, self.recording.records[-1].number + 1)
-        await self.host.until(f"{sent} lines of ours", lambda: self._streams.sent >= sent)
+        await self._until_sent(sent)
 
     @property
     def sessions(self) -> list[Session]:
@@ -93,6 +94,9 @@ class LiveClient:
     async def _until_heard(self, count: int, number: int) -> None:
         what = f"{count} lines of the agent, before line {number}"
         await self.host.until(what, lambda: self._streams.heard >= count)
+
+    async def _until_sent(self, count: int) -> None:
+        await self.host.until(f"{count} lines of ours", lambda: self._streams.sent >= count)
 
     async def _act(self, record: Record) -> None:
         message = record.message

@@ -469,6 +469,7 @@ async def test_two_requests_have_their_own(host: Host) -> None:
         """,
         2,
     )
+    shown.sort(key=lambda one: one.request)
     assert [one.hunks for one in shown] == [[PreviewHunk(1, 1, ["TWO"])], [PreviewHunk(3, 1, ["FOUR"])]]
     host.answer(shown[1].request, "yes")
     assert await done(host) == [(shown[1].request, True)]
