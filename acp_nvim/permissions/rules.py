@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from acp_nvim.permission_events import Action
+from acp_nvim.permissions.bash_tree import Word
 from acp_nvim.permissions.glob import Match, match_command, match_path
 from acp_nvim.permissions.shell_line import Command, ShellLine
 
@@ -125,7 +127,17 @@ def _conditions(rule: Rule, wanted: Wanted, command: Command | None) -> Iterator
         if command is None:
             yield "maybe" if wanted.strange or wanted.kind == "execute" else "no"
         else:
-            yield match_command(rule.command, command.words)
+            yield _match_words(rule, rule.command, command.words)
+
+
+def _match_words(rule: Rule, glob: str, words: Sequence[Word]) -> Match:
+    """`rm *` means /bin/rm too, but not to allow it: a path may be anybody's program."""
+    found = match_command(glob, words)
+    program = words[0] if words else None
+    if rule.action == "allow" or found == "yes" or program is None or "/" not in program:
+        return found
+    by_name = match_command(glob, (os.path.basename(program), *words[1:]))
+    return found if by_name == "no" else by_name
 
 
 def _match_paths(rule: Rule, wanted: Wanted) -> Match:
