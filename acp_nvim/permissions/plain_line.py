@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 import unicodedata
 
+# no possessive quantifiers below: those of Python 3.11.2 match what they should not
+
 _SAFE = r"\w\-./,:+@%=^!~" + "\u00a1-\U0010ffff"
 """What stands for itself in a word without quotes; some of it not as the first character, or behind = and :."""
 
-_SINGLE = r"'(?:[^'\\]|\\(?=[^'\\]))*+'"  # where fish knows escapes there must be none
-_DOUBLE = r'"(?:[^"\\$`]|\\["\\$]|\\(?=[^"\\$`\n]))*+"'  # nor does fish know an escaped `
+_SINGLE = r"'(?:[^'\\]|\\(?=[^'\\]))*'"  # where fish knows escapes there must be none
+_DOUBLE = r'"(?:[^"\\$`]|\\["\\$]|\\(?=[^"\\$`\n]))*"'  # nor does fish know an escaped `
 _HASH = r"(?<=[\w./,:@+=-])(?<!\\.)\#"  # behind an escape fish takes it for something else
 _ESCAPED = r"\\[!-/:-@\[-`{-~ ]"  # what stands behind a letter other shells take for a control character
 
 _PIECE = re.compile(rf"(?P<single>{_SINGLE})|(?P<double>{_DOUBLE})|(?P<escaped>{_ESCAPED})|(?P<itself>.)", re.DOTALL)
 _TOKEN = re.compile(
     rf"""
-    (?P<blank> [\ \t](?:[\ \t]|\\\n)*+ )
+    (?P<blank> [\ \t](?:[\ \t]|\\\n)* )
   | (?P<then> &&|\|\|?|\n|; )
-  | (?P<harmless> (?<!\d)(?:[012]?>>?|&>>?|<)[\ \t]*+/dev/null(?=[\s;|&]|\Z) | (?<!\d)[012]?>&[012](?=[\s;|&]|\Z) )
-  | (?P<comment> \#[^\n]*+ )
-  | (?P<word> \{{\}}(?=[\s;|&]|\Z) | (?![\^=~!%])(?:[{_SAFE}]|{_HASH}|{_ESCAPED}|{_SINGLE}|{_DOUBLE})++(?!\#) )
+  | (?P<harmless> (?<!\d)(?:[012]?>>?|&>>?|<)[\ \t]*/dev/null(?=[\s;|&]|\Z) | (?<!\d)[012]?>&[012](?=[\s;|&]|\Z) )
+  | (?P<comment> \#[^\n]* )
+  | (?P<word> \{{\}}(?=[\s;|&]|\Z) | (?![\^=~!%])(?:[{_SAFE}]|{_HASH}|{_ESCAPED}|{_SINGLE}|{_DOUBLE})+ )
     """,
     re.VERBOSE,
 )
@@ -64,7 +66,7 @@ def plain_commands(line: str) -> list[tuple[str, ...]] | None:
         text = token.group()
         match token.lastgroup:
             case "word":
-                if not _add(commands[-1], text):
+                if line[at : at + 1] == "#" or not _add(commands[-1], text):
                     return None
                 open_end = False
             case "then" if commands[-1]:
