@@ -75,6 +75,11 @@ local function add_first_line(text, rows, count)
   return moved
 end
 
+---@return boolean the user is in the float
+local function is_inside()
+  return window.window() ~= nil and api.nvim_get_current_win() == window.window()
+end
+
 ---@param one acp.Pending
 ---@param more integer
 ---@return acp.FloatText
@@ -82,7 +87,7 @@ end
 local function text_of(one, more)
   local session = sessions.get(one.session) or {}
   local rendered = block.render(one.request, {
-    letters = answer_keys.letters(one.request),
+    letters = is_inside() and answer_keys.letters(one.request) or nil, -- elsewhere these keys do something else
     cwd = session.cwd,
     files = #previews.of_request(one.request.id),
   })
@@ -107,11 +112,6 @@ end
 ---@return boolean nothing of it is hidden
 function M.is_whole()
   return shown ~= nil and shown.whole
-end
-
----@return boolean the user is in the float
-local function is_inside()
-  return window.window() ~= nil and api.nvim_get_current_win() == window.window()
 end
 
 ---@param choose fun(request: acp.Request): string? an option's id

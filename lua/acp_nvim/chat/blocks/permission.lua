@@ -6,8 +6,10 @@ local limits = require("acp_nvim.limits")
 
 local M = {}
 
+local OURS = "  (kept by acp_nvim)"
+
 ---@class acp.RequestLook
----@field letters table<string, string> option_id -> letter
+---@field letters? table<string, string> option_id -> letter; nil: no key answers where it is seen
 ---@field outcome? string words for what became of it; nil while it waits
 ---@field above? table<string, true> lines that are to be read right above it
 ---@field cwd? string
@@ -18,7 +20,7 @@ local M = {}
 ---@return string what else is to be known of an option
 local function remark(option, letter)
   if option.ours then
-    return "  (kept by acp_nvim)"
+    return OURS
   elseif not letter and Lines.one_line(option.kind) ~= "" then
     return ("  (%s)"):format(Lines.one_line(option.kind))
   end
@@ -27,22 +29,27 @@ end
 
 ---@param out acp.Lines
 ---@param request acp.Request
----@param letters table<string, string> option_id -> letter
+---@param letters? table<string, string> option_id -> letter; nil: no key answers here
 ---@return table<integer, string> rows of the options
 local function add_options(out, request, letters)
   local rows = {}
   local width = #tostring(#(request.options or {}))
   for index, option in ipairs(request.options or {}) do
-    local letter = letters[option.option_id]
+    local name = Lines.one_line(option.name)
     rows[#out.lines] = option.option_id
-    out:add({
-      "  [",
-      { tostring(index), "AcpPermissionKey" },
-      "] " .. (" "):rep(width - #tostring(index)),
-      { letter or " ", "AcpPermissionKey" },
-      "  " .. Lines.one_line(option.name),
-      { remark(option, letter), "AcpToolDetail" },
-    })
+    if letters then
+      local letter = letters[option.option_id]
+      out:add({
+        "  [",
+        { tostring(index), "AcpPermissionKey" },
+        "] " .. (" "):rep(width - #tostring(index)),
+        { letter or " ", "AcpPermissionKey" },
+        "  " .. name,
+        { remark(option, letter), "AcpToolDetail" },
+      })
+    else
+      out:add({ "  · " .. name, { option.ours and OURS or "", "AcpToolDetail" } })
+    end
   end
   return rows
 end
@@ -127,7 +134,7 @@ function M.render(request, look)
     content.add_text(out, request.description, limits.request_lines)
     add_content(out, request, look)
     rows = add_options(out, request, look.letters)
-    add_preview(out, look.files or 0)
+    add_preview(out, look.letters and look.files or 0)
   end
   local rendered = out:rendered()
   rendered.option_rows = rows
