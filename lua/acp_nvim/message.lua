@@ -35,10 +35,16 @@ local function on_one_line(text)
 end
 
 ---@param text string
+---@return string
+local function said(text)
+  return PREFIX .. (text:gsub("%z", ""))
+end
+
+---@param text string
 ---@param level integer
 local function show(text, level)
   vim.schedule(function()
-    vim.notify(PREFIX .. (text:gsub("%z", "")), level, { title = "acp_nvim" })
+    vim.notify(said(text), level, { title = "acp_nvim" })
   end)
 end
 
@@ -59,11 +65,23 @@ function M.error(text)
   show(shortened(text), vim.log.levels.ERROR)
 end
 
----News that come while the user does anything: one line.
+---@type table<string, true> news of this moment
+local coming = {}
+
+---News that come while the user does anything: one line, which takes the place of the one before. Chats that share an
+---agent have the same to say at the same time: that is said once.
 ---@param text string
 ---@param level? integer of vim.log.levels; an error when it is left out
 function M.news(text, level)
-  show(on_one_line(text), level or vim.log.levels.ERROR)
+  if coming[text] then
+    return
+  end
+  coming[text] = true
+  vim.schedule(function()
+    coming = {}
+    vim.cmd.redraw() -- below another message it would ask for a key
+    vim.notify(said(on_one_line(text)), level or vim.log.levels.ERROR, { title = "acp_nvim" })
+  end)
 end
 
 return M

@@ -118,7 +118,6 @@ def test_twenty_at_once_from_two_sessions_leave_the_screen(
                 'local s = require("acp_nvim.sessions").get(...) require("acp_nvim.requests").cancel(s, false)', session
             )
     elif end == "kill":
-        nvim.command("set cmdheight=4")  # both sessions tell of it
         for pid in set(script.notes("started")):
             os.kill(pid, signal.SIGKILL)
     else:
