@@ -179,7 +179,7 @@ class Session:
             await peer.open_session(call, partial(self._begin, peer))
         else:
             await self._take_up(peer, kept, call)
-        self._kept = None
+        self._kept = None if self._kept is kept else self._kept  # another may be wanted by now
 
     async def _take_up(self, peer: AgentPeer, kept: Kept, call: Call[Opened]) -> None:
         """A session whose id is known: what was said in it may come before the answer."""
