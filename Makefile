@@ -24,7 +24,7 @@ demo: .venv/.stamp ## talk to the bundled demo agent in a throw-away directory
 	@$(PY) tests/tools/demo.py
 
 test: setup ## every test that needs no third-party agent
-	@$(PY) -m pytest -n auto $(PYTEST_ARGS)
+	@$(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 check: setup .cache/stylua/stylua ## style, types, shape, of Python and Lua
 	@sh tests/tools/check.sh
