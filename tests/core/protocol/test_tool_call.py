@@ -142,6 +142,7 @@ def reference(said: list[Json]) -> dict[str, Json]:
     return plain.calls
 
 
+@pytest.mark.timeout(600)
 @settings(max_examples=10_000)
 @given(st.lists(update | chunk, max_size=8))
 def test_version_2_in_any_order_is_what_the_description_says(said: list[Json]) -> None:
