@@ -103,9 +103,11 @@ local function watch(session, number, bufnr)
       return not api.nvim_buf_is_valid(bufnr) or resized(session, number, bufnr)
     end,
   })
-  vim.keymap.set("n", config.keys("close")[1] or "q", function()
-    leave(bufnr)
-  end, { buffer = bufnr, nowait = true, desc = "acp: close" })
+  for _, key in ipairs(config.keys("close")) do
+    vim.keymap.set("n", key, function()
+      leave(bufnr)
+    end, { buffer = bufnr, nowait = true, desc = "acp: close" })
+  end
   api.nvim_create_autocmd("TermEnter", { group = GROUP, buffer = bufnr, command = "stopinsert" })
   api.nvim_create_autocmd("BufWipeout", {
     group = GROUP,

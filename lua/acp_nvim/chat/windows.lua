@@ -1,4 +1,5 @@
 -- Opens, finds and closes the windows of a chat and its prompt.
+local command_line_window = require("acp_nvim.command_line_window")
 local config = require("acp_nvim.config")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
@@ -232,8 +233,7 @@ end
 ---@param session acp.Session
 ---@return boolean done
 function M.focus_prompt(session)
-  if vim.fn.getcmdwintype() ~= "" then
-    message.error("leave the command-line window first (:q)")
+  if command_line_window.refuses() then
     return false
   end
   go_to_tab(session)

@@ -1,5 +1,6 @@
 -- The bodies of :AcpPermissions, and of the <Plug> maps that answer.
 local answer_keys = require("acp_nvim.chat.answer_keys")
+local command_line_window = require("acp_nvim.command_line_window")
 local float = require("acp_nvim.permission.float")
 local message = require("acp_nvim.message")
 local permission = require("acp_nvim.permission")
@@ -14,18 +15,9 @@ function M.complete(lead)
   return vim.startswith("rules", lead) and { "rules" } or {}
 end
 
----@return boolean
-local function is_in_command_line_window()
-  local is_there = vim.fn.getcmdwintype() ~= ""
-  if is_there then
-    message.error("leave the command-line window first (:q)")
-  end
-  return is_there
-end
-
 ---@param args acp.CommandArgs
 function M.permissions(args)
-  if is_in_command_line_window() then
+  if command_line_window.refuses() then
     return
   elseif args.args ~= "" and args.args ~= "rules" then
     return message.error((":AcpPermissions takes nothing, or rules, not %q"):format(args.args))
@@ -78,7 +70,7 @@ end
 
 ---Goes into the float.
 function M.focus()
-  if not is_in_command_line_window() and not float.focus() then
+  if not command_line_window.refuses() and not float.focus() then
     message.info("there is no float with a permission")
   end
 end

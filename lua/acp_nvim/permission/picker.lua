@@ -31,10 +31,10 @@ local function question(request)
   return title
 end
 
----@param id integer
----@param option acp.Option
-local function answer(id, option)
-  local ok, problem = permission.answer(id, option.option_id)
+---@param id integer of a request
+---@param option_id string
+function M.answer(id, option_id)
+  local ok, problem = permission.answer(id, option_id)
   if not ok then
     message.error(problem or "it could not be answered")
   end
@@ -56,7 +56,7 @@ function M.options(one)
   }, function(option)
     vim.cmd.redraw() -- what comes now does not stand below a list, and asks for no key
     if option then
-      answer(one.request.id, option)
+      M.answer(one.request.id, option.option_id)
     end
   end)
 end

@@ -1,5 +1,6 @@
 -- The bodies of :AcpReview and :AcpRestore.
 local actions = require("acp_nvim.review.actions")
+local command_line_window = require("acp_nvim.command_line_window")
 local files = require("acp_nvim.review.files")
 local jump = require("acp_nvim.review.jump")
 local list = require("acp_nvim.review.list")
@@ -96,20 +97,11 @@ function M.complete(lead)
   return beginning_with(WORDS, lead)
 end
 
----@return boolean
-local function is_in_command_line_window()
-  local is_there = vim.fn.getcmdwintype() ~= ""
-  if is_there then
-    message.error("leave the command-line window first (:q)")
-  end
-  return is_there
-end
-
 ---@param args acp.CommandArgs
 function M.review(args)
   local run = WORDS[args.args]
   if run then
-    return is_in_command_line_window() or run(args)
+    return command_line_window.refuses() or run(args)
   end
   local known = beginning_with(WORDS, "")
   local near = nearest(args.args, known)
@@ -119,7 +111,7 @@ end
 
 ---@param args acp.CommandArgs
 function M.restore(args)
-  if is_in_command_line_window() then
+  if command_line_window.refuses() then
     return
   elseif args.args == "" then
     restore.start()

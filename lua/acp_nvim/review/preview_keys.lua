@@ -1,11 +1,12 @@
 -- The keys of a preview, and the line above it that names them: whoever reads the change can answer there.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local answer_keys = require("acp_nvim.chat.answer_keys")
 local config = require("acp_nvim.config")
 local keys = require("acp_nvim.review.keys")
-local message = require("acp_nvim.message")
 local open = require("acp_nvim.review.preview_open")
 local paths = require("acp_nvim.chat.blocks.paths")
 local permission = require("acp_nvim.permission")
+local picker = require("acp_nvim.permission.picker")
 local places = require("acp_nvim.review.preview_places")
 local previews = require("acp_nvim.review.previews")
 local sessions = require("acp_nvim.sessions")
@@ -21,34 +22,6 @@ local NAME_COLUMNS = 30
 local function option_of(request, kind)
   return vim.iter(request.options or {}):find(function(option)
     return option.kind == kind
-  end)
-end
-
----@param id integer of a request
----@param option acp.Option
-local function answer(id, option)
-  local ok, problem = permission.answer(id, option.option_id)
-  if not ok then
-    message.error(problem or "it could not be answered")
-  end
-end
-
----@param id integer of a request
-local function choose(id)
-  local one = permission.get(id)
-  if not one then
-    return
-  end
-  vim.ui.select(one.request.options or {}, {
-    prompt = Lines.one_line(one.request.title),
-    kind = "acp_permission",
-    format_item = function(option)
-      return Lines.one_line(option.name)
-    end,
-  }, function(option)
-    if option then
-      answer(id, option)
-    end
   end)
 end
 
@@ -79,11 +52,11 @@ local function on_kind(kind)
   return function()
     local preview = meant()
     local one = preview and permission.get(preview.request)
-    local option = one and option_of(one.request, kind)
-    if option then
-      answer(one.request.id, option)
+    local option_id = one and answer_keys.first_of(one.request, kind)
+    if one and option_id then
+      picker.answer(one.request.id, option_id)
     elseif one then
-      choose(one.request.id)
+      picker.options(one)
     end
   end
 end
@@ -97,8 +70,9 @@ M.list = {
     modes = { "n" },
     run = function()
       local preview = meant()
-      if preview then
-        choose(preview.request)
+      local one = preview and permission.get(preview.request)
+      if one then
+        picker.options(one)
       end
     end,
   },

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import secrets
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
+from acp_nvim.session import command_permissions
 from tests.core.session.host import Host, running_host
+from tests.support.processes import MARK, kill, marked
 
 
 @pytest.fixture
@@ -15,3 +18,23 @@ async def host(tmp_path: Path) -> AsyncIterator[Host]:
     """The whole core, with a fake editor."""
     async with running_host(tmp_path) as host:
         yield host
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """In the environment of all that the host starts."""
+    word = secrets.token_hex(8)
+    monkeypatch.setenv(MARK, word)
+    monkeypatch.setenv("SHELL", "/bin/sh")
+    yield word
+    kill(marked(word))
+
+
+@pytest.fixture
+async def free_host(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Host]:
+    """The whole core; commands are allowed, and none outlives the host."""
+    monkeypatch.setattr(command_permissions, "DEFAULT", "allow")
+    async with running_host(tmp_path) as host:
+        host.hello(permissions={"terminal": "allow"})
+        yield host
+    assert marked(mark) == []

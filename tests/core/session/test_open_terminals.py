@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import base64
-import secrets
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +10,10 @@ from acp_nvim import events
 from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_LINE_BYTES, TERMINAL_LINES
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.updates import TerminalChanged, TerminalNews, TerminalPrinted
-from acp_nvim.session import command_permissions, known_terminals, shown_terminals
+from acp_nvim.session import known_terminals, shown_terminals
 from acp_nvim.session.known_terminals import KnownTerminals
 from acp_nvim.terminal_events import TerminalOutput
-from tests.core.session.host import Host, running_host
-from tests.support.processes import MARK, kill, marked
+from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
 
@@ -25,23 +21,9 @@ WAIT = "while [ ! -e go ]; do sleep 0.01; done"
 
 
 @pytest.fixture
-def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """In the environment of all that the host starts."""
-    word = secrets.token_hex(8)
-    monkeypatch.setenv(MARK, word)
-    monkeypatch.setenv("SHELL", "/bin/sh")
-    yield word
-    kill(marked(word))
-
-
-@pytest.fixture
-async def host(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Host]:
-    """The whole core; commands are allowed, and none outlives the host."""
-    monkeypatch.setattr(command_permissions, "DEFAULT", "allow")
-    async with running_host(tmp_path) as host:
-        host.hello(permissions={"terminal": "allow"})
-        yield host
-    assert marked(mark) == []
+def host(free_host: Host) -> Host:
+    """Commands are allowed, and none outlives it."""
+    return free_host
 
 
 def output(host: Host, number: int = 1) -> list[TerminalOutput]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -12,9 +9,9 @@ import pytest
 
 from acp_nvim import events
 from acp_nvim.limits import TERMINAL_BYTES
-from acp_nvim.session import command_permissions, shown_terminals, terminals
-from tests.core.session.host import Host, running_host
-from tests.support.processes import MARK, kill, marked
+from acp_nvim.session import shown_terminals, terminals
+from tests.core.session.host import Host
+from tests.support.processes import kill, marked
 from tests.support.schemas import load
 
 pytestmark = pytest.mark.anyio
@@ -32,23 +29,9 @@ ANSWERS = {
 
 
 @pytest.fixture
-def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """In the environment of all that the host starts."""
-    word = secrets.token_hex(8)
-    monkeypatch.setenv(MARK, word)
-    monkeypatch.setenv("SHELL", "/bin/sh")
-    yield word
-    kill(marked(word))
-
-
-@pytest.fixture
-async def host(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Host]:
-    """The whole core; commands are allowed, and none outlives the host."""
-    monkeypatch.setattr(command_permissions, "DEFAULT", "allow")
-    async with running_host(tmp_path) as host:
-        host.hello(permissions={"terminal": "allow"})
-        yield host
-    assert marked(mark) == []
+def host(free_host: Host) -> Host:
+    """Commands are allowed, and none outlives it."""
+    return free_host
 
 
 def script(host: Host, turn: str) -> None:
