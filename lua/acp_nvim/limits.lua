@@ -19,7 +19,7 @@ return {
   follow_bytes = 1024 * 1024, -- of a file that is opened to follow the agent: it is read within a frame
   follow_head_bytes = 8192, -- of a file, in which a NUL says that it is no text
   follow_buffers = 20, -- that were opened to follow the agent and that nobody has entered: as many as one goes back to
-  follow_share = 0.025, -- of the editor's time that showing places may take; with what comes of it that is less than 5 %
+  follow_share = 0.025, -- of a processor that showing places may take; with what comes of it that is less than 5 %
   follow_pause_ms = 100, -- between two places that are shown: nobody reads faster
   follow_light_ms = 800, -- how long the line stays lit
   menu_ms = 3000, -- that a change of a buffer waits for a menu of completions: as long as one looks for a word in it
