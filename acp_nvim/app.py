@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +14,25 @@ import msgspec
 from acp_nvim import __version__, events
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
+from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.permission_rules import PermissionRules
+from acp_nvim.handlers.reviewing import Reviewing
 from acp_nvim.host_log import configured_env, start_log
 from acp_nvim.limits import FRAME_SECONDS
 from acp_nvim.messages import (
     Answer,
     Cancel,
-    Checkpoint,
     Config,
     DiskChanged,
     Hello,
-    Judge,
     Named,
     NamedTerminal,
     Open,
-    SavedBuffer,
     Say,
-    StoredRule,
-    Workspace,
 )
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.protocol.dialect import Place
-from acp_nvim.review.edit import Edit
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.cancelling import Patience
 from acp_nvim.session.files import what_followed
@@ -75,7 +71,7 @@ class App:
         self._shared = Shared(editor, self._find, self._peers, self._permissions, self._reviews, self._rules)
         self._seen_directory: Path | None = None
         self._review_is_news = False
-        self._methods: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
+        self._methods: Methods = {
             "hello": (Hello, self._hello),
             "open": (Open, self._open),
             "prompt": (Say, self._prompt),
@@ -86,17 +82,8 @@ class App:
             "terminal_open": (NamedTerminal, self._terminal_open),
             "terminal_close": (NamedTerminal, self._terminal_close),
             "disk_changed": (DiskChanged, self._disk_changed),
-            "saved": (SavedBuffer, self._saved),
-            "edited": (Edit, self._edited),
-            "review_open": (SavedBuffer, self._review_open),
-            "review_load": (Workspace, self._review_load),
-            "preview_open": (SavedBuffer, self._preview_open),
-            "review": (Judge, self._judge),
-            "checkpoints": (Workspace, self._list),
-            "restore_plan": (Checkpoint, self._plan),
-            "restore": (Checkpoint, self._restore),
-            "permission_rules": (Workspace, self._tell_rules),
-            "permission_forget": (StoredRule, self._forget_rule),
+            **Reviewing(self._reviews, self._sessions.values, tasks).methods,
+            **PermissionRules(self._rules, editor, tasks).methods,
         }
 
     def __repr__(self) -> str:
@@ -196,48 +183,7 @@ class App:
 
     def _disk_changed(self, news: DiskChanged) -> None:
         for path in news.paths:
-            self._tasks.start_soon(_guarded, self._files.disk_changed, path)
-
-    def _saved(self, news: SavedBuffer) -> None:
-        saved = self._reviews.witness.saved(news.path)
-        self._tasks.start_soon(_guarded, lambda: saved)
-        self._reviews.keep_soon()
-
-    def _edited(self, edit: Edit) -> None:
-        self._tasks.start_soon(_guarded, self._reviews.witness.edited, edit)
-
-    def _review_open(self, wanted: SavedBuffer) -> None:
-        self._tasks.start_soon(_guarded, self._reviews.witness.wanted, wanted.path)
-
-    def _review_load(self, wanted: Workspace) -> None:
-        self._tasks.start_soon(_guarded, self._reviews.open, os.path.realpath(wanted.cwd))
-
-    def _preview_open(self, wanted: SavedBuffer) -> None:
-        for session in self._sessions.values():
-            session.requests.previews.look_again(wanted.path)
-
-    def _judge(self, wanted: Judge) -> None:
-        act = self._reviews.judge
-        self._tasks.start_soon(_guarded, act, wanted.action, wanted.path, wanted.hunks, wanted.session)
-
-    def _list(self, wanted: Workspace) -> None:
-        self._tasks.start_soon(_guarded, self._reviews.list, os.path.realpath(wanted.cwd), wanted.cwd)
-
-    def _plan(self, wanted: Checkpoint) -> None:
-        self._tasks.start_soon(_guarded, self._reviews.plan, os.path.realpath(wanted.cwd), wanted.id)
-
-    def _restore(self, wanted: Checkpoint) -> None:
-        self._tasks.start_soon(_guarded, self._reviews.restore, os.path.realpath(wanted.cwd), wanted.id)
-
-    def _tell_rules(self, wanted: Workspace) -> None:
-        self._editor.publish(self._rules.shown(wanted.cwd))
-
-    def _forget_rule(self, wanted: StoredRule) -> None:
-        self._tasks.start_soon(_guarded, self._forget, wanted)
-
-    async def _forget(self, wanted: StoredRule) -> None:
-        await self._rules.forget(wanted.cwd, wanted.id)
-        self._editor.publish(self._rules.shown(wanted.cwd))
+            self._tasks.start_soon(guarded, self._files.disk_changed, path)
 
     def _rules_trouble(self, words: str) -> None:
         self._editor.publish(events.Error(text=words, code="no_rules"))
@@ -267,11 +213,3 @@ class App:
             await session.requests.files.followed(what)
         if not concerned and what.kind == "conflict":
             self._editor.publish(events.Error(text=what_followed(what), code="conflict"))
-
-
-async def _guarded(act: Callable[..., Awaitable[None]], *args: Any) -> None:
-    """What fails beside the sessions must not take them along."""
-    try:
-        await act(*args)
-    except Exception:
-        log.exception("%s%r failed", act, args)

@@ -13,11 +13,10 @@ import msgspec
 from acp_nvim import events
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
-from acp_nvim.limits import TROUBLES
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import Opened
 from acp_nvim.protocol.dialect import Call, Place
-from acp_nvim.session import failures
+from acp_nvim.session import failures, status
 from acp_nvim.session.cancelling import Cancelling
 from acp_nvim.session.controls import Controls
 from acp_nvim.session.narrator import Narrator
@@ -27,6 +26,7 @@ from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.prompt_queue import PromptQueue
 from acp_nvim.session.requests import AgentRequests
 from acp_nvim.session.shared import Shared
+from acp_nvim.session.troubles import Troubles
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.session.turns import Turns
 from acp_nvim.workspace.last_seen import LastSeen
@@ -57,7 +57,7 @@ class Session:
         self.turns = Turns(agent, self.narrator, self.requests, self._permissions, self.changes)
         self.cancelling = Cancelling(self.turns, self._queue, shared.reviews.spawn, self._leave_agent)
         self._kept: Kept | None = None
-        self._troubles: set[str] = set()
+        self._troubles = Troubles()
         self._wanted = False
         self._work = anyio.Event()
         self._connecting = anyio.CancelScope()
@@ -244,8 +244,7 @@ class Session:
 
     def on_trouble(self, failure: Failure) -> None:
         """A message was lost, or malformed: said once for each kind."""
-        if failure.what not in self._troubles and len(self._troubles) < TROUBLES:
-            self._troubles.add(failure.what)
+        if self._troubles.is_news(failure):
             self.narrator.notice(failure.severity, str(failure))
 
     def on_gone(self, failure: Failure | None) -> None:
@@ -284,17 +283,16 @@ class Session:
         self._publish_status()
 
     def _publish_status(self) -> None:
-        info = self._peer.info if self._peer else None
         view = events.StatusView(
             agent=self.agent,
-            agent_title=(info.title or info.name or self.agent) if info else self.agent,
+            agent_title=self.agent,
             state=self.state,
             cwd=self.place.cwd,
             pending_permissions=len(self._permissions.of_session(self.key)),
             queue=len(self._queue),
             session_id=self.session_id,
-            stop_reason=self.turns.turn.stop_reason,
             review=self.changes.counts,
             directories=self.roots.directories if self._wanted else [],
         )
-        self.narrator.publish(events.Status(session=self.key, status=self.narrator.facts.added_to(view)))
+        told = status.added_to(view, self._peer, self.turns.turn, self.narrator.facts)
+        self.narrator.publish(events.Status(session=self.key, status=told))

@@ -34,6 +34,7 @@ LAYERS = [
     "nvim",
     "messages",
     "host_log",
+    "handlers",
     "app",
     "plugin",
 ]

@@ -1,0 +1,33 @@
+"""Takes what the user wants to know of the rules for permissions, and which of the stored ones go."""
+
+from __future__ import annotations
+
+import anyio.abc
+
+from acp_nvim.editor import Editor
+from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.messages import StoredRule, Workspace
+from acp_nvim.permissions.rule_book import RuleBook
+
+
+class PermissionRules:
+    """The messages about `rules`."""
+
+    def __init__(self, rules: RuleBook, editor: Editor, tasks: anyio.abc.TaskGroup) -> None:
+        self._rules = rules
+        self._editor = editor
+        self._tasks = tasks
+        self.methods: Methods = {
+            "permission_rules": (Workspace, self._tell),
+            "permission_forget": (StoredRule, self._forget),
+        }
+
+    def _tell(self, wanted: Workspace) -> None:
+        self._editor.publish(self._rules.shown(wanted.cwd))
+
+    def _forget(self, wanted: StoredRule) -> None:
+        self._tasks.start_soon(guarded, self._forget_it, wanted)
+
+    async def _forget_it(self, wanted: StoredRule) -> None:
+        await self._rules.forget(wanted.cwd, wanted.id)
+        self._tell(Workspace(wanted.cwd))
