@@ -1,0 +1,35 @@
+-- What becomes of each event that is no session's alone, by its type.
+local autocmds = require("acp_nvim.autocmds")
+local buffers = require("acp_nvim.buffers")
+local client = require("acp_nvim.client")
+local follow = require("acp_nvim.follow")
+local message = require("acp_nvim.message")
+local permission_rules = require("acp_nvim.permission.rules")
+local review_watch = require("acp_nvim.review.watch")
+local restore = require("acp_nvim.review.restore")
+
+---@type table<string, fun(event: acp.Event)>
+return {
+  ready = client.ready,
+  error = function(event)
+    message.news(event.text)
+    autocmds.fire("AcpError", { text = event.text, code = event.code, agent = event.agent, session = event.session })
+  end,
+  file_changed = function(event)
+    autocmds.fire("AcpFileChanged", {
+      session = event.session,
+      path = event.path,
+      by = event.by,
+      operation = event.operation,
+      added = event.added,
+      removed = event.removed,
+    })
+  end,
+  checkpoints = restore.checkpoints,
+  restore_plan = restore.planned,
+  restored = restore.restored,
+  permission_rules = permission_rules.told,
+  files_maybe_changed = buffers.refresh,
+  location = follow.told,
+  review = review_watch.told,
+}

@@ -1,0 +1,130 @@
+-- What becomes of each event of a session, by its type.
+local autocmds = require("acp_nvim.autocmds")
+local buffers = require("acp_nvim.buffers")
+local float = require("acp_nvim.permission.float")
+local follow = require("acp_nvim.follow")
+local message = require("acp_nvim.message")
+local notice = require("acp_nvim.chat.blocks.notice")
+local permission = require("acp_nvim.permission")
+local plans = require("acp_nvim.chat.plans")
+local preview = require("acp_nvim.review.preview")
+local prompt_seen = require("acp_nvim.prompt.seen")
+local summary = require("acp_nvim.chat.blocks.summary")
+local terminals = require("acp_nvim.terminals")
+local tool_call = require("acp_nvim.chat.blocks.tool_call")
+local transcript = require("acp_nvim.chat.transcript")
+local winbar = require("acp_nvim.chat.winbar")
+local windows = require("acp_nvim.chat.windows")
+
+---@param session acp.Session
+---@param event acp.Event
+local function ask(session, event)
+  local new = permission.asked(session, event.block, event.request)
+  if not new then
+    return
+  end
+  autocmds.fire("AcpPermissionRequest", { session = session.key, request = event.request })
+  if not windows.visible(session) and not float.shows(event.request.id) then
+    local title = (event.request.title or ""):match("^[^\r\n]*")
+    local words = ("%s asks you (:AcpChat): %s"):format(session.agent or "the agent", title)
+    message.news(words, vim.log.levels.WARN)
+  end
+end
+
+---@param session acp.Session
+---@param call acp.ToolCall
+local function tell_tool_call(session, call)
+  local size, endings = 0, ""
+  for _, item in ipairs(call.content or {}) do
+    size = size + #(item.text or "") + #(item.old_text or "") + #(item.new_text or "") + #(item.output or "") + 1
+    endings = endings .. tostring(item.exit_code or item.signal or "")
+  end
+  -- a redraw repeats what listeners have heard
+  local state = table.concat({ call.status or "", call.kind or "", size, endings, call.title or "" }, "\0")
+  if session.calls[call.id] ~= state then
+    session.calls[call.id] = state
+    autocmds.fire("AcpToolCall", { session = session.key, call = call })
+  end
+end
+
+---@type table<string, fun(session: acp.Session, event: acp.Event)>
+return {
+  status = function(session, event)
+    session.status = event.status
+    session.agent = event.status.agent or session.agent
+    buffers.set_roots(session.key, event.status.directories or {})
+    prompt_seen.status(session)
+    winbar.update(session)
+  end,
+  append = function(session, event)
+    transcript.append(session, event.block, event.kind, event.text)
+    if event.kind == "user" then
+      prompt_seen.text(session, event.text)
+    end
+  end,
+  replace = function(session, event)
+    if event.kind == "user" and not transcript.row(session, event.block) then
+      prompt_seen.text(session, event.text)
+    end
+    transcript.replace(session, event.block, event.kind, event.text)
+  end,
+  tool_call = function(session, event)
+    session.call_blocks[event.call.id] = event.block
+    transcript.draw(session, event.block, "tool_call", tool_call(event.call, session.cwd))
+    tell_tool_call(session, event.call)
+  end,
+  plan = plans.show,
+  permission = ask,
+  permission_done = function(session, event)
+    if permission.done(session, event) then
+      local data = { session = session.key, id = event.id, outcome = event.outcome, option_id = event.option_id }
+      data.why = event.why
+      autocmds.fire("AcpPermissionDone", data)
+    end
+  end,
+  permission_auto = function(session, event)
+    if permission.automatic(session, event) then
+      autocmds.fire("AcpPermissionDone", {
+        session = session.key,
+        id = event.request.id,
+        outcome = "selected",
+        option_id = event.option_id,
+        rule = event.rule,
+        source = event.source,
+      })
+    end
+  end,
+  preview = function(_, event)
+    preview.told(event)
+  end,
+  preview_done = function(_, event)
+    preview.done(event)
+  end,
+  notice = function(session, event)
+    transcript.draw(session, event.block, "notice", notice(event.level, event.text))
+  end,
+  summary = function(session, event)
+    transcript.draw(session, event.block, "summary", summary(event, session.cwd))
+  end,
+  terminal_output = terminals.output,
+  session_ready = function(session, event)
+    session.agent = event.agent or session.agent
+    session.status.session_id = event.session_id
+    autocmds.fire("AcpSessionReady", { session = session.key, session_id = event.session_id, agent = event.agent })
+  end,
+  turn_start = function(session)
+    follow.turn_began(session.key)
+    autocmds.fire("AcpTurnStart", { session = session.key })
+  end,
+  turn_end = function(session, event)
+    follow.turn_ended(session.key)
+    autocmds.fire("AcpTurnEnd", { session = session.key, stop_reason = event.stop_reason })
+  end,
+  commands = function(session, event)
+    session.commands = event.commands
+  end,
+  reset = function(session)
+    transcript.reset(session)
+    plans.forget(session)
+  end,
+}
