@@ -155,6 +155,8 @@
 ---@field bufnr integer
 ---@field blocks table<integer, acp.Block>
 ---@field order acp.Block[]
+---@field session acp.Session
+---@field changed table<acp.Block, boolean> have new lines or were drawn again, in this batch
 ---@field resting table<integer, integer> window -> line where its cursor was left at the end
 
 ---@class acp.Session

@@ -1,4 +1,5 @@
 -- Keeps the blocks of a chat in its buffer; a change costs what it changes, however long the chat is.
+local block_rows = require("acp_nvim.chat.block_rows")
 local change_lines = require("acp_nvim.chat.changed_lines")
 local dress = require("acp_nvim.chat.dress")
 local following = require("acp_nvim.chat.following")
@@ -7,13 +8,16 @@ local text = require("acp_nvim.chat.blocks.text")
 local M = {}
 
 local api = vim.api
-local STARTS = api.nvim_create_namespace("acp_nvim.starts")
 
 ---@type table<integer, acp.Transcript> by the session's key
 local transcripts = {}
 ---@type table<acp.Transcript, integer[]> open for edits -> windows that follow the end
 local open = {}
+---@type acp.ChangeListener[]
+local listeners = {}
 local notes = 0
+
+---@alias acp.ChangeListener fun(session: acp.Session, block: acp.Block, first: integer, last: integer)
 
 ---@param session acp.Session
 ---@return acp.Transcript? transcript open for edits; nil when the chat has no buffer
@@ -29,6 +33,24 @@ local function opened(session)
   return transcript
 end
 
+---Says at the end of each batch which blocks have new lines or were drawn again, and their first and last row.
+---@param listener acp.ChangeListener
+function M.on_change(listener)
+  table.insert(listeners, listener)
+end
+
+---@param transcript acp.Transcript
+local function tell_changes(transcript)
+  local changed = transcript.changed
+  transcript.changed = {}
+  for block in pairs(changed) do
+    local first, last = block_rows.first(transcript, block), block_rows.after(transcript, block) - 1
+    for _, listener in ipairs(listeners) do
+      listener(transcript.session, block, first, last)
+    end
+  end
+end
+
 ---Ends the edits of all transcripts: the user cannot type there, and windows at the end stay at the end.
 function M.flush()
   local done = open
@@ -36,6 +58,7 @@ function M.flush()
   for transcript, windows in pairs(done) do
     if api.nvim_buf_is_loaded(transcript.bufnr) then
       vim.bo[transcript.bufnr].modifiable = false
+      tell_changes(transcript)
       following.to_end(transcript, windows)
     end
   end
@@ -46,7 +69,8 @@ end
 
 ---@param session acp.Session
 function M.attach(session)
-  transcripts[session.key] = { bufnr = session.bufnr, blocks = {}, order = {}, resting = {} }
+  transcripts[session.key] =
+    { bufnr = session.bufnr, blocks = {}, order = {}, changed = {}, resting = {}, session = session }
 end
 
 ---@param session acp.Session
@@ -60,9 +84,9 @@ function M.reset(session)
   local transcript = opened(session)
   if transcript then
     dress.strip_all(transcript.bufnr)
-    api.nvim_buf_clear_namespace(transcript.bufnr, STARTS, 0, -1)
+    block_rows.forget(transcript.bufnr)
     api.nvim_buf_set_lines(transcript.bufnr, 0, -1, true, {})
-    transcript.blocks, transcript.order = {}, {}
+    transcript.blocks, transcript.order, transcript.changed = {}, {}, {}
   end
 end
 
@@ -73,22 +97,6 @@ function M.forget_blocks(session)
   if transcript then
     transcript.blocks = {}
   end
-end
-
----@param transcript acp.Transcript
----@param block acp.Block
----@return integer row of its first line
-local function first_row(transcript, block)
-  return api.nvim_buf_get_extmark_by_id(transcript.bufnr, STARTS, block.mark, {})[1]
-end
-
----@param transcript acp.Transcript
----@param block acp.Block
----@return integer row after its last line
-local function end_row(transcript, block)
-  local following_block = transcript.order[block.index + 1]
-  -- one empty line lies between two blocks
-  return following_block and first_row(transcript, following_block) - 1 or api.nvim_buf_line_count(transcript.bufnr)
 end
 
 ---Makes a block at the end: the line above its text is empty, and carries the header.
@@ -105,10 +113,10 @@ local function add_block(transcript, id, kind, lines)
     row = row + 1
   end
   api.nvim_buf_set_lines(bufnr, row, row, true, lines)
-  local mark = api.nvim_buf_set_extmark(bufnr, STARTS, row, 0, { right_gravity = false })
-  local block = { id = id, kind = kind, mark = mark, index = #transcript.order + 1 }
+  local block = { id = id, kind = kind, mark = block_rows.mark(bufnr, row), index = #transcript.order + 1 }
   transcript.order[block.index] = block
   transcript.blocks[id] = block
+  transcript.changed[block] = true
   return block
 end
 
@@ -119,10 +127,10 @@ end
 ---@param lines string[]
 local function add_text(session, transcript, id, kind, lines)
   local block = add_block(transcript, id, kind, lines)
-  local row = first_row(transcript, block)
+  local row = block_rows.first(transcript, block)
   dress.header(transcript.bufnr, block, row, session.agent)
   if kind == "thought" then
-    dress.thought(transcript.bufnr, block, row, end_row(transcript, block) - 1)
+    dress.thought(transcript.bufnr, block, row, block_rows.after(transcript, block) - 1)
   end
 end
 
@@ -141,7 +149,8 @@ function M.append(session, id, kind, piece)
     add_text(session, transcript, id, kind, lines)
     return
   end
-  local row = end_row(transcript, block) - 1
+  transcript.changed[block] = #lines > 1 or transcript.changed[block]
+  local row = block_rows.after(transcript, block) - 1
   api.nvim_buf_set_text(transcript.bufnr, row, -1, row, -1, lines)
 end
 
@@ -161,8 +170,9 @@ function M.replace(session, id, kind, whole)
     add_text(session, transcript, id, kind, lines)
     return
   end
-  local first = first_row(transcript, block)
-  local old = api.nvim_buf_get_lines(transcript.bufnr, first, end_row(transcript, block), true)
+  local first = block_rows.first(transcript, block)
+  transcript.changed[block] = true
+  local old = api.nvim_buf_get_lines(transcript.bufnr, first, block_rows.after(transcript, block), true)
   change_lines(transcript.bufnr, first, old, lines)
   if kind == "thought" then
     dress.thought(transcript.bufnr, block, first, first + #lines - 1)
@@ -183,13 +193,14 @@ function M.draw(session, id, kind, rendered)
   if not block then
     block = add_block(transcript, id, kind, rendered.lines)
   else
-    local first = first_row(transcript, block)
+    local first = block_rows.first(transcript, block)
     local old = block.rendered and block.rendered.lines or {}
     dress.strip(transcript.bufnr, first, first + #old)
     change_lines(transcript.bufnr, first, old, rendered.lines)
+    transcript.changed[block] = true
   end
   block.rendered = rendered
-  dress.colour(transcript.bufnr, first_row(transcript, block), rendered.highlights)
+  dress.colour(transcript.bufnr, block_rows.first(transcript, block), rendered.highlights)
 end
 
 ---@return string id of a block that is Lua's own
@@ -215,7 +226,7 @@ end
 function M.row(session, id)
   local transcript = transcripts[session.key]
   local block = transcript and transcript.blocks[id]
-  return block and first_row(transcript, block)
+  return block and block_rows.first(transcript, block)
 end
 
 ---@param session acp.Session
@@ -224,22 +235,19 @@ end
 ---@return integer? offset of the row in the block
 function M.block_at(session, row)
   local transcript = transcripts[session.key]
-  if not transcript then
-    return nil
+  if transcript then
+    return block_rows.at(transcript, row)
   end
-  local marks = api.nvim_buf_get_extmarks(transcript.bufnr, STARTS, { row, -1 }, 0, { limit = 1 })
-  local low, high = 1, #transcript.order
-  while marks[1] and low <= high do
-    local middle = math.floor((low + high) / 2)
-    local block = transcript.order[middle]
-    if block.mark == marks[1][1] then
-      return block, row - marks[1][2]
-    elseif block.mark < marks[1][1] then
-      low = middle + 1
-    else
-      high = middle - 1
-    end
-  end
+end
+
+---The blocks with a line between two rows, from the first to the last.
+---@param session acp.Session
+---@param first integer row
+---@param last integer row
+---@return fun(): acp.Block?, integer?, integer? iterator block, row of its first and of its last line
+function M.blocks_in(session, first, last)
+  local transcript = transcripts[session.key]
+  return transcript and block_rows.between(transcript, first, last) or function() end
 end
 
 ---@param session acp.Session
