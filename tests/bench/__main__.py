@@ -1,191 +1,31 @@
-"""`make bench`: prints every figure with the bound it is held to; fails nothing. With names: only those of BENCHES."""
+"""`make bench`: prints every figure with the bound it is held to; fails nothing. With names: only those of BENCHES.
+
+`chat` stands for all of the chat's; `NAMES="chat-streams start" make bench` measures two.
+"""
 
 from __future__ import annotations
 
-import statistics
+import os
 import sys
-import tempfile
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
-from typing import TypeVar
 
-from tests.bench import files, follow, pipeline, review, snapshots, starting, streaming, terminals, turns
+from tests.bench import tables
+from tests.bench.chat import tables as chat
 
-T = TypeVar("T")
-ROUNDS = 5
+BENCHES = {**tables.BENCHES, **chat.BENCHES}
 
 
-def fresh(measure: Callable[[Path], T]) -> T:
-    """Measure in a directory of its own."""
-    with tempfile.TemporaryDirectory(prefix="acp-bench-") as directory:
-        return measure(Path(directory))
-
-
-def line(what: str, figure: str, bound: str) -> None:
-    """One row."""
-    print(f"{what:<66} {figure:>28}   {bound}", flush=True)
-
-
-def bench_start() -> None:
-    """What waiting for the first prompt costs."""
-    firsts = [fresh(starting.first_command) for _ in range(ROUNDS)]
-    ours = statistics.median(first.ours for first in firsts)
-    line("first command to ready, without the agent's own start", f"{ours:.0f} ms", "<= 250 ms")
-    line(
-        "  the agent alone (spawn, initialize, session/new)", f"{statistics.median(f.agent for f in firsts):.0f} ms", ""
-    )
-    line("loading the plugin", f"{starting.plugin_load():.2f} ms", "<= 2 ms")
-
-
-def bench_streams() -> None:
-    """How the editor feels meanwhile."""
-    for count in (1_000, 20_000, 100_000):
-        for screen in (False, True):
-            runs = [fresh(lambda place: streaming.stream(place, count, screen)) for _ in range(ROUNDS)]  # noqa: B023
-            what = f"{count} chunks without a pause, {'with' if screen else 'without'} a screen"
-            assert all(run.exact for run in runs), what
-            line(f"{what}: all text in the buffer", f"{statistics.median(run.seconds for run in runs):.2f} s", "")
-            worst = max(run.pings.max for run in runs)
-            p99 = statistics.median(run.pings.p99 for run in runs)
-            line("  a request every 5 ms: p99, worst of all runs", f"{p99:.1f} ms, {worst:.1f} ms", "p99 <= 16 ms")
-    slow = fresh(streaming.slow_start)
-    line("an agent takes 5 s to start: p99, worst", f"{slow.p99:.1f} ms, {slow.max:.1f} ms", "p99 <= 16 ms")
-
-
-def bench_pipeline() -> None:
-    """What the host does with a chunk, beside merely decoding it."""
-    for v2 in (False, True):
-        figures = [pipeline.fold(100_000, v2) for _ in range(ROUNDS)]
-        ratio = statistics.median(one.seconds / one.floor for one in figures)
-        what = f"host: 100000 chunks of version {2 if v2 else 1} decoded, folded, batched"
-        line(what, f"{ratio:.1f} x the floor", "<= 3 x msgspec.json.decode")
-    grown = pipeline.memory(100_000)
-    line("  memory for a byte of text: all waiting, all taken", f"{grown.waiting:.1f} B, {grown.taken:.1f} B", "<= 3 B")
-    seconds = [min(pipeline.long_line(size) for _ in range(3)) * 1000 for size in (8, 16, 32, 63)]
-    line("one message of 8, 16, 32, 63 MiB", " ".join(f"{one:.0f}" for one in seconds) + " ms", "in proportion")
-
-
-def bench_files() -> None:
-    """What an agent waits for the files that Neovim holds; plain Lua does the same work, without a check, in turns."""
-    rounds = [(fresh(files.floor), fresh(files.ours)) for _ in range(ROUNDS)]
-    kinds: list[tuple[str, Callable[[files.Served], list[float]], float | None]] = [
-        (f"{files.READS} reads of a modified buffer of {files.LINES} lines", lambda served: served.reads, 1.5),
-        (f"{files.WRITES} writes of one line into it, saved", lambda served: served.writes, 1.5),
-        (f"{files.EDITS} reads, each after an edit of the user", lambda served: served.edits, None),
-    ]
-    for what, of, most in kinds:
-        found = files.compare([of(ours) for _, ours in rounds], [of(floor) for floor, _ in rounds])
-        figure = f"{found.ours:.0f} ms, {found.floor:.0f} ms: {found.ratio:.2f} x"
-        verdict = "" if most is None else f"<= {most} x the floor: {'ok' if found.ratio <= most else 'over'}"
-        line(f"{what}: all, the floor", figure, verdict)
-        ours, floor = found.ours_each, found.floor_each
-        line("  each: p50 and p99, the floor", f"{ours.p50:.1f} {ours.p99:.1f}, {floor.p50:.1f} {floor.p99:.1f} ms", "")
-    pings = [fresh(partial(serve, with_pings=True)).pings for serve in (files.ours, files.floor)]
-    figure = ", ".join(f"{one.p99:.1f} {one.max:.1f}" for one in pings if one is not None)
-    line("  a request every 5 ms meanwhile: p99 and worst, the floor", f"{figure} ms", "p99 <= 16 ms")
-
-
-def bench_review() -> None:
-    """How a file under review feels, beside the same file without hunks."""
-    for language in ("lua", "python"):
-        both = [
-            (fresh(partial(review.measure, language=language, with_review=True)),
-             fresh(partial(review.measure, language=language, with_review=False)))
-            for _ in range(ROUNDS)
-        ]  # fmt: skip
-        of = [felt for felt, _ in both], [plain for _, plain in both]
-        drawn, all_ = (statistics.median(getattr(felt, name) for felt in of[0]) for name in ("shown", "shown_all"))
-        what = f"{language}: {review.LINES} lines, {review.HUNKS} hunks: drawn, with all colours"
-        line(what, f"{drawn:.1f} ms, {all_:.1f} ms", "<= 50 ms")
-        ours, floor = ([statistics.median(getattr(felt.jumps, name) for felt in felts)
-                        for name in ("ran", "drawn", "all")] for felts in of)  # fmt: skip
-        line(
-            "  next hunk: found, drawn, with all colours",
-            " ".join(f"{one:.2f}" for one in ours) + " ms",
-            "<= 5 ms more than plain",
-        )
-        line("  the same cursor movements, plain", " ".join(f"{one:.2f}" for one in floor) + " ms", "")
-        for name, words in (("latency", "until it is seen"), ("cpu", "Neovim's processor time")):
-            mine, plain = (statistics.median(getattr(felt.typed, name) for felt in felts) for felts in of)
-            figure = f"{mine:.2f} ms, {plain:.2f} ms"
-            line(f"  a key typed, {words}: ours, plain", figure, "<= 1 ms more")
-
-
-def bench_snapshots() -> None:
-    """What it costs to know all files of a repository; plain git, on the same files, in turns."""
-    rounds = [fresh(snapshots.run) for _ in range(3)]
-    ours, floor = (statistics.median(getattr(one, name) for one in rounds) * 1000 for name in ("first", "add"))
-    figure = f"{ours:.0f} ms, {floor:.0f} ms: {ours / floor:.2f} x"
-    line(f"the first snapshot of {snapshots.FILES} files, the floor", figure, "<= 2 x git add -A && git write-tree")
-    for what, name in (("nothing changed", "same"), (f"{snapshots.CHANGED} files changed", "changed")):
-        ours = snapshots.median([seconds for one in rounds for seconds in getattr(one, name)])
-        floor = snapshots.median([seconds for one in rounds for seconds in getattr(one, f"status_{name}")])
-        figure = f"{ours:.1f} ms, {floor:.1f} ms: {ours / floor:.2f} x"
-        line(f"  a later one, {what}, the floor", figure, "<= 1.5 x git status")
-    found = snapshots.median([seconds for one in rounds for seconds in one.changes])
-    line("  what differs between two", f"{found:.1f} ms", "")
-
-
-def bench_turns() -> None:
-    """What is felt of the snapshots, in a repository of 20,000 files."""
-    rounds = [fresh(turns.run) for _ in range(3)]
-    for what, name in (("the first snapshot and turn", "first"), ("a later turn", "later")):
-        p99 = statistics.median(getattr(one, name).p99 for one in rounds)
-        worst = max(getattr(one, name).max for one in rounds)
-        line(f"{snapshots.FILES} files, {what}: pings p99, worst", f"{p99:.1f} ms, {worst:.1f} ms", "p99 <= 16 ms")
-    waits = [statistics.median(getattr(one, name) for one in rounds) for name in ("prompt_waits", "summary_waits")]
-    figure = " ".join(f"{one:.2f}" for one in waits) + " s"
-    line("  from the prompt to the agent, to the summary of 21 files", figure, "")
-
-
-def bench_terminals() -> None:
-    """What is felt of a command that floods its terminal; plain Python reads the same bytes beside it."""
-    least = fresh(terminals.floor)
-    line(f"{terminals.LINE}, read by plain Python: s, its CPU", f"{least.seconds:.1f} {least.cpu:.1f} s", "")
-    figure = f"{least.pings.p99:.1f} ms, {least.pings.max:.1f} ms"
-    line("    pings of a Neovim beside it: p99, worst", figure, "what the machine has")
-    for opened in (False, True):
-        found = fresh(partial(terminals.flood, opened=opened))
-        what = "the terminal open in a buffer" if opened else "the chat alone"
-        figure = f"{found.seconds:.1f} {found.host_cpu:.1f} {found.nvim_cpu:.1f} s"
-        line(f"  {what}: s, CPU of the host, of Neovim", figure, "")
-        for name, memory in (("the host", found.host), ("Neovim", found.nvim)):
-            figure = f"{memory.before:.0f} {memory.peak:.0f} {memory.after:.0f} MB"
-            line(f"    memory of {name}: before, peak, after", figure, "flat")
-        line("    pings: p99, worst", f"{found.pings.p99:.1f} ms, {found.pings.max:.1f} ms", "p99 <= 16 ms")
-
-
-def bench_follow() -> None:
-    """What following costs the editor; the same updates without following, and the same turn without any, in turns."""
-    rounds = [{what: fresh(partial(follow.measure, what=what)) for what in follow.WHAT} for _ in range(3)]
-    share = {what: statistics.median(one[what].share for one in rounds) * 100 for what in follow.WHAT}
-    what = f"{follow.PLACES} places a second for {follow.SECONDS} s: processor time for following"
-    line(what, f"{share['followed'] - share['not followed']:.1f} %", "<= 5 % of one processor")
-    for one in follow.WHAT:
-        p99 = statistics.median(round_[one].pings.p99 for round_ in rounds)
-        worst = max(round_[one].pings.max for round_ in rounds)
-        shown = statistics.median(round_[one].shown for round_ in rounds)
-        line(f"  {one}: all of Neovim's, places shown", f"{share[one]:.1f} %, {shown:.0f}", "")
-        line("    a request every 5 ms: p99, worst", f"{p99:.1f} ms, {worst:.1f} ms", "p99 <= 16 ms")
-
-
-BENCHES = {
-    "start": bench_start,
-    "streams": bench_streams,
-    "pipeline": bench_pipeline,
-    "files": bench_files,
-    "review": bench_review,
-    "snapshots": bench_snapshots,
-    "turns": bench_turns,
-    "follow": bench_follow,
-    "terminals": bench_terminals,
-}
+def chosen(words: list[str]) -> list[str]:
+    """The names that are meant; all of them when there are no words."""
+    names = [name for word in words for name in BENCHES if word == name or name.startswith(f"{word}-")]
+    unknown = [word for word in words if not any(name == word or name.startswith(f"{word}-") for name in BENCHES)]
+    if unknown:
+        raise SystemExit(f"no bench is called {' '.join(unknown)}; there are: {' '.join(BENCHES)}")
+    return names or list(BENCHES)
 
 
 def main() -> None:
     """All of them, or those that are named."""
-    for name in sys.argv[1:] or BENCHES:
+    for name in chosen(sys.argv[1:] or os.environ.get("NAMES", "").split()):
         BENCHES[name]()
 
 

@@ -44,11 +44,19 @@ def report_of(milliseconds: list[float]) -> Report:
 
 
 class Ping:
-    """A context in which a Neovim is asked all the time; afterwards `report` holds the figures."""
+    """A context in which a Neovim is asked all the time; afterwards `report` holds the figures.
+
+    `waits` are all of them: when each question was due (`time.perf_counter`), and the milliseconds.
+    """
 
     def __init__(self, path: Path, interval: float = INTERVAL) -> None:
         self._command = [sys.executable, "-m", "tests.support.ping", str(path), str(interval)]
-        self.report = Report(0, 0.0, 0.0, 0.0)
+        self.waits: list[tuple[float, float]] = []
+
+    @property
+    def report(self) -> Report:
+        """The figures of all of them."""
+        return report_of([wait for _, wait in self.waits])
 
     def __enter__(self) -> Ping:
         self._process = subprocess.Popen(
@@ -64,7 +72,7 @@ class Ping:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         output, _ = self._process.communicate()
         if kind is None:
-            self.report = Report(**json.loads(output))
+            self.waits = [(due, wait) for due, wait in json.loads(output)]
 
 
 class Pinger:
@@ -75,7 +83,7 @@ class Pinger:
         self._interval = interval
         self._unpacker = msgpack.Unpacker()
         self._due: dict[int, float] = {}
-        self.waits: list[float] = []
+        self.waits: list[tuple[float, float]] = []
 
     def ask(self, number: int, due: float) -> None:
         """Sends one question."""
@@ -89,7 +97,8 @@ class Pinger:
         self._unpacker.feed(data)
         for message in self._unpacker:
             if message[0] == 1:
-                self.waits.append((now - self._due.pop(message[1])) * 1000)
+                due = self._due.pop(message[1])
+                self.waits.append((due, (now - due) * 1000))
         return bool(data)
 
     def run(self, stop: Any) -> None:
@@ -114,14 +123,14 @@ class Pinger:
 
 
 def main() -> None:
-    """Asks the Neovim at the given socket until standard input is closed, then prints the figures."""
+    """Asks the Neovim at the given socket until standard input is closed, then prints all waits."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(sys.argv[1])
         gc.disable()
         pinger = Pinger(connection, float(sys.argv[2]))
         print("started", flush=True)
         pinger.run(sys.stdin)
-    print(json.dumps(vars(report_of(pinger.waits))))
+    print(json.dumps(pinger.waits))
 
 
 if __name__ == "__main__":

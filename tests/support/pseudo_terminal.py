@@ -29,6 +29,7 @@ class PseudoTerminal:
         self._master, self._slave = pty.openpty()
         self._lock = threading.Lock()
         self._open = True
+        self._looking = True
         self._terminal = Terminal(columns, rows, self.write)
         self._set_size(columns, rows)
         self._reader = threading.Thread(target=self._read, name="terminal", daemon=True)
@@ -58,7 +59,13 @@ class PseudoTerminal:
             if not data:
                 return
             with self._lock:
-                self._terminal.feed(data)
+                if self._looking:
+                    self._terminal.feed(data)
+
+    def look_away(self) -> None:
+        """What is written from now on is read, and not shown: to show it takes more than to write it."""
+        with self._lock:
+            self._looking = False
 
     def write(self, data: bytes) -> None:
         """Types."""

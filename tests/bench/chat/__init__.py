@@ -1,0 +1,1 @@
+"""The chat at any length: each scenario beside its floor."""

@@ -1,0 +1,220 @@
+"""Where a scenario is played: the chat, or its floor, in the same layout, with the same agent and the same probe."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from tests.support.editor import Editor, HeadlessEditor
+from tests.support.ping import Ping, Report, report_of
+from tests.support.screen import ScreenEditor
+from tests.support.waiting import wait_until
+
+HERE = Path(__file__).parent
+FLOOR = HERE.parent / "floor" / "chat.lua"
+COLUMNS, ROWS, WIDTH, PROMPT_HEIGHT = 160, 50, 70, 6
+LIMIT = 300.0
+STILL_SECONDS = 0.1
+STILL_SHARE = 0.02
+BEFORE, AFTER = 0.01, 0.1
+"""Seconds around a turn in which stalls count."""
+
+Who = Literal["ours", "floor"]
+WHO: tuple[Who, Who] = ("ours", "floor")
+Step = dict[str, Any]
+Turns = dict[str, list[tuple[bytes, Step]]]
+
+
+def at_once(data: bytes) -> tuple[bytes, Step]:
+    """A step: all of it without a pause."""
+    return data, {}
+
+
+def paced(data: bytes, lines: int, every: float) -> tuple[bytes, Step]:
+    """A step: so many lines every so many seconds."""
+    return data, {"lines": lines, "every": every}
+
+
+def cpu(pid: int) -> float:
+    """Seconds of processors that a process has used, to the nanosecond."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A turn. Times are of the monotonic clock; `seen`: when the text with that number was in the buffer.
+
+    Processors in seconds, from before the prompt until Neovim has come to rest.
+    """
+
+    begun: float
+    times: list[float]
+    seen: list[tuple[float, int]]
+    cpu: float
+    host_cpu: float = field(default=0.0)
+
+    @property
+    def seconds(self) -> float:
+        """From the agent's first byte until the last text is in the buffer."""
+        return self.seen[-1][0] - self.begun
+
+    def during(self, waits: Iterable[tuple[float, float]]) -> Report:
+        """Those waits that began while the turn was played, or in the moment after it."""
+        return report_of([wait for at, wait in waits if self.begun - BEFORE <= at <= self.seen[-1][0] + AFTER])
+
+
+@dataclass(frozen=True)
+class Stalls:
+    """Milliseconds: of requests from outside every 5 ms, and between two calls of a timer of 1 ms inside."""
+
+    pings: Report
+    gaps: Report
+
+
+class Stage:
+    """One Neovim with one agent; `play` is a turn."""
+
+    def __init__(self, editor: Editor, log: Path) -> None:
+        self.editor = editor
+        self.pid = editor.pid
+        self._log = log
+
+    def open(self) -> None:
+        """Make ready for the first turn."""
+        raise NotImplementedError
+
+    def say(self, turn: str) -> None:
+        """Prompt."""
+        raise NotImplementedError
+
+    def host_cpu(self) -> float:
+        """Of the process beside Neovim, if there is one."""
+        return 0.0
+
+    def text(self) -> str:
+        """All that the buffer holds."""
+        return "\n".join(self.editor.lua("return vim.api.nvim_buf_get_lines(probe.bufnr, 0, -1, true)"))
+
+    def play(self, turn: str, start: Callable[[], None] | None = None, rest: bool = True) -> Played:
+        """The whole of a turn, until nothing moves any more; without `rest` until its last text is there."""
+        self._log.unlink(missing_ok=True)
+        self.editor.lua("probe.begin()")
+        if rest:
+            self.rest()
+        before, host_before = cpu(self.pid), self.host_cpu()
+        (start or (lambda: self.say(turn)))()
+        wait_until(self._log.exists, LIMIT, "the agent to have said all")
+        self.editor.wait_until("probe.ended", LIMIT, what="the end of the turn")
+        if rest:
+            self.rest()
+        told = json.loads(self._log.read_text(encoding="utf-8"))
+        seen = [(one[0], int(one[1])) for one in self.editor.lua("return probe.seen")]
+        used, host_used = cpu(self.pid) - before, self.host_cpu() - host_before
+        return Played(told["begun"], told["times"], seen, used, host_used)
+
+    def felt(self, turn: str, start: Callable[[], None] | None = None) -> tuple[Stalls, Played]:
+        """A turn with both measures of stalls, which cost Neovim some work themselves."""
+        self.rest()
+        self.editor.lua("probe.count_gaps()")
+        with Ping(self.editor.places.socket) as ping:
+            played = self.play(turn, start, rest=False)
+            time_after = played.seen[-1][0] + AFTER
+            wait_until(lambda: time.monotonic() > time_after, what="the moment after the turn")
+        gaps = [(one[0], one[1]) for one in self.editor.lua("return probe.stop_gaps()")]
+        return Stalls(played.during(ping.waits), played.during(gaps)), played
+
+    def rest(self) -> None:
+        """Wait until Neovim does nothing: what is put off belongs to what it costs."""
+        since = [(time.monotonic(), cpu(self.pid))]
+
+        def still() -> bool:
+            now, used = time.monotonic(), cpu(self.pid)
+            if now - since[0][0] < STILL_SECONDS:
+                return False
+            before, since[0] = since[0], (now, used)
+            return used - before[1] < STILL_SECONDS * STILL_SHARE
+
+        wait_until(still, 20, "Neovim to rest")
+
+
+class Ours(Stage):
+    """The chat."""
+
+    def open(self) -> None:
+        self.editor.command("AcpChat it")
+        self.editor.wait_until('require("acp_nvim").status().state == "idle"')
+        self.editor.lua('probe.watch(require("acp_nvim.sessions").last_used().bufnr)')
+        self.editor.command("autocmd User AcpTurnEnd lua probe.ended = true")
+        host = self.editor.host()
+        assert host is not None
+        self.host_pid = host.pid
+
+    def say(self, turn: str) -> None:
+        self.editor.lua('require("acp_nvim").prompt(...)', turn)
+
+    def host_cpu(self) -> float:
+        return cpu(self.host_pid)
+
+
+class Floor(Stage):
+    """Plain Lua."""
+
+    argv: list[str]
+
+    def open(self) -> None:
+        self.editor.lua("dofile(...)", str(FLOOR))
+        self.editor.lua("floor.start(...)", self.argv, str(self.editor.project))
+        self.editor.lua("floor.open(...)", WIDTH, PROMPT_HEIGHT)
+        self.editor.lua("probe.watch(floor.bufnr)")
+        self.editor.wait_until("floor.ready")
+
+    def say(self, turn: str) -> None:
+        self.editor.lua("floor.prompt(...)", turn)
+
+
+def _agent(directory: Path, turns: Turns) -> tuple[list[str], Path]:
+    job: dict[str, Any] = {"log": str(directory / "log.json"), "turns": {}}
+    for name, steps in turns.items():
+        told = job["turns"][name] = []
+        for number, (data, step) in enumerate(steps):
+            file = directory / f"{name}-{number}.jsonl"
+            file.write_bytes(data)
+            told.append({"file": str(file), **step})
+    path = directory / "job.json"
+    path.write_text(json.dumps(job), encoding="utf-8")
+    return [sys.executable, "-S", "-E", str(HERE / "agent.py"), str(path)], directory / "log.json"
+
+
+@contextmanager
+def stage(directory: Path, who: Who, turns: Turns, screen: bool = True, opened: bool = True) -> Iterator[Stage]:
+    """A Neovim with a screen (nobody looks at it) or without one."""
+    argv, log = _agent(directory, turns)
+    size: dict[str, Any] = {"columns": COLUMNS, "rows": ROWS} if screen else {}
+    ui = {"position": "right", "width": WIDTH, "prompt_height": PROMPT_HEIGHT}
+    given = {"agents": {"it": {"command": argv}}, "config": {"ui": ui}} if who == "ours" else {"plugin": False}
+    editor = (ScreenEditor if screen else HeadlessEditor)(directory, **size, **given)
+    try:
+        if isinstance(editor, ScreenEditor):
+            editor.terminal.look_away()  # the emulator would take a processor for itself
+        editor.lua("dofile(...)", str(HERE / "probe.lua"))
+        on_it = (Ours if who == "ours" else Floor)(editor, log)
+        if isinstance(on_it, Floor):
+            on_it.argv = argv
+        if opened:
+            on_it.open()
+        yield on_it
+    finally:
+        editor.close()
+
+
+def ratio(ours: list[float], floor: list[float]) -> tuple[float, float, float]:
+    """The medians, and how many times the floor ours is."""
+    mine, least = statistics.median(ours), statistics.median(floor)
+    return mine, least, mine / least

@@ -1,0 +1,108 @@
+"""The tables of the chat's bench: medians of five rounds, ours and the floor in turns."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from tests.bench.chat import paced, streams
+from tests.bench.chat.stage import WHO, Stalls, Who
+from tests.bench.printing import ROUNDS, fresh, held, line
+
+T = TypeVar("T")
+Pair = tuple[list[T], list[T]]
+COUNTS = (20_000, 100_000)
+
+
+def in_turns(measure: Callable[..., T], **given: object) -> Pair[T]:
+    """`measure` of ours and of the floor, round by round."""
+    found: dict[Who, list[T]] = {who: [] for who in WHO}
+    for _ in range(ROUNDS):
+        for who in WHO:
+            found[who].append(fresh(partial(_measure, measure, who, given)))
+    return found["ours"], found["floor"]
+
+
+def _measure(measure: Callable[..., T], who: Who, given: dict[str, object], directory: Path) -> T:
+    return measure(directory, who, **given)
+
+
+def median(found: list[T], name: str) -> float:
+    """Of one figure, by its dotted name."""
+    return statistics.median(_get(one, name) for one in found)
+
+
+def _get(one: object, name: str) -> float:
+    for part in name.split("."):
+        one = getattr(one, part)
+    assert isinstance(one, float | int)
+    return one
+
+
+def against(what: str, pair: Pair[T], name: str, most: float | None, unit: str = "ms") -> None:
+    """A row: ours, the floor, the ratio."""
+    scale = 1000 if unit == "ms" else 1
+    ours, floor = (median(found, name) * scale for found in pair)
+    figure = f"{ours:.0f} {unit}, {floor:.0f} {unit}: {ours / floor:.2f} x"
+    line(what, figure, "" if most is None else held(ours / floor, most, "x the floor"))
+
+
+def print_stalls(what: str, pair: Pair[Stalls]) -> None:
+    """Both measures of stalls, and what the floor has."""
+    for name, words in (("pings", "a request every 5 ms"), ("gaps", "a timer of 1 ms inside")):
+        p99, worst = (median(pair[0], f"{name}.{one}") for one in ("p99", "max"))
+        floor = ", ".join(f"{median(pair[1], f'{name}.{one}'):.1f}" for one in ("p99", "max"))
+        very_worst = max(_get(one, f"{name}.max") for one in pair[0])
+        line(f"{what}, {words}: p99", f"{p99:.1f} ms", held(p99, 8, "ms"))
+        line(f"  max, of all rounds; the floor's p99 and max: {floor}", f"{worst:.1f}, {very_worst:.1f} ms",
+             held(worst, 25, "ms"))  # fmt: skip
+
+
+def bench_streams() -> None:
+    """Chunks without a pause."""
+    for count in COUNTS:
+        for screen in (True, False):
+            pair = in_turns(streams.stream, count=count, screen=screen)
+            what = f"chat: {count} chunks, {'with' if screen else 'without'} a screen"
+            against(f"{what}: the last is there", pair, "seconds", 2)
+            against("  Neovim's processor", pair, "cpu", 1.5)
+            line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
+
+
+def bench_stalls() -> None:
+    """How the editor feels meanwhile."""
+    for count in COUNTS:
+        print_stalls(f"chat: {count} chunks at once", in_turns(streams.flood_stalls, count=count))
+    least: dict[str, float] = {}
+    for lines in streams.FILLED:
+        pair = in_turns(streams.stalls_at, lines=lines)
+        print_stalls(f"chat: 2000 chunks/s at {lines} lines", pair)
+        for name in ("pings.p99", "pings.max", "gaps.p99", "gaps.max"):
+            now = median(pair[0], name)
+            before = least.setdefault(name, now)
+            if lines == streams.FILLED[-1]:
+                what = f"  {name} beside that at {streams.FILLED[0]} lines"
+                line(what, f"{now / before:.2f} x", held(now / before, 1.5, "x"))
+
+
+def bench_paced() -> None:
+    """200 chunks a second."""
+    for before in (0, 10_000):
+        pair = in_turns(paced.measure, before=before)
+        after = f" after {before}" if before else ""
+        for name, most in (("p50", 12), ("p99", 30)):
+            ours, floor = (median(found, f"latency.{name}") for found in pair)
+            line(f"chat: 200 chunks/s{after}, from write to buffer: {name}", f"{ours:.1f} ms, floor {floor:.1f} ms",
+                 held(ours, most, "ms"))  # fmt: skip
+        against(f"  Neovim's processor in {paced.SECONDS} s", pair, "cpu", 1.5)
+        line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
+
+
+BENCHES = {
+    "chat-streams": bench_streams,
+    "chat-stalls": bench_stalls,
+    "chat-paced": bench_paced,
+}
