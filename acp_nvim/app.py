@@ -14,8 +14,10 @@ import msgspec
 from acp_nvim import __version__, events
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
+from acp_nvim.handlers.calls import Calls
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.handlers.permission_rules import PermissionRules
+from acp_nvim.handlers.queueing import Queueing
 from acp_nvim.handlers.reviewing import Reviewing
 from acp_nvim.host_log import configured_env, start_log
 from acp_nvim.limits import FRAME_SECONDS
@@ -83,7 +85,9 @@ class App:
             "terminal_close": (NamedTerminal, self._terminal_close),
             "disk_changed": (DiskChanged, self._disk_changed),
             **Reviewing(self._reviews, self._sessions.values, tasks).methods,
+            **Queueing(self._sessions).methods,
             **PermissionRules(self._rules, editor, tasks).methods,
+            **Calls(self._sessions, editor, tasks).methods,
         }
 
     def __repr__(self) -> str:
@@ -173,7 +177,10 @@ class App:
             log.info("permission %d does not wait any more, or has no option %r", answer.id, answer.option_id)
 
     def _redraw(self, wanted: Named) -> None:
-        self._sessions[wanted.session].narrator.redraw()
+        session = self._sessions[wanted.session]
+        session.narrator.redraw()
+        if session.queue:
+            session.queue.tell(again=True)
 
     def _terminal_open(self, wanted: NamedTerminal) -> None:
         self._sessions[wanted.session].narrator.open_terminal(wanted.terminal)

@@ -21,7 +21,10 @@ class AuthMethod(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Abilities(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent can be asked for: its capabilities. `mode_methods`: `session/set_mode` and `session/set_model`."""
+    """What an agent can be asked for: its capabilities. `mode_methods`: `session/set_mode` and `session/set_model`.
+
+    `steering`: it takes prompts while it works.
+    """
 
     image: bool = False
     audio: bool = False
@@ -34,6 +37,7 @@ class Abilities(msgspec.Struct, frozen=True, kw_only=True):
     fork: bool = False
     additional_directories: bool = False
     mode_methods: bool = False
+    steering: bool = False
     sign_in: bool = False
     sign_out: bool = False
     mcp_stdio: bool = False
@@ -187,4 +191,11 @@ class PromptAnswer(msgspec.Struct, frozen=True):
     """
 
     stop_reason: str | None = None
+    message_id: str | None = None
+
+
+class Steered(msgspec.Struct, frozen=True):
+    """The answer to a prompt for the turn that runs; not `injected`: no turn ran any more, it is ours to send again."""
+
+    injected: bool = True
     message_id: str | None = None

@@ -7,7 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from acp_nvim.protocol.answers import Asked, ConfigOption, Initialized, Opened, PromptAnswer, SessionPage
+from acp_nvim.protocol.answers import Asked, ConfigOption, Initialized, Opened, PromptAnswer, SessionPage, Steered
 from acp_nvim.protocol.updates import Update
 from acp_nvim.wire.content import ContentBlock
 
@@ -93,6 +93,9 @@ class Dialect(Protocol):
 
     def prompt(self, session_id: str, blocks: Sequence[ContentBlock]) -> Call[PromptAnswer]:
         """`session/prompt`."""
+
+    def steer(self, session_id: str, blocks: Sequence[ContentBlock]) -> Call[Steered]:
+        """A prompt for the turn that runs: `_session/steering`, or `session/prompt` where that is always possible."""
 
     def cancel(self, session_id: str) -> tuple[str, Any]:
         """Method and parameters of the notification `session/cancel`."""

@@ -19,6 +19,7 @@ from acp_nvim.protocol.answers import (
     Opened,
     PermissionAsked,
     PromptAnswer,
+    Steered,
     TerminalAsked,
 )
 from acp_nvim.protocol.dialect import Call, Place
@@ -145,6 +146,11 @@ class DialectV1(SameWords):
         params = facts.PromptRequest(session_id=session_id, prompt=list(blocks))
         return Call("session/prompt", params, _prompt_answer)
 
+    def steer(self, session_id: str, blocks: Sequence[ContentBlock]) -> Call[Steered]:
+        """`_session/steering`, an extension of the adapters of Claude and Codex (`_meta.steering` in `initialize`)."""
+        params = facts.PromptRequest(session_id=session_id, prompt=list(blocks), meta=_STEERING)
+        return Call("_session/steering", params, _steered)
+
     def cancel(self, session_id: str) -> tuple[str, Any]:
         """The notification `session/cancel`."""
         return "session/cancel", calls.CancelNotification(session_id=session_id)
@@ -176,6 +182,19 @@ def _options(raw: msgspec.Raw) -> list[ConfigOption]:
 
 def _prompt_answer(raw: msgspec.Raw) -> PromptAnswer:
     return PromptAnswer(stop_reason=read(answers.PromptResponse, raw).stop_reason)
+
+
+_STEERING = {"steering": {"idleBehavior": "promptRequired"}}
+"""When no turn runs any more, the prompt is not to begin one."""
+
+
+class _SteeringAnswer(msgspec.Struct):
+    outcome: str = "injected"
+
+
+def _steered(raw: msgspec.Raw) -> Steered:
+    """Of all outcomes, `promptRequired` alone leaves the prompt to us."""
+    return Steered(injected=msgspec.json.decode(raw, type=_SteeringAnswer).outcome != "promptRequired")
 
 
 def _of_session(kind: type[T], session_id: str, place: Place) -> T:

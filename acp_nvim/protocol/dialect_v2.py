@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from acp_nvim.protocol import translate_v2, translate_v2_answers
-from acp_nvim.protocol.answers import Asked, ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer
+from acp_nvim.protocol.answers import Asked, ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer, Steered
 from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.protocol.same_words import SameWords, directories, read, read_most, read_nothing, read_opened
 from acp_nvim.protocol.updates import Update
@@ -88,6 +88,11 @@ class DialectV2(SameWords):
         """`session/prompt`."""
         params = facts.PromptRequest(session_id=session_id, prompt=list(blocks))
         return Call("session/prompt", params, _prompt_answer)
+
+    def steer(self, session_id: str, blocks: Sequence[ContentBlock]) -> Call[Steered]:
+        """`session/prompt`: it contributes to the work that goes on (ACP "Prompt Lifecycle")."""
+        call = self.prompt(session_id, blocks)
+        return Call(call.method, call.params, lambda raw: Steered(message_id=call.read(raw).message_id))
 
     def cancel(self, session_id: str) -> tuple[str, Any]:
         """The notification `session/cancel`."""

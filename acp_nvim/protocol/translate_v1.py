@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from acp_nvim.protocol import answers, diff, updates
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.terminal_meta import terminal_news
@@ -123,9 +125,18 @@ def initialized(answer: wire_answers.InitializeResponse) -> answers.Initialized:
         name=info.name if info else None,
         title=given(info.title) if info else None,
         version=info.version if info else None,
-        abilities=_abilities(given(answer.agent_capabilities) or wire_answers.AgentCapabilities(), bool(methods)),
+        abilities=msgspec.structs.replace(
+            _abilities(given(answer.agent_capabilities) or wire_answers.AgentCapabilities(), bool(methods)),
+            steering=_steering(given(answer.meta)),
+        ),
         auth_methods=methods,
     )
+
+
+def _steering(meta: dict[str, Any] | None) -> bool:
+    """`_meta.steering.supported`: the agent has `_session/steering`."""
+    said = (meta or {}).get("steering")
+    return isinstance(said, dict) and said.get("supported") is True
 
 
 def _abilities(said: wire_answers.AgentCapabilities, sign_in: bool) -> answers.Abilities:

@@ -41,6 +41,7 @@ def _abilities(session: wire.SessionCapabilities | None, sign_in: bool) -> answe
         additional_directories=given(session.additional_directories) is not None,
         sign_in=sign_in,
         sign_out=sign_in,
+        steering=True,
         mcp_stdio=given(mcp.stdio) is not None,
         mcp_http=given(mcp.http) is not None,
     )

@@ -26,6 +26,7 @@ from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.prompt_queue import PromptQueue
 from acp_nvim.session.requests import AgentRequests
 from acp_nvim.session.shared import Shared
+from acp_nvim.session.steering import Steering
 from acp_nvim.session.troubles import Troubles
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.session.turns import Turns
@@ -41,9 +42,7 @@ class Session:
     """A conversation under the key that the editor chose. `run` must be running for anything to happen."""
 
     def __init__(self, key: int, agent: str, place: Place, shared: Shared, seen: LastSeen) -> None:
-        self.key = key
-        self.agent = agent
-        self.place = place
+        self.key, self.agent, self.place = key, agent, place
         self.session_id: str | None = None
         self.narrator = Narrator(key, place.cwd, shared.editor, self._publish_status)
         self.roots = Roots([place.cwd, *place.additional_directories])
@@ -51,11 +50,12 @@ class Session:
         self._shared = shared
         self._permissions = shared.permissions
         self.requests = AgentRequests(self.narrator, shared, self.roots, seen, self._publish_status, self.changes)
-        self._queue = PromptQueue(self.narrator)
+        self.queue = PromptQueue(self.narrator)
         self._peer: AgentPeer | None = None
         self._state: State = "stopped"
         self.turns = Turns(agent, self.narrator, self.requests, self._permissions, self.changes)
-        self.cancelling = Cancelling(self.turns, self._queue, shared.reviews.spawn, self._leave_agent)
+        self.cancelling = Cancelling(self.turns, self.queue, shared.reviews.spawn, self._leave_agent)
+        self.steering = Steering(self.turns, self.queue, shared.reviews.spawn, self._at_work, self.open)
         self._kept: Kept | None = None
         self._troubles = Troubles()
         self._wanted = False
@@ -63,7 +63,7 @@ class Session:
         self._connecting = anyio.CancelScope()
 
     def __repr__(self) -> str:
-        return f"<Session {self.key} {self.agent} {self.state} queue={len(self._queue)}>"
+        return f"<Session {self.key} {self.agent} {self.state} queue={len(self.queue)}>"
 
     @property
     def state(self) -> State:
@@ -95,9 +95,7 @@ class Session:
 
     def prompt(self, prompt: Prompt) -> None:
         """Send it, after those that wait already."""
-        self._queue.add(prompt)
-        if not self.turns.turn.running:
-            self._queue.show()
+        self.queue.add(prompt, show=not self.turns.turn.running)
         self.open()
         self._publish_status()
 
@@ -106,12 +104,12 @@ class Session:
         if self._peer is not None and self.session_id is not None:
             self.cancelling.cancel(self._peer, self.session_id, force)
         elif not self._cancel_start():
-            self._queue.give_up()
+            self.queue.give_up()
         self._publish_status()
 
     def stop(self) -> None:
         """Leave the agent; its process ends with its last session. Transcript and queue stay."""
-        self._queue.hold()
+        self.queue.hold()
         if self._peer is None or self.session_id is None:
             self._cancel_start()
             return
@@ -131,6 +129,9 @@ class Session:
         if self._peer is peer:
             peer.leave(self.session_id)
             self.on_gone(None)
+
+    def _at_work(self) -> tuple[AgentPeer, str] | None:
+        return (self._peer, self.session_id) if self._peer and self._peer.alive and self.session_id else None
 
     # --- its life ----------------------------------------------------------------------------------------------------
 
@@ -155,11 +156,11 @@ class Session:
 
     async def _work_off(self) -> None:
         """Send what is queued. A turn that the agent began by itself is waited for."""
-        while self._queue.next and self._peer is not None and self._peer.alive:
+        while self.queue.next and self._peer is not None and self._peer.alive:
             await self.cancelling.wait()
             await self.changes.settled()  # what the last turn did is told before the next one
-            if self._queue.next and self._peer is not None and self._peer.alive:
-                await self.turns.take(self._peer, self.session_id or "", self._queue.take())
+            if self.queue.next and self._peer is not None and self._peer.alive:
+                await self.turns.take(self._peer, self.session_id or "", self.queue.take())
 
     async def _connect(self) -> None:
         if self._peer is not None and self._peer.alive:
@@ -167,7 +168,7 @@ class Session:
         if self._peer is not None:
             self._leave_agent(self._peer)  # it is being ended
         self._set_state("starting")
-        self._queue.show()
+        self.queue.show()
         definition = self._shared.find(self.agent)
         peer = await self._shared.peers.obtain(definition, self.place.cwd)
         kept = self._kept
@@ -216,11 +217,11 @@ class Session:
 
     def _give_up_start(self) -> None:
         """The user cancelled while the agent started: prompts already on screen are not sent."""
-        shown = self._queue.drop_shown()
+        shown = self.queue.drop_shown()
         if self.turns.turn.running:  # the agent works in the session that was to be taken up
             self.turns.end("cancelled")
         self.narrator.notice("info", "Cancelled before it was sent." if shown else "Cancelled.")
-        self._queue.hold()
+        self.queue.hold()
         self._set_state("stopped")
 
     # --- the agent acts (session.peer.PeerSession) -------------------------------------------------------------------
@@ -256,8 +257,8 @@ class Session:
         self._leave("failed" if failure and failure.severity == "error" else "stopped")
         self.turns.abandon()
         if failure is not None:
-            self.narrator.failure(failure, failures.KEPT_QUEUE if self._queue else "")
-        elif self._queue.next:
+            self.narrator.failure(failure, failures.KEPT_QUEUE if self.queue else "")
+        elif self.queue.next:
             self.open()  # said after the user had given up the agent's turn
 
     def _fail(self, failure: Failure) -> None:
@@ -265,7 +266,7 @@ class Session:
         self._wanted = False
         self.turns.lose_agent("error")
         self._leave("failed")
-        kept = "Your prompt is kept, and goes out as soon as the agent starts." if self._queue else ""
+        kept = "Your prompt is kept, and goes out as soon as the agent starts." if self.queue else ""
         if self._kept is not None and failure.code in failures.NOT_RESTORED:
             self._kept = None
             kept = "Your next prompt begins a new session."
@@ -289,7 +290,7 @@ class Session:
             state=self.state,
             cwd=self.place.cwd,
             pending_permissions=len(self._permissions.of_session(self.key)),
-            queue=len(self._queue),
+            queue=len(self.queue),
             session_id=self.session_id,
             review=self.changes.counts,
             directories=self.roots.directories if self._wanted else [],

@@ -29,7 +29,8 @@ class Turn:
         self.prompted = False
         self._begun = False
         self._idle = False
-        self._echo: str | None = None
+        self._echoes: set[str | None] = set()
+        self._owed = 0  # prompts of ours whose echo did not come yet
 
     def __repr__(self) -> str:
         return f"<Turn {'running' if self.running else self.stop_reason}>"
@@ -37,12 +38,20 @@ class Turn:
     def begin(self, prompted: bool) -> None:
         """With a prompt of ours, or without."""
         self.running, self.prompted, self._begun = True, prompted, not prompted
-        self.stop_reason, self._echo, self._idle = None, None, False
+        self.stop_reason, self._idle = None, False
+        self._echoes, self._owed = set(), int(prompted)
         self.over = anyio.Event()
 
     def accept(self, message_id: str | None) -> None:
         """The agent took the prompt, as that message."""
-        self._echo = message_id or self._echo
+        if message_id is not None and message_id not in self._echoes:
+            self._echoes.add(message_id)
+            self._owed = max(0, self._owed - 1)
+
+    def expect_echo(self) -> None:
+        """One more prompt of ours goes into the turn that runs."""
+        self.prompted = True
+        self._owed += 1
 
     def cancel(self) -> bool:
         """The agent is asked to stop, begun or not; True when it said that it is idle, and may be silent."""
@@ -80,8 +89,8 @@ class Turn:
     def _is_echo(self, update: Update, ids: bool) -> bool:
         """Whether an update only repeats our prompt, which stands in the transcript already.
 
-        With message ids (`ids`, version 2) the first user message is the echo; without them, all that the agent says
-        in the user's name while the turn runs.
+        With message ids (`ids`, version 2) the first user message is the echo, one for each prompt; without them, all
+        that the agent says in the user's name while the turn runs.
         """
         if not isinstance(update, MessageChunk | MessageReplaced) or update.role != "user":
             return False
@@ -89,6 +98,6 @@ class Turn:
             return False
         if not ids:
             return self.running
-        if self._echo is None and self.running:
-            self._echo = update.message_id
-        return update.message_id == self._echo
+        if self._owed and self.running:
+            self.accept(update.message_id)
+        return update.message_id in self._echoes

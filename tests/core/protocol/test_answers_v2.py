@@ -34,7 +34,7 @@ def test_an_agent_without_sessions_can_be_asked_for_nothing() -> None:
 
 
 def test_with_sessions_most_is_a_must() -> None:
-    must = {"list_sessions": True, "load": True, "resume": True, "close": True}
+    must = {"list_sessions": True, "load": True, "resume": True, "close": True, "steering": True}
     assert initialized(capabilities={"session": {}}).abilities == answers.Abilities(**must)
 
 
@@ -47,7 +47,7 @@ def test_what_is_offered_beyond_that_is_an_object() -> None:
     }
     abilities = initialized(capabilities={"session": session}).abilities
     offered = {name for name in abilities.__struct_fields__ if getattr(abilities, name)}
-    must = {"list_sessions", "load", "resume", "close"}
+    must = {"list_sessions", "load", "resume", "close", "steering"}
     assert offered - must == {"image", "embedded_context", "mcp_stdio", "mcp_http", "delete"}
 
 

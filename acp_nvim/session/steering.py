@@ -1,0 +1,94 @@
+"""Sends a prompt that waits into the turn that runs, where the agent takes prompts while it works."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Protocol
+
+import msgspec
+
+from acp_nvim.errors import FailureError
+from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.jsonrpc.pending import Answer
+from acp_nvim.protocol.answers import Steered
+from acp_nvim.protocol.dialect import Call
+from acp_nvim.session import failures
+from acp_nvim.session.peer import AgentPeer
+from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.prompt_queue import PromptQueue
+from acp_nvim.session.turns import Turns
+
+
+class Spawn(Protocol):
+    """Runs something beside the sessions, until the host ends."""
+
+    def __call__(self, act: Callable[..., Awaitable[Any]], *args: Any) -> None:
+        """Start it."""
+
+
+class Steering:
+    """Of one session; `agent` is what runs for it, `wake` makes it look at its queue."""
+
+    def __init__(
+        self,
+        turns: Turns,
+        queue: PromptQueue,
+        spawn: Spawn,
+        agent: Callable[[], tuple[AgentPeer, str] | None],
+        wake: Callable[[], None],
+    ) -> None:
+        self._turns = turns
+        self._queue = queue
+        self._spawn = spawn
+        self._agent = agent
+        self._wake = wake
+
+    def steer(self, number: int | None, newest: bool = False) -> None:
+        """Send the prompt of that number in the queue now, or the first, or the `newest`.
+
+        When nothing runs it is the next one; an agent that takes none while it works gets it after its turn.
+        """
+        agent = self._agent() if self._turns.turn.running else None
+        if agent is not None and not agent[0].abilities.steering:
+            words = f"{agent[0].name} takes no prompts while it works: yours goes out when it is done."
+            self._turns.narrator.notice("info", words)
+            return
+        prompt = self._queue.take_out(number, newest)
+        if prompt is not None and agent is not None:
+            self._spawn(self._send, *agent, prompt)
+        elif prompt is not None:
+            self._queue.put_back(prompt)
+            self._queue.release()
+            self._wake()
+
+    async def _send(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
+        call = peer.dialect.steer(session_id, prompt.blocks(peer.abilities.embedded_context))
+        self._turns.narrator.prompt(prompt)
+        self._turns.turn.expect_echo()
+        taken: list[Steered] = []
+        try:
+            await peer.request(call.method, call.params, partial(self._on_answer, call, taken))
+        except RpcError as error:
+            self._turns.narrator.notice("warn", str(failures.turn_failed(peer.name, error)))
+        except FailureError:
+            pass  # who lost the agent has told it
+        if not taken:
+            prompt.shown = False  # it is to be seen where it goes out in the end
+            self._queue.put_back(prompt)
+        elif not taken[0].injected:
+            self._queue.put_back(prompt)
+        self._turns.narrator.on_facts()
+        if peer.alive and not self._turns.turn.running:
+            self._wake()
+
+    def _on_answer(self, call: Call[Steered], taken: list[Steered], answer: Answer) -> None:
+        """What it says next is about this prompt already."""
+        if isinstance(answer, Exception):
+            return
+        try:
+            steered = call.read(answer)
+        except msgspec.DecodeError:
+            steered = Steered()  # whatever it says, it was no refusal
+        self._turns.turn.accept(steered.message_id)
+        taken.append(steered)

@@ -1,0 +1,279 @@
+"""The queue: it is told, can be edited, and loses nothing to a prompt that goes out meanwhile; steering."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_nvim import events
+from acp_nvim.queue_events import Queue, QueuedText, QueueLate
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.prompt_queue import PromptQueue
+from tests.core.session.host import Host
+from tests.core.session.inner_agent import InnerHost, inner_host
+from tests.support.fake_editor import FakeEditor
+
+pytestmark = pytest.mark.anyio
+
+
+def waiting(host: Host | InnerHost) -> dict[int, str]:
+    """What the editor was told last: texts by id."""
+    told = host.of(Queue)
+    return {one.id: one.text for one in told[-1].prompts} if told else {}
+
+
+async def with_three(host: InnerHost) -> list[int]:
+    """Three prompts wait behind a turn: their ids."""
+    for text in ("one", "two", "three"):
+        host.say("prompt", text=text)
+    assert list(waiting(host).values()) == ["one", "two", "three"]
+    return list(waiting(host))
+
+
+async def sent(host: InnerHost, count: int) -> list[str]:
+    """The texts of the prompts that the agent got, once there are so many."""
+    await host.editor.until(f"{count} prompts", lambda: len(host.agent.heard_of("session/prompt")) >= count)
+    return [one["params"]["prompt"][0]["text"] for one in host.agent.heard_of("session/prompt")]
+
+
+async def end_all(host: InnerHost, count: int) -> list[str]:
+    """Each turn ends until the agent got so many prompts."""
+    for number in range(1, count):
+        await sent(host, number)
+        host.agent.end_turn("end_turn")
+    return await sent(host, count)
+
+
+async def test_what_goes_out_at_once_is_never_in_the_queue(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        assert [one for told in host.of(Queue) for one in told.prompts] == []
+
+
+async def test_reordered_edited_removed_and_new_ones_go_out_as_the_user_wants(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        one, two, three = await with_three(host)
+        prompts = [{"id": three, "text": "3"}, {"id": None, "text": "new"}, {"id": one, "text": "one"}, {"text": " "}]
+        host.say("queue_set", prompts=prompts, known=[one, two, three])
+        assert list(waiting(host).values()) == ["3", "new", "one"]
+        assert host.editor.status().queue == 3
+        assert await end_all(host, 4) == ["go", "3", "new", "one"]
+        assert waiting(host) == {}
+
+
+async def test_what_went_out_meanwhile_is_not_sent_again_and_what_came_meanwhile_stays(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        one, two, three = await with_three(host)
+        host.agent.end_turn("end_turn")
+        await sent(host, 2)
+        host.say("prompt", text="four")
+        wanted = [{"id": one, "text": "one"}, {"id": three, "text": "three"}]
+        host.say("queue_set", prompts=wanted, known=[one, two, three])
+        assert list(waiting(host).values()) == ["three", "four"]
+        assert host.of(QueueLate) == []
+
+
+async def test_an_edit_of_what_went_out_meanwhile_is_given_back(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        one, two, three = await with_three(host)
+        host.agent.end_turn("end_turn")
+        await sent(host, 2)
+        host.say("queue_set", prompts=[{"id": one, "text": "one, better"}], known=[one, two, three])
+        assert host.of(QueueLate) == [QueueLate(session=1, prompts=[QueuedText("one, better", one)])]
+        assert waiting(host) == {}
+
+
+async def test_a_redraw_tells_the_queue_again(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        await with_three(host)
+        host.editor.events.clear()
+        host.say("redraw")
+        assert list(waiting(host).values()) == ["one", "two", "three"]
+
+
+async def test_held_prompts_say_so(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        await with_three(host)
+        host.say("cancel")
+        assert host.of(Queue)[-1].held
+        host.say("prompt", text="four")
+        assert not host.of(Queue)[-1].held
+
+
+ACTS = st.lists(
+    st.one_of(
+        st.just(("say",)),
+        st.just(("take",)),
+        st.just(("look",)),
+        st.tuples(st.just("write"), st.permutations(range(4)), st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3))),
+    ),
+    max_size=30,
+)
+
+
+@given(ACTS)
+def test_whatever_is_edited_while_prompts_go_out_nothing_typed_is_lost_and_nothing_goes_out_twice(
+    acts: list[tuple],  # type: ignore[type-arg]
+) -> None:
+    """A view of the queue is edited while prompts come and go; each text is unique."""
+    editor = FakeEditor()
+    queue = PromptQueue(Narrator(1, "/", editor, lambda: None))
+    typed: set[str] = set()
+    gone: list[str] = []
+    removed: set[str] = set()
+    view: list[QueuedText] = []
+    for count, act in enumerate(acts):
+        match act:
+            case ("say",):
+                typed.add(f"said {count}")
+                queue.add(Prompt(f"said {count}"))
+            case ("take",) if queue.next is not None:
+                gone.append(queue.take().text)
+            case ("look",):
+                told = editor.all(Queue)
+                view = [QueuedText(one.text, one.id) for one in told[-1].prompts] if told else []
+            case ("write", order, dropped, changed):
+                shown = [view[index] for index in order if index < len(view)] + view[4:]
+                kept = [one for index, one in enumerate(shown) if index not in dropped]
+                new = [
+                    QueuedText(f"{one.text} edited {count}" if index in changed else one.text, one.id)
+                    for index, one in enumerate(kept)
+                ]
+                removed |= {one.text for one in view}  # deleted, or another text now
+                typed |= {one.text for one in new}
+                removed -= {one.text for one in new}
+                queue.set(new, [one.id for one in view if one.id is not None])
+                told = editor.all(Queue)
+                view = [QueuedText(one.text, one.id) for one in told[-1].prompts]
+    waits = [one.text for one in editor.all(Queue)[-1].prompts] if editor.all(Queue) else []
+    late = [one.text for told in editor.all(QueueLate) for one in told.prompts]
+    assert len(set(gone)) == len(gone)
+    assert not set(gone) & set(waits)
+    assert typed - removed <= {*gone, *waits, *late}
+
+
+# --- steering ---------------------------------------------------------------------------------------------------------
+
+V1 = """
+    INITIALIZE = {"_meta": {"steering": {"supported": %s}}}
+    def turn(agent, prompt):
+        prompt.say(f"<{prompt.text}>")
+        GO.wait(30)
+
+    import threading
+    GO = threading.Event()
+
+    def go_on(agent, request):
+        GO.set()
+"""
+STEERED = """
+    def session_steering(agent, request):
+        text = request.params["prompt"][0]["text"]
+        for kind, words in ("user_message_chunk", text), ("agent_message_chunk", f"+{text}"):
+            update = {"sessionUpdate": kind, "content": {"type": "text", "text": words}}
+            agent.notify("session/update", {"sessionId": request.params["sessionId"], "update": update})
+        return {"outcome": "injected"}
+"""
+
+
+async def test_with_version_2_a_prompt_that_waits_goes_into_the_turn_that_runs(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=True) as host:
+        _, two, _ = await with_three(host)
+        host.say("steer", id=two)
+        assert await sent(host, 2) == ["go", "two"]
+        assert list(waiting(host).values()) == ["one", "three"]
+        content = [{"type": "text", "text": "two"}]
+        number = host.agent.heard_of("session/prompt")[1]["id"]
+        host.agent.update(sessionUpdate="user_message", messageId=f"p{number}", content=content)
+        host.agent.update(sessionUpdate="user_message", messageId="another", content=[{"type": "text", "text": "!"}])
+        await host.editor.until("the other message", lambda: host.of(events.Replace))
+        shown = [one.text for one in host.editor.events if isinstance(one, events.Append | events.Replace)]
+        assert shown == ["go", "two", "!"]
+        assert host.of(events.TurnEnd) == []
+
+
+async def test_the_echo_of_a_steered_prompt_may_come_before_its_answer(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=True) as host:
+        host.agent.update(sessionUpdate="user_message", messageId="m1", content=[{"type": "text", "text": "go"}])
+        await with_three(host)
+        host.say("steer")
+        await sent(host, 2)
+        host.agent.update(sessionUpdate="agent_message", messageId="m3", content=[{"type": "text", "text": "fine"}])
+        await host.editor.until("what it says", lambda: host.of(events.Replace))
+        assert host.editor.text("user") == "goone"
+
+
+async def test_what_the_agent_refuses_is_the_next_one(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=True) as host:
+        await with_three(host)
+        with_error = host.agent._answer
+
+        def refuse(message: dict) -> None:  # type: ignore[type-arg]
+            if message.get("method") == "session/prompt":
+                host.agent.say({"id": message["id"], "error": {"code": -32603, "message": "not now"}})
+            else:
+                with_error(message)
+
+        host.agent._answer = refuse  # type: ignore[method-assign]
+        host.say("steer", newest=True)
+        await sent(host, 2)
+        await host.editor.until("it to wait again", lambda: list(waiting(host).values()) == ["three", "one", "two"])
+        assert "not now" in host.of(events.Notice)[-1].text
+
+
+async def test_with_version_1_the_extension_is_used_where_it_is_offered(host: Host) -> None:
+    host.script(V1 % "True" + STEERED)
+    host.open()
+    host.prompt("one")
+    await host.until("the turn", lambda: host.text() == "<one>")
+    host.prompt("two")
+    host.app.receive("steer", {"session": 1})
+    await host.until("its answer", lambda: host.text() == "<one>+two")
+    assert host.text("user") == "onetwo"
+    [request] = host.scripts["it"].received("_session/steering")
+    assert request["params"]["_meta"] == {"steering": {"idleBehavior": "promptRequired"}}
+    assert waiting(host) == {}
+
+
+async def test_who_takes_none_gets_it_after_the_turn(host: Host) -> None:
+    host.script(V1 % "False")
+    host.open()
+    host.prompt("one")
+    await host.until("the turn", lambda: host.text() == "<one>")
+    host.prompt("two")
+    host.app.receive("steer", {"session": 1})
+    assert host.notices()[-1] == "it takes no prompts while it works: yours goes out when it is done."
+    host.app._sessions[1]._peer.notify("go/on", {})
+    await host.until("the next turn", lambda: host.text() == "<one><two>")
+
+
+async def test_when_the_turn_has_just_ended_it_goes_out_as_a_prompt(host: Host) -> None:
+    host.script(
+        V1 % "True"
+        + """
+    def session_steering(agent, request):
+        return {"outcome": "promptRequired", "reason": "noRunningTurn"}
+    """
+    )
+    host.open()
+    host.prompt("one")
+    await host.until("the turn", lambda: host.text() == "<one>")
+    host.prompt("two")
+    host.app.receive("steer", {"session": 1})
+    await host.until_received("_session/steering")
+    host.app._sessions[1]._peer.notify("go/on", {})
+    await host.until("the next turn", lambda: host.text() == "<one><two>")
+    assert host.text("user") == "onetwo"
+
+
+async def test_without_a_turn_it_is_simply_the_next_one(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        _, two, _ = await with_three(host)
+        host.say("cancel")
+        host.agent.end_turn("cancelled")
+        await host.editor.until("the end", lambda: host.of(events.TurnEnd))
+        host.say("steer", id=two)
+        assert await sent(host, 2) == ["go", "two"]
