@@ -10,6 +10,15 @@ from typing import Any, Literal
 import msgspec
 
 from acp_nvim.errors import Severity
+from acp_nvim.items import CallView as CallView
+from acp_nvim.items import DiffItem as DiffItem
+from acp_nvim.items import Item as Item
+from acp_nvim.items import MediaItem as MediaItem
+from acp_nvim.items import OtherItem as OtherItem
+from acp_nvim.items import Place as Place
+from acp_nvim.items import ResourceItem as ResourceItem
+from acp_nvim.items import TerminalItem as TerminalItem
+from acp_nvim.items import TextItem as TextItem
 
 Why = Literal["withdrawn", "cancelled", "agent_gone"]
 """A permission request was cancelled: its agent took it back, the user gave up what it was about, or nobody waits."""
@@ -41,70 +50,6 @@ class Replace(SessionEvent, tag="replace"):
     block: int
     kind: Literal["user", "agent", "thought"]
     text: str
-
-
-class Place(msgspec.Struct, omit_defaults=True):
-    """A file, and the line in it (1-based) when one is meant."""
-
-    path: str
-    line: int | None = None
-
-
-class TextItem(msgspec.Struct, tag_field="type", tag="text"):
-    """Text that a tool call shows."""
-
-    text: str
-
-
-class DiffItem(msgspec.Struct, tag_field="type", tag="diff", omit_defaults=True):
-    """A change of a file that a tool call shows, or one hunk of it.
-
-    Without `old_text` the file is new, or there is no text to show: then `note` says why. `line` is where the old text
-    begins, 1-based, when it is known. `operation` is `add`, `delete`, `modify`, `move`, `copy`, or an unknown word.
-    """
-
-    path: str
-    new_text: str
-    old_text: str | None = None
-    operation: str = "modify"
-    old_path: str | None = None
-    line: int | None = None
-    note: str | None = None
-
-
-class TerminalItem(msgspec.Struct, tag_field="type", tag="terminal", omit_defaults=True):
-    """A terminal that a tool call shows; `output` is the end of what it printed, without escape codes.
-
-    By its `number` in the session all of it can be opened; 0: there is none.
-    """
-
-    terminal_id: str
-    command: str | None = None
-    cwd: str | None = None
-    output: str = ""
-    exit_code: int | None = None
-    signal: str | None = None
-    number: int = 0
-
-
-class OtherItem(msgspec.Struct, tag_field="type", tag="other"):
-    """Anything else that a tool call shows, in words."""
-
-    label: str
-
-
-Item = TextItem | DiffItem | TerminalItem | OtherItem
-
-
-class CallView(msgspec.Struct):
-    """A tool call as it is to be shown."""
-
-    id: str
-    title: str
-    kind: str
-    status: str
-    content: list[Item]
-    locations: list[Place]
 
 
 class ToolCall(SessionEvent, tag="tool_call"):

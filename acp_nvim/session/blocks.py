@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import UNSET, UnsetType
 
 from acp_nvim import events
 from acp_nvim.errors import Severity
+from acp_nvim.items import DiffItem
+from acp_nvim.limits.calls import INSTANT_SECONDS
 from acp_nvim.permission_events import PermissionAuto
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.terminal import Terminal
 from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall, ToolCallPatch
 from acp_nvim.protocol.updates import Role
 from acp_nvim.review_events import Summary
+
+PARENTS = ("parentToolUseId", "parentToolCallId", "parent_tool_use_id", "parent_tool_call_id")
+"""Words for the id of the call that another one is part of."""
 
 
 class MessageBlock:
@@ -23,28 +31,69 @@ class MessageBlock:
         self.text = bytearray()
 
 
+class CutDiffs:
+    """What is told of diffs, as long as they are the same: to cut a large one takes a while."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[Diff, list[DiffItem]]] = []
+
+    def __repr__(self) -> str:
+        return f"<CutDiffs {len(self._known)}>"
+
+    def get(self, diff: Diff, cut: Callable[[Diff], list[DiffItem]]) -> list[DiffItem]:
+        """What was told of it before, else what `cut` makes of it."""
+        for known, told in self._known:
+            if known is diff:
+                return told
+        told = cut(diff)
+        self._known.append((diff, told))
+        return told
+
+    def forget(self) -> None:
+        """The diffs are others now."""
+        self._known.clear()
+
+
 class CallBlock:
     """A tool call, and the diffs that it showed before its content became something else.
 
     Agents show a diff while they ask and edit, and then often replace it by a word of success.
     """
 
-    def __init__(self, call: ToolCall) -> None:
+    def __init__(self, call: ToolCall, now: float) -> None:
         self.call = call
         self.past_diffs: list[Diff] = []
         self.terminals: dict[str, Terminal] = {}
         """Those that it has shown: a later agent may use their ids for others."""
         self.told_of: set[str] = set()
         """Those that it tells of itself, although its content need not name them."""
+        self.parent: str | None = None
+        """The id of the call that it is a part of."""
+        self.cut_diffs = CutDiffs()
+        self._started = now
+        self._ended: float | None = None
 
-    def apply(self, patch: ToolCallPatch) -> bool:
+    def apply(self, patch: ToolCallPatch, now: float) -> bool:
         """Take over what `patch` says; True when that changed anything that is shown."""
         shown = [one for one in self.call.content if isinstance(one, Diff)] or self.past_diffs
+        before = self.call.status
         changed = self.call.apply(patch)
         if patch.content is not UNSET:
             content = self.call.content
             self.past_diffs = [] if not content or any(isinstance(one, Diff) for one in content) else shown
+            if changed:
+                self.cut_diffs.forget()
+        if self.call.status != before:
+            self._clock(before, now)
+        parent = parent_of(patch.meta) or self.parent
+        changed, self.parent = changed or parent != self.parent, parent
         return changed
+
+    def times(self) -> tuple[float | None, float | None]:
+        """When it started and ended, if that is worth telling: nobody waited for one that was done at once."""
+        if self._ended is None:
+            return self._started if self.call.status == "in_progress" else None, None
+        return (self._started, self._ended) if self._ended - self._started >= INSTANT_SECONDS else (None, None)
 
     def items(self) -> list[Item]:
         """All that it shows: what its content was, what it is, and terminals that it tells of."""
@@ -52,6 +101,26 @@ class CallBlock:
         named = {one.terminal_id for one in content if isinstance(one, TerminalShown)}
         more = (TerminalShown(terminal_id) for terminal_id in self.terminals if terminal_id in self.told_of - named)
         return [*self.past_diffs, *content, *more]
+
+    def _clock(self, before: str, now: float) -> None:
+        """What waited for a permission has not begun before that."""
+        if before == "pending" and not self.call.finished:
+            self._started = now
+        self._ended = now if self.call.finished else None
+
+
+def parent_of(meta: dict[str, Any] | UnsetType | None) -> str | None:
+    """The call that agents say another one is part of: the protocol has no word for it, and each has its own place.
+
+    claude-agent-acp has `claudeCode.parentToolUseId`, others `parentToolCallId`.
+    """
+    if not isinstance(meta, dict):
+        return None
+    for place in (meta, *(one for one in meta.values() if isinstance(one, dict))):
+        for word in PARENTS:
+            if isinstance(parent := place.get(word), str) and parent:
+                return parent
+    return None
 
 
 class PlanBlock:

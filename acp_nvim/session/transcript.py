@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec import UNSET
 
 from acp_nvim import events
 from acp_nvim.errors import Severity
 from acp_nvim.permission_events import PermissionAuto, Source
-from acp_nvim.protocol.diff import Diff
-from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall
 from acp_nvim.protocol.updates import (
     MessageChunk,
     MessageReplaced,
     PlanReplaced,
     Role,
-    TerminalChanged,
-    TerminalNews,
-    ToolCallChanged,
-    ToolCallContentAdded,
 )
 from acp_nvim.review_events import FileView, Summary
 from acp_nvim.session import views
@@ -33,24 +27,17 @@ from acp_nvim.session.blocks import (
     RequestBlock,
     SummaryBlock,
 )
-from acp_nvim.session.known_terminals import KnownTerminals
-from acp_nvim.terminal_events import TerminalOutput
+from acp_nvim.session.tool_calls import ToolCalls
 
 
-class Transcript:
+class Transcript(ToolCalls):
     """The blocks of one session, in order; a block's number is its place, counted from 1."""
 
     def __init__(self, session: int) -> None:
-        self.session = session
-        self._blocks: list[Block] = []
+        super().__init__(session)
         self._open_message: int | None = None
         self._messages: dict[tuple[Role, str], int] = {}
-        self._calls: dict[str, int] = {}
-        self._turn_calls: dict[str, bool] = {}  # whether the turn made it, or only mentioned an earlier one
         self._plans: dict[str | None, int] = {}
-        self.terminals = KnownTerminals(session)
-        self._shown_in: dict[int, dict[int, None]] = {}  # terminal -> the blocks of the calls that show it
-        self._stale: dict[int, None] = {}  # the blocks of calls that changed since they were shown; ordered
 
     def __repr__(self) -> str:
         return f"<Transcript of {self.session}: {len(self._blocks)} blocks>"
@@ -74,47 +61,6 @@ class Transcript:
         number = self._message(replaced.role, replaced.message_id)
         self._message_block(number).text = bytearray(text.encode("utf-8", "surrogatepass"))
         return events.Replace(session=self.session, block=number, kind=replaced.role, text=text)
-
-    def tool_call(self, changed: ToolCallChanged) -> tuple[ToolCall, bool]:
-        """News of a tool call: the call as it is now, and whether that is different; `take_stale` shows it.
-
-        Whoever mentions an id first creates it. Some agents use their ids again in the next turn: an announcement of
-        an id that the running turn has not seen is a new call, while an update may still concern one of an earlier
-        turn.
-        """
-        number, fresh = self._call(changed.patch.tool_call_id, changed.announced)
-        block = self._call_at(number)
-        call, different = block.call, block.apply(changed.patch) or fresh
-        if different:
-            self._changed(number, call.content if changed.patch.content else ())
-        for news in changed.terminals:
-            terminal_id = news.patch.terminal_id if isinstance(news, TerminalChanged) else news.terminal_id
-            block.told_of.add(terminal_id)
-            self._show(number, terminal_id)
-        return call, different
-
-    def add_content(self, added: ToolCallContentAdded) -> None:
-        """One more item of a tool call's content."""
-        number, _ = self._call(added.tool_call_id, announced=False)
-        self._call_at(number).call.append(added.item)
-        self._changed(number, (added.item,))
-
-    def terminal(self, news: TerminalNews) -> TerminalOutput | None:
-        """News of a terminal, to be told if it is open; the tool calls that show it are different now."""
-        terminal, told = self.terminals.take(news)
-        self._stale |= self._shown_in.get(terminal.number, {})
-        return told
-
-    def take_stale(self) -> list[events.ToolCall]:
-        """The tool calls that changed since, as they are now.
-
-        A call may change a thousand times before anybody looks. Whoever publishes an event takes these first, so that
-        blocks come in order.
-        """
-        if not self._stale:
-            return []
-        stale, self._stale = self._stale, {}
-        return [self._call_event(number) for number in stale]
 
     def plan(self, replaced: PlanReplaced) -> events.Plan:
         """A plan as it is now; it stays where the turn showed it first."""
@@ -171,29 +117,6 @@ class Transcript:
         self._add(AutoBlock(shown))
         return shown
 
-    def find_call(self, tool_call_id: str) -> events.CallView | None:
-        """A tool call as it is shown, if there is one of that id."""
-        number = self._calls.get(tool_call_id)
-        return None if number is None else self._call_event(number).call
-
-    def call(self, tool_call_id: str) -> ToolCall | None:
-        """A tool call as it stands, if there is one of that id."""
-        number = self._calls.get(tool_call_id)
-        return None if number is None else self._call_at(number).call
-
-    def diffs(self, tool_call_id: str) -> list[Diff]:
-        """What a tool call would change, or has changed, as far as it shows it."""
-        number = self._calls.get(tool_call_id)
-        if number is None:
-            return []
-        block = self._call_at(number)
-        return [one for one in block.call.content if isinstance(one, Diff)] or list(block.past_diffs)
-
-    def unfinished(self) -> list[str]:
-        """The ids of the running turn's tool calls that are still open."""
-        blocks = (self._blocks[self._calls[tool_call_id] - 1] for tool_call_id in self._turn_calls)
-        return [block.call.tool_call_id for block in blocks if isinstance(block, CallBlock) and not block.call.finished]
-
     def end_message(self) -> None:
         """What is said next is a new message."""
         self._open_message = None
@@ -235,9 +158,8 @@ class Transcript:
                     yield block.done
 
     def _add(self, block: Block) -> int:
-        self._blocks.append(block)
         self._open_message = None
-        return len(self._blocks)
+        return super()._add(block)
 
     def _message(self, role: Role, message_id: str | None) -> int:
         """The number of the message block that a chunk belongs to."""
@@ -259,34 +181,3 @@ class Transcript:
         block = self._blocks[number - 1]
         assert isinstance(block, MessageBlock)
         return block
-
-    def _call(self, tool_call_id: str, announced: bool) -> tuple[int, bool]:
-        """The number of a tool call's block, and whether it is a new one."""
-        number = self._calls.get(tool_call_id)
-        fresh = number is None or (announced and not self._turn_calls.get(tool_call_id))
-        if number is None or fresh:
-            number = self._calls[tool_call_id] = self._add(CallBlock(ToolCall(tool_call_id=tool_call_id)))
-        self._turn_calls[tool_call_id] = fresh or self._turn_calls.get(tool_call_id, False)
-        return number, fresh
-
-    def _call_at(self, number: int) -> CallBlock:
-        block = self._blocks[number - 1]
-        assert isinstance(block, CallBlock)
-        return block
-
-    def _changed(self, number: int, content: Iterable[Item]) -> None:
-        """The call at that block is different; `content` is what is new in it."""
-        self._stale[number] = None
-        for one in content:
-            if isinstance(one, TerminalShown):
-                self._show(number, one.terminal_id)
-
-    def _show(self, number: int, terminal_id: str) -> None:
-        """The call at that block shows a terminal."""
-        terminal = self._call_at(number).terminals.setdefault(terminal_id, self.terminals.get(terminal_id))
-        self._shown_in.setdefault(terminal.number, {})[number] = None
-
-    def _call_event(self, number: int) -> events.ToolCall:
-        block = self._call_at(number)
-        view = views.call_view(block.call, block.items(), block.terminals)
-        return events.ToolCall(session=self.session, block=number, call=view)

@@ -14,7 +14,7 @@ from acp_nvim.protocol.diff import Diff, FileChange, Piece
 from acp_nvim.protocol.tool_call import Item, ToolCall, ToolCallPatch
 from acp_nvim.review.locate import locate
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.session import views
+from acp_nvim.session.call_views import places as places_of
 from acp_nvim.session.narrator import CHANGES_WHAT_IT_NAMES, Narrator
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.difference import common_head
@@ -52,7 +52,7 @@ class Whereabouts:
 
     def works(self, call: ToolCall, patch: ToolCallPatch) -> None:
         """A tool call is different now: where it says to be, else where it changes something."""
-        places = views.places(call.locations) if patch.locations else []
+        places = places_of(call.locations) if patch.locations else []
         change = _last_change(call.content if patch.content or _has_edited(call, patch) else [])
         if places and places[-1].line is not None:
             self.at(self._absolute(places[-1].path), places[-1].line)

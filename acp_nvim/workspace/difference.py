@@ -45,7 +45,7 @@ def common_head(old: str, new: str) -> int:
     return at + _agreeing(block, new[at : at + len(block)])
 
 
-def _common_tail(old: str, new: str, start: int) -> int:
+def common_tail(old: str, new: str, start: int) -> int:
     """The number of characters that both end with, as far as they go beyond the first `start` ones."""
     shorter, tail = min(len(old), len(new)) - start, 0
     while tail < shorter:
@@ -71,7 +71,7 @@ def _agreeing(old: str, new: str) -> int:
 
 def _ends(old: str, new: str, start: int) -> tuple[int, int]:
     """Where the changed lines end in each."""
-    tail = _common_tail(old, new, start)
+    tail = common_tail(old, new, start)
     old_end, new_end = len(old) - tail, len(new) - tail
     if _begins_line(old, old_end) and _begins_line(new, new_end):
         return old_end, new_end

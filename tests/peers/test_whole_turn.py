@@ -36,11 +36,11 @@ def content() -> list[events.Item]:
     """What the first tool call shows but for files."""
     return [
         events.TextItem("all **done**"),
-        events.OtherItem("image (image/png, 72 B)"),
-        events.OtherItem("audio (audio/wav, 45 B)"),
-        events.OtherItem("link The manual file:///manual.md (12 B)"),
-        events.OtherItem("resource file:///a.txt\nembedded text"),
-        events.OtherItem("resource file:///b.bin"),
+        events.MediaItem("image", "image/png", 72, 1),
+        events.MediaItem("audio", "audio/wav", 45, 2),
+        events.ResourceItem("file:///manual.md", "The manual", size=12),
+        events.ResourceItem("file:///a.txt", text="embedded text"),
+        events.ResourceItem("file:///b.bin"),
     ]
 
 

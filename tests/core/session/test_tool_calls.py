@@ -104,7 +104,7 @@ async def test_content_of_every_kind_is_shown_or_described(host: Host) -> None:
     await host.turn()
     assert host.of(events.ToolCall)[0].call.content == [
         events.TextItem("words"),
-        events.OtherItem("image (image/png, 3 B)"),
+        events.MediaItem("image", "image/png", 3, 1),
         events.DiffItem("main.py", "b", "a"),
         events.TerminalItem("never created", number=1),
         events.OtherItem("content of an unknown kind ('chart')"),

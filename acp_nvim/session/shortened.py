@@ -1,0 +1,131 @@
+"""Makes of what tool calls show as much as fits: the beginning of a text, the first hunks of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import msgspec
+
+from acp_nvim.limits.calls import (
+    CALL_TEXT_CHARS,
+    CALL_TEXT_LINES,
+    DETAILS_CHARS,
+    DIFF_CHARS,
+    DIFF_CONTEXT,
+    DIFF_LINES,
+    DIFF_SEARCH_CHARS,
+    REQUEST_TEXT_CHARS,
+    REQUEST_TEXT_LINES,
+)
+from acp_nvim.protocol.diff import Piece
+from acp_nvim.workspace.difference import common_head, common_tail
+from acp_nvim.workspace.line_differences import Block, differences
+from acp_nvim.workspace.text_shape import lines_with_ends
+
+
+class Room(msgspec.Struct, frozen=True):
+    """What may be told of one text, and whether large changes are told in hunks."""
+
+    lines: int
+    chars: int
+    cuts_diffs: bool = True
+
+
+IN_CHAT = Room(CALL_TEXT_LINES, CALL_TEXT_CHARS)
+IN_REQUEST = Room(REQUEST_TEXT_LINES, REQUEST_TEXT_CHARS)
+WHOLE = Room(DETAILS_CHARS, DETAILS_CHARS, cuts_diffs=False)
+
+
+class Hunk(msgspec.Struct, frozen=True):
+    """A part of a change; it goes on for so many `lines` after this one, which are not told."""
+
+    piece: Piece
+    lines: int = 0
+
+
+def beginning(text: str, room: Room) -> tuple[str, int, int]:
+    """As much of `text` as there is room for; how many lines, and characters, follow."""
+    end = 0
+    for _ in range(room.lines):
+        end = text.find("\n", end) + 1
+        if end == 0:
+            end = len(text)
+            break
+        if end >= room.chars:
+            break
+    end = min(end, room.chars)
+    rest = len(text) - end
+    return text[:end], text.count("\n", end, len(text) - 1) + 1 if rest else 0, rest
+
+
+def hunks(piece: Piece) -> list[Hunk]:
+    """What there is room for of a change: all of it, its hunks, or its beginning."""
+    old, new = piece.old_text or "", piece.new_text
+    if len(old) + len(new) <= DIFF_CHARS:
+        return [Hunk(piece)]
+    narrow = _narrowed(piece, old, new)
+    old, new = narrow.old_text or "", narrow.new_text
+    if len(old) + len(new) <= DIFF_CHARS:
+        return [Hunk(narrow)]
+    if old and new and len(old) + len(new) <= DIFF_SEARCH_CHARS:
+        return _found(narrow, lines_with_ends(old), lines_with_ends(new))
+    return [_first_lines(narrow, old, new)]
+
+
+def _narrowed(piece: Piece, old: str, new: str) -> Piece:
+    """Without the lines at its beginning and its end that are the same, but for a few."""
+    if piece.old_text is None or not (old and new):
+        return piece
+    start = _lines_before(old, old.rfind("\n", 0, common_head(old, new)) + 1)
+    tail = common_tail(old, new, start)
+    tail = len(old) - _lines_after(old, len(old) - tail)
+    line = (piece.line or 1) + old.count("\n", 0, start)
+    return Piece(old[start : len(old) - tail], new[start : len(new) - tail], line)
+
+
+def _lines_before(text: str, at: int) -> int:
+    """Where the lines begin that stand before that line, as many as a hunk has around it."""
+    for _ in range(DIFF_CONTEXT):
+        at = text.rfind("\n", 0, max(at - 1, 0)) + 1
+    return at
+
+
+def _lines_after(text: str, at: int) -> int:
+    for _ in range(DIFF_CONTEXT + 1):  # the first is the rest of one that differs
+        at = text.find("\n", at) + 1 or len(text)
+    return at
+
+
+def _found(piece: Piece, old: list[str], new: list[str]) -> list[Hunk]:
+    """Hunk by hunk; the last one that there is room for knows how many lines the others have."""
+    told: list[Hunk] = []
+    room, hidden = DIFF_LINES, 0
+    for group in _groups(list(differences(old, new))):
+        first, last = group[0], group[-1]
+        before = min(DIFF_CONTEXT, first.i1)
+        i1, i2, j1, j2 = first.i1 - before, last.i2 + DIFF_CONTEXT, first.j1 - before, last.j2 + DIFF_CONTEXT
+        size = min(i2, len(old)) - i1 + sum(one.j2 - one.j1 for one in group)
+        if told and size > room:
+            room, hidden = 0, hidden + size
+            continue
+        room -= size
+        part = Piece("".join(old[i1:i2]), "".join(new[j1:j2]), (piece.line or 1) + i1)
+        told.append(_first_lines(part, part.old_text or "", part.new_text))
+    if told and hidden:
+        told[-1] = Hunk(told[-1].piece, told[-1].lines + hidden)
+    return told
+
+
+def _groups(blocks: list[Block]) -> Iterator[list[Block]]:
+    """Those whose contexts meet."""
+    starts = [0, *(n for n, (a, b) in enumerate(pairwise(blocks), 1) if b.i1 - a.i2 > 2 * DIFF_CONTEXT), len(blocks)]
+    return (blocks[a:b] for a, b in pairwise(starts) if a < b)
+
+
+def _first_lines(piece: Piece, old: str, new: str) -> Hunk:
+    if len(old) + len(new) <= DIFF_CHARS:
+        return Hunk(piece)
+    room = Room(DIFF_LINES, DIFF_CHARS // 2)
+    (old, old_rest, _), (new, new_rest, _) = beginning(old, room), beginning(new, room)
+    return Hunk(Piece(None if piece.old_text is None else old, new, piece.line), max(old_rest, new_rest))

@@ -1,0 +1,159 @@
+"""The tool calls of a session, and the terminals that they show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+
+from acp_nvim import events
+from acp_nvim.call_events import CallDetails
+from acp_nvim.protocol.diff import Diff
+from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall
+from acp_nvim.protocol.updates import TerminalChanged, TerminalNews, ToolCallChanged, ToolCallContentAdded
+from acp_nvim.session.blocks import Block, CallBlock
+from acp_nvim.session.call_views import call_view, pretty
+from acp_nvim.session.known_terminals import KnownTerminals
+from acp_nvim.session.shortened import IN_CHAT, IN_REQUEST, WHOLE, Room
+from acp_nvim.terminal_events import TerminalOutput
+
+
+class ToolCalls:
+    """The part of a transcript that is about them."""
+
+    def __init__(self, session: int) -> None:
+        self.session = session
+        self.terminals = KnownTerminals(session)
+        self.clock: Callable[[], float] = time.time
+        self._blocks: list[Block] = []
+        self._calls: dict[str, int] = {}
+        self._turn_calls: dict[str, bool] = {}  # whether the turn made it, or only mentioned an earlier one
+        self._shown_in: dict[int, dict[int, None]] = {}  # terminal -> the blocks of the calls that show it
+        self._stale: dict[int, None] = {}  # the blocks of calls that changed since they were shown; ordered
+
+    def tool_call(self, changed: ToolCallChanged) -> tuple[ToolCall, bool]:
+        """News of a tool call: the call as it is now, and whether that is different; `take_stale` shows it.
+
+        Whoever mentions an id first creates it. Some agents use their ids again in the next turn: an announcement of
+        an id that the running turn has not seen is a new call, while an update may still concern one of an earlier
+        turn.
+        """
+        number, fresh = self._call(changed.patch.tool_call_id, changed.announced)
+        block = self._call_at(number)
+        call, different = block.call, block.apply(changed.patch, self.clock()) or fresh
+        if different:
+            self._changed(number, call.content if changed.patch.content else ())
+        for news in changed.terminals:
+            terminal_id = news.patch.terminal_id if isinstance(news, TerminalChanged) else news.terminal_id
+            block.told_of.add(terminal_id)
+            self._show(number, terminal_id)
+        return call, different
+
+    def add_content(self, added: ToolCallContentAdded) -> None:
+        """One more item of a tool call's content."""
+        number, _ = self._call(added.tool_call_id, announced=False)
+        self._call_at(number).call.append(added.item)
+        self._changed(number, (added.item,))
+
+    def terminal(self, news: TerminalNews) -> TerminalOutput | None:
+        """News of a terminal, to be told if it is open; the tool calls that show it are different now."""
+        terminal, told = self.terminals.take(news)
+        self._stale |= self._shown_in.get(terminal.number, {})
+        return told
+
+    def take_stale(self) -> list[events.ToolCall]:
+        """The tool calls that changed since, as they are now.
+
+        A call may change a thousand times before anybody looks. Whoever publishes an event takes these first, so that
+        blocks come in order.
+        """
+        if not self._stale:
+            return []
+        stale, self._stale = self._stale, {}
+        return [self._call_event(number) for number in stale]
+
+    def find_call(self, tool_call_id: str) -> events.CallView | None:
+        """A tool call as a permission request shows it, if there is one of that id."""
+        number = self._calls.get(tool_call_id)
+        return None if number is None else self._call_view(number, IN_REQUEST)
+
+    def call_block(self, number: int) -> CallBlock | None:
+        """The tool call at that block, if there is one."""
+        block = self._blocks[number - 1] if 0 < number <= len(self._blocks) else None
+        return block if isinstance(block, CallBlock) else None
+
+    def call_details(self, number: int) -> CallDetails | None:
+        """All that there is of the tool call at that block."""
+        block = self.call_block(number)
+        if block is None:
+            return None
+        return CallDetails(
+            session=self.session,
+            block=number,
+            call=self._call_view(number, WHOLE),
+            name=block.call.name,
+            raw_input=pretty(block.call.raw_input),
+            raw_output=pretty(block.call.raw_output),
+        )
+
+    def call(self, tool_call_id: str) -> ToolCall | None:
+        """A tool call as it stands, if there is one of that id."""
+        number = self._calls.get(tool_call_id)
+        return None if number is None else self._call_at(number).call
+
+    def diffs(self, tool_call_id: str) -> list[Diff]:
+        """What a tool call would change, or has changed, as far as it shows it."""
+        number = self._calls.get(tool_call_id)
+        if number is None:
+            return []
+        block = self._call_at(number)
+        return [one for one in block.call.content if isinstance(one, Diff)] or list(block.past_diffs)
+
+    def unfinished(self) -> list[str]:
+        """The ids of the running turn's tool calls that are still open."""
+        blocks = (self._blocks[self._calls[tool_call_id] - 1] for tool_call_id in self._turn_calls)
+        return [block.call.tool_call_id for block in blocks if isinstance(block, CallBlock) and not block.call.finished]
+
+    def _call(self, tool_call_id: str, announced: bool) -> tuple[int, bool]:
+        """The number of a tool call's block, and whether it is a new one."""
+        number = self._calls.get(tool_call_id)
+        fresh = number is None or (announced and not self._turn_calls.get(tool_call_id))
+        if number is None or fresh:
+            number = self._calls[tool_call_id] = self._add_call(tool_call_id)
+        self._turn_calls[tool_call_id] = fresh or self._turn_calls.get(tool_call_id, False)
+        return number, fresh
+
+    def _call_at(self, number: int) -> CallBlock:
+        block = self._blocks[number - 1]
+        assert isinstance(block, CallBlock)
+        return block
+
+    def _changed(self, number: int, content: Iterable[Item]) -> None:
+        """The call at that block is different; `content` is what is new in it."""
+        self._stale[number] = None
+        for one in content:
+            if isinstance(one, TerminalShown):
+                self._show(number, one.terminal_id)
+
+    def _show(self, number: int, terminal_id: str) -> None:
+        """The call at that block shows a terminal."""
+        terminal = self._call_at(number).terminals.setdefault(terminal_id, self.terminals.get(terminal_id))
+        self._shown_in.setdefault(terminal.number, {})[number] = None
+
+    def _call_event(self, number: int) -> events.ToolCall:
+        return events.ToolCall(session=self.session, block=number, call=self._call_view(number, IN_CHAT))
+
+    def _call_view(self, number: int, room: Room) -> events.CallView:
+        before = self._blocks[number - 2] if number > 1 else None
+        return call_view(self._call_at(number), self._call_of, before, room)
+
+    def _call_of(self, tool_call_id: str) -> CallBlock | None:
+        number = self._calls.get(tool_call_id)
+        return None if number is None else self._call_at(number)
+
+    def _add(self, block: Block) -> int:
+        """Put it at the end: its number."""
+        self._blocks.append(block)
+        return len(self._blocks)
+
+    def _add_call(self, tool_call_id: str) -> int:
+        return self._add(CallBlock(ToolCall(tool_call_id=tool_call_id), self.clock()))
