@@ -46,6 +46,7 @@ class AgentRequests:
         changes: TurnChanges,
     ) -> None:
         self.permissions = PermissionRequests(narrator, shared.permissions, on_permissions)
+        self._changes = changes
         self.rejected: set[str] = set()
         self._narrator = narrator
         self._transcript = narrator.transcript
@@ -106,7 +107,7 @@ class AgentRequests:
     def _by_rule(self, chosen: events.Option, seen: Seen) -> Awaitable[RequestPermissionResponse]:
         """What only words say nobody has read: a terminal for that is asked for."""
         self._take(chosen, seen, "allow_once" if seen.named else None)
-        return _selected(chosen.option_id)
+        return self._selected(chosen)
 
     def _take(self, chosen: events.Option, seen: Seen, granted: str | None) -> None:
         if chosen.kind.startswith("reject"):
@@ -129,8 +130,9 @@ class AgentRequests:
             once = option_for("allow" if chosen.kind == "allow_always" else "reject", pending.options)
             assert once is not None  # else ours would not have been offered
             chosen = once
-        return await _selected(chosen.option_id)
+        return await self._selected(chosen)
 
-
-async def _selected(option_id: str) -> RequestPermissionResponse:
-    return RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id=option_id))
+    async def _selected(self, chosen: events.Option) -> RequestPermissionResponse:
+        if chosen.kind.startswith("allow"):
+            await self._changes.names_known()
+        return RequestPermissionResponse(outcome=SelectedPermissionOutcome(option_id=chosen.option_id))

@@ -15,6 +15,7 @@ from acp_nvim.limits import (
     SNAPSHOT_WAIT_SECONDS,
     SNAPSHOT_WORDS_SECONDS,
 )
+from acp_nvim.limits.review import NAMED_WAIT_SECONDS
 from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.checkpoints import file_views
 from acp_nvim.review.reviews import Reviews
@@ -39,6 +40,8 @@ class TurnChanges:
         self._touched = FirstTouch(reviews.witness)
         self._turn = 0
         self._is_blind = False  # without snapshots
+        self._naming = 0
+        self._named = anyio.Event()
         self._closing = 0
         self._closed = anyio.Event()
         self._one = anyio.Lock()
@@ -95,7 +98,15 @@ class TurnChanges:
         """The agent says that it works on these files (absolute paths), and what it does to them."""
         for path, change in files:
             with suppress(NotAllowedError):  # not ours to look at
-                self._reviews.spawn(self._name, self._roots.resolve(path), change)
+                real = self._roots.resolve(path)
+                self._naming += 1
+                self._reviews.spawn(self._name, real, change)
+
+    async def names_known(self) -> None:
+        """Until it is known what the files were that the agent has named: allowed to, it may change them at once."""
+        with anyio.move_on_after(NAMED_WAIT_SECONDS):
+            while self._naming:
+                await self._named.wait()
 
     def end(self, goes_on: bool) -> None:
         """The turn is over; the agent may go on in the background."""
@@ -115,6 +126,14 @@ class TurnChanges:
         await self._scan()
 
     async def _name(self, path: str, change: FileChange | None) -> None:
+        try:
+            await self._look_at_named(path, change)
+        finally:
+            self._naming -= 1
+            self._named.set()
+            self._named = anyio.Event()
+
+    async def _look_at_named(self, path: str, change: FileChange | None) -> None:
         contents = self._reviews.contents(path)
         if change is None or await self._is_in_snapshot(path):
             await self._touched.named(contents, path)

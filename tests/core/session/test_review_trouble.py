@@ -7,9 +7,12 @@ import os
 import shutil
 from pathlib import Path
 
+import anyio
 import pytest
 
 from acp_nvim import events, review_events
+from acp_nvim.protocol.diff import FileChange
+from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.snapshots import whole, work_tree
 from acp_nvim.snapshots.objects import LooseObjects
 from tests.core.session.host import Host, running_host
@@ -128,6 +131,23 @@ def no_room(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
 
 
 TROUBLES = [too_many_files, too_many_bytes, no_git, no_state, no_room]
+
+
+async def test_who_is_allowed_begins_when_it_is_known_what_was_there(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cwd = place(host, "repository", WORK)
+    no_git(monkeypatch, host)
+    look_at_it = TurnChanges._look_at_named
+
+    async def late(changes: TurnChanges, path: str, change: FileChange | None) -> None:
+        with anyio.move_on_after(0.3):  # the agent's chance
+            await host.until("the agent's work", lambda: look(cwd) == WORK.after)
+        await look_at_it(changes, path, change)
+
+    monkeypatch.setattr(TurnChanges, "_look_at_named", late)
+    await do(host, WORK, "a tool with locations", cwd, asks=True)
+    assert shown(host, cwd) == WORK.shown
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)

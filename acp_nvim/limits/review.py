@@ -1,0 +1,8 @@
+"""Bounds of what is noticed of an agent's changes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NAMED_WAIT_SECONDS: Final = 2.0
+"""Time that an agent waits for its permission until its files were looked at: one takes a millisecond."""
