@@ -5,7 +5,7 @@ Each event becomes a map with `type` (its tag) and the fields below; members tha
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -19,6 +19,9 @@ from acp_nvim.items import Place as Place
 from acp_nvim.items import ResourceItem as ResourceItem
 from acp_nvim.items import TerminalItem as TerminalItem
 from acp_nvim.items import TextItem as TextItem
+from acp_nvim.status_view import PlanStep as PlanStep
+from acp_nvim.status_view import ReviewCounts as ReviewCounts
+from acp_nvim.status_view import StatusView as StatusView
 
 Why = Literal["withdrawn", "cancelled", "agent_gone"]
 """A permission request was cancelled: its agent took it back, the user gave up what it was about, or nobody waits."""
@@ -59,21 +62,18 @@ class ToolCall(SessionEvent, tag="tool_call"):
     call: CallView
 
 
-class PlanStep(msgspec.Struct):
-    """One entry of a plan."""
-
-    content: str
-    status: str
-    priority: str
-
-
 class Plan(SessionEvent, tag="plan"):
-    """The whole of one plan: its entries, or its `text`. `title` tells it from others."""
+    """The whole of one plan: its entries, its `text`, or the `uri` of the file that has it. `title` is its id.
+
+    `removed`: the agent took it back; what it was is told once more.
+    """
 
     block: int
     entries: list[PlanStep]
     title: str | None = None
     text: str | None = None
+    uri: str | None = None
+    removed: bool = False
 
 
 class Option(msgspec.Struct, omit_defaults=True):
@@ -183,37 +183,6 @@ class Commands(SessionEvent, tag="commands"):
     """All slash commands."""
 
     commands: list[CommandView]
-
-
-class ReviewCounts(msgspec.Struct):
-    """What of a session is still to be reviewed."""
-
-    files: int
-    added: int
-    removed: int
-
-
-class StatusView(msgspec.Struct, omit_defaults=True):
-    """What `require("acp_nvim").status()` returns.
-
-    `directories` (real paths) is where the agent works, while there is one or will be.
-    """
-
-    agent: str
-    agent_title: str
-    state: str
-    cwd: str
-    pending_permissions: int
-    queue: int
-    session_id: str | None = None
-    stop_reason: str | None = None
-    title: str | None = None
-    mode: str | None = None
-    model: str | None = None
-    usage: dict[str, Any] | None = None
-    plan: list[PlanStep] | None = None
-    review: ReviewCounts | None = None
-    directories: list[str] = []
 
 
 class Status(SessionEvent, tag="status"):

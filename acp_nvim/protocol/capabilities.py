@@ -24,6 +24,7 @@ def initialize_params(v2: bool) -> dict[str, Any]:
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
             "terminal": True,
+            "plan": {},
             "_meta": CAPABILITY,
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         },

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
+
 from acp_nvim.protocol import answers, updates
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.tool_call import Item, Location, ToolCallPatch
@@ -22,9 +24,9 @@ def translate_fact(update: Any) -> updates.Update:
     """An update that is written alike in both versions, or one of an unknown kind."""
     match update:
         case facts.UsageUpdate():
-            cost = given(update.cost)
-            amount, currency = (cost.amount, cost.currency) if cost else (None, None)
-            return updates.UsageChanged(update.used, update.size, amount, currency)
+            said = update.cost
+            cost = updates.Cost(said.amount, said.currency) if isinstance(said, facts.Cost) else said
+            return updates.UsageChanged(update.used, update.size, cost)
         case facts.SessionInfoUpdate():
             return updates.SessionInfoChanged(update.title)
         case facts.Notice():
@@ -34,10 +36,33 @@ def translate_fact(update: Any) -> updates.Update:
         case facts.CompactionSummaryChunk():
             return updates.MessageChunk("thought", update.content, compaction_message(update.compaction_id))
         case Unknown():
-            kind = update.original.get("sessionUpdate")
-            return updates.UnknownUpdate(str(kind), update.original)
+            return _unstable(update.original)
         case _:
             raise AssertionError(f"untranslated update {update!r}")
+
+
+def _unstable(said: dict[str, Any]) -> updates.Update:
+    """What only the unstable schemas know, as far as we do (RFD "Plan Operations"); or what nobody knows."""
+    kind, plan, plan_id = said.get("sessionUpdate"), said.get("plan"), said.get("planId")
+    if kind == "plan_removed" and isinstance(plan_id, str):
+        return updates.PlanRemoved(plan_id)
+    if kind == "plan_update" and isinstance(plan, dict):
+        return plan_of_another_kind(plan)
+    return updates.UnknownUpdate(str(kind), said)
+
+
+def plan_of_another_kind(said: dict[str, Any]) -> updates.Update:
+    """A plan that is no list of steps, or one whose steps came to version 1: it shows what it has."""
+    plan_id, text, uri = said.get("planId"), said.get("content"), said.get("uri")
+    known_id = plan_id if isinstance(plan_id, str) else None
+    if said.get("type") == "items":
+        steps = msgspec.convert(said.get("entries"), list[facts.PlanEntry])
+        return updates.PlanReplaced(plan_entries(steps), known_id)
+    if isinstance(text, str):
+        return updates.PlanReplaced([], known_id, text)
+    if isinstance(uri, str):
+        return updates.PlanReplaced([], known_id, None, uri)
+    return updates.PlanReplaced([], known_id, f"a plan of an unknown kind ({said.get('type')!r})")
 
 
 def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:

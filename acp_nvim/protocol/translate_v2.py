@@ -15,7 +15,13 @@ from acp_nvim.protocol import answers, diff, updates
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
-from acp_nvim.protocol.translate_facts import permission_options, plan_entries, tool_call_patch, translate_fact
+from acp_nvim.protocol.translate_facts import (
+    permission_options,
+    plan_entries,
+    plan_of_another_kind,
+    tool_call_patch,
+    translate_fact,
+)
 from acp_nvim.protocol.translate_v2_answers import commands, options
 from acp_nvim.wire import facts
 from acp_nvim.wire.facts import Content, Terminal
@@ -91,14 +97,10 @@ def _reason(error: facts.Error | None) -> str | None:
 
 
 def _plan(update: wire.PlanUpdate) -> updates.Update:
-    """A plan of an unknown kind shows what text it has."""
+    """A plan: a list of steps, or whatever else."""
     if isinstance(update.plan, wire.PlanItems):
         return updates.PlanReplaced(plan_entries(update.plan.entries), update.plan.plan_id)
-    said = update.plan.original
-    plan_id, text = said.get("planId"), said.get("content", said.get("uri"))
-    if not isinstance(text, str):
-        text = f"a plan of an unknown kind ({said.get('type')!r})"
-    return updates.PlanReplaced([], plan_id if isinstance(plan_id, str) else None, text)
+    return plan_of_another_kind(update.plan.original)
 
 
 def _terminal(update: tool_calls.TerminalUpdate) -> updates.Update:

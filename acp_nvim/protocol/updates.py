@@ -76,11 +76,18 @@ class PlanEntry(msgspec.Struct, frozen=True):
 
 
 class PlanReplaced(msgspec.Struct, frozen=True):
-    """The whole plan as it is now: steps, or `text`. Version 1 has one plan, without an id."""
+    """The whole plan as it is now: steps, `text`, or the `uri` of a file. Version 1 has one plan, without an id."""
 
     entries: list[PlanEntry]
     plan_id: str | None = None
     text: str | None = None
+    uri: str | None = None
+
+
+class PlanRemoved(msgspec.Struct, frozen=True):
+    """The plan is not wanted any more (unstable)."""
+
+    plan_id: str
 
 
 class StateChanged(msgspec.Struct, frozen=True):
@@ -120,13 +127,19 @@ class SessionInfoChanged(msgspec.Struct, frozen=True):
     title: str | UnsetType | None = UNSET
 
 
+class Cost(msgspec.Struct, frozen=True):
+    """Of the whole session; `currency` by ISO 4217, or another unit such as "credits"."""
+
+    amount: float
+    currency: str
+
+
 class UsageChanged(msgspec.Struct, frozen=True):
-    """Tokens in the context window, its size, and what it cost so far."""
+    """Tokens in the context window, its size, and what the session cost so far; None: nobody knows any more."""
 
     used: int
     size: int
-    cost: float | None = None
-    currency: str | None = None
+    cost: Cost | UnsetType | None = UNSET
 
 
 class NoticeGiven(msgspec.Struct, frozen=True):
@@ -161,6 +174,7 @@ Update = (
     | TerminalChanged
     | TerminalPrinted
     | PlanReplaced
+    | PlanRemoved
     | StateChanged
     | CommandsReplaced
     | ModeChanged

@@ -42,6 +42,7 @@ class Narrator:
     def __init__(self, key: int, cwd: str, editor: Editor, on_facts: Callable[[], None]) -> None:
         self.transcript = Transcript(key)
         self.facts = Facts()
+        self._activity = self.facts.activity
         self._key = key
         self.cwd = cwd
         self._editor = editor
@@ -81,8 +82,9 @@ class Narrator:
         """Something the agent says."""
         match update:
             case updates.MessageChunk():
-                self.publish(self.transcript.say(update))
+                self._say(update)
             case updates.MessageReplaced():
+                self._heard(update.role)
                 self.publish(self.transcript.replace_message(update))
             case updates.ToolCallChanged():
                 self._tool_call(update)
@@ -94,10 +96,9 @@ class Narrator:
             case updates.TerminalChanged() | updates.TerminalPrinted():
                 self._terminal(self.transcript.terminal(update))
             case updates.PlanReplaced():
-                plan = self.transcript.plan(update)
-                self.facts.plan = plan.entries
-                self.publish(plan)
-                self.on_facts()
+                self._plan(self.transcript.plan(update))
+            case updates.PlanRemoved():
+                self._plan(self.transcript.remove_plan(update))
             case updates.CommandsReplaced():
                 self.commands(update)
             case _:
@@ -157,12 +158,29 @@ class Narrator:
         if told is not None:
             self._editor.publish(told)
 
+    def _say(self, chunk: updates.MessageChunk) -> None:
+        if chunk.role != self._activity.voice:
+            self._heard(chunk.role)
+        self.publish(self.transcript.say(chunk))
+
+    def _heard(self, role: updates.Role) -> None:
+        if self._activity.speak(role):
+            self.on_facts()
+
+    def _plan(self, plan: events.Plan | None) -> None:
+        if plan is not None:
+            self.facts.take_plan(plan)
+            self.publish(plan)
+            self.on_facts()
+
     def _tool_call(self, changed: updates.ToolCallChanged) -> None:
         call, different = self.transcript.tool_call(changed)
         for news in changed.terminals:
             self._terminal(self.transcript.terminal(news))
         if not different:
             return
+        if self._activity.call(call):
+            self.on_facts()
         self.on_call(call.tool_call_id)
         self.on_work(call, changed.patch)
         if call.kind not in WRITES_FILES:

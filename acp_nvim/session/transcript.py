@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 from msgspec import UNSET
 
 from acp_nvim import events
@@ -12,6 +13,7 @@ from acp_nvim.permission_events import PermissionAuto, Source
 from acp_nvim.protocol.updates import (
     MessageChunk,
     MessageReplaced,
+    PlanRemoved,
     PlanReplaced,
     Role,
 )
@@ -37,7 +39,7 @@ class Transcript(ToolCalls):
         super().__init__(session)
         self._open_message: int | None = None
         self._messages: dict[tuple[Role, str], int] = {}
-        self._plans: dict[str | None, int] = {}
+        self._plans: dict[str | None, PlanBlock] = {}
 
     def __repr__(self) -> str:
         return f"<Transcript of {self.session}: {len(self._blocks)} blocks>"
@@ -64,21 +66,21 @@ class Transcript(ToolCalls):
 
     def plan(self, replaced: PlanReplaced) -> events.Plan:
         """A plan as it is now; it stays where the turn showed it first."""
-        number = self._plans.get(replaced.plan_id)
-        shown = events.Plan(
-            session=self.session,
-            block=number or len(self._blocks) + 1,
-            entries=views.steps(replaced),
-            title=replaced.plan_id,
-            text=replaced.text,
-        )
-        if number is None:
-            self._plans[replaced.plan_id] = self._add(PlanBlock(shown))
-        else:
-            block = self._blocks[number - 1]
-            assert isinstance(block, PlanBlock)
-            block.shown = shown
+        block = self._plans.get(replaced.plan_id)
+        shown = views.plan(self.session, block.shown.block if block else len(self._blocks) + 1, replaced)
+        if block is None:
+            block = self._plans[replaced.plan_id] = PlanBlock(shown)
+            self._add(block)
+        block.shown = shown
         return shown
+
+    def remove_plan(self, removed: PlanRemoved) -> events.Plan | None:
+        """A plan that the agent has taken back stays where it was; None when the turn has no such plan."""
+        block = self._plans.pop(removed.plan_id, None)
+        if block is None:
+            return None
+        block.shown = msgspec.structs.replace(block.shown, removed=True)
+        return block.shown
 
     def notice(self, level: Severity, text: str) -> events.Notice:
         """A line of ours."""

@@ -89,7 +89,7 @@ class Turns:
         self.had_any = True
         if not prompted:
             self._changes.begun()
-        self.narrator.facts.plan = None
+        self.narrator.facts.begin_turn()
         self.narrator.publish(events.TurnStart(session=self.key))
         self.narrator.on_facts()
 
@@ -138,6 +138,7 @@ class Turns:
     def end(self, stop_reason: str) -> None:
         """The turn is over."""
         self.turn.end(stop_reason)
+        self.narrator.facts.end_turn()
         self._settle("cancelled" if stop_reason == "cancelled" else "unfinished")
         self._requests.permissions.refusing = False  # what is asked from now on is not about this turn
         if stop_reason not in ("end_turn", "error"):

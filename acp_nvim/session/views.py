@@ -58,9 +58,12 @@ def describe(block: content.ContentBlock) -> str:
             return f"content of an unknown kind ({block.original.get('type')!r})"
 
 
-def steps(plan: updates.PlanReplaced) -> list[events.PlanStep]:
-    """The entries of a plan."""
-    return [events.PlanStep(entry.content, entry.status, entry.priority) for entry in plan.entries]
+def plan(session: int, block: int, replaced: updates.PlanReplaced) -> events.Plan:
+    """A whole plan."""
+    steps = [events.PlanStep(entry.content, entry.status, entry.priority) for entry in replaced.entries]
+    return events.Plan(
+        session=session, block=block, entries=steps, title=replaced.plan_id, text=replaced.text, uri=replaced.uri
+    )
 
 
 def commands(replaced: updates.CommandsReplaced) -> list[events.CommandView]:

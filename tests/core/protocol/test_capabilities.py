@@ -17,6 +17,7 @@ def test_only_what_works_is_offered() -> None:
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
             "terminal": True,
+            "plan": {},
             "_meta": {"terminal_output": True},
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         },

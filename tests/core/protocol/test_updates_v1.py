@@ -123,8 +123,9 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
     ({"sessionUpdate": "usage_update", "used": 5, "size": 100}, updates.UsageChanged(5, 100)),
     (
         {"sessionUpdate": "usage_update", "used": 5, "size": 100, "cost": {"amount": 0.5, "currency": "USD"}},
-        updates.UsageChanged(5, 100, 0.5, "USD"),
+        updates.UsageChanged(5, 100, updates.Cost(0.5, "USD")),
     ),
+    ({"sessionUpdate": "usage_update", "used": 5, "size": 100, "cost": None}, updates.UsageChanged(5, 100, None)),
     (
         {"sessionUpdate": "notice", "severity": "warning", "title": "T", "description": "D"},
         updates.NoticeGiven("warning", "T", "D"),
@@ -311,3 +312,36 @@ def test_what_is_nested_too_deeply_is_malformed(read: Any) -> None:
     update = b'{"sessionUpdate":"tool_call_update","toolCallId":"c","rawInput":%b}' % deep
     with pytest.raises(msgspec.ValidationError, match="too deeply"):
         read(msgspec.Raw(b'{"sessionId":"s","update":%b}' % update))
+
+
+UNSTABLE: list[tuple[dict[str, Any], updates.Update]] = [
+    (
+        {
+            "type": "items",
+            "planId": "p",
+            "entries": [{"content": "a", "priority": "low", "status": "pending"}],
+        },
+        updates.PlanReplaced([updates.PlanEntry("a", "pending", "low")], "p"),
+    ),
+    ({"type": "markdown", "planId": "p", "content": "- [ ] a"}, updates.PlanReplaced([], "p", "- [ ] a")),
+    ({"type": "file", "planId": "p", "uri": "file:///p"}, updates.PlanReplaced([], "p", None, "file:///p")),
+]
+
+
+@pytest.mark.parametrize(("plan", "expected"), UNSTABLE)
+def test_plans_of_the_unstable_schema(plan: dict[str, Any], expected: updates.Update) -> None:
+    assert decode({"sessionUpdate": "plan_update", "plan": plan}) == expected
+
+
+@pytest.mark.parametrize("entries", [None, {}, [{"content": "a"}]])
+def test_such_a_plan_with_malformed_steps_raises(entries: Any) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        decode({"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "p", "entries": entries}})
+
+
+def test_plans_are_taken_back() -> None:
+    assert decode({"sessionUpdate": "plan_removed", "planId": "p"}) == updates.PlanRemoved("p")
+    odd = {"sessionUpdate": "plan_removed", "id": "p"}
+    assert decode(odd) == updates.UnknownUpdate("plan_removed", odd)
+    odd = {"sessionUpdate": "plan_update", "plan": "p"}
+    assert decode(odd) == updates.UnknownUpdate("plan_update", odd)

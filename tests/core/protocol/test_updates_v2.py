@@ -127,7 +127,7 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
     ),
     (
         {"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": "p", "uri": "file:///plan.md"}},
-        updates.PlanReplaced([], "p", "file:///plan.md"),
+        updates.PlanReplaced([], "p", None, "file:///plan.md"),
     ),
     (
         {"sessionUpdate": "plan_update", "plan": {"type": "_song", "planId": "p"}},
@@ -294,3 +294,7 @@ members = st.sampled_from(["content", "toolCallId", "plan", "messageId", "state"
 def test_any_json_is_an_update_or_a_validation_error(kind: str, rest: dict[str, Any]) -> None:
     with suppress(msgspec.ValidationError):
         assert isinstance(decode({"sessionUpdate": kind, **rest}), updates.Update)
+
+
+def test_plans_are_taken_back() -> None:
+    assert decode({"sessionUpdate": "plan_removed", "planId": "p"}) == updates.PlanRemoved("p")

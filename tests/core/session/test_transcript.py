@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from acp_nvim import events
 from acp_nvim.protocol.diff import from_texts
 from acp_nvim.protocol.tool_call import Shown, ToolCallPatch
-from acp_nvim.protocol.updates import MessageChunk, PlanEntry, PlanReplaced, Role, ToolCallChanged
+from acp_nvim.protocol.updates import MessageChunk, PlanEntry, PlanRemoved, PlanReplaced, Role, ToolCallChanged
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.wire.content import ImageContent, TextContent
 
@@ -86,6 +86,17 @@ def test_a_plan_stays_where_it_is_until_the_next_turn(transcript: Transcript) ->
     assert (replaced.block, replaced.entries) == (1, [events.PlanStep("b", "completed", "high")])
     transcript.begin_turn()
     assert transcript.plan(PlanReplaced([])).block == 3
+
+
+def test_a_plan_that_is_taken_back_stays_as_it_was_and_a_new_one_is_another(transcript: Transcript) -> None:
+    assert transcript.plan(PlanReplaced([PlanEntry("a")], "p")).block == 1
+    removed = transcript.remove_plan(PlanRemoved("p"))
+    assert removed == events.Plan(
+        session=7, block=1, entries=[events.PlanStep("a", "pending", "medium")], title="p", removed=True
+    )
+    assert list(transcript.replay())[1] == removed
+    assert transcript.remove_plan(PlanRemoved("p")) is None
+    assert transcript.plan(PlanReplaced([], "p", None, "file:///p.md")).block == 2
 
 
 def test_an_event_shows_the_call_as_it_was_then(transcript: Transcript) -> None:
