@@ -15,6 +15,7 @@
 ---@field model? string
 ---@field usage? table
 ---@field review? { files: integer, added: integer, removed: integer } of this session; nil: nothing is left
+---@field takes? { image: boolean, audio: boolean, embedded_context: boolean } what the agent takes in prompts; nil: not known yet
 ---@field follow? "on"|"off"|"paused" whether windows follow agents; nil: no agent was asked for yet
 
 ---@class acp.Location
@@ -93,10 +94,17 @@
 ---@field content acp.Content[]
 ---@field locations acp.Location[]
 
+---Something that is attached to a prompt; without `type` it is a text.
 ---@class acp.ContextItem
+---@field type? "text"|"file"|"link"|"image"
 ---@field uri string
 ---@field name string
----@field text string
+---@field text? string of a text
+---@field on_disk? boolean of a text: the whole file that `uri` names has it
+---@field path? string of a file or an image that the host reads
+---@field first? integer 1-based line of a file
+---@field last? integer 1-based, included
+---@field data? string of an image without a path: base64
 ---@field mime_type? string
 
 ---@class acp.Event
@@ -149,7 +157,7 @@
 ---@field mark integer extmark on its first line
 ---@field index integer its place in the transcript
 ---@field rendered? acp.Rendered what is shown; nil when it is text
----@field extent? integer extmark that colours a whole text block
+---@field cut? acp.Cut the segments of a text
 
 ---@class acp.Transcript
 ---@field bufnr integer
@@ -253,7 +261,8 @@
 ---@field follow { enabled: "auto"|boolean, resume: "turn"|"command", sign: string }
 ---@field keymaps table<string, string|string[]|false>
 ---@field review { signs: boolean, winbar: boolean, hint: boolean }
----@field ui { position: string, width: number, height: number, prompt_height: integer }
+---@field ui { position: string, width: number, height: number, prompt_height: integer, conceal: boolean }
+---@field prompt { autocomplete: boolean }
 ---@field timeouts { initialize: integer, cancel: integer }
 ---@field protocol { v2: boolean }
 ---@field log { traffic: boolean }

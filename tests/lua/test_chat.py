@@ -67,19 +67,6 @@ def test_blocks_are_separated_by_one_empty_line_and_headers_are_not_text(editor)
     assert marks == [[0, "You"], [2, "Thought"], [4, "demo"]]
 
 
-def test_thought_is_dimmed_as_far_as_it_goes(editor):
-    key = editor.chat()
-    editor.apply(append(key, 1, "a", "thought"))
-    editor.apply(append(key, 1, "b\nc", "thought"))
-    editor.apply(append(key, 2, "answer"))
-    (mark,) = editor.lua(
-        """return vim.tbl_filter(function(m) return m[4].hl_group == "AcpThought" end,
-        vim.api.nvim_buf_get_extmarks(..., -1, 0, -1, { details = true }))""",
-        editor.session(key, "bufnr"),
-    )
-    assert (mark[1], mark[2], mark[3]["end_row"], mark[3]["end_col"]) == (1, 0, 2, 1)
-
-
 def test_tool_call_in_the_middle_changes_in_place(editor):
     key = editor.chat()
     editor.apply(append(key, 1, "before"), call(key, 2), append(key, 3, "after"))

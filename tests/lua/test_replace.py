@@ -98,18 +98,6 @@ def test_it_stays_where_it_was_between_the_others(editor):
     assert editor.lines(key) == ["", "", "", "", "", "● edit  Edit main.py  [completed]", "", "end"]
 
 
-def test_a_thought_is_dimmed_as_far_as_it_goes(editor):
-    key = editor.chat()
-    editor.apply(replace(key, 1, "a\nb\nc", "thought"), append(key, 2, "answer"))
-    for text, end in [("a", [1, 1]), ("", [1, 0]), ("x\ny\nzz", [3, 2]), ("x\nyyy", [2, 3])]:
-        editor.apply(replace(key, 1, text, "thought"))
-        (mark,) = [mark for mark in looks(editor, key) if mark[2] == "AcpThought"]
-        assert (mark[:2], mark[3:]) == ([1, 0], end)
-    editor.apply(append(key, 1, "!", "thought"))
-    (mark,) = [mark for mark in looks(editor, key) if mark[2] == "AcpThought"]
-    assert mark[3:] == [2, 4]
-
-
 @pytest.mark.parametrize("current", [True, False])
 @pytest.mark.parametrize(
     "changed",

@@ -22,23 +22,6 @@ function M.header(bufnr, block, row, agent)
   })
 end
 
----Dims a thought as far as it goes; text that is added at its end is dimmed too.
----@param bufnr integer
----@param block acp.Block
----@param first integer row
----@param last integer row
-function M.thought(bufnr, block, first, last)
-  local length = #api.nvim_buf_get_lines(bufnr, last, last + 1, true)[1]
-  block.extent = api.nvim_buf_set_extmark(bufnr, LOOKS, first, 0, {
-    id = block.extent,
-    end_row = last,
-    end_col = length,
-    end_right_gravity = true, -- grows with the text
-    right_gravity = false,
-    hl_group = "AcpThought",
-  })
-end
-
 ---@param bufnr integer
 ---@param first integer row of the block's first line
 ---@param highlights acp.Highlight[]

@@ -1,8 +1,10 @@
 -- Keeps the blocks of a chat in its buffer; a change costs what it changes, however long the chat is.
 local block_rows = require("acp_nvim.chat.block_rows")
 local change_lines = require("acp_nvim.chat.changed_lines")
+local cut = require("acp_nvim.chat.markdown.cut")
 local dress = require("acp_nvim.chat.dress")
 local following = require("acp_nvim.chat.following")
+local paint = require("acp_nvim.chat.markdown.paint")
 local text = require("acp_nvim.chat.blocks.text")
 
 local M = {}
@@ -69,13 +71,18 @@ end
 
 ---@param session acp.Session
 function M.attach(session)
-  transcripts[session.key] =
-    { bufnr = session.bufnr, blocks = {}, order = {}, changed = {}, resting = {}, session = session }
+  local transcript = { bufnr = session.bufnr, blocks = {}, order = {}, changed = {}, resting = {}, session = session }
+  transcripts[session.key] = transcript
+  paint.attach(transcript)
 end
 
 ---@param session acp.Session
 function M.detach(session)
-  transcripts[session.key] = nil
+  local transcript = transcripts[session.key]
+  if transcript then
+    paint.detach(transcript.bufnr)
+    transcripts[session.key] = nil
+  end
 end
 
 ---Empties the chat.
@@ -127,11 +134,9 @@ end
 ---@param lines string[]
 local function add_text(session, transcript, id, kind, lines)
   local block = add_block(transcript, id, kind, lines)
-  local row = block_rows.first(transcript, block)
-  dress.header(transcript.bufnr, block, row, session.agent)
-  if kind == "thought" then
-    dress.thought(transcript.bufnr, block, row, block_rows.after(transcript, block) - 1)
-  end
+  block.cut = cut.new()
+  cut.feed(block.cut, lines)
+  dress.header(transcript.bufnr, block, block_rows.first(transcript, block), session.agent)
 end
 
 ---@param session acp.Session
@@ -152,6 +157,7 @@ function M.append(session, id, kind, piece)
   transcript.changed[block] = #lines > 1 or transcript.changed[block]
   local row = block_rows.after(transcript, block) - 1
   api.nvim_buf_set_text(transcript.bufnr, row, -1, row, -1, lines)
+  cut.feed(block.cut, lines)
 end
 
 ---Makes a text another one; what is the same in both stays, with the cursors in it.
@@ -174,9 +180,9 @@ function M.replace(session, id, kind, whole)
   transcript.changed[block] = true
   local old = api.nvim_buf_get_lines(transcript.bufnr, first, block_rows.after(transcript, block), true)
   change_lines(transcript.bufnr, first, old, lines)
-  if kind == "thought" then
-    dress.thought(transcript.bufnr, block, first, first + #lines - 1)
-  end
+  block.cut = cut.new()
+  cut.feed(block.cut, lines)
+  paint.redraw(transcript.bufnr, first, first + #lines)
 end
 
 ---Shows a block as it is now.

@@ -11,6 +11,7 @@ local api = vim.api
 local LOOK = {
   breakindent = true,
   colorcolumn = "",
+  concealcursor = "",
   conceallevel = 0,
   cursorbind = false,
   cursorline = false,
@@ -160,6 +161,7 @@ local function ensure_chat(session)
     return nil
   end
   dress(win, fixed)
+  vim.wo[win][0].conceallevel = config.get().ui.conceal and 2 or 0
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(session.bufnr), vim.v.maxcol })
   return win
 end

@@ -1,0 +1,163 @@
+-- Colours a segment of fenced code, in its own language if there is a parser for it.
+local language = require("acp_nvim.chat.markdown.language")
+local limits = require("acp_nvim.limits")
+local spans = require("acp_nvim.chat.markdown.spans")
+
+local M = {}
+
+local LABEL = "@label.markdown"
+
+---@class acp.CodeText
+---@field lines string[] of the segment
+---@field before string[] lines of the same fence that stand above it
+---@field segment acp.Segment
+---@field closes boolean the last line ends the fence
+
+---@type table<string, table<string, string>> parser -> capture -> group
+local groups = {}
+
+---@param parser string
+---@param name string of a capture
+---@return string|false group
+local function group_of(parser, name)
+  local of = groups[parser]
+  if not of then
+    of = {}
+    groups[parser] = of
+  end
+  if of[name] == nil then
+    local none = name:find("^_") or name:find("spell") or name == "conceal" or name == "none"
+    of[name] = not none and ("@%s.%s"):format(name, parser) or false
+  end
+  return of[name]
+end
+
+---@param line string
+---@param indent integer
+---@return string line without the fence's indentation, nothing if it is too long to be read
+---@return integer bytes that were left out
+local function undented(line, indent)
+  local spaces = indent > 0 and #line:match("^ *") or 0
+  local cut = math.min(spaces, indent)
+  if #line > limits.code_line_bytes then
+    return "", 0
+  end
+  -- Neovim gives NULs as newlines
+  return (cut > 0 and line:sub(cut + 1) or line):gsub("\n", " "), cut
+end
+
+---@param text acp.CodeText
+---@return string
+---@return integer first row of the segment in it
+---@return integer[] cuts bytes left out of each line
+local function source(text)
+  local all, cuts, bytes = {}, {}, 0
+  for _, lines in ipairs({ text.before, text.lines }) do
+    for _, line in ipairs(lines) do
+      all[#all + 1], cuts[#cuts + 1] = undented(line, text.segment.indent)
+      bytes = bytes + #all[#all] + 1
+    end
+  end
+  if text.segment.fence == text.segment.first then
+    all[1] = "" -- the fence itself
+  end
+  if text.closes then
+    all[#all] = ""
+  end
+  return table.concat(all, "\n") .. "\n", #text.before, cuts
+end
+
+---@param rows table<integer, acp.Span[]>
+---@param node TSNode
+---@param group string
+---@param priority integer
+---@param at { first: integer, cuts: integer[], lines: string[] }
+local function add(rows, node, group, priority, at)
+  local from_row, from, to_row, to = node:range()
+  for row = math.max(from_row, at.first), math.min(to_row, at.first + #at.lines - 1) do
+    local cut, line = at.cuts[row + 1], at.lines[row - at.first + 1]
+    local start = row == from_row and from + cut or 0
+    local stop = row == to_row and to + cut or #line
+    if stop > start and #line <= limits.code_line_bytes then
+      spans.add(rows, row - at.first + 1, start, stop, group, nil, priority)
+    end
+  end
+end
+
+---@param rows table<integer, acp.Span[]>
+---@param text acp.CodeText
+---@param lang acp.Language
+local function colour_tree(rows, text, lang)
+  local code, first, cuts = source(text)
+  local parser = vim.treesitter.get_string_parser(code, lang.name)
+  local tree = assert(parser:parse())[1]
+  local at = { first = first, cuts = cuts, lines = text.lines }
+  local deadline, seen = vim.uv.hrtime() + limits.code_ns, 0
+  for id, node, metadata in lang.query:iter_captures(tree:root(), code, first, first + #text.lines) do
+    local group = group_of(lang.name, lang.query.captures[id])
+    if group then
+      add(rows, node, group, math.min(math.max(tonumber(metadata.priority) or 100, 91), 199), at)
+    end
+    seen = seen + 1
+    if seen % 32 == 0 and vim.uv.hrtime() > deadline then
+      return
+    end
+  end
+end
+
+---@param rows table<integer, acp.Span[]>
+---@param row integer
+---@param line string
+local function colour_fence(rows, row, line)
+  local from, to = line:match("^%s*()[`~]+()")
+  spans.add(rows, row, from - 1, to - 1, LABEL, "")
+  spans.add(rows, row, to - 1, #line, LABEL)
+end
+
+---@param rows table<integer, acp.Span[]>
+---@param lines string[]
+local function colour_diff(rows, lines)
+  for row, line in ipairs(lines) do
+    local group = line:find("^%+") and "AcpDiffAdded" or line:find("^%-") and "AcpDiffRemoved"
+    group = group or line:find("^@@") and "AcpDiffHeader" or nil
+    if group then
+      spans.add(rows, row, 0, #line, group)
+    end
+  end
+end
+
+---@param segment acp.Segment
+---@return boolean
+local function is_diff(segment)
+  return segment.code:find("^diff") ~= nil or segment.code:find("^patch") ~= nil
+end
+
+---@param segment acp.Segment
+---@param found fun() called once the language is known, if it is not yet
+---@return acp.Language|false|nil
+function M.language(segment, found)
+  return not is_diff(segment) and language.of(segment.code, found)
+end
+
+---@param text acp.CodeText
+---@param lang? acp.Language|false
+---@return table<integer, acp.Span[]> rows from 1
+function M.colour(text, lang)
+  local rows, segment = {}, text.segment
+  if lang then
+    pcall(colour_tree, rows, text, lang)
+  elseif is_diff(segment) then
+    colour_diff(rows, text.lines)
+  end
+  if segment.fence == segment.first then
+    rows[1] = nil
+    colour_fence(rows, 1, text.lines[1])
+  end
+  if text.closes then
+    rows[#text.lines] = nil
+    colour_fence(rows, #text.lines, text.lines[#text.lines])
+  end
+  return rows
+end
+
+return M

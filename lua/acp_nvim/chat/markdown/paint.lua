@@ -1,0 +1,179 @@
+-- Colours the markdown that is on the screen, and nothing else: a decoration provider with marks that last one redraw.
+local block_rows = require("acp_nvim.chat.block_rows")
+local colours = require("acp_nvim.chat.markdown.colours")
+local cut = require("acp_nvim.chat.markdown.cut")
+local spans = require("acp_nvim.chat.markdown.spans")
+
+local M = {}
+
+local api = vim.api
+local NAMESPACE = api.nvim_create_namespace("acp_nvim.markdown")
+
+---@class acp.Painted a segment that is in the window
+---@field transcript acp.Transcript
+---@field block acp.Block
+---@field segment acp.Segment
+---@field first integer row in the buffer
+---@field last integer row in the buffer
+
+---@type table<integer, acp.Transcript> by buffer
+local by_buffer = {}
+---@type acp.Painted[] of the window that is being drawn
+local visible = {}
+local current = 1
+
+---@param transcript acp.Transcript
+function M.attach(transcript)
+  by_buffer[transcript.bufnr] = transcript
+end
+
+---@param bufnr integer
+function M.detach(bufnr)
+  by_buffer[bufnr] = nil
+end
+
+---Rows are to be drawn again, if they are on the screen.
+---@param bufnr integer
+---@param first integer
+---@param after integer
+function M.redraw(bufnr, first, after)
+  if api.nvim_buf_is_loaded(bufnr) then
+    api.nvim__redraw({ buf = bufnr, range = { first, after }, flush = false })
+  end
+end
+
+---@param painted acp.Painted
+---@param was table<integer, acp.Span[]>
+---@param is table<integer, acp.Span[]>
+local function redraw_changed(painted, was, is)
+  local first, last
+  for row = 1, painted.last - painted.first + 1 do
+    if not spans.same(was[row], is[row]) then
+      first, last = first or row, row
+    end
+  end
+  if first then
+    M.redraw(painted.transcript.bufnr, painted.first + first - 1, painted.first + last)
+  end
+end
+
+---Brings the colours of a segment up to its text.
+---@param painted acp.Painted
+local function refresh(painted)
+  local segment = painted.segment
+  if segment.fresh then
+    return
+  end
+  local was = segment.rows
+  colours.refresh(painted, function()
+    segment.fresh = nil
+    local first = block_rows.first(painted.transcript, painted.block) -- nil: the chat was emptied meanwhile
+    if first then
+      M.redraw(
+        painted.transcript.bufnr,
+        first + segment.first,
+        first + segment.first + painted.last - painted.first + 1
+      )
+    end
+  end)
+  if was and was ~= segment.rows then
+    redraw_changed(painted, was, segment.rows)
+  end
+end
+
+---@param transcript acp.Transcript
+---@param block acp.Block
+---@param begins integer row of its first line
+---@param top integer row
+---@param bottom integer row
+local function gather(transcript, block, begins, top, bottom)
+  local segments = block.cut.segments
+  for index = cut.at(block.cut, math.max(top - begins, 0)), #segments do
+    local segment, following = segments[index], segments[index + 1]
+    local first = begins + segment.first
+    local last = begins + (following and following.first - 1 or block.cut.row)
+    if first > bottom then
+      return
+    end
+    visible[#visible + 1] = { transcript = transcript, block = block, segment = segment, first = first, last = last }
+  end
+end
+
+---@param bufnr integer
+---@param top integer row
+---@param bottom integer row
+---@return boolean drawn by this provider
+local function on_win(_, _, bufnr, top, bottom)
+  local transcript = by_buffer[bufnr]
+  if not transcript then
+    return false
+  end
+  visible, current = {}, 1
+  for block, begins in block_rows.between(transcript, top, bottom) do
+    if block.cut then
+      gather(transcript, block, begins, top, bottom)
+    end
+  end
+  for _, painted in ipairs(visible) do
+    colours.seen(painted.segment)
+    if painted.segment.rows then
+      refresh(painted) -- also for lines that are not drawn now
+    end
+  end
+  return #visible > 0
+end
+
+---@param row integer
+---@return acp.Painted?
+local function painted_at(row)
+  if not visible[current] or visible[current].first > row then
+    current = 1
+  end
+  while visible[current] and visible[current].last < row do -- lines are drawn from the top down
+    current = current + 1
+  end
+  local painted = visible[current]
+  return painted and painted.first <= row and painted or nil
+end
+
+---@param bufnr integer
+---@param row integer
+---@param group string
+---@param priority integer
+---@param to_edge boolean
+local function whole_line(bufnr, row, group, priority, to_edge)
+  api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, 0, {
+    end_row = row + 1,
+    end_col = 0,
+    hl_group = spans.id(group),
+    hl_eol = to_edge,
+    priority = priority,
+    ephemeral = true,
+    strict = false,
+  })
+end
+
+---@param bufnr integer
+---@param row integer
+local function on_line(_, _, bufnr, row)
+  local painted = painted_at(row)
+  if not painted then
+    return
+  end
+  refresh(painted)
+  if painted.segment.code then
+    whole_line(bufnr, row, "AcpCode", 80, true)
+    whole_line(bufnr, row, "@markup.raw.block.markdown", 90, false)
+  end
+  if painted.block.kind == "thought" then
+    whole_line(bufnr, row, "AcpThought", 200, false)
+  end
+  local rows = painted.segment.rows
+  for _, span in ipairs(rows and rows[row - painted.first + 1] or {}) do
+    api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, span[1], span[2])
+  end
+end
+
+api.nvim_set_decoration_provider(NAMESPACE, { on_win = on_win, on_line = on_line })
+
+return M

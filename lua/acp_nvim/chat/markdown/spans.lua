@@ -1,0 +1,73 @@
+-- Gathers the coloured pieces of a segment, as Neovim takes them.
+local M = {}
+
+local api = vim.api
+
+---A coloured piece of a line: where it begins, and the options of its extmark.
+---@class acp.Span
+---@field [1] integer byte column
+---@field [2] vim.api.keyset.set_extmark
+
+---@type table<string, integer> group -> id
+local ids = {}
+
+---@param group string
+---@return integer
+function M.id(group)
+  local id = ids[group]
+  if not id then
+    id = api.nvim_get_hl_id_by_name(group)
+    ids[group] = id
+  end
+  return id
+end
+
+---@param rows table<integer, acp.Span[]>
+---@param row integer
+---@param from integer byte column
+---@param to integer byte column
+---@param group? string
+---@param conceal? string what stands in its place
+---@param priority? integer
+function M.add(rows, row, from, to, group, conceal, priority)
+  local spans = rows[row]
+  if not spans then
+    spans = {}
+    rows[row] = spans
+  end
+  spans[#spans + 1] = {
+    from,
+    {
+      end_col = to,
+      hl_group = group and M.id(group) or nil,
+      conceal = conceal,
+      priority = priority or 100,
+      ephemeral = true,
+      strict = false,
+    },
+  }
+end
+
+---@param a? acp.Span[]
+---@param b? acp.Span[]
+---@return boolean
+function M.same(a, b)
+  if not a or not b or #a ~= #b then
+    return a == b or #(a or b) == 0
+  end
+  for index, one in ipairs(a) do
+    local other = b[index]
+    local mine, theirs = one[2], other[2]
+    if
+      one[1] ~= other[1]
+      or mine.end_col ~= theirs.end_col
+      or mine.hl_group ~= theirs.hl_group
+      or mine.conceal ~= theirs.conceal
+    then
+      return false
+    end
+  end
+  return true
+end
+
+return M

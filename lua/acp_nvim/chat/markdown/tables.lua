@@ -1,0 +1,61 @@
+-- Colours the rows of a table.
+local inline = require("acp_nvim.chat.markdown.inline")
+local limits = require("acp_nvim.limits")
+local spans = require("acp_nvim.chat.markdown.spans")
+
+local M = {}
+
+local HEADER = "@markup.heading.markdown"
+local RULE = "@punctuation.special.markdown"
+local LINES = { ["|"] = "│", ["-"] = "─" }
+
+---@param line string
+---@return boolean
+function M.is_delimiter(line)
+  return line:find("|", 1, true) ~= nil and line:find("^[%s>]*|?%s*:?%-+:?%s*[|:%-%s]*$") ~= nil
+end
+
+---@param rows table<integer, acp.Span[]>
+---@param row integer
+---@param line string
+---@param at integer byte where it begins
+local function delimiter(rows, row, line, at)
+  for column = at, math.min(#line, limits.rule_columns) do
+    local look = LINES[line:sub(column, column)]
+    if look then
+      spans.add(rows, row, column - 1, column, RULE, look)
+    end
+  end
+end
+
+---@param rows table<integer, acp.Span[]>
+---@param row integer
+---@param line string
+---@param at integer byte where it begins
+---@param header boolean
+function M.colour(rows, row, line, at, header)
+  if M.is_delimiter(line:sub(at)) then
+    return delimiter(rows, row, line, at)
+  end
+  local from, cells = at, 0
+  while from and cells < limits.table_cells do
+    cells = cells + 1
+    local bar = line:find("|", from, true)
+    while bar and line:byte(bar - 1) == 92 do -- written as `\|`
+      bar = line:find("|", bar + 1, true)
+    end
+    local to = (bar or #line + 1) - 1
+    if to >= from then
+      if header then
+        spans.add(rows, row, from - 1, to, HEADER, nil, 95)
+      end
+      inline.colour(rows, row, { line:sub(from, to) }, { from - 1 })
+    end
+    if bar then
+      spans.add(rows, row, bar - 1, bar, RULE, "│")
+    end
+    from = bar and bar + 1
+  end
+end
+
+return M
