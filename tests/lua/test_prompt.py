@@ -96,15 +96,6 @@ def test_prompt_from_lua_touches_no_window(editor):
     assert editor.lua('return { require("acp_nvim").prompt("x", { session_id = "s-2" }) }')[0] is False
 
 
-def test_slash_commands_are_completed(editor, key):
-    commands = [{"name": "plan", "description": "Plan it", "hint": "what"}, {"name": "slow", "description": "Slowly"}]
-    editor.apply({"type": "commands", "session": key, "commands": commands})
-    found = editor.lua('return require("acp_nvim.prompt.completion").complete(0, "/p")')
-    assert [one["word"] for one in found] == ["/plan"]
-    editor.keys("i/sl<C-x><C-o> now<C-s>")
-    assert editor.sent("prompt")[0]["text"] == "/slow now"
-
-
 def test_the_placeholder_names_help_that_exists_when_no_key_does(editor):
     editor.lua('require("acp_nvim").setup({ keymaps = { help = false } })')
     editor.chat()

@@ -1,6 +1,9 @@
 -- The buffer where a prompt is written; what stands in it is lost in no case but being sent.
+local assist = require("acp_nvim.prompt.assist")
 local config = require("acp_nvim.config")
 local history = require("acp_nvim.prompt.history")
+local mentions = require("acp_nvim.prompt.mentions")
+local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local requests = require("acp_nvim.requests")
 local sessions = require("acp_nvim.sessions")
@@ -15,7 +18,7 @@ local OPTIONS = {
   buflisted = false,
   buftype = "nofile",
   filetype = "acp_prompt",
-  omnifunc = "v:lua.require'acp_nvim.prompt.completion'.complete",
+  omnifunc = "v:lua.vim.lsp.omnifunc",
   swapfile = false,
   textwidth = 0,
 }
@@ -98,18 +101,49 @@ function M.restore(session)
   return #unseen > 0
 end
 
+---@param bufnr integer
+---@return string
+local function text_of(bufnr)
+  return table.concat(api.nvim_buf_get_lines(bufnr, 0, -1, true), "\n")
+end
+
 ---@param session acp.Session
-function M.send(session)
-  local bufnr = session.prompt_bufnr --[[@as integer]]
-  local text = table.concat(api.nvim_buf_get_lines(bufnr, 0, -1, true), "\n")
-  if vim.trim(text) == "" or not requests.prompt(session, text, session.context) then
+---@param bufnr integer
+---@param text string
+---@param items acp.ContextItem[] for its mentions
+local function hand_over(session, bufnr, text, items)
+  local attached = vim.list_extend(vim.list_slice(session.context), items)
+  if not requests.prompt(session, text, attached) then
     return
   end
   session.context = {}
   history.finish(session)
-  api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
-  show_placeholder(session, bufnr)
+  if api.nvim_buf_is_loaded(bufnr) and text_of(bufnr) == text then -- else it was typed on meanwhile
+    api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
+    show_placeholder(session, bufnr)
+  end
   winbar.update(session)
+end
+
+---@type table<integer, true> prompts whose mentions are looked up, by buffer
+local sending = {}
+
+---@param session acp.Session
+function M.send(session)
+  local bufnr = session.prompt_bufnr --[[@as integer]]
+  local text = text_of(bufnr)
+  if vim.trim(text) == "" or sending[bufnr] then
+    return
+  end
+  sending[bufnr] = true
+  mentions.resolve(session, text, function(items, problem)
+    sending[bufnr] = nil
+    if problem then
+      message.error(problem)
+    else
+      hand_over(session, bufnr, text, items)
+    end
+  end)
 end
 
 ---@param session acp.Session
@@ -140,6 +174,7 @@ function M.adopt(session, bufnr)
   end
   sessions.own_buffer(session, bufnr)
   watch(session, bufnr)
+  assist.watch(bufnr)
   local draft = session.draft
   session.draft = nil
   if draft then

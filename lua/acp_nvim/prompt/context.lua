@@ -1,17 +1,54 @@
--- Turns lines of a buffer into something to attach to a prompt.
+-- Makes what is attached to a prompt: pieces of buffers, files, links and images.
 local M = {}
 
+local api = vim.api
+
+local IMAGES = { png = "image/png", jpg = "image/jpeg", jpeg = "image/jpeg", gif = "image/gif", webp = "image/webp" }
+
+---@param path string
+---@return string? mime_type nil: its name is not that of an image
+function M.image_type(path)
+  return IMAGES[(path:match("%.(%w+)$") or ""):lower()]
+end
+
+---@param path string absolute
+---@param cwd string names below it are shortened
+---@return string
+function M.short(path, cwd)
+  return vim.startswith(path, cwd .. "/") and path:sub(#cwd + 2) or vim.fn.fnamemodify(path, ":~")
+end
+
 ---@param bufnr integer
----@return string path absolute, or the name of a buffer that is no file
+---@param cwd string
+---@return string name for people
 ---@return string uri
-local function place(bufnr)
-  local name = vim.api.nvim_buf_get_name(bufnr)
+local function place(bufnr, cwd)
+  local name = api.nvim_buf_get_name(bufnr)
   if name == "" then
     return ("[No Name %d]"):format(bufnr), ("untitled:%d"):format(bufnr)
   elseif name:match("^%a[%w+.-]*://") then
     return name, name
   end
-  return name, vim.uri_from_fname(name)
+  return M.short(name, cwd), vim.uri_from_fname(name)
+end
+
+---@param filetype string?
+---@return string
+local function mime_type(filetype)
+  return filetype and filetype ~= "" and "text/x-" .. filetype or "text/plain"
+end
+
+---@param name string
+---@param uri string
+---@param first? integer
+---@param last? integer
+---@return string name
+---@return string uri
+local function with_lines(name, uri, first, last)
+  if not first then
+    return name, uri
+  end
+  return ("%s:%d-%d"):format(name, first, last), ("%s#L%d-%d"):format(uri, first, last)
 end
 
 ---@param bufnr integer
@@ -20,16 +57,77 @@ end
 ---@param cwd string names below it are shortened
 ---@return acp.ContextItem
 function M.lines(bufnr, first, last, cwd)
-  local path, uri = place(bufnr)
-  local relative = vim.startswith(path, cwd .. "/") and path:sub(#cwd + 2) or vim.fn.fnamemodify(path, ":~")
-  local lines = vim.api.nvim_buf_get_lines(bufnr, first - 1, last, false)
-  local filetype = vim.bo[bufnr].filetype
-  return {
-    uri = ("%s#L%d-%d"):format(uri, first, last),
-    name = ("%s:%d-%d"):format(relative, first, last),
-    text = table.concat(lines, "\n") .. "\n",
-    mime_type = filetype ~= "" and "text/x-" .. filetype or "text/plain",
-  }
+  local name, uri = place(bufnr, cwd)
+  name, uri = with_lines(name, uri, first, last)
+  local lines = api.nvim_buf_get_lines(bufnr, first - 1, last, false)
+  local text = table.concat(lines, "\n") .. "\n"
+  return { uri = uri, name = name, text = text, mime_type = mime_type(vim.bo[bufnr].filetype) }
+end
+
+---@param bufnr integer
+---@param cwd string
+---@param on_disk boolean its file has the same text
+---@return acp.ContextItem
+function M.buffer(bufnr, cwd, on_disk)
+  local item = M.lines(bufnr, 1, api.nvim_buf_line_count(bufnr), cwd)
+  item.name, item.uri = place(bufnr, cwd)
+  item.on_disk = on_disk or nil
+  return item
+end
+
+---The last visual selection of a buffer, as it was selected: lines, a part of lines, or a block.
+---@param bufnr integer loaded
+---@param mode string of `visualmode()`
+---@param cwd string
+---@return acp.ContextItem? nil: nothing was selected there
+function M.selection(bufnr, mode, cwd)
+  local first, last = api.nvim_buf_get_mark(bufnr, "<"), api.nvim_buf_get_mark(bufnr, ">")
+  if first[1] == 0 or last[1] == 0 then
+    return nil
+  end
+  local item = M.lines(bufnr, first[1], last[1], cwd)
+  if mode ~= "" and mode ~= "V" then
+    local from = { bufnr, first[1], first[2] + 1, 0 }
+    local to = { bufnr, last[1], math.min(last[2], vim.v.maxcol - 1) + 1, 0 }
+    local ok, region = pcall(vim.fn.getregion, from, to, { type = mode })
+    item.text = ok and table.concat(region, "\n") or item.text
+  end
+  return item
+end
+
+---@param path string absolute
+---@param cwd string
+---@param first? integer
+---@param last? integer
+---@return acp.ContextItem whose text the host reads
+function M.file(path, cwd, first, last)
+  local name, uri = with_lines(M.short(path, cwd), vim.uri_from_fname(path), first, last)
+  local item = { type = "file", uri = uri, name = name, path = path, first = first, last = last }
+  item.mime_type = mime_type(vim.filetype.match({ filename = path }))
+  return item
+end
+
+---@param path string absolute, of a directory or anything that is not to be read
+---@param cwd string
+---@return acp.ContextItem
+function M.link(path, cwd)
+  return { type = "link", uri = vim.uri_from_fname(path), name = M.short(path, cwd) }
+end
+
+---@param path string absolute
+---@param cwd string
+---@return acp.ContextItem
+function M.image(path, cwd)
+  local name, uri = M.short(path, cwd), vim.uri_from_fname(path)
+  return { type = "image", uri = uri, name = name, path = path, mime_type = M.image_type(path) or "image/png" }
+end
+
+---@param name string for people
+---@param text string
+---@param mime? string
+---@return acp.ContextItem what is in no file
+function M.words(name, text, mime)
+  return { uri = "nvim://" .. vim.uri_encode(name), name = name, text = text, mime_type = mime or "text/plain" }
 end
 
 return M

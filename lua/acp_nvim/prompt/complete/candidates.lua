@@ -1,0 +1,219 @@
+-- Gathers what a prompt can be completed with: commands, words, buffers, files, symbols.
+local code = require("acp_nvim.prompt.mentions.code")
+local context = require("acp_nvim.prompt.context")
+local files = require("acp_nvim.prompt.complete.files")
+local limits = require("acp_nvim.limits")
+local match = require("acp_nvim.prompt.complete.match")
+local outside = require("acp_nvim.prompt.complete.outside")
+local symbols = require("acp_nvim.prompt.mentions.symbols")
+local syntax = require("acp_nvim.prompt.mentions.syntax")
+local words = require("acp_nvim.prompt.mentions.words")
+
+local M = {}
+
+local api = vim.api
+
+---@class acp.Candidate
+---@field text string that is written
+---@field label string
+---@field kind "command"|"word"|"buffer"|"file"|"directory"|"symbol"
+---@field detail? string
+---@field documentation? string
+---@field path? string absolute, for a look into it
+---@field bufnr? integer
+
+---@param session acp.Session
+---@param typed string the name so far
+---@return acp.Candidate[] those whose names begin so before those that have it elsewhere
+function M.commands(session, typed)
+  local begin, rest = {}, {}
+  for _, command in ipairs(session.commands) do
+    local at = command.name:lower():find(typed:lower(), 1, true)
+    if at then
+      local text = "/" .. command.name
+      local one =
+        { text = text, label = text, kind = "command", detail = command.hint, documentation = command.description }
+      table.insert(at == 1 and begin or rest, one)
+    end
+  end
+  return vim.list_extend(begin, rest)
+end
+
+---@type { [1]: string, [2]: string, [3]: fun(cwd: string): any }[]
+local WORDS = {
+  { "selection", "the last visual selection", words.has_selection },
+  {
+    "diagnostics",
+    "of the last code buffer",
+    function()
+      local bufnr = code.buffer()
+      return bufnr and next(vim.diagnostic.count(bufnr))
+    end,
+  },
+  {
+    "diagnostics:workspace",
+    "of all buffers",
+    function()
+      return next(vim.diagnostic.count())
+    end,
+  },
+  {
+    "quickfix",
+    "the quickfix list",
+    function()
+      return vim.fn.getqflist({ size = 0 }).size > 0
+    end,
+  },
+  { "diff", "what git says has changed", words.has_git },
+}
+
+---@param session acp.Session
+---@param typed string
+---@return acp.Candidate[]
+local function of_words(session, typed)
+  local out = {}
+  for _, word in ipairs(WORDS) do
+    if vim.startswith(word[1], typed:lower()) and word[3](session.cwd) then
+      local text = "@" .. word[1]
+      table.insert(out, { text = text, label = text, kind = "word", detail = word[2] })
+    end
+  end
+  if vim.startswith("symbol:", typed:lower()) and code.buffer() then
+    table.insert(out, { text = "@symbol:", label = "@symbol:", kind = "word", detail = "a definition, by its name" })
+  end
+  return out
+end
+
+---@param path string relative to the session's directory, or absolute
+---@return string
+local function mention(path)
+  return syntax.format(syntax.is_word(path) and "./" .. path or path)
+end
+
+---@param bufnr integer
+---@return boolean it was only opened
+local function is_unused(bufnr)
+  return api.nvim_buf_get_name(bufnr) == "" and api.nvim_buf_get_offset(bufnr, api.nvim_buf_line_count(bufnr)) <= 1
+end
+
+---@param session acp.Session
+---@param typed string
+---@return acp.Candidate[]
+local function of_buffers(session, typed)
+  local out = {}
+  for _, bufnr in ipairs(code.buffers()) do
+    local name = api.nvim_buf_get_name(bufnr)
+    local is_named = name ~= "" and not name:match("^%a[%w+.-]*://")
+    local short = is_named and context.short(name, session.cwd) or ("buffer:%d"):format(bufnr)
+    local fits = short:lower():find(typed:lower(), 1, true) and not short:find("%c") and not is_unused(bufnr)
+    if fits and #out < limits.buffer_completions then
+      local first = api.nvim_buf_get_lines(bufnr, 0, 1, false)[1] or ""
+      local detail = is_named and "open" .. (vim.bo[bufnr].modified and ", not saved" or "") or first:sub(1, 40)
+      local text = is_named and mention(short) or "@" .. short
+      table.insert(out, { text = text, label = text, kind = "buffer", detail = detail, bufnr = bufnr })
+    end
+  end
+  return out
+end
+
+---@param session acp.Session
+---@param path string
+---@return acp.Candidate
+local function of_path(session, path)
+  local text, is_directory = mention(path), path:sub(-1) == "/"
+  local kind = is_directory and "directory" or "file"
+  local absolute = path:match("^[~/]") and path or session.cwd .. "/" .. path
+  return { text = text, label = text, kind = kind, path = not is_directory and absolute or nil }
+end
+
+---@param found acp.Candidate[]
+---@param more acp.Candidate[]
+---@return boolean all of them had room
+local function add(found, more)
+  local known = {}
+  for _, one in ipairs(found) do
+    known[one.text] = true
+  end
+  for _, one in ipairs(more) do
+    if #found >= limits.completions then
+      return false
+    elseif not known[one.text] then
+      known[one.text] = true
+      table.insert(found, one)
+    end
+  end
+  return true
+end
+
+---@param typed string after `symbol:`
+---@param done fun(found: acp.Candidate[], all: boolean)
+local function of_symbols(typed, done)
+  symbols.list(function(all)
+    local begin, rest = {}, {}
+    for _, symbol in ipairs(all) do
+      local at = symbol.name:lower():find(typed:lower(), 1, true)
+      if at then
+        local text = syntax.format("symbol:" .. symbol.name)
+        local file = vim.fs.basename(api.nvim_buf_get_name(symbol.bufnr))
+        local detail = ("%s:%d"):format(file, symbol.first)
+        local one = { text = text, label = text, kind = "symbol", detail = detail, bufnr = symbol.bufnr }
+        table.insert(at == 1 and begin or rest, one)
+      end
+    end
+    local found = {}
+    local is_all = add(found, begin)
+    done(found, add(found, rest) and is_all)
+  end)
+end
+
+---@param session acp.Session
+---@param found acp.Candidate[]
+---@param typed string
+---@param done fun(found: acp.Candidate[], all: boolean)
+---@return fun() stop
+local function of_files(session, found, typed, done)
+  local stopped, stop_match = false, nil
+  files.when_listed(session.cwd, function()
+    if stopped then
+      return
+    end
+    stop_match = match.start(files.get(session.cwd), (typed:gsub("^%./", "")), function(paths, all)
+      local more = vim.tbl_map(function(path)
+        return of_path(session, path)
+      end, paths)
+      done(found, add(found, more) and all)
+    end)
+  end)
+  return function()
+    stopped = true
+    if stop_match then
+      stop_match()
+    end
+  end
+end
+
+---@param session acp.Session
+---@param typed string after the @, without quotes and escapes
+---@param done fun(found: acp.Candidate[], all: boolean) the best first; called once unless it is stopped
+---@return fun() stop
+function M.mentions(session, typed, done)
+  local symbol = typed:match("^symbol:(.*)$")
+  if symbol then
+    of_symbols(symbol, done)
+    return function() end
+  elseif outside.is(typed) then
+    outside.list(typed, session.cwd, function(paths, all)
+      local found = {}
+      local more = vim.tbl_map(function(path)
+        return of_path(session, path)
+      end, paths)
+      done(found, add(found, more) and all)
+    end)
+    return function() end
+  end
+  local found = of_words(session, typed)
+  add(found, of_buffers(session, typed))
+  return of_files(session, found, typed, done)
+end
+
+return M

@@ -1,0 +1,255 @@
+-- A language server inside of Neovim that completes prompts: any completion plugin can talk to it.
+local candidates = require("acp_nvim.prompt.complete.candidates")
+local log = require("acp_nvim.log")
+local preview = require("acp_nvim.prompt.complete.preview")
+local sessions = require("acp_nvim.sessions")
+local syntax = require("acp_nvim.prompt.mentions.syntax")
+local version = require("acp_nvim.version")
+
+local M = {}
+
+local api = vim.api
+
+local METHOD_NOT_FOUND, INVALID_REQUEST, INTERNAL_ERROR = -32601, -32600, -32603
+local NOT_INITIALIZED, CANCELLED = -32002, -32800
+local KINDS = { command = 3, word = 14, buffer = 17, file = 17, directory = 19, symbol = 18 } -- CompletionItemKind
+
+---@class acp.Server
+---@field encoding string of positions
+---@field pending table<integer, { stop?: fun(), reply: fun(err?: table, result?: any) }>
+---@field last_id integer
+---@field state "new"|"running"|"shut_down"|"closed"
+---@field on_exit fun(code: integer, signal: integer)
+
+---@param code integer
+---@param words string
+---@return table
+local function failure(code, words)
+  return { code = code, message = words }
+end
+
+---@param server acp.Server
+---@param params table
+---@return table
+local function initialize(server, params)
+  local offered = vim.tbl_get(params, "capabilities", "general", "positionEncodings")
+  server.encoding = type(offered) == "table" and vim.list_contains(offered, "utf-8") and "utf-8" or "utf-16"
+  server.state = "running"
+  return {
+    serverInfo = { name = "acp_nvim", version = version },
+    capabilities = {
+      positionEncoding = server.encoding,
+      textDocumentSync = { openClose = true, change = 0 }, -- the buffer itself is looked at
+      completionProvider = { triggerCharacters = { "/", "@" }, resolveProvider = true },
+    },
+  }
+end
+
+---@param candidate acp.Candidate
+---@param index integer its place
+---@param typed string what it replaces
+---@param range table
+---@return table
+local function to_item(candidate, index, typed, range)
+  local text = candidate.text
+  return {
+    label = candidate.label,
+    kind = KINDS[candidate.kind],
+    detail = candidate.detail,
+    documentation = candidate.documentation,
+    sortText = ("%05d"):format(index),
+    -- what clients filter by: a match in the middle of a path would not begin with what was typed
+    filterText = vim.startswith(text, typed) and text or typed .. " " .. text,
+    insertTextFormat = 1,
+    textEdit = { newText = text, range = range },
+    data = { bufnr = candidate.bufnr, path = candidate.path },
+  }
+end
+
+---@param found acp.Candidate[]
+---@param all boolean
+---@param typed string
+---@param range table
+---@return table
+local function to_list(found, all, typed, range)
+  local items = {}
+  for index, candidate in ipairs(found) do
+    all = all and vim.startswith(candidate.text, typed)
+    table.insert(items, to_item(candidate, index, typed, range))
+  end
+  return { isIncomplete = not all, items = items }
+end
+
+---@param server acp.Server
+---@param params table
+---@return acp.Session?
+---@return integer row
+---@return string before the line up to the cursor
+local function place_of(server, params)
+  local bufnr = vim.uri_to_bufnr(params.textDocument.uri)
+  local row = params.position.line
+  local session = api.nvim_buf_is_loaded(bufnr) and sessions.of_buffer(bufnr) or nil
+  if session and session.prompt_bufnr ~= bufnr then
+    session = nil
+  end
+  local line = session and api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ""
+  return session, row, line:sub(1, vim.str_byteindex(line, server.encoding, params.position.character, false))
+end
+
+---@param server acp.Server
+---@param params table
+---@param reply fun(err?: table, result?: any)
+---@return fun()? stop
+local function complete(server, params, reply)
+  local session, row, before = place_of(server, params)
+  if not session then
+    return reply(nil, { isIncomplete = false, items = {} })
+  end
+  local function column(byte)
+    return { line = row, character = vim.str_utfindex(before, server.encoding, byte) }
+  end
+  local command = row == 0 and before:match("^/(%S*)$")
+  if command then
+    local range = { start = column(0), ["end"] = column(#before) }
+    return reply(nil, to_list(candidates.commands(session, command), true, before, range))
+  end
+  local from, text = syntax.typed(before)
+  if not from then
+    return reply(nil, { isIncomplete = false, items = {} })
+  end
+  local range = { start = column(from), ["end"] = column(#before) }
+  return candidates.mentions(session, text --[[@as string]], function(found, all)
+    reply(nil, to_list(found, all, before:sub(from + 1), range))
+  end)
+end
+
+---@param _ acp.Server
+---@param item table
+---@param reply fun(err?: table, result?: any)
+local function resolve(_, item, reply)
+  if item.documentation or type(item.data) ~= "table" then
+    return reply(nil, item)
+  end
+  preview.show(item.data, function(text)
+    item.documentation = text ~= nil and text ~= "" and { kind = "plaintext", value = text } or nil
+    reply(nil, item)
+  end)
+end
+
+---@type table<string, fun(server: acp.Server, params: any, reply: fun(err?: table, result?: any)): fun()?>
+local METHODS = {
+  ["textDocument/completion"] = complete,
+  ["completionItem/resolve"] = resolve,
+  shutdown = function(server, _, reply)
+    server.state = "shut_down"
+    reply(nil, vim.NIL)
+  end,
+}
+
+---@param server acp.Server
+---@param id integer
+---@param method string
+---@param params any
+local function serve(server, id, method, params)
+  local request = server.pending[id]
+  if not request then
+    return -- it was cancelled
+  elseif server.state == "new" then
+    return request.reply(failure(NOT_INITIALIZED, "initialize comes first"))
+  elseif server.state ~= "running" then
+    return request.reply(failure(INVALID_REQUEST, "the server is shut down"))
+  elseif not METHODS[method] then
+    return request.reply(failure(METHOD_NOT_FOUND, method))
+  end
+  local ok, stop = pcall(METHODS[method], server, params, request.reply)
+  if not ok then
+    log.write(("%s failed: %s"):format(method, stop))
+    request.reply(failure(INTERNAL_ERROR, tostring(stop)))
+  end
+  request.stop = ok and stop or nil
+end
+
+---@param server acp.Server
+---@param code integer
+local function close(server, code)
+  if server.state ~= "closed" then
+    server.state = "closed"
+    vim.schedule(function()
+      server.on_exit(code, 0)
+    end)
+  end
+end
+
+---@type table<string, fun(server: acp.Server, params: any)>
+local NOTIFICATIONS = {
+  exit = function(server)
+    close(server, server.state == "shut_down" and 0 or 1)
+  end,
+  ["$/cancelRequest"] = function(server, params)
+    local request = server.pending[params.id]
+    if request then
+      if request.stop then
+        request.stop()
+      end
+      request.reply(failure(CANCELLED, "cancelled"))
+    end
+  end,
+}
+
+---@param server acp.Server
+---@param callback fun(err?: table, result?: any)
+---@param on_reply? fun(id: integer)
+---@return integer id
+local function accept(server, callback, on_reply)
+  server.last_id = server.last_id + 1
+  local id = server.last_id
+  local function reply(err, result)
+    if not server.pending[id] then
+      return
+    end
+    server.pending[id] = nil
+    vim.schedule(function() -- clients do not expect an answer before they know the request's id
+      if on_reply then
+        on_reply(id)
+      end
+      callback(err, result)
+    end)
+  end
+  server.pending[id] = { reply = reply }
+  return id
+end
+
+---What `cmd` of a client's configuration may be.
+---@param dispatchers vim.lsp.rpc.Dispatchers
+---@return vim.lsp.rpc.PublicClient
+function M.connect(dispatchers)
+  local server = { encoding = "utf-16", pending = {}, last_id = 0, state = "new", on_exit = dispatchers.on_exit }
+  return {
+    request = function(method, params, callback, on_reply)
+      if server.state == "closed" then
+        return false
+      elseif method == "initialize" and server.state == "new" then
+        server.last_id = server.last_id + 1
+        callback(nil, initialize(server, params)) -- at once: the prompt has its completion from its first key on
+        return true, server.last_id
+      end
+      local id = accept(server, callback, on_reply)
+      serve(server, id, method, params)
+      return true, id
+    end,
+    notify = function(method, params)
+      if server.state ~= "closed" and NOTIFICATIONS[method] then
+        NOTIFICATIONS[method](server, params)
+      end
+      return server.state ~= "closed"
+    end,
+    is_closing = function()
+      return server.state == "closed"
+    end,
+    terminate = function()
+      close(server, 0)
+    end,
+  }
+end
+
+return M

@@ -1,0 +1,47 @@
+-- Knows which code the user works on while they write a prompt.
+local code_window = require("acp_nvim.code_window")
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+local api = vim.api
+
+---@param bufnr integer
+---@return boolean it holds code, or any text of the user's
+function M.is_code(bufnr)
+  return api.nvim_buf_is_loaded(bufnr)
+    and vim.bo[bufnr].buflisted
+    and (vim.bo[bufnr].buftype == "" or vim.bo[bufnr].buftype == "acwrite")
+    and not sessions.of_buffer(bufnr)
+end
+
+---@return integer[] loaded buffers with code, the one used last first
+function M.buffers()
+  local found = vim.tbl_filter(M.is_code, api.nvim_list_bufs())
+  local used = {}
+  for _, bufnr in ipairs(found) do
+    used[bufnr] = vim.fn.getbufinfo(bufnr)[1].lastused
+  end
+  local last = M.window()
+  if last then
+    used[api.nvim_win_get_buf(last)] = math.huge
+  end
+  table.sort(found, function(a, b)
+    return used[a] == used[b] and a < b or used[a] > used[b]
+  end)
+  return found
+end
+
+---@return integer? win the code window that has the focus, or had it last in this tab
+function M.window()
+  local current = api.nvim_get_current_win()
+  return code_window.is_code(current) and current or code_window.other()
+end
+
+---@return integer? bufnr of that window, else the one used last
+function M.buffer()
+  local win = M.window()
+  return win and api.nvim_win_get_buf(win) or M.buffers()[1]
+end
+
+return M

@@ -1,0 +1,182 @@
+-- Lists the symbols of the buffers with code: from their language servers, else by the look of their lines.
+local code = require("acp_nvim.prompt.mentions.code")
+local limits = require("acp_nvim.limits")
+
+local M = {}
+
+local api = vim.api
+local METHOD = "textDocument/documentSymbol"
+
+---@class acp.Symbol
+---@field name string
+---@field bufnr integer
+---@field first integer 1-based line
+---@field last integer 1-based, included
+---@field kind? integer of the protocol
+
+---@type table<integer, { tick: integer, symbols: acp.Symbol[] }> by buffer
+local known = {}
+
+local INTRODUCED_BY = {}
+for word in
+  ("function def class struct fn func type interface enum trait impl module namespace macro sub proc"):gmatch("%a+")
+do
+  INTRODUCED_BY[word] = true
+end
+
+---@param line string
+---@return string? name of what is defined there
+local function defined(line)
+  local at = 1
+  for _ = 1, 4 do -- `export async function name`, `local function name`, `pub(crate) fn name`
+    local word, after = line:match("^[%s]*(%a+)%b()%s+()", at)
+    if not word then
+      word, after = line:match("^[%s]*(%a+)[%s]+()", at)
+    end
+    if not word then
+      return nil
+    elseif INTRODUCED_BY[word] then
+      return line:match("^%(.-%)%s*([%a_][%w_]*)", after)
+        or line:match("^([%a_][%w_.:]*[%w_])", after)
+        or line:match("^[%a_]", after)
+    end
+    at = after
+  end
+end
+
+---@param line string
+---@return integer? columns nil: it is empty
+local function indent(line)
+  local blank = line:match("^(%s*)%S")
+  return blank and #blank
+end
+
+---@param lines string[]
+---@param first integer
+---@return integer last line of what begins there, by its indentation
+local function extent(lines, first)
+  local own = indent(lines[first]) or 0
+  for row = first + 1, #lines do
+    local columns = indent(lines[row])
+    if columns and columns <= own then
+      return lines[row]:match("^%s*[%]})]") and row or lines[row]:match("^%s*end%f[%W]") and row or row - 1
+    end
+  end
+  return #lines
+end
+
+---@param bufnr integer
+---@return acp.Symbol[]
+local function by_looks(bufnr)
+  local lines = api.nvim_buf_get_lines(bufnr, 0, limits.symbol_lines, false)
+  local out = {}
+  for row, line in ipairs(lines) do
+    local name = #line < limits.line_bytes and defined(line)
+    if name then
+      table.insert(out, { name = name, bufnr = bufnr, first = row, last = extent(lines, row) })
+    end
+  end
+  for _, symbol in ipairs(out) do
+    while symbol.last > symbol.first and not indent(lines[symbol.last]) do
+      symbol.last = symbol.last - 1
+    end
+  end
+  return out
+end
+
+---@param found acp.Symbol[]
+---@param bufnr integer
+---@param list any[] DocumentSymbol or SymbolInformation
+local function flatten(found, bufnr, list)
+  for _, one in ipairs(list) do
+    local range = one.range or vim.tbl_get(one, "location", "range")
+    if type(one.name) == "string" and type(range) == "table" and #found < limits.symbols then
+      local first, last = range.start.line + 1, range["end"].line + 1
+      if range["end"].character == 0 and last > first then
+        last = last - 1
+      end
+      local name = one.name:gsub("%c", " ")
+      table.insert(found, { name = name, bufnr = bufnr, first = first, last = last, kind = one.kind })
+    end
+    if type(one.children) == "table" then
+      flatten(found, bufnr, one.children)
+    end
+  end
+end
+
+---@param bufnr integer
+---@return vim.lsp.Client? that knows its symbols
+local function server(bufnr)
+  if not package.loaded["vim.lsp"] then
+    return nil
+  end
+  return vim.lsp.get_clients({ bufnr = bufnr, method = METHOD })[1]
+end
+
+---@param bufnr integer
+---@param done fun(symbols: acp.Symbol[]) once
+local function of_buffer(bufnr, done)
+  local tick = api.nvim_buf_get_changedtick(bufnr)
+  if known[bufnr] and known[bufnr].tick == tick then
+    return done(known[bufnr].symbols)
+  end
+  local client = server(bufnr)
+  local sent = client
+    and client:request(METHOD, { textDocument = { uri = vim.uri_from_bufnr(bufnr) } }, function(err, result)
+      local found = {}
+      if not err and type(result) == "table" then
+        pcall(flatten, found, bufnr, result)
+        known[bufnr] = { tick = tick, symbols = found }
+      end
+      done(found)
+    end, bufnr)
+  if not sent then
+    known[bufnr] = { tick = tick, symbols = by_looks(bufnr) }
+    done(known[bufnr].symbols)
+  end
+end
+
+---@param done fun(symbols: acp.Symbol[]) those of the buffer used last first; called once, after a while at the latest
+function M.list(done)
+  local buffers = vim.list_slice(code.buffers(), 1, limits.symbol_buffers)
+  local left, per_buffer, finished = #buffers, {}, false
+  local function finish()
+    if not finished then
+      finished = true
+      local all = {}
+      for _, bufnr in ipairs(buffers) do
+        vim.list_extend(all, per_buffer[bufnr] or {})
+      end
+      done(all)
+    end
+  end
+  if left == 0 then
+    return finish()
+  end
+  vim.defer_fn(finish, limits.symbol_ms) -- a server that is busy is not waited for
+  for _, bufnr in ipairs(buffers) do
+    of_buffer(bufnr, function(symbols)
+      per_buffer[bufnr] = symbols
+      left = left - 1
+      if left == 0 then
+        finish()
+      end
+    end)
+  end
+end
+
+---@param name string
+---@param done fun(symbols: acp.Symbol[]) those of that name, in the first buffer that has any; empty: there is none
+function M.find(name, done)
+  M.list(function(symbols)
+    local found = {}
+    for _, symbol in ipairs(symbols) do
+      if symbol.name == name and (not found[1] or found[1].bufnr == symbol.bufnr) and #found < limits.same_symbols then
+        table.insert(found, symbol)
+      end
+    end
+    done(found)
+  end)
+end
+
+return M

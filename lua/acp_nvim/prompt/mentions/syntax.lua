@@ -1,0 +1,250 @@
+-- Finds mentions (`@file:10-20`, `@"a b.txt"`, `@selection`) in a line, and writes them; knows nothing of files.
+local M = {}
+
+---One way to read what follows an @: which one is meant depends on what there is.
+---@class acp.Reading
+---@field text string without quotes and escapes
+---@field quoted boolean
+---@field first? integer 1-based line
+---@field last? integer 1-based line, included; not before `first`
+---@field to integer byte column after it, 0-based
+
+---@class acp.Token
+---@field from integer byte column of its @, 0-based
+---@field readings acp.Reading[] the longest first
+
+local LONGEST = 1024 -- bytes: paths are shorter
+local READINGS = 16 -- of one token: each is looked for on disk
+
+local BEFORE = "[%s%(%[{<\"'`,;|=\128-\255]" -- an address has a letter before its @
+local ENDS = {
+  ".",
+  ",",
+  ";",
+  ":",
+  "!",
+  "?",
+  ")",
+  "]",
+  "}",
+  ">",
+  "'",
+  '"',
+  "`",
+  "*",
+  "_",
+  "…",
+  "。",
+  "，",
+  "、",
+  "」",
+  "”",
+  "’",
+  "）",
+}
+local WORDS = { selection = true, diagnostics = true, ["diagnostics:workspace"] = true, quickfix = true, diff = true }
+local INSIDE = "[,;%)%]}>'\"`]"
+
+---@param line string
+---@param at integer 1-based, of what follows a quote
+---@return string? text nil: the quote is not closed
+---@return integer at after the closing quote
+local function quoted(line, at)
+  local out, from = {}, at
+  while at <= #line and at - from <= LONGEST do
+    local char = line:sub(at, at)
+    if char == '"' then
+      return table.concat(out), at + 1
+    elseif char == "\\" and line:find('^["\\]', at + 1) then
+      at = at + 1
+      char = line:sub(at, at)
+    end
+    table.insert(out, char)
+    at = at + 1
+  end
+  return nil, at
+end
+
+---@param line string
+---@param at integer 1-based
+---@return string raw with its escapes
+local function bare(line, at)
+  local from = at
+  while at <= #line and at - from <= LONGEST do
+    if line:find("^\\.", at) then
+      at = at + 2
+    elseif line:find("^%S", at) then
+      at = at + 1
+    else
+      break
+    end
+  end
+  return line:sub(from, at - 1)
+end
+
+---@param raw string
+---@return string
+local function unescaped(raw)
+  return (raw:gsub("\\(.)", "%1"))
+end
+
+---@param first string
+---@param last string
+---@return integer? first
+---@return integer? last
+local function range(first, last)
+  local a = tonumber(first)
+  local b = tonumber(last) or a
+  if not a or a > 2 ^ 31 or b > 2 ^ 31 then
+    return nil, nil
+  end
+  return math.min(a, b), math.max(a, b)
+end
+
+---@param readings acp.Reading[]
+---@param raw string
+---@param start integer column of its first byte
+local function add(readings, raw, start)
+  if raw == "" or #readings >= READINGS then
+    return
+  end
+  table.insert(readings, { text = unescaped(raw), quoted = false, to = start + #raw })
+  local path, from, to = raw:match("^(.-[^:]):(%d+)%-?(%d*)$")
+  local first, last = range(from or "", to or "")
+  if path and first and not raw:match("%-$") then
+    table.insert(readings, { text = unescaped(path), quoted = false, first = first, last = last, to = start + #raw })
+  end
+end
+
+---@param raw string
+---@return string? shorter nil: no punctuation is at its end
+local function without_end(raw)
+  for _, mark in ipairs(ENDS) do
+    if #raw > #mark and vim.endswith(raw, mark) then
+      return raw:sub(1, -1 - #mark)
+    end
+  end
+end
+
+---@param raw string
+---@param start integer
+---@return acp.Reading[]
+local function bare_readings(raw, start)
+  local readings = {}
+  local rest = raw ---@type string?
+  while rest and #readings < READINGS do
+    add(readings, rest, start)
+    rest = without_end(rest)
+  end
+  local cut = raw:find(INSIDE)
+  if cut and cut > 1 then
+    add(readings, raw:sub(1, cut - 1), start)
+  end
+  return readings
+end
+
+---@param line string
+---@param at integer 1-based, of the quote
+---@param prefix string that belongs to the text
+---@return acp.Reading[]
+local function quoted_readings(line, at, prefix)
+  local text, after = quoted(line, at + 1)
+  if not text or text == "" then
+    return {}
+  end
+  local readings = { { text = prefix .. text, quoted = prefix == "", to = after - 1 } }
+  local from, to = line:match("^:(%d+)%-(%d+)", after)
+  if not from then
+    from = line:match("^:(%d+)", after)
+  end
+  local first, last = range(from or "", to or "")
+  if first then
+    local length = 1 + #from + (to and 1 + #to or 0)
+    local reading =
+      { text = prefix .. text, quoted = prefix == "", first = first, last = last, to = after - 1 + length }
+    table.insert(readings, 1, reading)
+  end
+  return readings
+end
+
+---@param line string
+---@param at integer 1-based, of an @
+---@return acp.Reading[]
+local function readings_at(line, at)
+  local word = line:match("^symbol:", at + 1) or ""
+  local after = at + 1 + #word
+  if line:sub(after, after) == '"' then
+    return quoted_readings(line, after, word)
+  end
+  return bare_readings(bare(line, at + 1), at)
+end
+
+---@param line string
+---@param at integer 1-based, of an @
+---@return boolean
+local function begins(line, at)
+  return at == 1 or line:find("^" .. BEFORE, at - 1) ~= nil
+end
+
+---@param line string
+---@return acp.Token[] whatever might be a mention, from left to right; they may overlap
+function M.parse(line)
+  local tokens = {}
+  local at = line:find("@", 1, true)
+  while at do
+    local readings = begins(line, at) and readings_at(line, at) or {}
+    if #readings > 0 then
+      table.insert(tokens, { from = at - 1, readings = readings })
+    end
+    at = line:find("@", at + 1, true)
+  end
+  return tokens
+end
+
+---@param text string
+---@return boolean it is no path: what it stands for has no file
+function M.is_word(text)
+  return WORDS[text] ~= nil or text:match("^symbol:.") ~= nil or text:match("^buffer:%d+$") ~= nil
+end
+
+---@param text string of a path, or a word with a colon and more
+---@param first? integer
+---@param last? integer
+---@return string
+function M.format(text, first, last)
+  local lines = first and (":%d%s"):format(first, last and last ~= first and "-" .. last or "") or ""
+  local is_symbol = vim.startswith(text, "symbol:")
+  local word = is_symbol and "symbol:" or ""
+  local rest = text:sub(#word + 1)
+  if rest:find('[%s"\\]') or rest:match("^%s*$") then
+    rest = '"' .. rest:gsub('["\\]', "\\%0") .. '"'
+  end
+  return "@" .. word .. rest .. lines
+end
+
+---@param before string the line up to the cursor
+---@return integer? from column of the @ of what is being typed
+---@return string? text that was typed, without quotes and escapes
+function M.typed(before)
+  local at = #before
+  while at > 0 do
+    local found = before:sub(math.max(1, at - LONGEST), at):match("^.*()@")
+    if not found then
+      return nil
+    end
+    at = math.max(1, at - LONGEST) + found - 1
+    if begins(before, at) then
+      local rest = before:sub(at + 1)
+      local word = rest:match("^symbol:") or ""
+      local open = rest:sub(#word + 1)
+      if open:sub(1, 1) == '"' and not quoted(open, 2) then
+        return at - 1, word .. (open:sub(2):gsub('\\(["\\])', "%1"))
+      elseif #bare(before, at + 1) == #rest and open:sub(1, 1) ~= '"' then
+        return at - 1, unescaped(rest)
+      end
+    end
+    at = at - 1
+  end
+end
+
+return M

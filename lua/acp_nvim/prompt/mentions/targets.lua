@@ -1,0 +1,158 @@
+-- Finds what a mention stands for, and makes of it what is attached to the prompt.
+local code = require("acp_nvim.prompt.mentions.code")
+local context = require("acp_nvim.prompt.context")
+local limits = require("acp_nvim.limits")
+local places = require("acp_nvim.prompt.mentions.places")
+local symbols = require("acp_nvim.prompt.mentions.symbols")
+local words = require("acp_nvim.prompt.mentions.words")
+
+local M = {}
+
+local api = vim.api
+
+---@class acp.MentionTarget
+---@field problem? string why it cannot be attached: it is not sent then
+---@field take fun(done: fun(items: acp.ContextItem[])) `done` is called once
+
+---@param item? acp.ContextItem
+---@return acp.MentionTarget?
+local function ready(item)
+  return item and {
+    take = function(done)
+      done({ item })
+    end,
+  }
+end
+
+---@param bytes integer
+---@return string
+local function size_words(bytes)
+  return ("%.1f MB"):format(bytes / (1024 * 1024))
+end
+
+---@param bufnr integer
+---@param reading acp.Reading
+---@param cwd string
+---@param is_on_disk boolean
+---@return acp.MentionTarget?
+local function buffer_target(bufnr, reading, cwd, is_on_disk)
+  local count = api.nvim_buf_line_count(bufnr)
+  if reading.first then
+    local first, last = math.max(reading.first, 1), math.min(reading.last, count)
+    return first <= count and ready(context.lines(bufnr, first, last, cwd)) or nil
+  end
+  local size = api.nvim_buf_get_offset(bufnr, count)
+  local on_disk = is_on_disk and not vim.bo[bufnr].modified
+  if size <= limits.mention_bytes then
+    return {
+      take = function(done)
+        done({ context.buffer(bufnr, cwd, on_disk) })
+      end,
+    }
+  elseif on_disk then
+    return ready(context.link(api.nvim_buf_get_name(bufnr), cwd))
+  end
+  local words_of_it = "@%s has unsaved text of %s, which is too much for a prompt: write it, or mention lines of it"
+  return { problem = words_of_it:format(reading.text, size_words(size)) }
+end
+
+---@param session acp.Session
+---@param path string
+---@return acp.MentionTarget
+local function image_target(session, path)
+  local takes = session.status.takes
+  if takes and not takes.image then
+    local name = vim.fs.basename(path)
+    local no = "%s takes no images: take @%s out, or write it without the @"
+    return { problem = no:format(session.agent or "the agent", name) }
+  end
+  return ready(context.image(path, session.cwd)) --[[@as acp.MentionTarget]]
+end
+
+---@param session acp.Session
+---@param reading acp.Reading
+---@param place acp.Place
+---@return acp.MentionTarget?
+local function place_target(session, reading, place)
+  local cwd = session.cwd
+  if place.bufnr and api.nvim_buf_is_loaded(place.bufnr) then
+    return buffer_target(place.bufnr, reading, cwd, place.real ~= nil)
+  elseif place.kind == "directory" and not reading.first then
+    return ready(context.link(place.path, cwd))
+  elseif place.kind ~= "file" then
+    return nil
+  elseif not reading.first and context.image_type(place.path) then
+    return image_target(session, place.path)
+  end
+  return ready(context.file(place.path, cwd, reading.first and math.max(reading.first, 1), reading.last))
+end
+
+---@type table<string, fun(session: acp.Session): acp.MentionTarget?>
+local of_words = {
+  selection = function(session)
+    return ready(words.selection(session.cwd))
+  end,
+  diagnostics = function(session)
+    return ready(words.diagnostics(session.cwd, false))
+  end,
+  ["diagnostics:workspace"] = function(session)
+    return ready(words.diagnostics(session.cwd, true))
+  end,
+  quickfix = function(session)
+    return ready(words.quickfix(session.cwd))
+  end,
+  diff = function(session)
+    return words.has_git(session.cwd)
+        and {
+          take = function(done)
+            words.diff(session.cwd, function(item)
+              done({ item })
+            end)
+          end,
+        }
+      or nil
+  end,
+}
+
+---@param session acp.Session
+---@param name string
+---@param done fun(target?: acp.MentionTarget)
+local function symbol_target(session, name, done)
+  symbols.find(name, function(found)
+    local items = vim.tbl_map(function(symbol)
+      local item = context.lines(symbol.bufnr, symbol.first, symbol.last, session.cwd)
+      item.name = ("%s (%s)"):format(item.name, symbol.name)
+      return item
+    end, found)
+    done(#items > 0 and {
+      take = function(taken)
+        taken(items)
+      end,
+    } or nil)
+  end)
+end
+
+---@param session acp.Session
+---@param reading acp.Reading
+---@param done fun(target?: acp.MentionTarget) nil: it stands for nothing; called once
+function M.find(session, reading, done)
+  local text = reading.text
+  local of_word = not reading.quoted and not reading.first and of_words[text]
+  local symbol = not reading.quoted and not reading.first and text:match("^symbol:(.+)$")
+  local number = not reading.quoted and tonumber(text:match("^buffer:(%d+)$"))
+  if of_word then
+    done(of_word(session))
+  elseif symbol then
+    symbol_target(session, symbol, done)
+  elseif number and api.nvim_buf_is_valid(number) and code.is_code(number) then
+    done(buffer_target(number, reading, session.cwd, false))
+  elseif not text:find("[%w\128-\255]") or text:find("%z") then
+    done(nil)
+  else
+    places.find(text, session.cwd, function(place)
+      done(place and place_target(session, reading, place))
+    end)
+  end
+end
+
+return M

@@ -1,0 +1,121 @@
+-- Makes text of what Neovim knows: the selection, diagnostics, the quickfix list, the diff of the workspace.
+local code = require("acp_nvim.prompt.mentions.code")
+local context = require("acp_nvim.prompt.context")
+local limits = require("acp_nvim.limits")
+
+local M = {}
+
+local api = vim.api
+local SEVERITIES = { "error", "warning", "info", "hint" }
+
+---@return boolean something was selected in the last code window
+function M.has_selection()
+  local win = code.window()
+  return win ~= nil and api.nvim_buf_get_mark(api.nvim_win_get_buf(win), "<")[1] > 0
+end
+
+---@param cwd string
+---@return acp.ContextItem? nil: nothing was selected in the last code window
+function M.selection(cwd)
+  local win = code.window()
+  if not win then
+    return nil
+  end
+  local mode = api.nvim_win_call(win, vim.fn.visualmode)
+  return context.selection(api.nvim_win_get_buf(win), mode, cwd)
+end
+
+---@param bufnr integer
+---@param cwd string
+---@return string
+local function name_of(bufnr, cwd)
+  local name = api.nvim_buf_get_name(bufnr)
+  return name == "" and ("[No Name %d]"):format(bufnr) or context.short(name, cwd)
+end
+
+---@param lines string[]
+---@param what string in the plural
+---@return string
+local function bounded(lines, what)
+  local most = limits.mention_lines
+  local left = #lines - most
+  local more = left > 0 and ("\n(and %d more %s)"):format(left, what) or ""
+  return table.concat(lines, "\n", 1, math.min(#lines, most)) .. more .. "\n"
+end
+
+---@param bufnr? integer nil: of all
+---@param cwd string
+---@return string[]
+local function diagnostics(bufnr, cwd)
+  return vim.tbl_map(function(one)
+    local source = one.source and (" [%s]"):format(one.source) or ""
+    local message = vim.trim(one.message):gsub("%s*\n%s*", " ")
+    local place = ("%s:%d:%d"):format(name_of(one.bufnr, cwd), one.lnum + 1, one.col + 1)
+    return ("%s: %s: %s%s"):format(place, SEVERITIES[one.severity] or "info", message, source)
+  end, vim.diagnostic.get(bufnr))
+end
+
+---@param cwd string
+---@param everywhere boolean
+---@return acp.ContextItem? nil: there are none
+function M.diagnostics(cwd, everywhere)
+  local bufnr = not everywhere and code.buffer() or nil
+  if not bufnr and not everywhere then
+    return nil
+  end
+  local lines = diagnostics(bufnr, cwd)
+  local name = bufnr and ("diagnostics of %s"):format(name_of(bufnr, cwd)) or "diagnostics of all buffers"
+  return #lines > 0 and context.words(name, bounded(lines, "diagnostics")) or nil
+end
+
+---@param cwd string
+---@return acp.ContextItem? nil: the list is empty
+function M.quickfix(cwd)
+  local list = vim.fn.getqflist({ items = 0, title = 0 })
+  local lines = {}
+  for _, item in ipairs(list.items) do
+    local place = item.bufnr > 0 and ("%s:%d:%d: "):format(name_of(item.bufnr, cwd), item.lnum, item.col) or ""
+    table.insert(lines, place .. vim.trim(item.text))
+  end
+  local title = list.title:gsub("%c", " ")
+  local name = "quickfix list" .. (title ~= "" and (" (%s)"):format(title:sub(1, 60)) or "")
+  return #lines > 0 and context.words(name, bounded(lines, "entries")) or nil
+end
+
+---@param cwd string
+---@return boolean there may be a diff
+function M.has_git(cwd)
+  return vim.fn.executable("git") == 1 and vim.fs.root(cwd, ".git") ~= nil
+end
+
+---What has changed since the last commit, staged or not.
+---@param cwd string
+---@param done fun(item?: acp.ContextItem) nil: nothing has, or git does not say; called once
+function M.diff(cwd, done)
+  local command = { "git", "-C", cwd, "-c", "core.fsmonitor=false", "--no-optional-locks", "diff" }
+  vim.list_extend(command, { "--no-ext-diff", "--no-textconv", "--no-color", "HEAD", "--", "." })
+  local chunks, size, process = {}, 0, nil
+  local function read(_, chunk)
+    size = size + #(chunk or "")
+    table.insert(chunks, chunk)
+    if size > limits.mention_bytes and process then
+      process:kill("sigterm")
+    end
+  end
+  local function ended(result)
+    local text = table.concat(chunks)
+    if #text > limits.mention_bytes then
+      text = text:sub(1, limits.mention_bytes):match("^(.*\n)") .. "(the diff is cut here: it is larger)\n"
+    elseif result.code ~= 0 then
+      text = ""
+    end
+    done(text ~= "" and context.words("git diff", text, "text/x-diff") or nil)
+  end
+  local ok, started = pcall(vim.system, command, { stdout = read, stderr = false }, vim.schedule_wrap(ended))
+  process = ok and started or nil
+  if not ok then
+    done(nil)
+  end
+end
+
+return M
