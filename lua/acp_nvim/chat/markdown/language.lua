@@ -10,7 +10,7 @@ local LENGTH = 30 -- characters of a language's name
 ---@type table<string, acp.Language|false> by the word
 local known = {}
 local count = 0
----@type table<string, true> words that are being looked for
+---@type table<string, fun()[]> words that are being looked for -> who waits for them
 local wanted = {}
 
 ---@param info string what stands behind the fence: "lua", "{.python}", "rust,ignore", "12:20:src/main.ts"
@@ -53,18 +53,24 @@ function M.of(info, found)
   local name = word(info)
   if not name then
     return false
-  elseif known[name] ~= nil or wanted[name] then
+  elseif known[name] ~= nil then
     return known[name]
+  elseif wanted[name] then
+    table.insert(wanted[name], found)
+    return nil
   end
-  wanted[name] = true
+  wanted[name] = { found }
   vim.schedule(function()
+    local waiting = wanted[name]
     wanted[name] = nil
     if count >= 200 then -- words are the agent's, there may be any number
       known, count = {}, 0
     end
     known[name] = load(name)
     count = count + 1
-    found()
+    for _, tell in ipairs(waiting) do
+      tell()
+    end
   end)
 end
 
