@@ -65,7 +65,7 @@ class ToolCall(SessionEvent, tag="tool_call"):
 class Plan(SessionEvent, tag="plan"):
     """The whole of one plan: its entries, its `text`, or the `uri` of the file that has it. `title` is its id.
 
-    `removed`: the agent took it back; what it was is told once more.
+    `removed`: the agent took it back; what it was is told once more. `over`: it was of an earlier turn.
     """
 
     block: int
@@ -74,6 +74,7 @@ class Plan(SessionEvent, tag="plan"):
     text: str | None = None
     uri: str | None = None
     removed: bool = False
+    over: bool = False
 
 
 class Option(msgspec.Struct, omit_defaults=True):

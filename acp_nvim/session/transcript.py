@@ -150,7 +150,9 @@ class Transcript(ToolCalls):
                 yield events.Append(session=self.session, block=number, kind=block.role, text=text)
             case CallBlock():
                 yield self._call_event(number)
-            case PlanBlock() | AutoBlock() | SummaryBlock():
+            case PlanBlock():
+                yield msgspec.structs.replace(block.shown, over=block not in self._plans.values())
+            case AutoBlock() | SummaryBlock():
                 yield block.shown
             case NoticeBlock():
                 yield events.Notice(session=self.session, block=number, level=block.level, text=block.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,13 +89,22 @@ def test_a_plan_stays_where_it_is_until_the_next_turn(transcript: Transcript) ->
     assert transcript.plan(PlanReplaced([])).block == 3
 
 
+def test_told_again_a_plan_of_an_earlier_turn_is_over(transcript: Transcript) -> None:
+    transcript.plan(PlanReplaced([PlanEntry("a")]))
+    transcript.begin_turn()
+    transcript.plan(PlanReplaced([PlanEntry("b")]))
+    plans = [event for event in transcript.replay() if isinstance(event, events.Plan)]
+    assert [plan.over for plan in plans] == [True, False]
+
+
 def test_a_plan_that_is_taken_back_stays_as_it_was_and_a_new_one_is_another(transcript: Transcript) -> None:
     assert transcript.plan(PlanReplaced([PlanEntry("a")], "p")).block == 1
     removed = transcript.remove_plan(PlanRemoved("p"))
     assert removed == events.Plan(
         session=7, block=1, entries=[events.PlanStep("a", "pending", "medium")], title="p", removed=True
     )
-    assert list(transcript.replay())[1] == removed
+    assert removed is not None
+    assert list(transcript.replay())[1] == msgspec.structs.replace(removed, over=True)
     assert transcript.remove_plan(PlanRemoved("p")) is None
     assert transcript.plan(PlanReplaced([], "p", None, "file:///p.md")).block == 2
 
@@ -222,7 +232,9 @@ def fold(shown: list[Any]) -> dict[int, Any]:
                 blocks[event.block] = (event.request, None)
             case events.PermissionDone():
                 blocks[event.block] = (blocks[event.block][0], event)
-            case events.ToolCall() | events.Plan() | events.Notice():
+            case events.Plan():
+                blocks[event.block] = msgspec.structs.replace(event, over=False)  # only told again it may be
+            case events.ToolCall() | events.Notice():
                 blocks[event.block] = event
     return blocks
 
