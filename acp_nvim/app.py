@@ -15,10 +15,12 @@ from acp_nvim import __version__, events
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
 from acp_nvim.handlers.calls import Calls
+from acp_nvim.handlers.keeping import Keeping
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.handlers.permission_rules import PermissionRules
 from acp_nvim.handlers.queueing import Queueing
 from acp_nvim.handlers.reviewing import Reviewing
+from acp_nvim.history.keeper import Keeper
 from acp_nvim.host_log import configured_env, start_log
 from acp_nvim.limits import FRAME_SECONDS
 from acp_nvim.messages import (
@@ -27,6 +29,7 @@ from acp_nvim.messages import (
     Config,
     DiskChanged,
     Hello,
+    Load,
     Named,
     NamedTerminal,
     Open,
@@ -37,6 +40,7 @@ from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.protocol.dialect import Place
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.cancelling import Patience
+from acp_nvim.session.context import context_items
 from acp_nvim.session.files import what_followed
 from acp_nvim.session.peer import PeerSettings
 from acp_nvim.session.peers import Peers
@@ -71,11 +75,13 @@ class App:
         self._files.on_read = self._reviews.witness.buffer_is
         self._reviews.ledger.on_news = self._on_review
         self._shared = Shared(editor, self._find, self._peers, self._permissions, self._reviews, self._rules)
+        self._keeper = Keeper(tasks, self._history_trouble)
         self._seen_directory: Path | None = None
         self._review_is_news = False
         self._methods: Methods = {
             "hello": (Hello, self._hello),
             "open": (Open, self._open),
+            "load": (Load, self._load),
             "prompt": (Say, self._prompt),
             "cancel": (Cancel, self._cancel),
             "stop": (Named, self._stop),
@@ -86,6 +92,7 @@ class App:
             "disk_changed": (DiskChanged, self._disk_changed),
             **Reviewing(self._reviews, self._sessions.values, tasks).methods,
             **Queueing(self._sessions).methods,
+            **Keeping(self._keeper, self._sessions, editor, tasks).methods,
             **PermissionRules(self._rules, editor, tasks).methods,
             **Calls(self._sessions, editor, tasks).methods,
         }
@@ -122,16 +129,20 @@ class App:
         self._peers.settings = PeerSettings(
             config.timeouts.initialize / 1000, config.protocol.v2, traffic if config.log.traffic else None
         )
+        self._keeper.configure(Path(hello.state_path, "transcripts"), config.history, configured_env(config))
         for session in self._sessions.values():
             self._configure(session)
         alive = [events.SessionRef(one.key, one.agent, one.place.cwd) for one in self._sessions.values()]
         self._editor.publish(events.Ready(version=__version__, pid=os.getpid(), sessions=alive))
 
     def _open(self, wanted: Open) -> None:
-        session = self._sessions.get(wanted.session)
-        if session is None:
-            session = self._new_session(wanted)
-        session.open()
+        self._known(wanted).open()
+
+    def _load(self, wanted: Load) -> None:
+        self._known(wanted).restore(wanted.session_id)
+
+    def _known(self, wanted: Open) -> Session:
+        return self._sessions.get(wanted.session) or self._new_session(wanted)
 
     def _new_session(self, wanted: Open) -> Session:
         agent = wanted.agent or self._catalogue.default_name()
@@ -145,6 +156,7 @@ class App:
             words = f"There is no directory {one!r}: the session goes on without it (additional_directories)."
             session.narrator.notice("warn", words)
         self._tasks.start_soon(session.run)
+        session.narrator.on_told = self._keeper.begin(session.key, agent, wanted.cwd, session.narrator.transcript)
         session.changes.prepare()
         if agent == DEMO and wanted.agent is None:
             session.narrator.notice(
@@ -164,7 +176,10 @@ class App:
         return self._catalogue.find(name)
 
     def _prompt(self, said: Say) -> None:
-        self._sessions[said.session].prompt(Prompt(said.text, said.context))
+        prompt = Prompt(said.text, context_items(said.context))
+        if prompt.needs_reading():
+            self._tasks.start_soon(guarded, prompt.read)
+        self._sessions[said.session].prompt(prompt)
 
     def _cancel(self, wanted: Cancel) -> None:
         self._sessions[wanted.session].cancel(wanted.force)
@@ -194,6 +209,13 @@ class App:
 
     def _rules_trouble(self, words: str) -> None:
         self._editor.publish(events.Error(text=words, code="no_rules"))
+
+    def _history_trouble(self, words: str) -> None:
+        self._editor.publish(events.Error(text=words, code="no_transcripts"))
+
+    def close(self) -> None:
+        """The process ends: what is not written yet is written."""
+        self._keeper.close()
 
     def _on_review(self) -> None:
         """Of many news at once the sessions tell once."""

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import msgspec
 
 from acp_nvim.limits import CANCEL_SECONDS, INITIALIZE_SECONDS
+from acp_nvim.limits.history import DAYS, MEGABYTES
 from acp_nvim.permissions.rules import Rule
-from acp_nvim.session.prompt import ContextItem
 
 
 class Fs(msgspec.Struct):
@@ -44,6 +44,14 @@ class Log(msgspec.Struct):
     traffic: bool = False
 
 
+class History(msgspec.Struct):
+    """`history` of the configuration."""
+
+    transcripts: bool = True
+    days: float = DAYS
+    megabytes: float = MEGABYTES
+
+
 class Config(msgspec.Struct):
     """What the host uses of the user's configuration; Lua has checked it."""
 
@@ -54,6 +62,7 @@ class Config(msgspec.Struct):
     timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
     permissions: Permissions = msgspec.field(default_factory=Permissions)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
+    history: History = msgspec.field(default_factory=History)
     log: Log = msgspec.field(default_factory=Log)
 
 
@@ -81,12 +90,18 @@ class Open(msgspec.Struct):
     agent: str | None = None
 
 
+class Load(Open, kw_only=True):
+    """`load`: a session that the agent has kept under that id."""
+
+    session_id: str
+
+
 class Say(msgspec.Struct):
-    """`prompt`."""
+    """`prompt`; what `context` may hold says `session.context`."""
 
     session: int
     text: str
-    context: list[ContextItem] = []
+    context: list[dict[str, Any]] = []
 
 
 class Cancel(msgspec.Struct):

@@ -35,7 +35,10 @@ async def take_up(host: Host, session_id: str, how: Literal["load", "resume", "f
     await host.until_state("idle", key)
     host.stop(key)
     await host.until_state("stopped", key)
-    host.app._sessions[key].restore(session_id, how)
+    if how == "load":
+        host.app.receive("load", {"session": key, "cwd": str(host.cwd), "session_id": session_id})
+    else:
+        host.app._sessions[key].restore(session_id, how)
 
 
 async def test_what_was_said_comes_before_the_answer_or_after_it(host: Host) -> None:
@@ -72,6 +75,21 @@ async def test_a_session_of_another_chat_is_not_taken_from_it(host: Host) -> Non
     assert await host.turn("more", 1) == "end_turn"
     assert host.text(key=1) == "said said "
     assert host.scripts["it"].received("session/load") == []
+
+
+async def test_a_chat_may_begin_with_what_was_said_before(host: Host) -> None:
+    host.script(
+        LOADS
+        + """
+    def session_load(agent, request):
+        text = {"type": "text", "text": "said before"}
+        agent.update("kept", {"sessionUpdate": "agent_message_chunk", "content": text})
+        return {}
+    """
+    )
+    host.app.receive("load", {"session": 3, "agent": "it", "cwd": str(host.cwd), "session_id": "kept"})
+    await host.until_state("idle", 3)
+    assert host.text(key=3) == "said before"
 
 
 @pytest.mark.parametrize("how", ["new", "fork"])
