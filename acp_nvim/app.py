@@ -156,7 +156,8 @@ class App:
             words = f"There is no directory {one!r}: the session goes on without it (additional_directories)."
             session.narrator.notice("warn", words)
         self._tasks.start_soon(session.run)
-        session.narrator.on_told = self._keeper.begin(session.key, agent, wanted.cwd, session.narrator.transcript)
+        real = os.path.realpath(wanted.cwd)
+        session.narrator.on_told = self._keeper.begin(session.key, agent, real, session.narrator.transcript)
         session.changes.prepare()
         if agent == DEMO and wanted.agent is None:
             session.narrator.notice(

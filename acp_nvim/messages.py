@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from acp_nvim.history.settings import HistorySettings
 from acp_nvim.limits import CANCEL_SECONDS, INITIALIZE_SECONDS
-from acp_nvim.limits.history import DAYS, MEGABYTES
 from acp_nvim.permissions.rules import Rule
 
 
@@ -44,14 +44,6 @@ class Log(msgspec.Struct):
     traffic: bool = False
 
 
-class History(msgspec.Struct):
-    """`history` of the configuration."""
-
-    transcripts: bool = True
-    days: float = DAYS
-    megabytes: float = MEGABYTES
-
-
 class Config(msgspec.Struct):
     """What the host uses of the user's configuration; Lua has checked it."""
 
@@ -62,7 +54,7 @@ class Config(msgspec.Struct):
     timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
     permissions: Permissions = msgspec.field(default_factory=Permissions)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
-    history: History = msgspec.field(default_factory=History)
+    history: HistorySettings = msgspec.field(default_factory=HistorySettings)
     log: Log = msgspec.field(default_factory=Log)
 
 

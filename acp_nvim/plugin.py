@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 from typing import Any
 
@@ -38,6 +39,7 @@ class AcpPlugin:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(editor.run)
             self._app = App(editor, tasks)
+            atexit.register(self._app.close)
             for method, params in self._early:
                 self._app.receive(method, params)
             self._early.clear()

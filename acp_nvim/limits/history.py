@@ -46,11 +46,14 @@ SNIPPET_CHARS: Final = 100
 PROMPT_CHARS: Final = 200
 """Of the first prompt, for lists."""
 
-SHOWN_BYTES: Final = 512 * 1024
-"""Of a kept transcript read at once, when it is shown."""
+SHOWN_BLOCKS: Final = 50
+"""Blocks of a kept transcript read at once, when it is shown: the first ones are seen before the last are read."""
 
 EXPORT_PIECE_CHARS: Final = 64 * 1024
 """Of an export sent to the editor at once."""
 
 SENT_PROMPTS: Final = 100
 """Prompts that went out and are remembered, so that an older view of the queue does not send them again."""
+
+EXPORT_BLOCKS: Final = 20
+"""Blocks of a session that are made markdown at once: the event loop is not held up by a long one."""

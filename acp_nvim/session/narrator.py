@@ -36,7 +36,8 @@ class Narrator:
     `on_named` hears which files (absolute paths) a tool call may change, and how; `on_wrote` which it has changed;
     `on_done` hears that one is done that may have changed any. `on_call` hears which one is different, whatever it is;
     `on_redraw` that the editor wants to know everything again. `on_work` hears what is said of a tool call that is
-    different then; `on_turn_end` that the end of a turn is about to be told.
+    different then; `on_turn_end` that the end of a turn is about to be told. `on_told` hears what the editor is told,
+    but for what it is told again.
     """
 
     def __init__(self, key: int, cwd: str, editor: Editor, on_facts: Callable[[], None]) -> None:
@@ -54,6 +55,7 @@ class Narrator:
         self.on_redraw: Callable[[], None] = lambda: None
         self.on_work: Callable[[ToolCall, ToolCallPatch], None] = lambda call, patch: None
         self.on_turn_end: Callable[[], None] = lambda: None
+        self.on_told: Callable[[events.Event], None] = lambda event: None
         self._commands: events.Commands | None = None
         self._unknown_kinds: set[str] = set()
 
@@ -115,7 +117,7 @@ class Narrator:
     def caught_up(self) -> None:
         """What the agent said so far is to be seen."""
         for event in self.transcript.take_stale():
-            self._editor.publish(event)
+            self._tell(event)
 
     def close_calls(self, status: str, rejected: set[str], background: frozenset[str] = frozenset()) -> None:
         """No more news is expected of the running turn's tool calls: the open ones become `status`, or `rejected`.
@@ -132,7 +134,7 @@ class Narrator:
     def redraw(self) -> None:
         """Everything again."""
         for event in self.transcript.replay():
-            self.publish(event)
+            self._editor.publish(event)
         self.publish(self._commands)
         self.on_facts()
         self.on_redraw()
@@ -143,7 +145,7 @@ class Narrator:
         if isinstance(event, events.TurnEnd):
             self.on_turn_end()
         if event is not None:
-            self._editor.publish(event)
+            self._tell(event)
 
     def open_terminal(self, number: int) -> None:
         """Somebody wants to see all that a terminal shows."""
@@ -152,6 +154,10 @@ class Narrator:
     def close_terminal(self, number: int) -> None:
         """Not any more."""
         self._terminal(self.transcript.terminals.close(number))
+
+    def _tell(self, event: events.Event) -> None:
+        self.on_told(event)
+        self._editor.publish(event)
 
     def _terminal(self, told: TerminalOutput | None) -> None:
         """It goes beside the transcript, and does not wait for it."""

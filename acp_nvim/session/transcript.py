@@ -29,6 +29,7 @@ from acp_nvim.session.blocks import (
     RequestBlock,
     SummaryBlock,
 )
+from acp_nvim.session.shortened import WHOLE
 from acp_nvim.session.tool_calls import ToolCalls
 
 
@@ -141,6 +142,22 @@ class Transcript(ToolCalls):
         self._stale.clear()
         yield events.Reset(session=self.session)
         for number, block in enumerate(self._blocks, 1):
+            yield from self._replay_block(number, block)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def message(self, number: int) -> tuple[Role, bytearray] | None:
+        """Who says the message of that block, and its text as UTF-8, which is not the caller's to change."""
+        block = self._blocks[number - 1]
+        return (block.role, block.text) if isinstance(block, MessageBlock) else None
+
+    def shown(self, number: int) -> Iterator[events.Event]:
+        """The events that show that block, with nothing left out."""
+        block = self._blocks[number - 1]
+        if isinstance(block, CallBlock):
+            yield events.ToolCall(session=self.session, block=number, call=self._call_view(number, WHOLE))
+        else:
             yield from self._replay_block(number, block)
 
     def _replay_block(self, number: int, block: Block) -> Iterator[events.Event]:

@@ -1,0 +1,88 @@
+"""A kept conversation as the events that show it in a session without an agent: nothing in it can be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from acp_nvim import events
+from acp_nvim.history.records import Kept
+from acp_nvim.history_events import PermissionKept
+from acp_nvim.items import DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
+from acp_nvim.permission_events import PermissionAuto
+from acp_nvim.protocol.diff import Piece
+from acp_nvim.session.shortened import IN_CHAT, beginning, hunks
+
+
+def shown(session: int, block: Sequence[Kept]) -> Iterator[events.Event]:
+    """The events for one block, as the session of that key."""
+    done = next((one for one in block if isinstance(one, events.PermissionDone)), None)
+    for one in block:
+        match one:
+            case events.PermissionDone():
+                continue
+            case events.Permission():
+                yield _permission(session, one, done)
+            case PermissionAuto(block=number, request=request, option_id=option_id, name=name, rule=rule):
+                yield PermissionKept(
+                    session=session,
+                    block=number,
+                    request=_request(request),
+                    outcome="selected",
+                    option_id=option_id,
+                    name=name,
+                    rule=rule,
+                )
+            case events.ToolCall(call=call):
+                call = msgspec.structs.replace(call, content=_short(call.content))
+                yield events.ToolCall(session=session, block=one.block, call=call)
+            case events.Plan():
+                yield msgspec.structs.replace(one, session=session, over=True)
+            case _:
+                yield msgspec.structs.replace(one, session=session)
+
+
+def _permission(session: int, asked: events.Permission, done: events.PermissionDone | None) -> PermissionKept:
+    request = _request(asked.request)
+    if done is None:
+        return PermissionKept(session=session, block=asked.block, request=request)
+    return PermissionKept(
+        session=session,
+        block=asked.block,
+        request=request,
+        outcome=done.outcome,
+        option_id=done.option_id,
+        name=done.name,
+        why=done.why,
+    )
+
+
+def _request(request: events.RequestView) -> events.RequestView:
+    return msgspec.structs.replace(request, content=_short(request.content))
+
+
+def _short(content: Sequence[Item]) -> list[Item]:
+    return [short for one in content for short in _item(one)]
+
+
+def _item(one: Item) -> Iterator[Item]:
+    """As much as the chat shows; what only the agent's session had is named."""
+    match one:
+        case TextItem(text=text):
+            yield TextItem(*beginning(text, IN_CHAT))
+        case ResourceItem(text=str(text)):
+            said, lines, chars = beginning(text, IN_CHAT)
+            yield msgspec.structs.replace(one, text=said, lines=lines, chars=chars)
+        case DiffItem(old_text=old, new_text=new, line=line) if old is not None or new:
+            for hunk in hunks(Piece(old, new, line)):
+                piece = hunk.piece
+                yield msgspec.structs.replace(
+                    one, old_text=piece.old_text, new_text=piece.new_text, line=piece.line, lines=one.lines + hunk.lines
+                )
+        case TerminalItem():
+            yield msgspec.structs.replace(one, number=0)
+        case MediaItem(kind=kind, mime_type=mime_type, size=size):
+            yield OtherItem(f"{kind} ({mime_type}, {size} bytes), not kept")
+        case _:
+            yield one

@@ -1,0 +1,121 @@
+"""The files of transcripts: `<project>/<UTC time>-<random>.jsonl`, for the user's eyes only."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from acp_nvim.workspace.private_file import make_directory
+
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_NAME = re.compile(r"[\w.-]{1,80}/[\w-]{1,60}\.jsonl", re.ASCII)
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A transcript on disk; `updated` in seconds since 1970."""
+
+    id: str
+    path: Path
+    size: int
+    updated: float
+
+
+class TranscriptFile:
+    """A new file that only grows. While it is open nobody removes it: it is locked."""
+
+    def __init__(self, directory: Path, cwd: str, started: float) -> None:
+        """Raises `OSError`."""
+        project = directory / _project(cwd)
+        make_directory(project)
+        stamp = datetime.fromtimestamp(started, UTC)
+        self.path = project / f"{stamp:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.jsonl"
+        self._file = os.open(self.path, _FLAGS, 0o600)
+        self._torn = False
+        with suppress(OSError):  # not every file system has locks
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def __repr__(self) -> str:
+        return f"<TranscriptFile {self.path}>"
+
+    @property
+    def id(self) -> str:
+        """By which it is found again."""
+        return f"{self.path.parent.name}/{self.path.name}"
+
+    def write(self, lines: bytes) -> None:
+        """Append whole lines. Raises `OSError`; what was half written then is passed over by readers."""
+        rest = memoryview(b"\n" + lines if self._torn else lines)
+        self._torn = True
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+        self._torn = False
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+
+def find(directory: Path, transcript_id: str) -> Path | None:
+    """The file of that id, if there may be one: nothing else below or above the directory has such a name."""
+    return directory / transcript_id if _NAME.fullmatch(transcript_id) else None
+
+
+def newest_first(directory: Path, cwd: str | None = None) -> list[Entry]:
+    """All transcripts (of a project)."""
+    found = []
+    for path in directory.glob(f"{_project(cwd) if cwd else '*'}/*.jsonl"):
+        with suppress(OSError):  # another Neovim may remove it just now
+            status = path.stat()
+            found.append(Entry(f"{path.parent.name}/{path.name}", path, status.st_size, status.st_mtime))
+    return sorted(found, key=lambda one: one.updated, reverse=True)
+
+
+def remove_old(directory: Path, days: float, megabytes: float) -> None:
+    """Those that are older, and of the others the oldest beyond a size of all; none that is being written."""
+    room, oldest = megabytes * 1e6, time.time() - days * 24 * 3600
+    for entry in newest_first(directory):
+        room -= entry.size
+        if (room < 0 or entry.updated < oldest) and not _is_in_use(entry.path):
+            with suppress(OSError):
+                entry.path.unlink()
+    for project in _directories(directory):
+        with suppress(OSError):  # there are others in it
+            project.rmdir()
+
+
+def _directories(directory: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        yield from [path for path in directory.iterdir() if path.is_dir()]
+
+
+def _is_in_use(path: Path) -> bool:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(file)
+
+
+def _project(cwd: str) -> str:
+    """The directory's name of a project at a real path."""
+    name = re.sub(r"[^\w.-]", "_", os.path.basename(cwd), flags=re.ASCII)[-40:].lstrip(".")
+    return f"{name}-{hashlib.sha256(os.fsencode(cwd)).hexdigest()[:16]}"

@@ -1,0 +1,167 @@
+"""Writes the transcripts of all sessions, off the event loop, while they go on; and answers questions about them."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+import msgspec
+
+from acp_nvim import __version__
+from acp_nvim.events import Event
+from acp_nvim.history import files, reader, search
+from acp_nvim.history.files import TranscriptFile
+from acp_nvim.history.masking import Masking
+from acp_nvim.history.reader import Summary
+from acp_nvim.history.recorder import Recorder, Source
+from acp_nvim.history.records import About, Header, Kept, encode
+from acp_nvim.history.settings import HistorySettings
+from acp_nvim.history_events import FoundSession
+from acp_nvim.limits.history import FOUND_AT_ONCE, SHOWN_BLOCKS, SOON_SECONDS
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class _Record:
+    """One session's recorder, and its file once there is one."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.file: TranscriptFile | None = None
+
+
+class Keeper:
+    """Lives in the task group it is given; does nothing before `directory` is set. `trouble` is told once."""
+
+    def __init__(self, tasks: anyio.abc.TaskGroup, trouble: Callable[[str], None]) -> None:
+        self.directory: Path | None = None
+        self.settings = HistorySettings()
+        self._masking = Masking({})
+        self._tasks = tasks
+        self._trouble = trouble
+        self._records: list[_Record] = []
+        self._due = anyio.Event()
+        self._thread = anyio.CapacityLimiter(1)
+        self._searching = anyio.CapacityLimiter(1)
+        self._question = 0
+        self._is_broken = self._is_clean = False
+
+    def __repr__(self) -> str:
+        return f"<Keeper in {self.directory} {[one.recorder for one in self._records]}>"
+
+    def configure(self, directory: Path, settings: HistorySettings, env: Mapping[str, str]) -> None:
+        """Where, how much, and what was configured for agents, which is secret."""
+        self.directory, self.settings, self._masking = directory, settings, Masking(env)
+
+    def begin(self, key: int, agent: str, cwd: str, source: Source) -> Callable[[Event], None]:
+        """A session is to be kept: who hears what its editor is told."""
+        record = _Record(Recorder(key, agent, cwd, source))
+        if not self._records:
+            self._tasks.start_soon(self._run)
+        self._records.append(record)
+
+        def hear(event: Event) -> None:
+            if self.settings.transcripts:
+                record.recorder.on_event(event)
+                if not self._due.is_set() and record.recorder.is_due:
+                    self._due.set()
+
+        return hear
+
+    async def flush(self) -> None:
+        """Write all that there is by now."""
+        await self._write_due(math.inf)
+
+    def close(self) -> None:
+        """The same, at the end of the process: nothing else runs any more."""
+        for record in self._records:
+            while batch := record.recorder.take(math.inf):
+                self._write(record, batch)
+            if record.file is not None:
+                record.file.close()
+
+    async def find(self, query: str, cwd: str | None) -> AsyncIterator[list[FoundSession]]:
+        """Transcripts with that text, a few at a time; a later question ends an earlier one."""
+        self._question = question = self._question + 1
+        if self.directory is None:
+            return
+        await self.flush()
+        alive = {record.file.id: record.recorder.key for record in self._records if record.file is not None}
+        found = search.find(self.directory, query, cwd, lambda: self._question == question)
+        while batch := await self._next(found, FOUND_AT_ONCE):
+            yield [msgspec.structs.replace(one, session=alive.get(one.id)) for one in batch]
+
+    async def summary(self, transcript_id: str) -> Summary:
+        """What a kept conversation is about. Raises `OSError`."""
+        path = self._path(transcript_id)
+        entry = files.Entry(transcript_id, path, path.stat().st_size, 0)
+        known = await anyio.to_thread.run_sync(reader.summary, entry, limiter=self._searching)
+        if known is None:
+            raise OSError(22, "this is no conversation", transcript_id)
+        return known
+
+    async def blocks(self, transcript_id: str) -> AsyncIterator[list[list[Kept]]]:
+        """The blocks of a kept conversation, a few at a time. Raises `OSError`."""
+        blocks = reader.blocks(self._path(transcript_id))
+        while batch := await self._next(blocks, SHOWN_BLOCKS):
+            yield batch
+
+    def _path(self, transcript_id: str) -> Path:
+        path = files.find(self.directory, transcript_id) if self.directory is not None else None
+        if path is None:
+            raise FileNotFoundError(2, "there is no such conversation", transcript_id)
+        return path
+
+    async def _next(self, items: Iterator[T], count: int) -> list[T]:
+        return await anyio.to_thread.run_sync(lambda: list(islice(items, count)), limiter=self._searching)
+
+    async def _run(self) -> None:
+        while True:
+            await self._due.wait()
+            await anyio.sleep(SOON_SECONDS)
+            self._due = anyio.Event()
+            await self._write_due(time.monotonic())
+            if any(record.recorder.is_due for record in self._records):
+                self._due.set()
+
+    async def _write_due(self, now: float) -> None:
+        for record in self._records:
+            while batch := record.recorder.take(now):
+                await anyio.to_thread.run_sync(self._write, record, batch, limiter=self._thread)
+        if not self._is_clean and any(record.file is not None for record in self._records):
+            self._is_clean = True
+            self._tasks.start_soon(self._clean)
+
+    def _write(self, record: _Record, batch: Sequence[Event | About]) -> None:
+        """In a thread. What cannot be written is given up."""
+        if self._is_broken or self.directory is None:
+            return
+        try:
+            if record.file is None:
+                record.file = self._new_file(record.recorder, self.directory)
+            record.file.write(b"".join(encode(one, self._masking) for one in batch))
+        except Exception as error:  # the conversation goes on, whatever is wrong here
+            log.exception("%r cannot be written", record.file)
+            self._is_broken = True
+            self._trouble(f"Conversations are not kept any more: {error}. Everything else works.")
+
+    def _new_file(self, recorder: Recorder, directory: Path) -> TranscriptFile:
+        file = TranscriptFile(directory, recorder.cwd, recorder.started)
+        header = Header(agent=recorder.agent, cwd=recorder.cwd, started=recorder.started, version=__version__)
+        file.write(encode(header, self._masking))
+        return file
+
+    async def _clean(self) -> None:
+        if self.directory is not None:
+            days, megabytes = self.settings.days, self.settings.megabytes
+            await anyio.to_thread.run_sync(files.remove_old, self.directory, days, megabytes, limiter=self._searching)

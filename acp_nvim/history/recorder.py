@@ -1,0 +1,171 @@
+"""Notes which blocks of a conversation are to be written, and takes them out of its transcript when it is time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Literal, Protocol
+
+from acp_nvim import events
+from acp_nvim.history.records import About
+from acp_nvim.limits.history import GROWING, LATE_SECONDS, PIECE_BYTES, SOON_SECONDS, TAKEN_BYTES
+from acp_nvim.permission_events import PermissionAuto
+from acp_nvim.review_events import Summary
+
+Kind = Literal["user", "agent", "thought"]
+
+_BEGIN = b"-----BEGIN "
+_END = b"-----END "
+
+_WORKING = frozenset({"pending", "in_progress"})
+
+
+class Source(Protocol):
+    """A transcript."""
+
+    def message(self, number: int) -> tuple[Kind, bytearray] | None:
+        """Who says the message of that block, and its text as UTF-8; None when it is none."""
+
+    def shown(self, number: int) -> Iterable[events.Event]:
+        """The events that show that block, all of it."""
+
+
+class Recorder:
+    """Of one session. `key`, `agent` and `cwd` are its; nothing is kept before somebody has said something."""
+
+    def __init__(self, key: int, agent: str, cwd: str, source: Source) -> None:
+        self.key, self.agent, self.cwd = key, agent, cwd
+        self.started = time.time()
+        self._source = source
+        self._due: dict[int, float] = {}  # block -> when it is to be written
+        self._open: int | None = None  # the message that goes on
+        self._growing: dict[int, int] = {}  # message -> bytes that are written
+        self._about = self._told_about = About()
+        self._speaks = False
+
+    def __repr__(self) -> str:
+        return f"<Recorder of {self.key}: {len(self._due)} due>"
+
+    def on_event(self, event: events.Event) -> None:
+        """The editor was told that."""
+        match event:
+            case events.Append(block=block) | events.Replace(block=block):
+                self._text(event, block)
+            case events.ToolCall(block=block, call=call):
+                self._note(block, LATE_SECONDS if call.status in _WORKING else SOON_SECONDS)
+            case events.Plan(block=block):
+                self._note(block, LATE_SECONDS)
+            case (
+                events.Notice(block=block)
+                | events.Permission(block=block)
+                | events.PermissionDone(block=block)
+                | PermissionAuto(block=block)
+                | Summary(block=block)
+            ):
+                self._note(block, SOON_SECONDS)
+            case events.TurnEnd():
+                self._finish()
+            case events.Status(status=status):
+                self._about = About(session_id=status.session_id or self._about.session_id, title=status.title)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether anything is to be written, sooner or later."""
+        return self._speaks and (bool(self._due) or self._about != self._told_about)
+
+    def take(self, now: float) -> list[events.Event | About]:
+        """What is to be written by now, in order; bounded: what is left is still due."""
+        taken: list[events.Event | About] = []
+        if not self._speaks:
+            return taken
+        if self._about != self._told_about:
+            self._told_about = self._about
+            taken.append(self._about)
+        room = TAKEN_BYTES
+        for block in [block for block, due in self._due.items() if due <= now]:
+            if room <= 0:
+                break
+            message = self._source.message(block)
+            if message is None:
+                self._due.pop(block)
+                taken += self._source.shown(block)
+                room -= PIECE_BYTES  # about; a tool call has its own bounds
+            else:
+                room -= self._take_text(block, *message, room, taken)
+        return taken
+
+    def _text(self, event: events.Append | events.Replace, block: int) -> None:
+        self._speaks = self._speaks or event.kind != "thought"
+        if isinstance(event, events.Replace):
+            self._growing.pop(block, None)
+            self._note(block, SOON_SECONDS)
+        if block != self._open:
+            self._finish_message()
+            self._open = block
+            self._note(block, LATE_SECONDS)
+        elif block not in self._due:
+            self._note(block, LATE_SECONDS)
+
+    def _note(self, block: int, seconds: float) -> None:
+        due = time.monotonic() + seconds
+        self._due[block] = min(due, self._due.get(block, due))
+        if block != self._open and self._open is not None and seconds == SOON_SECONDS:
+            self._finish_message()
+
+    def _finish_message(self) -> None:
+        """The message that went on until now is whole."""
+        block, self._open = self._open, None
+        if block is not None and block in self._due:
+            self._note(block, SOON_SECONDS)
+
+    def _finish(self) -> None:
+        """All that is to be written is as it will be."""
+        self._open = None
+        for block in self._due:
+            self._note(block, SOON_SECONDS)
+
+    def _take_text(self, block: int, kind: Kind, text: bytearray, room: int, taken: list[events.Event | About]) -> int:
+        """The rest of a message in pieces; of one that goes on as much as can be cut off without cutting a secret."""
+        done = self._growing.pop(block, None)
+        at = done or 0
+        fresh = done is None
+        if fresh and not text:
+            taken.append(events.Replace(session=self.key, block=block, kind=kind, text=""))
+        while at < len(text) and at - (done or 0) < room:
+            piece = bytes(text[at : at + PIECE_BYTES])
+            if at + len(piece) < len(text) or block == self._open:
+                piece = piece[: _cut(piece, forced=len(piece) == PIECE_BYTES)]
+            if not piece:
+                break
+            at += len(piece)
+            said = piece.decode("utf-8", "surrogatepass")
+            made = events.Replace if fresh else events.Append
+            taken.append(made(session=self.key, block=block, kind=kind, text=said))
+            fresh = False
+        if at >= len(text) or block == self._open:
+            del self._due[block]
+        if block == self._open and at < len(text):
+            self._note(block, LATE_SECONDS)
+        if at:
+            self._growing[block] = at
+            if len(self._growing) > GROWING:
+                del self._growing[next(iter(self._growing))]
+        return at - (done or 0)
+
+
+def _cut(piece: bytes, forced: bool) -> int:
+    """Where a part of a text may end: at a line, and not inside a private key. `forced`: somewhere, in any case."""
+    end = piece.rfind(b"\n") + 1
+    begin = piece.rfind(_BEGIN, 0, end)
+    if begin >= 0 and piece.find(_END, begin, end) < 0:
+        end = piece.rfind(b"\n", 0, begin) + 1
+    return end or (_whole_characters(piece) if forced else 0)
+
+
+def _whole_characters(piece: bytes) -> int:
+    """Where the last whole character of UTF-8 ends."""
+    lead = len(piece) - 1
+    while lead > 0 and piece[lead] & 0xC0 == 0x80:
+        lead -= 1
+    size = 1 if piece[lead] < 0x80 else 2 if piece[lead] < 0xE0 else 3 if piece[lead] < 0xF0 else 4
+    return lead + size if lead + size <= len(piece) else lead
