@@ -23,6 +23,14 @@ class ReviewCounts(msgspec.Struct):
     removed: int
 
 
+class Takes(msgspec.Struct):
+    """What the agent takes in prompts beside texts and links."""
+
+    image: bool
+    audio: bool
+    embedded_context: bool
+
+
 class StatusView(msgspec.Struct, omit_defaults=True):
     """How a session stands.
 
@@ -30,6 +38,7 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     `usage` is `{used, size, cost?, currency?}`. `plan` has the entries of all plans of the turn. `activity` is
     "thinking", "writing", or the title of a tool call; it and `turn_started` (seconds since 1970) are there while a
     turn runs. `directories` (real paths) is where the agent works, while there is one or will be.
+    `takes` is there as long as the agent is.
     """
 
     agent: str
@@ -51,3 +60,4 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     turn_started: float | None = None
     review: ReviewCounts | None = None
     directories: list[str] = []
+    takes: Takes | None = None

@@ -1,58 +1,59 @@
-"""What the user says: text, and places in files that come along."""
+"""What the user says: a text, and what comes along with it."""
 
 from __future__ import annotations
 
-import re
-
+import anyio
 import msgspec
-from msgspec import UNSET
 
-from acp_nvim.wire.content import ContentBlock, EmbeddedResource, EmbeddedResourceResource, TextContent
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
-
-
-class ContextItem(msgspec.Struct):
-    """A piece of a file: `name` for people, `uri` for the agent, `text` as it stands in the buffer."""
-
-    uri: str
-    name: str
-    text: str
-    mime_type: str | None = None
+from acp_nvim.protocol.answers import Abilities
+from acp_nvim.session import mentioned
+from acp_nvim.session.context import ContextItem, FileItem, Found, ImageItem, block, readable
+from acp_nvim.wire.content import ContentBlock, TextContent
 
 
 class Prompt(msgspec.Struct):
-    """One message of the user; `shown`: it already stands in the transcript."""
+    """One message of the user; `shown`: it already stands in the transcript.
+
+    Files that come along are read once, by `read`, when the user sends it; whoever passes it on waits for `ready`.
+    """
 
     text: str
     context: list[ContextItem] = []
     shown: bool = False
+    reading: anyio.Event | None = None
+    found: list[Found] = []
 
     def transcript_text(self) -> str:
         """What the transcript shows of it."""
         names = "".join(f"\n@{item.name}" for item in self.context)
         return self.text + names
 
-    def blocks(self, embedded_context: bool) -> list[ContentBlock]:
-        """The content blocks for `session/prompt`: resources where the agent takes them, else text it can read."""
-        blocks: list[ContentBlock] = [TextContent(text=_readable(self.text))]
-        for item in self.context:
-            if embedded_context:
-                uri, text = _readable(item.uri), _readable(item.text)
-                contents = EmbeddedResourceResource(uri=uri, text=text, mime_type=item.mime_type or UNSET)
-                blocks.append(EmbeddedResource(resource=contents))
-            else:
-                blocks.append(TextContent(text=_readable(_quoted(item))))
-        return blocks
+    def needs_reading(self) -> bool:
+        """Whether `read` has anything to do; then it must be called, and `ready` waits for it."""
+        if any(isinstance(item, FileItem | ImageItem) for item in self.context):
+            self.reading = anyio.Event()
+        return self.reading is not None
 
+    async def read(self) -> None:
+        """Read what comes along, as it is now."""
+        assert self.reading is not None
+        try:
+            self.found = [await mentioned.read(item) for item in self.context]
+        finally:
+            self.reading.set()
 
-def _readable(text: str) -> str:
-    """Bytes that are no text, which Neovim gives us as surrogates, cannot be sent."""
-    return _SURROGATES.sub("\ufffd", text)
+    async def ready(self) -> None:
+        """Until all that comes along is read."""
+        if self.reading is not None:
+            await self.reading.wait()
 
-
-def _quoted(item: ContextItem) -> str:
-    fence = "```"
-    while fence in item.text:
-        fence += "`"
-    return f"{item.name}:\n{fence}\n{item.text}\n{fence}"
+    def blocks(self, takes: Abilities) -> tuple[list[ContentBlock], list[str]]:
+        """The content blocks for `session/prompt`, by what the agent takes; and what the user should know of them."""
+        blocks: list[ContentBlock] = [TextContent(text=readable(self.text))]
+        remarks = []
+        for index, item in enumerate(self.context):
+            found = self.found[index] if index < len(self.found) else Found(problem=f"{item.name} could not be read.")
+            one, remark = block(item, found, takes)
+            blocks.extend([] if one is None else [one])
+            remarks.extend([] if remark is None else [remark])
+        return blocks, remarks

@@ -63,8 +63,9 @@ class Steering:
             self._wake()
 
     async def _send(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
-        call = peer.dialect.steer(session_id, prompt.blocks(peer.abilities.embedded_context))
+        await prompt.ready()
         self._turns.narrator.prompt(prompt)
+        call = peer.dialect.steer(session_id, self._turns.blocks(prompt, peer))
         self._turns.turn.expect_echo()
         taken: list[Steered] = []
         try:

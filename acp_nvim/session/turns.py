@@ -22,6 +22,7 @@ from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.requests import AgentRequests
 from acp_nvim.session.turn import Turn
 from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.wire.content import ContentBlock
 
 
 class Turns:
@@ -67,14 +68,22 @@ class Turns:
                 self.begin(prompted=True)
                 self._is_sent = False
                 await self._changes.begin(prompt.text)
+                await prompt.ready()
                 self._is_sent = True
-                call = peer.dialect.prompt(session_id, prompt.blocks(peer.abilities.embedded_context))
+                call = peer.dialect.prompt(session_id, self.blocks(prompt, peer))
                 await peer.request(call.method, call.params, partial(self._on_answer, call, peer), self._on_call)
                 await self.turn.over.wait()
         except (RpcError, FailureError):
             return  # who took the answer, or lost the agent, has told it
         finally:
             self._call_id = None
+
+    def blocks(self, prompt: Prompt, peer: AgentPeer) -> list[ContentBlock]:
+        """What that agent gets of a prompt that is ready; what it does not get is told."""
+        blocks, remarks = prompt.blocks(peer.abilities)
+        for remark in remarks:
+            self.narrator.notice("warn", remark)
+        return blocks
 
     def abandon(self) -> None:
         """The agent is gone: nobody waits for the end of its turn."""

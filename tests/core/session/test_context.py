@@ -1,0 +1,296 @@
+"""What comes along with a prompt, by what the agent takes, in both versions."""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_nvim import events
+from acp_nvim.limits import prompt as limits
+from acp_nvim.session import mentioned
+from tests.core.session.host import Host
+
+pytestmark = pytest.mark.anyio
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
+EVERYTHING = {"image": True, "audio": True, "embeddedContext": True}
+
+V1 = """
+    INITIALIZE = {{"protocolVersion": 1, "agentCapabilities": {{"promptCapabilities": {takes}}}}}
+    def turn(agent, prompt):
+        prompt.say("ok")
+"""
+V2 = """
+    INITIALIZE = {{
+        "protocolVersion": 2,
+        "info": {{"name": "v2", "version": "1"}},
+        "capabilities": {{"session": {{"prompt": {takes}}}}},
+    }}
+    def turn(agent, prompt):
+        prompt.update("state_update", state="running")
+        prompt.update("state_update", state="idle", stopReason="end_turn")
+        return {{}}
+"""
+
+
+class Sender:
+    """Sends prompts to an agent of one version, and sees what it gets."""
+
+    def __init__(self, host: Host, version: int) -> None:
+        self.host = host
+        self.version = version
+
+    def takes(self, **abilities: bool) -> None:
+        """What the agent takes."""
+        if self.version == 1:
+            source = V1.format(takes=abilities)
+        else:
+            source = V2.format(takes={name: {} for name, there in abilities.items() if there})
+        self.host.hello(protocol={"v2": self.version == 2})
+        self.host.script(source)
+
+    async def send(self, *items: dict[str, Any]) -> list[dict[str, Any]]:
+        """The blocks that come after the text."""
+        if not self.host.of(events.Status):
+            self.host.open()
+        before = len(self.host.of(events.TurnEnd))
+        self.host.prompt("look", context=list(items))
+        await self.host.until("the end of the turn", lambda: len(self.host.of(events.TurnEnd)) > before)
+        text, *rest = self.host.scripts["it"].received("session/prompt")[-1]["params"]["prompt"]
+        assert text == {"type": "text", "text": "look"}
+        return list(rest)
+
+
+@pytest.fixture(params=[1, 2])
+def sender(host: Host, request: pytest.FixtureRequest) -> Sender:
+    return Sender(host, request.param)
+
+
+def file_item(path: Path, **more: Any) -> dict[str, Any]:
+    return {"type": "file", "uri": path.as_uri(), "name": path.name, "path": str(path), **more}
+
+
+def link(path: Path, **more: Any) -> dict[str, Any]:
+    return {"type": "resource_link", "uri": path.as_uri(), "name": path.name, **more}
+
+
+async def test_unsaved_text_is_embedded_where_it_is_taken(sender: Sender) -> None:
+    item = {"uri": "file:///p/a.py#L1-2", "name": "a.py:1-2", "text": "ü\n\udcff\n", "mime_type": "text/x-python"}
+    sender.takes(embeddedContext=True)
+    resource = {"uri": item["uri"], "text": "ü\n\ufffd\n", "mimeType": "text/x-python"}
+    assert await sender.send(item, {**item, "type": "text"}) == [{"type": "resource", "resource": resource}] * 2
+
+
+async def test_unsaved_text_is_quoted_where_it_is_not(sender: Sender) -> None:
+    item = {"uri": "file:///p/a.py", "name": "a.py", "text": "```\n"}
+    sender.takes()
+    (block,) = await sender.send(item)
+    assert block == {"type": "text", "text": "a.py:\n````\n```\n\n````"}
+
+
+async def test_a_whole_file_as_it_is_on_disk_is_a_link_where_texts_are_not_taken(
+    sender: Sender, tmp_path: Path
+) -> None:
+    path = tmp_path / "a b.py"
+    path.write_text("x")
+    buffer = {"uri": path.as_uri(), "name": path.name, "text": "x", "mime_type": "text/x-python", "on_disk": True}
+    sender.takes(image=True)
+    links = await sender.send(buffer, file_item(path, mime_type="text/x-python"))
+    assert links == [link(path, mimeType="text/x-python")] * 2
+    assert sender.host.notices() == []
+
+
+async def test_a_file_is_read_when_it_is_sent(sender: Sender, tmp_path: Path) -> None:
+    path = tmp_path / "latin.txt"
+    path.write_bytes("zwölf\r\n".encode("latin-1"))
+    sender.takes(embeddedContext=True)
+    (block,) = await sender.send(file_item(path))
+    assert block == {"type": "resource", "resource": {"uri": path.as_uri(), "text": "zwölf\r\n"}}
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+async def test_lines_of_a_file(sender: Sender, tmp_path: Path, embedded: bool) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("\ufeffone\ntwo\nthree\nfour")
+    sender.takes(embeddedContext=embedded)
+    item = file_item(path, first=2, last=3) | {"name": "a.txt:2-3", "uri": f"{path.as_uri()}#L2-3"}
+    (block,) = await sender.send(item)
+    if embedded:
+        assert block["resource"] == {"uri": f"{path.as_uri()}#L2-3", "text": "two\nthree\n"}
+    else:
+        assert block == {"type": "text", "text": "a.txt:2-3:\n```\ntwo\nthree\n\n```"}
+
+
+async def test_a_directory_is_a_link(sender: Sender, tmp_path: Path) -> None:
+    sender.takes(**EVERYTHING)
+    assert await sender.send({"type": "link", "uri": tmp_path.as_uri(), "name": "d/"}) == [
+        {"type": "resource_link", "uri": tmp_path.as_uri(), "name": "d/"}
+    ]
+
+
+async def test_an_image_from_a_file_or_as_it_is(sender: Sender, tmp_path: Path) -> None:
+    path = tmp_path / "shot.png"
+    path.write_bytes(PNG)
+    data = base64.b64encode(PNG).decode()
+    sender.takes(**EVERYTHING)
+    of_file = {"type": "image", "uri": path.as_uri(), "name": "shot.png", "path": str(path), "mime_type": "image/png"}
+    given = {"type": "image", "name": "it", "data": data, "mime_type": "image/png"}
+    blocks = await sender.send(of_file, given)
+    assert blocks == [
+        {"type": "image", "data": data, "mimeType": "image/png", "uri": path.as_uri()},
+        {"type": "image", "data": data, "mimeType": "image/png"},
+    ]
+
+
+async def test_an_agent_that_takes_no_images_gets_a_link_and_the_user_hears_of_it(
+    sender: Sender, tmp_path: Path
+) -> None:
+    path = tmp_path / "shot.png"
+    path.write_bytes(PNG)
+    sender.takes(embeddedContext=True)
+    of_file = {"type": "image", "uri": path.as_uri(), "name": "shot.png", "path": str(path), "mime_type": "image/png"}
+    given = {"type": "image", "name": "it", "data": "AAAA", "mime_type": "image/png"}
+    assert await sender.send(of_file, given) == [link(path, mimeType="image/png")]
+    assert sender.host.notices() == [
+        "The agent takes no images: shot.png was not sent. It gets a link.",
+        "The agent takes no images: it was not sent.",
+    ]
+
+
+def a_binary(path: Path) -> str:
+    path.write_bytes(b"a\0b")
+    return f"{path} is a binary file."
+
+
+def too_large(path: Path) -> str:
+    path.write_bytes(b"x" * (limits.MENTION_BYTES + 1))
+    return f"{path} has 1.0 MB, which is too much for a prompt."
+
+
+@pytest.mark.parametrize("make", [a_binary, too_large])
+async def test_what_cannot_be_read_is_a_link_with_words(sender: Sender, tmp_path: Path, make: Any) -> None:
+    path = tmp_path / "file"
+    words = make(path)
+    sender.takes(**EVERYTHING)
+    assert await sender.send(file_item(path)) == [link(path)]
+    assert sender.host.notices() == [f"{words} The agent gets a link to it."]
+
+
+async def test_a_file_that_is_gone_or_no_file_does_not_hold_up_the_prompt(sender: Sender, tmp_path: Path) -> None:
+    gone = tmp_path / "gone.py"
+    sender.takes(**EVERYTHING)
+    image = {"type": "image", "uri": gone.as_uri(), "name": "gone.png", "path": str(gone), "mime_type": "image/png"}
+    blocks = await sender.send(file_item(gone), file_item(tmp_path), image)
+    assert [block["type"] for block in blocks] == ["resource_link"] * 3
+    assert len(sender.host.notices()) == 3
+
+
+async def test_lines_that_are_not_there(sender: Sender, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("one\n")
+    sender.takes(**EVERYTHING)
+    assert await sender.send(file_item(path, first=9, last=9)) == [link(path)]
+    assert sender.host.notices() == [f"{path} has no line 9. The agent gets a link to it."]
+
+
+async def test_lines_of_a_large_file_are_read(sender: Sender, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("0123456789\n" * (limits.MENTION_BYTES // 10))
+    sender.takes(**EVERYTHING)
+    (block,) = await sender.send(file_item(path, first=90_000, last=90_000))
+    assert block["resource"]["text"] == "0123456789\n"
+    assert await sender.send(file_item(path, first=1, last=10**9)) == [link(path)]
+
+
+@pytest.mark.parametrize("data", ["no base64!", "A" * (limits.IMAGE_BYTES * 4 // 3 + 8)])
+async def test_images_that_cannot_be_sent(sender: Sender, tmp_path: Path, data: str) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(b"no picture")
+    sender.takes(**EVERYTHING)
+    named = {"type": "image", "uri": path.as_uri(), "name": "a.png", "path": str(path), "mime_type": "image/png"}
+    given = {"type": "image", "name": "it", "data": data, "mime_type": "image/png"}
+    assert await sender.send(given, named) == [link(path, mimeType="image/png")]
+    assert len(sender.host.notices()) == 2
+
+
+async def test_a_fifo_is_not_waited_for(sender: Sender, tmp_path: Path) -> None:
+    path = tmp_path / "pipe.png"
+    os.mkfifo(path)
+    sender.takes(**EVERYTHING)
+    named = {"type": "image", "uri": path.as_uri(), "name": "p", "path": str(path), "mime_type": "image/png"}
+    blocks = await sender.send(file_item(path), named)
+    assert [block["type"] for block in blocks] == ["resource_link"] * 2
+
+
+async def test_a_queued_prompt_keeps_what_was_true_when_it_was_sent(host: Host, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("then")
+    host.script("""
+        INITIALIZE = {"protocolVersion": 1, "agentCapabilities": {"promptCapabilities": {"embeddedContext": True}}}
+        def turn(agent, prompt):
+            while prompt.text == "first" and not os.path.exists("go on"):
+                time.sleep(0.01)
+    """)
+    host.open()
+    host.prompt("first")
+    await host.until_received("session/prompt")
+    host.prompt("second", context=[file_item(path)])
+    waiting = host.app._sessions[1].queue.next
+    assert waiting is not None
+    await waiting.ready()
+    path.write_text("now")
+    (host.cwd / "go on").write_text("")
+    sent = (await host.until_received("session/prompt", 2))[1]["params"]["prompt"]
+    assert sent[1]["resource"]["text"] == "then"
+
+
+async def test_a_prompt_goes_out_although_reading_failed(
+    sender: Sender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(item: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    path = tmp_path / "a.txt"
+    path.write_text("x")
+    monkeypatch.setattr(mentioned, "read", broken)
+    sender.takes(**EVERYTHING)
+    assert await sender.send(file_item(path)) == [link(path)]
+    assert sender.host.notices() == ["a.txt could not be read. The agent gets a link to it."]
+
+
+async def test_the_transcript_names_what_comes_along(sender: Sender, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("x")
+    sender.takes(**EVERYTHING)
+    await sender.send(file_item(path), {"type": "link", "uri": tmp_path.as_uri(), "name": "d/"})
+    assert sender.host.text("user") == "look\n@a.txt\n@d/"
+
+
+async def test_the_status_says_what_the_agent_takes(sender: Sender) -> None:
+    sender.takes(image=True)
+    sender.host.open()
+    status = await sender.host.until_state("idle")
+    assert status.takes is not None
+    assert (status.takes.image, status.takes.audio, status.takes.embedded_context) == (True, False, False)
+    sender.host.stop()
+    assert (await sender.host.until_state("stopped")).takes is None
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "smell", "uri": "x", "name": "x"},
+        {"type": "image", "name": "x", "mime_type": "image/png"},
+        {"uri": "x", "name": "x"},
+    ],
+)
+async def test_what_is_no_item_is_told_as_a_bug(host: Host, item: dict[str, Any]) -> None:
+    host.script("")
+    host.open()
+    host.prompt("x", context=[item])
+    error = await host.editor.until_event(events.Error)
+    assert error.code == "host_bug"
