@@ -1,13 +1,19 @@
 -- Finds the Python of the host, and the environment that it gets.
 local M = {}
 
--- pynvim raises when Neovim is gone; then nothing is worth waiting for, least of all an idle thread
+-- Once Neovim goes, nothing is worth waiting for: Python would wait for idle threads, and Neovim, for 2 s, for Python.
 local HOST = [[
-import os, pynvim
+import os, pynvim, traceback
+code = 0
 try:
     pynvim.start_host()
 except (EOFError, OSError):
-    os._exit(0)
+    pass
+except BaseException:
+    code = 1
+    traceback.print_exc()
+finally:
+    os._exit(code)
 ]]
 
 local WINDOWS = vim.fn.has("win32") == 1
