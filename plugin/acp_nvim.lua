@@ -55,6 +55,7 @@ end
 local command = vim.api.nvim_create_user_command
 command("AcpChat", body("chat"), { nargs = "?", bang = true, complete = agents, desc = "Open the chat with an agent" })
 command("AcpPrompt", body("prompt"), { nargs = "*", range = true, desc = "Prompt the agent, a range is context" })
+command("AcpPaste", body("paste"), { desc = "Attach the image in the clipboard to the prompt" })
 command("AcpCancel", body("cancel"), { bang = true, desc = "Cancel the agent's turn (! stops it by force)" })
 command("AcpStop", body("stop"), { desc = "Stop the agent of this session" })
 command("AcpLog", body("log"), { desc = "Open the log" })
@@ -73,6 +74,16 @@ command("AcpPermissions", permission("permissions"), {
   desc = "Answer the agent's permission requests, or show the rules for them",
 })
 
+command("AcpQueue", function()
+  require("acp_nvim.queue_commands").open()
+end, { desc = "Edit the prompts that wait" })
+command("AcpSessions", function(args)
+  require("acp_nvim.session_list").command(args)
+end, { nargs = "*", desc = "Find an open session, or a kept conversation" })
+command("AcpExport", function(args)
+  require("acp_nvim.export").command(args)
+end, { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" })
+
 local map = vim.keymap.set
 map("n", "<Plug>(AcpChat)", "<Cmd>AcpChat<CR>", { desc = "Open the chat with an agent" })
 map("n", "<Plug>(AcpPrompt)", "<Cmd>AcpPrompt<CR>", { desc = "Prompt the agent" })
@@ -80,6 +91,8 @@ map("x", "<Plug>(AcpPrompt)", ":AcpPrompt<CR>", { silent = true, desc = "Prompt 
 map("n", "<Plug>(AcpCancel)", "<Cmd>AcpCancel<CR>", { desc = "Cancel the agent's turn" })
 map("n", "<Plug>(AcpFollow)", "<Cmd>AcpFollow<CR>", { desc = "Follow the agent, on or off" })
 map("n", "<Plug>(AcpPermissions)", "<Cmd>AcpPermissions<CR>", { desc = "Answer a permission request" })
+map("n", "<Plug>(AcpQueue)", "<Cmd>AcpQueue<CR>", { desc = "Edit the prompts that wait" })
+map("n", "<Plug>(AcpSessions)", "<Cmd>AcpSessions<CR>", { desc = "Find a session" })
 map("n", "<Plug>(AcpPermissionsFocus)", permission("focus"), { desc = "Go to the permission in the float" })
 map({ "n", "x", "i", "t" }, "<Plug>(AcpAllow)", permission("allow"), { desc = "Allow once what the float shows" })
 map({ "n", "x", "i", "t" }, "<Plug>(AcpReject)", permission("reject"), { desc = "Reject once what the float shows" })

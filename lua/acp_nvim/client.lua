@@ -2,11 +2,13 @@
 local autocmds = require("acp_nvim.autocmds")
 local chat_buffer = require("acp_nvim.chat.buffer")
 local config = require("acp_nvim.config")
+local context = require("acp_nvim.prompt.context")
 local float = require("acp_nvim.permission.float")
 local follow = require("acp_nvim.follow")
 local highlights = require("acp_nvim.highlights")
 local host = require("acp_nvim.host")
 local keys = require("acp_nvim.chat.keys")
+local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local permission = require("acp_nvim.permission")
@@ -132,9 +134,40 @@ function M.chat(agent, fresh)
   return windows.focus_prompt(session) and session or nil
 end
 
+---@param session acp.Session
+---@param text string
+---@param items acp.ContextItem[]
+---@return boolean sent it will be, unless what it mentions cannot be attached: that is said
+local function send_with_mentions(session, text, items)
+  local sent = true
+  mentions.resolve(session, text, function(more, problem)
+    if problem then
+      message.error("the prompt was not sent: " .. problem)
+    end
+    sent = not problem and requests.prompt(session, text, vim.list_extend(items, more))
+  end)
+  return sent
+end
+
+---@param given? table[]
+---@param cwd string
+---@return acp.ContextItem[]? items
+---@return string? problem
+local function completed(given, cwd)
+  local items = {}
+  for _, one in ipairs(given or {}) do
+    local item, problem = context.completed(one, cwd)
+    if not item then
+      return nil, problem
+    end
+    table.insert(items, item)
+  end
+  return items
+end
+
 ---Sends a text without touching a window.
 ---@param text string
----@param opts? { agent?: string, session_id?: string|integer, context?: acp.ContextItem[] }
+---@param opts? { agent?: string, session_id?: string|integer, context?: acp.ContextItem[], mentions?: boolean }
 ---@return boolean sent
 ---@return string? problem
 function M.prompt(text, opts)
@@ -152,7 +185,13 @@ function M.prompt(text, opts)
   end
   ensure_buffers(session)
   follow.watch()
-  return requests.prompt(session, text, opts.context)
+  local items, wrong = completed(opts.context, session.cwd)
+  if not items then
+    return false, wrong
+  elseif opts.mentions then
+    return send_with_mentions(session, text, items)
+  end
+  return requests.prompt(session, text, items)
 end
 
 ---@param entry { session: integer, agent: string, cwd: string }

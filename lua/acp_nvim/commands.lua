@@ -3,6 +3,7 @@ local client = require("acp_nvim.client")
 local config = require("acp_nvim.config")
 local context = require("acp_nvim.prompt.context")
 local follow = require("acp_nvim.follow")
+local images = require("acp_nvim.prompt.images")
 local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
 local prompt = require("acp_nvim.prompt.buffer")
@@ -37,14 +38,19 @@ local function selection(args)
   if args.range == 0 then
     return nil
   end
-  return context.lines(vim.api.nvim_get_current_buf(), args.line1, args.line2, vim.fn.getcwd())
+  local bufnr, cwd = vim.api.nvim_get_current_buf(), vim.fn.getcwd()
+  local first, last = vim.api.nvim_buf_get_mark(bufnr, "<")[1], vim.api.nvim_buf_get_mark(bufnr, ">")[1]
+  if args.range == 2 and first == args.line1 and last == args.line2 then -- '<,'> gives no more than lines
+    return context.selection(bufnr, vim.fn.visualmode(), cwd)
+  end
+  return context.lines(bufnr, args.line1, args.line2, cwd)
 end
 
 ---@param args acp.CommandArgs
 function M.prompt(args)
   local item = selection(args)
   if vim.trim(args.args) ~= "" then
-    client.prompt(args.args, { context = item and { item } or nil })
+    client.prompt(args.args, { context = item and { item } or nil, mentions = true })
     return
   end
   local session = client.chat()
@@ -53,6 +59,13 @@ function M.prompt(args)
       prompt.attach(session, item)
     end
     vim.cmd("startinsert!")
+  end
+end
+
+function M.paste()
+  local session = sessions.current() or client.chat()
+  if session then
+    images.paste(session)
   end
 end
 

@@ -3,6 +3,19 @@ local M = {}
 
 local api = vim.api
 
+---Something that is attached to a prompt; without `type` it is a text.
+---@class acp.ContextItem
+---@field type? "text"|"file"|"link"|"image"
+---@field uri string
+---@field name string
+---@field text? string of a text
+---@field on_disk? boolean of a text: the whole file that `uri` names has it
+---@field path? string of a file or an image that the host reads
+---@field first? integer 1-based line of a file
+---@field last? integer 1-based, included
+---@field data? string of an image without a path: base64
+---@field mime_type? string
+
 local IMAGES = { png = "image/png", jpg = "image/jpeg", jpeg = "image/jpeg", gif = "image/gif", webp = "image/webp" }
 
 ---@param path string
@@ -128,6 +141,42 @@ end
 ---@return acp.ContextItem what is in no file
 function M.words(name, text, mime)
   return { uri = "nvim://" .. vim.uri_encode(name), name = name, text = text, mime_type = mime or "text/plain" }
+end
+
+---What other code may leave out is filled in.
+---@param given table of `prompt()`
+---@param cwd string
+---@return acp.ContextItem? item
+---@return string? problem
+function M.completed(given, cwd)
+  if type(given) ~= "table" then
+    return nil, "an item of the context is no table"
+  end
+  local path = type(given.path) == "string" and vim.fs.normalize(given.path, { expand_env = false }) or nil
+  if path and not path:match("^/") and not path:match("^%a:/") then
+    path = cwd .. "/" .. path
+  end
+  local kind = given.type or (given.text and "text") or (given.data and "image")
+  kind = kind or path and (M.image_type(path) and "image" or "file")
+  local made = {} ---@type table
+  if path and kind == "file" then
+    made = M.file(path, cwd, given.first, given.last or given.first)
+  elseif path and kind == "image" then
+    made = M.image(path, cwd)
+  elseif path then
+    made = M.link(path, cwd)
+  end
+  local item = vim.tbl_extend("force", made, given, { path = kind ~= "link" and path or nil })
+  item.type = kind ~= "text" and kind or given.type
+  if kind == "image" then
+    item.name, item.mime_type = item.name or "image", item.mime_type or "image/png"
+  end
+  local is_known = vim.list_contains({ "text", "file", "link", "image" }, kind)
+  local has_content = kind == "link" or item.path or kind == "text" and item.text or kind == "image" and item.data
+  if not is_known or not has_content or not item.name or not (item.uri or kind == "image") then
+    return nil, "an item of the context is none of :help acp_nvim-context-items: " .. vim.inspect(given):sub(1, 100)
+  end
+  return item
 end
 
 return M

@@ -16,7 +16,7 @@ local M = {}
 local LONGEST = 1024 -- bytes: paths are shorter
 local READINGS = 16 -- of one token: each is looked for on disk
 
-local BEFORE = "[%s%(%[{<\"'`,;|=\128-\255]" -- an address has a letter before its @
+local BEFORE = "[%s%(%[{<\"'`,;|=*\128-\255]" -- an address has a letter before its @
 local ENDS = {
   ".",
   ",",
@@ -216,35 +216,47 @@ function M.format(text, first, last)
   local is_symbol = vim.startswith(text, "symbol:")
   local word = is_symbol and "symbol:" or ""
   local rest = text:sub(#word + 1)
-  if rest:find('[%s"\\]') or rest:match("^%s*$") then
+  if rest:find('[%s"\\]') or rest == "" or first and rest:sub(-1) == ":" then
     rest = '"' .. rest:gsub('["\\]', "\\%0") .. '"'
   end
   return "@" .. word .. rest .. lines
+end
+
+---@param text string the end of a line
+---@param at integer 1-based, of an @
+---@return string? typed nil: it does not go on to the end
+---@return integer after it, or after what it mentions in quotes
+local function open_at(text, at)
+  local word = text:match("^symbol:", at + 1) or ""
+  local start = at + 1 + #word
+  if text:sub(start, start) ~= '"' then
+    local raw = bare(text, at + 1)
+    return at + #raw == #text and unescaped(raw) or nil, at + 1
+  end
+  local closed, after = quoted(text, start + 1)
+  if closed then
+    return nil, after
+  end
+  return word .. text:sub(start + 1):gsub('\\(["\\])', "%1"), #text + 1
 end
 
 ---@param before string the line up to the cursor
 ---@return integer? from column of the @ of what is being typed
 ---@return string? text that was typed, without quotes and escapes
 function M.typed(before)
-  local at = #before
-  while at > 0 do
-    local found = before:sub(math.max(1, at - LONGEST), at):match("^.*()@")
-    if not found then
-      return nil
+  local cut = math.max(0, #before - 2 * LONGEST)
+  local text = before:sub(cut + 1)
+  local from, typed
+  local at = text:find("@", 1, true)
+  while at do
+    local after = at + 1
+    if begins(text, at) then -- the last one counts
+      typed, after = open_at(text, at)
+      from = typed and cut + at - 1
     end
-    at = math.max(1, at - LONGEST) + found - 1
-    if begins(before, at) then
-      local rest = before:sub(at + 1)
-      local word = rest:match("^symbol:") or ""
-      local open = rest:sub(#word + 1)
-      if open:sub(1, 1) == '"' and not quoted(open, 2) then
-        return at - 1, word .. (open:sub(2):gsub('\\(["\\])', "%1"))
-      elseif #bare(before, at + 1) == #rest and open:sub(1, 1) ~= '"' then
-        return at - 1, unescaped(rest)
-      end
-    end
-    at = at - 1
+    at = text:find("@", after, true)
   end
+  return from, typed
 end
 
 return M
