@@ -24,7 +24,7 @@ end
 ---@type table<string, fun(event: acp.Event)>
 local of_host = handlers({ "host" })
 ---@type table<string, fun(session: acp.Session, event: acp.Event)>
-local of_session = handlers({ "session" })
+local of_session = handlers({ "session", "calls" })
 
 ---@type acp.Event[] batches that met a text lock
 local backlog = {}

@@ -3,6 +3,17 @@ return {
   output_lines = 20, -- of a tool call's text: a screen half; the agent has the whole of it, the log too
   diff_lines = 60, -- of one diff: about one tall screen; the file itself shows the rest
   diffs_lines = 400, -- of all diffs of one tool call: several tall screens; each further file has its name
+  pinned_lines = 8, -- of the plans above the prompt: they must not take the place of the chat
+  pinned_part = 0.3, -- of what chat and prompt have together, for the same reason
+  prompt_part = 0.5, -- of the same, to which the prompt grows with its text: what it is about stays in sight
+  spinner_ms = 250, -- between two ticks: that something goes on is seen at a glance
+  full_context = 0.8, -- of the context, from which on it is told in a warning colour: agents shorten it soon after
+  statusline_cells = 40, -- of the text for a status line, which others share
+  details_diff_bytes = 8 * 1024 * 1024, -- of the texts of one change in a tool call's details: compared within 0.2 s
+  details_rows = 5000, -- of these that have colours: more take longer than a frame
+  help_columns = 100, -- of the float with the keys: lines that can still be read
+  details_part = 0.5, -- of the screen's lines, for the details of a tool call: they are read, and closed
+  call_locations = 10, -- of one tool call that are shown: more are a search, and its output says where
   plan_lines = 200, -- of a plan that is a text: people read it whole; who writes more writes no plan
   event_types = 20, -- unknown types of events that are logged: a newer host has a few
   request_lines = 5000, -- of a text or a command that is to be allowed: people see the whole of what they allow

@@ -111,6 +111,22 @@ function M.terminal(method, session, number)
   return about(method, session, { terminal = number })
 end
 
+---@param session acp.Session
+---@param block integer of a tool call, of which everything is to be told
+---@return boolean sent
+function M.call_details(session, block)
+  return about("call_details", session, { block = block })
+end
+
+---@param session acp.Session
+---@param block integer of a tool call
+---@param place integer of the picture or sound that is to be in a file
+---@return boolean sent
+function M.call_media(session, block, place)
+  local directory = vim.fs.joinpath(vim.fn.stdpath("cache") --[[@as string]], "acp_nvim", "media")
+  return about("call_media", session, { block = block, place = place, directory = directory })
+end
+
 ---@param id integer of a permission
 ---@param option_id string
 ---@return boolean sent

@@ -23,7 +23,7 @@
 ---@field line? integer 1-based
 
 ---@class acp.Content
----@field type "text"|"diff"|"terminal"|"other"
+---@field type "text"|"diff"|"terminal"|"media"|"resource"|"other"
 ---@field text? string
 ---@field path? string
 ---@field old_text? string
@@ -40,6 +40,15 @@
 ---@field exit_code? integer
 ---@field signal? string
 ---@field label? string
+---@field lines? integer of a text or a change that are not here
+---@field chars? integer of a text that are not here
+---@field kind? "image"|"audio"
+---@field mime_type? string
+---@field size? integer bytes
+---@field place? integer of a picture or a sound, among the call's items
+---@field uri? string
+---@field name? string of a resource
+---@field description? string
 
 ---@class acp.ToolCall
 ---@field id string
@@ -48,6 +57,17 @@
 ---@field status string
 ---@field content acp.Content[]
 ---@field locations acp.Location[]
+---@field parent? string the call that it is a part of
+---@field depth? integer how many calls it is in
+---@field under? string title of its parent, when something else stands between them
+---@field started? number seconds since 1970
+---@field ended? number
+
+---What stands before and behind a tool call's title, as virtual text.
+---@class acp.CallHead
+---@field before string[][] chunks
+---@field title string
+---@field after string[][] chunks
 
 ---@class acp.PlanEntry
 ---@field content string
@@ -123,10 +143,23 @@
 ---@field lines string[]
 ---@field highlights acp.Highlight[]
 ---@field option_rows? table<integer, string> row in the block -> option_id
+---@field tool_call_id? string that a permission is about
 ---@field target_rows? table<integer, acp.Target> row in the block -> what it leads to
+---@field target_ranges? acp.TargetRange[]
+
+---First and last row in the block, and what they lead to.
+---@class acp.TargetRange
+---@field [1] integer
+---@field [2] integer
+---@field [3] acp.Target
 
 ---@class acp.Target one of
----@field path? string a changed file
+---@field path? string a file
+---@field line? integer 1-based
+---@field col? integer 1-based
+---@field diff? boolean the line follows from the hunk around it
+---@field media? integer place of a picture or a sound among the items of the tool call
+---@field uri? string
 ---@field checkpoint? string a turn to go back to
 ---@field terminal? integer number of a terminal in the session
 ---@field words? string which turn that is, or what runs in the terminal
@@ -158,6 +191,10 @@
 ---@field index integer its place in the transcript
 ---@field rendered? acp.Rendered what is shown; nil when it is text
 ---@field cut? acp.Cut the segments of a text
+---@field call? acp.ToolCall that it shows; of one that is over no content
+---@field head? acp.CallHead of a tool call
+---@field head_mark? integer
+---@field tail_mark? integer
 
 ---@class acp.Transcript
 ---@field bufnr integer

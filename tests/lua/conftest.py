@@ -22,6 +22,18 @@ host.channel = function() return _G.channel or 1 end
 vim.o.columns, vim.o.lines = 120, 40
 """
 
+SEEN = """
+local lines = vim.api.nvim_buf_get_lines(..., 0, -1, true)
+local marks = vim.api.nvim_buf_get_extmarks(..., vim.api.nvim_create_namespace("acp_nvim.calls"), 0, -1, { details = true })
+for index = #marks, 1, -1 do
+  local _, row, col, details = unpack(marks[index])
+  local words = ""
+  for _, chunk in ipairs(details.virt_text) do words = words .. chunk[1] end
+  lines[row + 1] = lines[row + 1]:sub(1, col) .. words .. lines[row + 1]:sub(col + 1)
+end
+return lines
+"""
+
 
 class LuaEditor(HeadlessEditor):
     """Neovim with the plugin, but no host: what would be sent is recorded."""
@@ -46,6 +58,10 @@ class LuaEditor(HeadlessEditor):
     def lines(self, key: int) -> list[str]:
         """The lines of a chat."""
         return list(self.api("buf_get_lines", self.session(key, "bufnr"), 0, -1, True))
+
+    def seen(self, key: int) -> list[str]:
+        """The lines of a chat with what stands before and behind the titles of tool calls, which is no text."""
+        return list(self.lua(SEEN, self.session(key, "bufnr")))
 
     def prompt_lines(self, key: int) -> list[str]:
         """The lines of a prompt."""

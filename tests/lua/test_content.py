@@ -26,28 +26,29 @@ def terminal(**more):
 @pytest.mark.parametrize(
     ("status", "line"),
     [
-        ("pending", "○ edit  Edit main.py  [pending]"),
-        ("paused", "‖ edit  Edit main.py  [paused]"),
-        ("cancelled", "– edit  Edit main.py  [cancelled]"),
-        ("rejected", "– edit  Edit main.py  [rejected]"),
-        ("unfinished", "– edit  Edit main.py  [unfinished]"),
-        ("_half done\nor so", "◐ edit  Edit main.py  [_half done]"),
-        ("", "◐ edit  Edit main.py  []"),
+        ("pending", "○ ± Edit main.py  pending"),
+        ("paused", "‖ ± Edit main.py  paused"),
+        ("cancelled", "– ± Edit main.py  cancelled"),
+        ("rejected", "– ± Edit main.py  rejected"),
+        ("unfinished", "– ± Edit main.py  unfinished"),
+        ("_half done\nor so", "◐ ± Edit main.py  _half done"),
+        ("", "◐ ± Edit main.py"),
     ],
 )
 def test_any_status(editor, status, line):
     key = editor.chat()
     editor.apply(call(key, 1, status))
-    assert editor.lines(key)[1:] == [line]
+    assert editor.seen(key)[1:] == [line]
+    assert editor.lines(key)[1:] == ["Edit main.py"], "what is copied"
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [("_dance\nparty", "_dance"), ("", "other"), ("switch_mode", "switch_mode")]
+    ("kind", "words"), [("_dance\nparty", "• _dance "), ("", "•"), ("other", "•"), ("switch_mode", "↔"), ("execute", "$")]
 )
 def test_any_kind(editor, kind, words):
     key = editor.chat()
     editor.apply(call(key, 1, kind=kind))
-    assert editor.lines(key)[1] == f"○ {words}  Edit main.py  [pending]"
+    assert editor.seen(key)[1] == f"○ {words} Edit main.py  pending"
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_a_terminal_in_the_session_s_directory_does_not_say_where(editor):
 
 def test_of_a_long_output_the_end_is_shown(editor):
     lines = shown(editor, terminal(command="seq 500", output="\n".join(map(str, range(1, 501))), exit_code=1))
-    assert lines[:3] == ["  $ seq 500", "… 480 more lines above", "  481"]
+    assert lines[:3] == ["  $ seq 500", "… 480 more lines above (K: all of it)", "  481"]
     assert lines[-2:] == ["  500", "  exit 1"]
 
 

@@ -90,12 +90,12 @@ def test_it_stays_where_it_was_between_the_others(editor):
     editor.apply(append(key, 1, "hi", "user"), append(key, 2, "well"), call(key, 3), append(key, 4, "end"))
     editor.apply(replace(key, 2, "one\ntwo\nthree"), replace(key, 1, "", "user"), append(key, 2, "!"))
     assert editor.lines(key) == [
-        "", "", "", "one", "two", "three!", "", "○ edit  Edit main.py  [pending]", "", "end",
+        "", "", "", "one", "two", "three!", "", "Edit main.py", "", "end",
     ]  # fmt: skip
     headers = [(mark[0], mark[2]) for mark in looks(editor, key) if mark[2] in ("You", "demo")]
     assert headers == [(0, "You"), (2, "demo"), (8, "demo")]
     editor.apply(call(key, 3, "completed"), replace(key, 2, ""))
-    assert editor.lines(key) == ["", "", "", "", "", "● edit  Edit main.py  [completed]", "", "end"]
+    assert editor.lines(key) == ["", "", "", "", "", "Edit main.py", "", "end"]
 
 
 @pytest.mark.parametrize("current", [True, False])

@@ -36,7 +36,7 @@ SEEN = [
     "1. write it down",
     "Plan dream (0/1)",
     "○ Ask [_dreamt]",
-    "‖ edit  Rename the greeting",
+    "‖ ± Rename the greeting",
     "@@ -41,2 +41,2 @@",
     "-def hello():",
     "+def greet():",

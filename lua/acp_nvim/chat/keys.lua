@@ -1,13 +1,12 @@
 -- The keys of the chat and of the prompt, but for those that answer permissions.
 local config = require("acp_nvim.config")
+local help = require("acp_nvim.chat.help")
 local history = require("acp_nvim.prompt.history")
 local images = require("acp_nvim.prompt.images")
-local open = require("acp_nvim.review.open")
+local permission = require("acp_nvim.permission")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.requests")
-local restore = require("acp_nvim.review.restore")
-local schema = require("acp_nvim.config.schema")
-local terminals = require("acp_nvim.terminals")
+local targets = require("acp_nvim.chat.targets")
 local transcript = require("acp_nvim.chat.transcript")
 local windows = require("acp_nvim.chat.windows")
 
@@ -24,20 +23,6 @@ local function map(bufnr, modes, action, run)
   end
 end
 
-local function help()
-  local chunks = { { "Keys of acp_nvim\n", "Title" } }
-  for _, option in ipairs(schema) do
-    local action = option.name:match("^keymaps%.(.+)$")
-    local is_ours = action and not action:match("^review_") and not action:match("^preview_")
-    local keys = is_ours and table.concat(config.keys(action), " ")
-    if keys and keys ~= "" then
-      table.insert(chunks, { ("%-8s"):format(keys), "Special" })
-      table.insert(chunks, { option.doc .. "\n" })
-    end
-  end
-  vim.api.nvim_echo(chunks, false, {})
-end
-
 ---@param session acp.Session
 ---@param backwards boolean
 local function jump(session, backwards)
@@ -51,29 +36,15 @@ local function jump(session, backwards)
 end
 
 ---@param session acp.Session
----@param key string what it means where nothing is to be opened
-local function open_target(session, key)
-  local block, offset = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local rows = block and block.rendered and block.rendered.target_rows
-  local target = rows and rows[offset]
-  if not target then
-    vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
-  elseif target.path then
-    open.file(target.path)
-  elseif target.terminal then
-    terminals.open(session, target)
-  else
-    restore.to(target.checkpoint, session.cwd, target.words)
-  end
-end
-
----@param session acp.Session
 ---@param bufnr integer
-local function attach_both(session, bufnr)
+---@param where "chat"|"prompt"
+local function attach_both(session, bufnr, where)
   map(bufnr, { "n" }, "cancel", function()
     requests.cancel(session, false)
   end)
-  map(bufnr, { "n" }, "help", help)
+  map(bufnr, { "n" }, "help", function()
+    help.show(where, #permission.waiting(session) > 0)
+  end)
 end
 
 ---@param session acp.Session
@@ -88,7 +59,7 @@ end
 ---@param session acp.Session
 function M.attach_chat(session)
   local bufnr = session.bufnr --[[@as integer]]
-  attach_both(session, bufnr)
+  attach_both(session, bufnr, "chat")
   map(bufnr, { "n" }, "focus_prompt", function()
     focus_prompt(session)
   end)
@@ -97,8 +68,13 @@ function M.attach_chat(session)
   end)
   for _, key in ipairs(config.keys("open")) do
     vim.keymap.set("n", key, function()
-      open_target(session, key)
+      targets.open(session, key)
     end, { buffer = bufnr, nowait = true, desc = "acp: open" })
+  end
+  for _, key in ipairs(config.keys("details")) do
+    vim.keymap.set("n", key, function()
+      targets.details(session, key)
+    end, { buffer = bufnr, nowait = true, desc = "acp: details" })
   end
   map(bufnr, { "n", "x" }, "next_message", function()
     jump(session, false)
@@ -111,7 +87,7 @@ end
 ---@param session acp.Session
 function M.attach_prompt(session)
   local bufnr = session.prompt_bufnr --[[@as integer]]
-  attach_both(session, bufnr)
+  attach_both(session, bufnr, "prompt")
   local function send()
     prompt.send(session)
   end

@@ -190,6 +190,7 @@ end
 ---@param id integer|string
 ---@param kind string
 ---@param rendered acp.Rendered
+---@return acp.Block? block nil when the chat has no buffer
 function M.draw(session, id, kind, rendered)
   local transcript = opened(session)
   if not transcript then
@@ -207,6 +208,7 @@ function M.draw(session, id, kind, rendered)
   end
   block.rendered = rendered
   dress.colour(transcript.bufnr, block_rows.first(transcript, block), rendered.highlights)
+  return block
 end
 
 ---@return string id of a block that is Lua's own
@@ -224,6 +226,14 @@ function M.put_back(session)
     M.draw(session, M.own_block(), "notice", { lines = lines, highlights = {} })
     M.flush()
   end
+end
+
+---@param session acp.Session
+---@param id integer|string
+---@return acp.Block?
+function M.block(session, id)
+  local transcript = transcripts[session.key]
+  return transcript and transcript.blocks[id]
 end
 
 ---@param session acp.Session

@@ -196,6 +196,7 @@ that are started from now on. See |acp_nvim-protocol|.]],
   key("close", "q", "Chat: close the windows; the session goes on. The review's list: close it."),
   key("cancel", "<C-c>", "Chat and prompt, normal mode: cancel the turn."),
   key("help", "g?", "Chat and prompt: show the keys."),
+  key("details", "K", "Chat, on a tool call or a permission: all that there is of the tool call."),
   key("next_message", "]]", "Chat: your next message."),
   key("previous_message", "[[", "Chat: your previous message."),
   key("allow_once", "a", "Chat, while a permission is asked: allow once."),
@@ -207,7 +208,7 @@ that are started from now on. See |acp_nvim-protocol|.]],
   key(
     "open",
     { "<CR>", "gf" },
-    "Chat and the review's list: open the file of this line at its first hunk, or all output of the terminal."
+    "Chat and the review's list: open what this line leads to: a file, a link, a picture, all output of a terminal."
   ),
   key("review_next", "]h", "Files under review: the next hunk, with a count: that many further."),
   key("review_previous", "[h", "Files under review: the previous hunk."),

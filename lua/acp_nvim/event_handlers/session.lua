@@ -1,6 +1,7 @@
 -- What becomes of each event of a session, by its type.
 local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
+local calls = require("acp_nvim.chat.calls")
 local float = require("acp_nvim.permission.float")
 local follow = require("acp_nvim.follow")
 local message = require("acp_nvim.message")
@@ -11,7 +12,6 @@ local preview = require("acp_nvim.review.preview")
 local prompt_seen = require("acp_nvim.prompt.seen")
 local summary = require("acp_nvim.chat.blocks.summary")
 local terminals = require("acp_nvim.terminals")
-local tool_call = require("acp_nvim.chat.blocks.tool_call")
 local transcript = require("acp_nvim.chat.transcript")
 local winbar = require("acp_nvim.chat.winbar")
 local windows = require("acp_nvim.chat.windows")
@@ -70,7 +70,7 @@ return {
   end,
   tool_call = function(session, event)
     session.call_blocks[event.call.id] = event.block
-    transcript.draw(session, event.block, "tool_call", tool_call(event.call, session.cwd))
+    calls.show(session, event)
     tell_tool_call(session, event.call)
   end,
   plan = plans.show,
@@ -125,6 +125,7 @@ return {
   end,
   reset = function(session)
     transcript.reset(session)
+    calls.forget(session)
     plans.forget(session)
   end,
 }

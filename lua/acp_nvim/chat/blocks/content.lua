@@ -1,4 +1,4 @@
--- Draws the content of a tool call or of a permission: texts, diffs, terminals, and what has only a label.
+-- Draws the content of a tool call or of a permission: texts, diffs, terminals, links, and what has only a label.
 local Diffs = require("acp_nvim.chat.blocks.diff")
 local Lines = require("acp_nvim.chat.blocks.lines")
 local limits = require("acp_nvim.limits")
@@ -9,38 +9,86 @@ local M = {}
 
 local INDENT = "  "
 
----@param text string
----@return string[]
-local function text_lines(text)
-  local lines = vim.split((text:gsub("[\r\n]+$", "")), "\r?\n")
-  return vim.tbl_map(function(line)
-    return line == "" and "" or INDENT .. line
-  end, lines)
+---@param size integer bytes
+---@return string
+local function size_words(size)
+  if size < 1000 then
+    return ("%d B"):format(size)
+  end
+  return size < 1e6 and ("%.0f kB"):format(size / 1000) or ("%.1f MB"):format(size / 1e6)
 end
 
 ---@param out acp.Lines
 ---@param text? string
 ---@param most integer lines
-function M.add_text(out, text, most)
-  if vim.trim(text or "") ~= "" then
-    out:add_cut(text_lines(text), most)
+---@param hidden? integer lines that are not in `text`
+---@param chars? integer characters of them
+function M.add_text(out, text, most, hidden, chars)
+  if not (text or ""):find("%S") then
+    return
+  end
+  local is_one_line = hidden == 1 and (chars or 0) > out.bytes and not text:find("\n", 1, true)
+  out:add_text(text --[[@as string]], most, INDENT, is_one_line and 0 or hidden)
+  if is_one_line then -- a line that is too long by itself
+    out:add_whole(("… %s more%s"):format(size_words(chars --[[@as integer]]), out.more), "AcpToolDetail")
   end
 end
+
+---@param out acp.Lines
+---@param item acp.Content
+local function add_media(out, item)
+  local words = ("%s (%s, %s)"):format(item.kind, Lines.one_line(item.mime_type), size_words(item.size or 0))
+  out.targets[#out.lines] = { media = item.place }
+  out:add({ INDENT, { words, "AcpLink" }, { item.uri and "  " .. Lines.one_line(item.uri) or "", "AcpToolDetail" } })
+end
+
+---@param out acp.Lines
+---@param item acp.Content
+---@param cwd? string
+---@param most integer
+local function add_resource(out, item, cwd, most)
+  local uri = Lines.one_line(item.uri)
+  local name = Lines.one_line(item.name)
+  local place = paths.short((uri:gsub("^file://", "")), cwd)
+  local about = { item.mime_type and Lines.one_line(item.mime_type), item.size and size_words(item.size) }
+  about = vim.tbl_values(about)
+  out.targets[#out.lines] = { uri = item.uri }
+  out:add({
+    INDENT,
+    { name ~= "" and name or place, "AcpLink" },
+    { name ~= "" and name ~= place and "  " .. place or "", "AcpToolDetail" },
+    { #about > 0 and ("  (%s)"):format(table.concat(about, ", ")) or "", "AcpToolDetail" },
+  })
+  M.add_text(out, item.description, most)
+  M.add_text(out, item.text, most, item.lines, item.chars)
+end
+
+---@type table<string, fun(out: acp.Lines, item: acp.Content, cwd: string?, most: integer)>
+local ADD = {
+  text = function(out, item, _, most)
+    M.add_text(out, item.text, most, item.lines, item.chars)
+  end,
+  terminal = function(out, item, cwd)
+    terminal(out, item, cwd)
+  end,
+  media = add_media,
+  resource = add_resource,
+}
 
 ---@param out acp.Lines
 ---@param items? acp.Content[]
 ---@param cwd? string
 ---@param most? integer lines of a text, or of a command
 function M.add(out, items, cwd, most)
-  local diffs = Diffs.new()
+  local diffs
   most = most or limits.output_lines
   for _, item in ipairs(items or {}) do
-    if item.type == "text" then
-      M.add_text(out, item.text, most)
+    local add = ADD[item.type]
+    if add then
+      add(out, item, cwd, most)
     elseif item.type == "diff" then
+      diffs = diffs or Diffs.new()
       diffs:add(out, item, cwd)
-    elseif item.type == "terminal" then
-      terminal(out, item, cwd)
     else
       out:add({ INDENT, { Lines.one_line(item.label or item.type), "AcpToolDetail" } })
     end
@@ -52,9 +100,13 @@ end
 ---@param title any
 ---@param most integer
 function M.add_title_rest(out, title, most)
+  local further = Lines.further_lines(title)
+  if #further == 0 then
+    return
+  end
   local lines = vim.tbl_map(function(line)
     return INDENT .. line
-  end, Lines.further_lines(title))
+  end, further)
   out:add_cut(lines, most)
 end
 
@@ -64,14 +116,22 @@ end
 ---@param title string
 ---@param cwd? string
 function M.add_locations(out, asked, title, cwd)
+  local locations = asked.locations or {}
+  if #locations == 0 then
+    return
+  end
   local named = {}
   for _, item in ipairs(asked.content or {}) do
     named[item.type == "diff" and item.path or ""] = true
   end
-  for _, location in ipairs(asked.locations or {}) do
+  for index, location in ipairs(locations) do
+    if index > limits.call_locations then
+      return out:add_count(#locations - limits.call_locations)
+    end
     local path = Lines.one_line(location.path)
     if not named[location.path] and not title:find(vim.fs.basename(path), 1, true) then
       local line = location.line and (":%d"):format(location.line) or ""
+      out.targets[#out.lines] = { path = location.path, line = location.line }
       out:add({ INDENT, { paths.short(path, cwd) .. line, "AcpToolDetail" } })
     end
   end

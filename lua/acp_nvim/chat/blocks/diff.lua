@@ -4,6 +4,9 @@ local limits = require("acp_nvim.limits")
 local paths = require("acp_nvim.chat.blocks.paths")
 
 local INDENT = "  "
+local UNIFIED = { result_type = "unified", ctxlen = 3 }
+local AT = ("@"):byte()
+local GROUPS = { [("+"):byte()] = "AcpDiffAdded", [("-"):byte()] = "AcpDiffRemoved", [AT] = "AcpToolDetail" }
 local VERBS = { delete = "deleted", move = "moved", copy = "copied", modify = "changed" }
 
 ---What was drawn before in the same tool call.
@@ -73,7 +76,11 @@ end
 ---@param text string
 ---@return integer
 local function count(text)
-  return select(2, text:gsub("\n", ""))
+  local lines, at = 0, text:find("\n", 1, true)
+  while at do
+    lines, at = lines + 1, text:find("\n", at + 1, true)
+  end
+  return lines
 end
 
 ---Numbers that count from the beginning of the file, where it is known where the piece begins.
@@ -100,13 +107,13 @@ local function unified(item, shift)
   elseif #old + #new > limits.diff_bytes then
     return { ("(%d bytes before, %d after: too large to be shown)"):format(#old, #new) }, 0
   end
-  local text = vim.diff(old, new, { result_type = "unified", ctxlen = 3 }) --[[@as string]]
+  local text = vim.diff(old, new, UNIFIED) --[[@as string]]
   if text == "" then
-    return { "(no change)" }, 0
+    return { (item.lines or 0) > 0 and "(the first lines are the same)" or "(no change)" }, 0
   end
-  local lines = vim.split((text:gsub("\n$", "")), "\n", { plain = true })
+  local lines = vim.split(text:sub(1, -2), "\n", { plain = true })
   for index, line in ipairs(item.line and lines or {}) do
-    lines[index] = renumbered(line, item.line - 1, shift)
+    lines[index] = line:byte() == AT and renumbered(line, item.line - 1, shift) or line
   end
   return lines, count(new) - count(old)
 end
@@ -114,14 +121,7 @@ end
 ---@param line string already indented
 ---@return string?
 local function group_of(line)
-  local sign = line:sub(#INDENT + 1, #INDENT + 1)
-  if sign == "+" then
-    return "AcpDiffAdded"
-  elseif sign == "-" then
-    return "AcpDiffRemoved"
-  elseif sign == "@" then
-    return "AcpToolDetail"
-  end
+  return GROUPS[line:byte(#INDENT + 1)]
 end
 
 ---@param out acp.Lines
@@ -131,6 +131,7 @@ function Diffs:add(out, item, cwd)
   local file = table.concat({ item.path or "", operation_of(item), item.old_path or "", item.note or "" }, "\0")
   if file ~= self.file then
     self.file, self.shift = file, 0
+    out.targets[#out.lines] = { path = item.path }
     out:add(header(item, cwd))
   end
   if not has_text(item) then
@@ -138,7 +139,7 @@ function Diffs:add(out, item, cwd)
   elseif self.left <= 0 then
     if self.silent ~= file then
       self.silent = file
-      out:add({ INDENT, { "… the rest of it is not shown", "AcpToolDetail" } })
+      out:add({ INDENT, { "… the rest of it is not shown" .. out.more, "AcpToolDetail" } })
     end
     return
   end
@@ -148,7 +149,9 @@ function Diffs:add(out, item, cwd)
   for index, line in ipairs(lines) do
     lines[index] = INDENT .. line
   end
-  out:add_cut(lines, limits.diff_lines, group_of)
+  local first = #out.lines
+  out:add_cut(lines, limits.diff_lines, group_of, item.lines)
+  table.insert(out.ranges, { first, #out.lines - 1, { path = item.path, diff = true } })
 end
 
 return Diffs

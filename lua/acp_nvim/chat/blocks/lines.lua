@@ -1,33 +1,43 @@
 -- Builds the lines and highlights of a block, piece by piece.
+local is_plain = require("acp_nvim.chat.blocks.plain")
 local limits = require("acp_nvim.limits")
 local visible = require("acp_nvim.chat.blocks.visible")
 
 ---@class acp.Lines
 ---@field bytes integer of one line, at the most
+---@field more string words behind a count of lines that are not shown: how to see them
 ---@field lines string[]
 ---@field highlights acp.Highlight[]
 ---@field targets table<integer, acp.Target> row -> what it leads to
+---@field ranges acp.TargetRange[] rows that lead to the same
 local Lines = {}
 Lines.__index = Lines
 
 ---@param bytes? integer of one line, at the most
+---@param more? string
 ---@return acp.Lines
-function Lines.new(bytes)
-  return setmetatable({ lines = {}, highlights = {}, targets = {}, bytes = bytes or limits.line_bytes }, Lines)
+function Lines.new(bytes, more)
+  local new = { lines = {}, highlights = {}, targets = {}, ranges = {} }
+  new.bytes, new.more = bytes or limits.line_bytes, more or ""
+  return setmetatable(new, Lines)
 end
 
 ---A text's first line with something on it, for places that have one line.
 ---@param text any
 ---@return string
 function Lines.one_line(text)
-  return visible(vim.trim(tostring(text or "")):match("^[^\r\n]*"))
+  return visible(tostring(text or ""):match("^%s*([^\r\n]*)"):match("^.*%S") or "")
 end
 
 ---The lines of a text after its first, which a title's place does not show.
 ---@param text any
 ---@return string[]
 function Lines.further_lines(text)
-  local lines = vim.split(vim.trim(tostring(text or "")), "[\r\n]+")
+  local whole = tostring(text or "")
+  if not whole:find("[\r\n]") then
+    return {}
+  end
+  local lines = vim.split(vim.trim(whole), "[\r\n]+")
   return vim.list_slice(lines, 2)
 end
 
@@ -42,6 +52,12 @@ local function shortened(line, bytes)
   return ("%s … %d more bytes"):format(line:sub(1, last), #line - last)
 end
 
+---@param text string
+---@return string the same on one line
+local function flat(text)
+  return text:find("\n", 1, true) and (text:gsub("\n", " ")) or text
+end
+
 ---Adds a line made of pieces, each a text or { text, group }.
 ---@param pieces (string|string[])[]
 function Lines:add(pieces)
@@ -49,7 +65,7 @@ function Lines:add(pieces)
   for _, piece in ipairs(pieces) do
     local from = #text
     local words = type(piece) == "table" and piece[1] or piece --[[@as string]]
-    text = text .. visible((words:gsub("\n", " ")))
+    text = text .. visible(flat(words))
     if type(piece) == "table" and piece[2] and #text > from then
       table.insert(self.highlights, { row = row, from = from, to = #text, group = piece[2] })
     end
@@ -61,43 +77,131 @@ end
 ---@param group? string
 function Lines:add_whole(line, group)
   local row = #self.lines
-  self.lines[row + 1] = shortened(visible((line:gsub("\n", " "))), self.bytes)
+  self.lines[row + 1] = shortened(visible(flat(line)), self.bytes)
   if group then
     table.insert(self.highlights, { row = row, from = 0, to = -1, group = group })
   end
+end
+
+---@param count integer of lines that are not shown
+---@param above? boolean
+function Lines:add_count(count, above)
+  local words = ("… %d more line%s%s"):format(count, count == 1 and "" or "s", above and " above" or "")
+  self:add_whole(words .. self.more, "AcpToolDetail")
 end
 
 ---Adds at most `most` of these lines, and a line that counts the others.
 ---@param lines string[]
 ---@param most integer
 ---@param group_of? fun(line: string): string?
-function Lines:add_cut(lines, most, group_of)
+---@param hidden? integer lines that follow them, and that nobody here has
+function Lines:add_cut(lines, most, group_of, hidden)
+  hidden = hidden or 0
   -- one line more is no shorter than the words about it
-  local shown = #lines <= most + 1 and #lines or most
+  local shown = #lines + hidden <= most + 1 and #lines or math.min(most, #lines)
   for index = 1, shown do
     self:add_whole(lines[index], group_of and group_of(lines[index]))
   end
-  if shown < #lines then
-    self:add_whole(("… %d more lines"):format(#lines - shown), "AcpToolDetail")
+  if #lines + hidden > shown then
+    self:add_count(#lines + hidden - shown)
   end
 end
 
----Adds the last `most` of these lines at the most, below a line that counts the others.
----@param lines string[]
+---@param text string
+---@return integer where it ends, without the line ends behind it
+local function last_byte(text)
+  local last = #text
+  while last > 0 and (text:byte(last) == 10 or text:byte(last) == 13) do
+    last = last - 1
+  end
+  return last
+end
+
+---@param text string
+---@param first integer byte
+---@param last integer byte
+---@return integer
+local function count_lines(text, first, last)
+  local count, at = 0, first - 1
+  while at do
+    count = count + 1
+    at = text:find("\n", at + 1, true)
+    at = at and at <= last and at or nil
+  end
+  return count
+end
+
+---Adds lines of a text as they are, or made visible.
+---@param text string
+---@param indent string
+---@param most integer lines
+---@return integer? byte where the first line begins that is not added
+function Lines:split_in(text, indent, most)
+  local last = last_byte(text)
+  local plain, at = is_plain(text), 1
+  for _ = 1, most do
+    local ends = text:find("\n", at, true)
+    local line = text:sub(at, math.min((ends or last + 1) - 1, last))
+    if not plain and line:sub(-1) == "\r" then
+      line = line:sub(1, -2)
+    end
+    line = line == "" and "" or indent .. line
+    if plain and #line <= self.bytes then
+      self.lines[#self.lines + 1] = line
+    else
+      self:add_whole(line)
+    end
+    at = ends and ends < last and ends + 1 or nil
+    if not at then
+      return nil
+    end
+  end
+  return at
+end
+
+---Adds the beginning of a text, at most `most` lines, and a line that counts the others.
+---@param text string
 ---@param most integer
-function Lines:add_end(lines, most)
-  local first = #lines <= most + 1 and 1 or #lines - most + 1
-  if first > 1 then
-    self:add_whole(("… %d more lines above"):format(first - 1), "AcpToolDetail")
+---@param indent string
+---@param hidden? integer lines of it that are not in `text`
+function Lines:add_text(text, most, indent, hidden)
+  hidden = hidden or 0
+  local count = #self.lines
+  -- one line more is no shorter than the words about it
+  local rest = self:split_in(text, indent, hidden > 0 and most or most + 1)
+  if rest and hidden == 0 then
+    self.lines[count + most + 1] = nil
+    hidden = 1
   end
-  for index = first, #lines do
-    self:add_whole(lines[index])
+  if rest then
+    hidden = hidden + count_lines(text, rest, last_byte(text))
   end
+  if hidden > 0 then
+    self:add_count(hidden)
+  end
+end
+
+---Adds the end of a text, at most `most` lines, below a line that counts the others.
+---@param text string
+---@param most integer
+---@param indent string
+function Lines:add_end(text, most, indent)
+  local count = count_lines(text, 1, last_byte(text))
+  if count <= most + 1 then
+    self:split_in(text, indent, count)
+    return
+  end
+  self:add_count(count - most, true)
+  local at = 1
+  for _ = 1, count - most do
+    at = text:find("\n", at, true) + 1
+  end
+  self:split_in(text:sub(at), indent, most)
 end
 
 ---@return acp.Rendered
 function Lines:rendered()
-  return { lines = self.lines, highlights = self.highlights, target_rows = self.targets }
+  return { lines = self.lines, highlights = self.highlights, target_rows = self.targets, target_ranges = self.ranges }
 end
 
 return Lines

@@ -138,6 +138,7 @@ function M.render(request, look)
   end
   local rendered = out:rendered()
   rendered.option_rows = rows
+  rendered.tool_call_id = request.tool_call_id
   return rendered
 end
 

@@ -15,14 +15,6 @@ local function ending(item)
   end
 end
 
----@param lines string[]
----@return string[] the same lines, indented
-local function indented(lines)
-  return vim.tbl_map(function(line)
-    return line == "" and "" or INDENT .. line
-  end, lines)
-end
-
 ---@param out acp.Lines
 ---@param item acp.Content
 ---@param cwd? string
@@ -35,7 +27,10 @@ local function add_command(out, item, cwd)
     return
   end
   out:add({ INDENT, { "$ ", "AcpToolDetail" }, { command, "AcpToolTitle" }, { place, "AcpToolDetail" } })
-  out:add_cut(indented(Lines.further_lines(item.command)), limits.output_lines)
+  local further = Lines.further_lines(item.command)
+  if #further > 0 then
+    out:add_text(table.concat(further, "\n"), limits.output_lines, INDENT)
+  end
 end
 
 ---@param out acp.Lines
@@ -44,15 +39,14 @@ end
 return function(out, item, cwd)
   local first = #out.lines
   add_command(out, item, cwd)
-  local output = (item.output or ""):gsub("[\r\n]+$", "")
-  if output ~= "" then
-    out:add_end(indented(vim.split(output, "\r?\n")), limits.output_lines)
+  if (item.output or ""):find("[^\r\n]") then
+    out:add_end(item.output, limits.output_lines, INDENT)
   end
   local words = ending(item)
   if words then
     out:add({ INDENT, { words, "AcpStatusFailed" } })
   end
-  for row = item.number and first or #out.lines, #out.lines - 1 do
-    out.targets[row] = { terminal = item.number, words = item.command }
+  if item.number then
+    table.insert(out.ranges, { first, #out.lines - 1, { terminal = item.number, words = item.command } })
   end
 end

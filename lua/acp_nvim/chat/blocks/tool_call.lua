@@ -1,40 +1,98 @@
 -- Draws a tool call: what it does and how far it is, where, and what came of it.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local config = require("acp_nvim.config")
 local content = require("acp_nvim.chat.blocks.content")
+local icons = require("acp_nvim.chat.icons")
 local limits = require("acp_nvim.limits")
 
----@type table<string, { icon: string, group: string, words: string }>
+local M = {}
+
+---@type table<string, { group: string, words: string }>
 local STATUS = {
-  pending = { icon = "○", group = "AcpStatusPending", words = "pending" },
-  in_progress = { icon = "◐", group = "AcpStatusInProgress", words = "in progress" },
-  paused = { icon = "‖", group = "AcpStatusPending", words = "paused" },
-  completed = { icon = "●", group = "AcpStatusCompleted", words = "completed" },
-  failed = { icon = "✗", group = "AcpStatusFailed", words = "failed" },
-  cancelled = { icon = "–", group = "AcpStatusPending", words = "cancelled" },
-  rejected = { icon = "–", group = "AcpStatusPending", words = "rejected" }, -- the host's words for calls that a turn
-  unfinished = { icon = "–", group = "AcpStatusPending", words = "unfinished" }, -- has left open when it ended
+  pending = { group = "AcpStatusPending", words = "pending" },
+  in_progress = { group = "AcpStatusInProgress", words = "in progress" },
+  paused = { group = "AcpStatusPending", words = "paused" },
+  completed = { group = "AcpStatusCompleted", words = "" },
+  failed = { group = "AcpStatusFailed", words = "failed" },
+  cancelled = { group = "AcpStatusPending", words = "cancelled" },
+  rejected = { group = "AcpStatusPending", words = "rejected" }, -- the host's words for calls that a turn
+  unfinished = { group = "AcpStatusPending", words = "unfinished" }, -- has left open when it ended
 }
+
+---@param seconds number
+---@return string
+local function duration(seconds)
+  if seconds < 60 then
+    return ("%.1f s"):format(seconds)
+  elseif seconds < 3600 then
+    return ("%d min %d s"):format(seconds / 60, seconds % 60)
+  end
+  return ("%d h %d min"):format(seconds / 3600, seconds % 3600 / 60)
+end
+
+---@param call acp.ToolCall
+---@return string words how long it took, or since when it runs; empty when that is not worth a word
+local function time(call)
+  if call.started and call.ended then
+    return duration(call.ended - call.started)
+  elseif call.started then
+    return "since " .. os.date("%H:%M:%S", math.floor(call.started))
+  end
+  return ""
+end
+
+---@param call acp.ToolCall
+---@return string
+local function title_of(call)
+  local title = Lines.one_line(call.title)
+  return title ~= "" and title or Lines.one_line(call.id)
+end
+
+---What stands before and behind the title, and is no text.
+---@param call acp.ToolCall
+---@return acp.CallHead
+function M.head(call)
+  -- a status that nobody here knows counts as still in progress (v2, ToolCallStatus)
+  local status = STATUS[call.status] or { group = "AcpToolDetail", words = Lines.one_line(call.status) }
+  local kind = Lines.one_line(call.kind)
+  kind = kind ~= "" and kind or "other"
+  local icon = icons.of(kind, "other")
+  local before = {
+    { icons.of(call.status, "in_progress") .. " ", status.group },
+    { icon .. " ", "AcpToolKind" },
+  }
+  if (call.depth or 0) > 0 then
+    table.insert(before, 1, { ("  "):rep(call.depth - 1) .. "↳ ", "AcpToolDetail" })
+  end
+  if not icons.DEFAULTS[kind] then
+    table.insert(before, { kind .. "  ", "AcpToolKind" })
+  end
+  local after = {}
+  if status.words ~= "" then
+    after[1] = { "  " .. status.words, status.group }
+  end
+  local words = time(call)
+  if words ~= "" then
+    after[#after + 1] = { "  " .. words, "AcpToolDetail" }
+  end
+  if call.under then
+    after[#after + 1] = { ("  of %s"):format(Lines.one_line(call.under)), "AcpToolDetail" }
+  end
+  return { before = before, title = title_of(call), after = after }
+end
 
 ---@param call acp.ToolCall
 ---@param cwd? string
 ---@return acp.Rendered
-return function(call, cwd)
-  -- a status that nobody here knows counts as still in progress (v2, ToolCallStatus)
-  local unknown = { icon = "◐", group = "AcpToolDetail", words = Lines.one_line(call.status) }
-  local status = STATUS[call.status] or unknown
-  local kind, title = Lines.one_line(call.kind), Lines.one_line(call.title)
-  local out = Lines.new()
-  out:add({
-    { status.icon, status.group },
-    " ",
-    { kind ~= "" and kind or "other", "AcpToolKind" },
-    "  ",
-    { title ~= "" and title or Lines.one_line(call.id), "AcpToolTitle" },
-    "  ",
-    { ("[%s]"):format(status.words), status.group },
-  })
+function M.render(call, cwd)
+  local key = config.keys("details")[1]
+  local out = Lines.new(nil, key and (" (%s: all of it)"):format(key))
+  local title = title_of(call)
+  out:add({ { title, "AcpToolTitle" } })
   content.add_title_rest(out, call.title, limits.output_lines)
   content.add_locations(out, call, title, cwd)
   content.add(out, call.content, cwd)
   return out:rendered()
 end
+
+return M

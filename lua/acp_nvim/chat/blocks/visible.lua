@@ -1,4 +1,6 @@
 -- Makes characters visible that would be nothing on the screen, or change the order of what stands beside them.
+local is_plain = require("acp_nvim.chat.blocks.plain")
+
 local ZWJ = 0x200D
 local EMOJI_STYLE = 0xFE0F
 local SYMBOLS = 0x2000 -- from here on: characters that a style or a joiner may belong to
@@ -56,10 +58,22 @@ local function control(char)
 end
 
 ---@param text string
+---@return boolean one of the characters above may be in it: most texts need not be looked at one by one
+local function may_hide(text)
+  return text:find("[\194\205\216\225\239\243]") ~= nil
+    or text:find("\226[\128\129\160]") ~= nil
+    or text:find("\227\133", 1, true) ~= nil
+    or text:find("\240[\155\157]") ~= nil
+end
+
+---@param text string
 ---@return string the same, where each such character stands in angle brackets; tabs and newlines stay
 return function(text)
+  if is_plain(text) then
+    return text
+  end
   local out = text:gsub("[%z\1-\8\11-\31\127]", control)
-  if not out:find("[\194-\244]") then
+  if not may_hide(out) then
     return out
   end
   local before, from = 0, 1 -- the character that a joiner stands behind, and where that one ends

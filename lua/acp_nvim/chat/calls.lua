@@ -1,0 +1,103 @@
+-- Shows tool calls in the chat: an update changes what it is about, and nothing when it shows nothing new.
+local tool_call = require("acp_nvim.chat.blocks.tool_call")
+local transcript = require("acp_nvim.chat.transcript")
+
+local M = {}
+
+local api = vim.api
+local HEADS = api.nvim_create_namespace("acp_nvim.calls")
+local OVER = { completed = true, failed = true, cancelled = true, rejected = true, unfinished = true }
+
+---@param one any
+---@param other any
+---@return boolean the same, as far as one can see
+local function same(one, other)
+  if type(one) ~= "table" or type(other) ~= "table" then
+    return one == other
+  end
+  for key, value in pairs(one) do
+    if not same(value, other[key]) then
+      return false
+    end
+  end
+  for key in pairs(other) do
+    if one[key] == nil then
+      return false
+    end
+  end
+  return true
+end
+
+---@param was acp.ToolCall
+---@param is acp.ToolCall
+---@return boolean the lines are the same
+local function same_lines(was, is)
+  return was.title == is.title
+    and was.id == is.id
+    and same(was.content, is.content)
+    and same(was.locations, is.locations)
+end
+
+---What is not text stands in marks: who copies the title gets the title.
+---@param session acp.Session
+---@param block acp.Block
+---@param head acp.CallHead
+local function dress(session, block, head)
+  local bufnr = session.bufnr --[[@as integer]]
+  local row = transcript.row(session, block.id)
+  block.head_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, 0, {
+    id = block.head_mark,
+    virt_text = head.before,
+    virt_text_pos = "inline",
+    right_gravity = false,
+  })
+  if #head.after > 0 then
+    block.tail_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, #block.rendered.lines[1], {
+      id = block.tail_mark,
+      virt_text = head.after,
+      virt_text_pos = "inline",
+    })
+  elseif block.tail_mark then
+    api.nvim_buf_del_extmark(bufnr, HEADS, block.tail_mark)
+    block.tail_mark = nil
+  end
+end
+
+---Of a call that is over nothing more is expected: its texts need not be kept.
+---@param call acp.ToolCall
+---@return acp.ToolCall
+local function remembered(call)
+  if OVER[call.status] then
+    return { id = call.id, title = call.title, status = call.status, locations = call.locations }
+  end
+  return call
+end
+
+---@param session acp.Session
+---@param event acp.Event of type tool_call
+function M.show(session, event)
+  local call = event.call
+  local block = transcript.block(session, event.block)
+  local was = block and block.call
+  local head = tool_call.head(call)
+  if not was or not same_lines(was, call) then
+    block = transcript.draw(session, event.block, "tool_call", tool_call.render(call, session.cwd))
+  elseif same(block.head, head) then
+    block.call = remembered(call)
+    return
+  end
+  if block then
+    block.call, block.head = remembered(call), head
+    dress(session, block, head)
+  end
+end
+
+---The chat is empty.
+---@param session acp.Session
+function M.forget(session)
+  if session.bufnr and api.nvim_buf_is_loaded(session.bufnr) then
+    api.nvim_buf_clear_namespace(session.bufnr, HEADS, 0, -1)
+  end
+end
+
+return M

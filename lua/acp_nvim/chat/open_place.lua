@@ -1,0 +1,39 @@
+-- Opens what lines of the chat lead to: files in a window that shows code, everything else with the system's program.
+local Lines = require("acp_nvim.chat.blocks.lines")
+local code_window = require("acp_nvim.code_window")
+local lookup = require("acp_nvim.buffers.lookup")
+local message = require("acp_nvim.message")
+local open = require("acp_nvim.review.open")
+
+local M = {}
+
+local api = vim.api
+
+---@param path string
+---@param line? integer 1-based
+---@param col? integer 1-based
+function M.file(path, line, col)
+  if vim.fn.isdirectory(path) == 1 then
+    return M.uri(path)
+  elseif not line then
+    return open.file(lookup.real(path))
+  elseif not vim.uv.fs_stat(path) and not lookup.find(path) then
+    return message.info(("%s is not there any more"):format(path))
+  end
+  local bufnr = lookup.find(path) or code_window.load(path)
+  local win = open.show(bufnr)
+  local row = math.max(1, math.min(line, api.nvim_buf_line_count(bufnr)))
+  api.nvim_win_set_cursor(win, { row, math.max((col or 1) - 1, 0) })
+  vim.cmd("normal! zvzz")
+end
+
+---@param uri string a URL, or a file that no buffer shows
+function M.uri(uri)
+  local ok, started, problem = pcall(vim.ui.open, uri)
+  local why = not ok and started or problem
+  if why then
+    message.warn(("%s could not be opened: %s"):format(Lines.one_line(uri), tostring(why)))
+  end
+end
+
+return M

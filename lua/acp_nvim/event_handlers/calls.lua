@@ -1,0 +1,16 @@
+-- What becomes of the answers to what was asked of tool calls, by the event's type.
+local details = require("acp_nvim.chat.details")
+local message = require("acp_nvim.message")
+local open_place = require("acp_nvim.chat.open_place")
+
+---@type table<string, fun(session: acp.Session, event: acp.Event)>
+return {
+  call_details = details.told,
+  call_media = function(_, event)
+    if event.path then
+      open_place.uri(event.path)
+    else
+      message.warn("It cannot be opened: " .. (event.problem or "the host does not say why"))
+    end
+  end,
+}
