@@ -1,52 +1,84 @@
 -- Lists the files of a git repository below a directory, those that git ignores left out.
 local limits = require("acp_nvim.limits")
+local slices = require("acp_nvim.prompt.complete.slices")
 
 local M = {}
 
+---@class acp.GitListing
+---@field chunks table<integer, string> that are to be read
+---@field next integer of the chunk that is read next
+---@field last integer of the last one
+---@field rest string the beginning of a path
+---@field count integer
+---@field reading boolean
+---@field over? boolean git has ended
+---@field ok boolean and did not fail
+---@field process? vim.SystemObj
+
+---@param listing acp.GitListing
+---@return string[] paths of the next chunk
+local function take(listing)
+  local text, paths = listing.rest .. listing.chunks[listing.next], {}
+  listing.chunks[listing.next] = nil
+  listing.next = listing.next + 1
+  local whole = text:match("^.*()%z") or 0
+  listing.rest = text:sub(whole + 1)
+  for path in text:sub(1, whole):gmatch("[^%z]+") do
+    if not path:find("%c") then
+      paths[#paths + 1] = path
+    end
+  end
+  listing.count = listing.count + #paths
+  return paths
+end
+
+---@param listing acp.GitListing
+---@param found fun(paths: string[])
+---@param done fun(ok: boolean)
+local function read_all(listing, found, done)
+  if listing.reading then
+    return
+  end
+  listing.reading = true
+  slices.run(function()
+    if listing.chunks[listing.next] and listing.count < limits.files then
+      found(take(listing))
+      return false
+    end
+    listing.reading = false
+    if listing.over then
+      done(listing.count > 0 or listing.ok)
+    end
+    return true
+  end)
+end
+
 ---@param cwd string
----@param found fun(paths: string[]) relative to it; called in fast events
+---@param found fun(paths: string[]) relative to it; maybe called in fast events
 ---@param done fun(ok: boolean) false: it is in no repository, or there is no git; called once, maybe in a fast event
----@return fun() stop
 function M.start(cwd, found, done)
-  local rest, count, process, stopped = "", 0, nil, false
-
-  local function stop()
-    stopped = true
-    if process then
-      process:kill("sigterm")
-    end
-  end
-
+  local listing = { chunks = {}, next = 1, last = 0, rest = "", count = 0, reading = false, ok = false }
   local function read(_, chunk)
-    if not chunk or stopped then
-      return
-    end
-    local text, paths = rest .. chunk, {}
-    local whole = text:match("^.*()%z") or 0
-    rest = text:sub(whole + 1)
-    for path in text:sub(1, whole):gmatch("[^%z]+") do
-      if not path:find("%c") then
-        paths[#paths + 1] = path
-      end
-    end
-    count = count + #paths
-    found(paths)
-    if count >= limits.files then
-      stop()
+    if chunk and listing.count < limits.files then
+      listing.last = listing.last + 1
+      listing.chunks[listing.last] = chunk
+      read_all(listing, found, done)
+    elseif chunk and listing.process then
+      listing.process:kill("sigterm")
     end
   end
-
+  local function ended(result)
+    listing.over, listing.ok = true, result.code == 0
+    read_all(listing, found, done)
+  end
   local command = { "git", "-C", cwd, "-c", "core.fsmonitor=false", "--no-optional-locks" }
   vim.list_extend(command, { "ls-files", "--cached", "--others", "--exclude-standard", "-z" })
-  local ok, started = pcall(vim.system, command, { stdout = read, stderr = false }, function(result)
-    done(result.code == 0 or count > 0)
-  end)
-  if not ok then
+  local started, process = pcall(vim.system, command, { stdout = read, stderr = false }, ended)
+  if started then
+    listing.process = process
+  else
     done(false)
-    return function() end
   end
-  process = started
-  return stop
 end
 
 return M

@@ -1,9 +1,10 @@
--- Finds the paths that somebody means by a few letters, with pauses: the editor has its turn in between.
+-- Finds the paths that somebody means by a few letters.
 local limits = require("acp_nvim.limits")
+local slices = require("acp_nvim.prompt.complete.slices")
 
 local M = {}
 
-local STEP = 200 -- paths between two looks at the clock: 0.1 ms
+local STEP = 200 -- paths that are looked at without a pause: 0.1 ms
 
 ---@param query string in lower case
 ---@return string[] its characters
@@ -84,46 +85,22 @@ local function best(search)
 end
 
 ---@param search acp.Search
----@return boolean done
+---@return boolean all were looked at
 local function go_on(search)
   local lower, count = search.list.lower, search.from and #search.from or #search.list.lower
-  local until_ns = vim.uv.hrtime() + limits.match_ns
-  while search.at <= count do
-    for at = search.at, math.min(search.at + STEP - 1, count) do
-      local index = search.from and search.from[at] or at
-      local found = rank(lower[index], search.query, search.letters)
-      if found then
-        search.indexes[#search.indexes + 1] = index
-        local group = search.ranks[found]
-        if #group < limits.match_group then
-          group[#group + 1] = index
-        end
+  for at = search.at, math.min(search.at + STEP - 1, count) do
+    local index = search.from and search.from[at] or at
+    local found = rank(lower[index], search.query, search.letters)
+    if found then
+      search.indexes[#search.indexes + 1] = index
+      local group = search.ranks[found]
+      if #group < limits.match_group then
+        group[#group + 1] = index
       end
     end
-    search.at = search.at + STEP
-    if vim.uv.hrtime() > until_ns then
-      return search.at > count
-    end
   end
-  return true
-end
-
----@param search acp.Search
----@param done fun(paths: string[], all: boolean)
-local function run(search, done)
-  if search.stopped then
-    return
-  elseif go_on(search) then
-    if search.list.whole then
-      last = { number = search.list.number, query = search.query, indexes = search.indexes }
-    end
-    done(best(search))
-    return
-  end
-  -- a timer and not a scheduled function: keys come before it
-  vim.defer_fn(function()
-    run(search, done)
-  end, 1)
+  search.at = search.at + STEP
+  return search.at > count
 end
 
 ---@param list acp.FileList
@@ -136,7 +113,18 @@ function M.start(list, query, done)
   local from = goes_on and last.indexes or nil
   local search = { list = list, query = query, letters = characters(query), from = from, at = 1, indexes = {} }
   search.ranks = { {}, {}, {}, {} }
-  run(search, done)
+  slices.run(function()
+    if search.stopped then
+      return true
+    elseif not go_on(search) then
+      return false
+    end
+    if list.whole then
+      last = { number = list.number, query = query, indexes = search.indexes }
+    end
+    done(best(search))
+    return true
+  end)
   return function()
     search.stopped = true
   end
