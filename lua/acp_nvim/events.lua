@@ -9,6 +9,7 @@ local review_list = require("acp_nvim.review.list")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
 
+local unread = require("acp_nvim.chat.unread")
 local M = {}
 
 ---@param topics string[]
@@ -116,6 +117,7 @@ review_keys.watch()
 review_list.watch()
 
 ---@param batch acp.Event[]
+unread.watch()
 function M.apply(batch)
   local waits = #backlog > 0
   if waits or is_locked() then

@@ -15,7 +15,20 @@ function M.status(session)
   local found = registry and (session and registry.find(session) or not session and registry.current())
   local status = found and found.status or { state = "stopped", pending_permissions = 0, queue = 0 }
   local follow = package.loaded["acp_nvim.follow"]
-  return vim.tbl_extend("force", status, { follow = follow and follow.state() or nil })
+  return vim.tbl_extend("force", status, {
+    follow = follow and follow.state() or nil,
+    unread = found and found.unread or 0,
+  })
+end
+
+---What a session does, in a few words for a status line: >vim
+---    set statusline+=%{%v:lua.require'acp_nvim'.statusline()%}
+---@param session? integer|string as for status()
+---@return string empty when there is no session
+function M.statusline(session)
+  local registry = package.loaded["acp_nvim.sessions"]
+  local found = registry and (session and registry.find(session) or not session and registry.current())
+  return found and require("acp_nvim.statusline").text(found) or ""
 end
 
 ---Sends a text, without touching a window.

@@ -3,7 +3,7 @@ return {
   output_lines = 20, -- of a tool call's text: a screen half; the agent has the whole of it, the log too
   diff_lines = 60, -- of one diff: about one tall screen; the file itself shows the rest
   diffs_lines = 400, -- of all diffs of one tool call: several tall screens; each further file has its name
-  pinned_lines = 8, -- of the plans above the prompt: they must not take the place of the chat
+  pinned_lines = 6, -- of the plans above the prompt: they must not take the place of the chat
   pinned_part = 0.3, -- of what chat and prompt have together, for the same reason
   prompt_part = 0.5, -- of the same, to which the prompt grows with its text: what it is about stays in sight
   spinner_ms = 250, -- between two ticks: that something goes on is seen at a glance

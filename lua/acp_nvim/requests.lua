@@ -42,6 +42,7 @@ local function introduced(session, again)
     plans.forget(session)
     M.note(session, "warn", NEW_HOST)
   end
+    session.heard = nil
   session.host = host.channel()
   return send_open(session)
 end

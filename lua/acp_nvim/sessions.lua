@@ -37,7 +37,7 @@ function M.add(key, agent, cwd)
     commands = {},
     calls = {},
     call_blocks = {},
-    plans = { shown = {}, several = false },
+    plans = { shown = {}, living = {}, several = false },
   }
   by_key[key] = session
   vim.g.acp_nvim_last_session = math.max(vim.g.acp_nvim_last_session or 0, key)

@@ -10,10 +10,16 @@
 ---@field agent? string
 ---@field session_id? string
 ---@field stop_reason? string
----@field plan? acp.PlanEntry[]
----@field mode? string
----@field model? string
----@field usage? table
+---@field plan? acp.PlanEntry[] of all plans of the turn
+---@field title? string that the agent gave the session
+---@field mode? string id
+---@field model? string id
+---@field mode_name? string where that is something else
+---@field model_name? string where that is something else
+---@field usage? { used: integer, size: integer, cost?: number, currency?: string } tokens; what the session cost
+---@field activity? string while a turn runs: "thinking", "writing", or the title of a tool call
+---@field turn_started? number seconds since 1970, while a turn runs
+---@field unread? integer messages of the agent that nobody has seen yet
 ---@field review? { files: integer, added: integer, removed: integer } of this session; nil: nothing is left
 ---@field takes? { image: boolean, audio: boolean, embedded_context: boolean } what the agent takes in prompts; nil: not known yet
 ---@field follow? "on"|"off"|"paused" whether windows follow agents; nil: no agent was asked for yet
@@ -79,12 +85,22 @@
 ---@field entries acp.PlanEntry[]
 ---@field title? string
 ---@field text? string
+---@field uri? string of a file that has the plan
+---@field removed? boolean the agent took it back
+---@field over? boolean it was of an earlier turn
 
 ---What is known of a session's plans.
 ---@class acp.Plans
 ---@field shown table<integer, acp.Plan> by block
+---@field living table<integer, acp.LivingPlan> those of the turn that runs, by block
 ---@field title? string of the first
 ---@field several boolean there is one with another title
+
+---@class acp.LivingPlan
+---@field plan acp.Plan
+---@field done integer
+---@field total integer
+---@field change integer counts up: the plan that changed last has the highest
 
 ---@class acp.Option
 ---@field option_id string
@@ -219,6 +235,8 @@
 ---@field context acp.ContextItem[] attached to the next prompt
 ---@field last_text? string[] of a chat whose buffer is gone, until it is shown again
 ---@field draft? string[] of a prompt buffer that was wiped
+---@field unread? integer messages of the agent that nobody has seen yet
+---@field heard? integer the last block that was counted for that
 ---@field commands acp.SlashCommand[]
 ---@field calls table<string, string> tool call -> what was last told about it
 ---@field call_blocks table<string, integer> tool call -> the block that shows it
@@ -298,7 +316,8 @@
 ---@field follow { enabled: "auto"|boolean, resume: "turn"|"command", sign: string }
 ---@field keymaps table<string, string|string[]|false>
 ---@field review { signs: boolean, winbar: boolean, hint: boolean }
----@field ui { position: string, width: number, height: number, prompt_height: integer, conceal: boolean }
+---@field ui { position: string, width?: number, height?: number, prompt_height: integer, conceal: boolean, plan: "pinned"|"chat"|false, winbar: boolean, spinner: boolean }
+---@field notify { turn_end: boolean, permission: boolean, bell: boolean }
 ---@field prompt { autocomplete: boolean }
 ---@field timeouts { initialize: integer, cancel: integer }
 ---@field protocol { v2: boolean }

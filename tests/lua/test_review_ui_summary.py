@@ -123,7 +123,8 @@ def test_the_line_above_the_chat_counts_what_is_left(editor, key):
     status = {"state": "idle", "agent": "demo", "pending_permissions": 0, "queue": 0}
     left = {"files": 3, "added": 12, "removed": 4}
     editor.apply({"type": "status", "session": key, "status": {**status, "review": left}})
-    bar = "return vim.wo[vim.fn.win_findbuf(...)[1]].winbar"
+    bar = """local win = vim.fn.win_findbuf(...)[1]
+    return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, maxwidth = 200 }).str"""
     assert " · 3 to review" in editor.lua(bar, editor.session(key, "bufnr"))
     assert editor.lua('return require("acp_nvim").status().review') == left
     editor.apply({"type": "status", "session": key, "status": status})

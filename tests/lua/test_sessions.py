@@ -23,6 +23,7 @@ def test_status_without_a_session(editor):
         "state": "stopped",
         "pending_permissions": 0,
         "queue": 0,
+        "unread": 0,
     }
 
 
@@ -41,13 +42,13 @@ def test_status_is_of_the_focused_session_else_of_the_last_used(editor):
 def test_winbar_says_how_it_stands(editor):
     key = editor.chat()
     plan = [{"content": "a", "status": "completed", "priority": "low"}] * 2
+    editor.apply({"type": "plan", "session": key, "block": 1, "entries": plan})
     editor.apply(
         status(
             key,
             "waiting",
             queue=2,
             pending_permissions=1,
-            plan=plan,
             mode="100%",
             usage={"used": 53000, "size": 200000},
         )
@@ -56,7 +57,7 @@ def test_winbar_says_how_it_stands(editor):
     bar = editor.lua(
         "return vim.api.nvim_eval_statusline(vim.wo[...].winbar, { winid = ..., maxwidth = 200 }).str", win
     )
-    assert bar.strip() == "? demo waiting · plan 2/2 · 1 to allow · 2 queued · 100% · 53k/200k"
+    assert bar.strip() == "? demo waiting · 2/2 · ?1 · +2 · 100% · 27%"
 
 
 def test_chat_is_reused_unless_a_new_one_is_asked_for(editor):

@@ -1,117 +1,200 @@
--- Says above the chat who is there, what it does, and what waits.
+-- Says above the chat who is there, what it does, and what waits: as much as there is room for.
+local cells = require("acp_nvim.chat.cells")
+local config = require("acp_nvim.config")
+local sessions = require("acp_nvim.sessions")
+local spinner = require("acp_nvim.chat.spinner")
+local status_parts = require("acp_nvim.chat.status_parts")
+
 local M = {}
 
-local STATES = {
-  starting = { "◌", "AcpStatusPending" },
-  idle = { "●", "AcpStatusCompleted" },
-  running = { "◐", "AcpStatusInProgress" },
-  waiting = { "?", "AcpPermission" },
-  stopped = { "■", "AcpStatusPending" },
-  failed = { "✗", "AcpStatusFailed" },
-}
+local api = vim.api
+local BAR = "%{%v:lua.require'acp_nvim.chat.winbar'.bar()%}"
+local BETWEEN = " · "
+local BETWEEN_CELLS = 3
+local LEAST = 12 -- cells of a text that is cut: with fewer nobody reads it
+
+---In which order they are shown.
+local ORDER = "activity elapsed title plan permissions queue review others mode model context cost"
+---@type table<string, integer>
+local PLACES = {}
+for name in ORDER:gmatch("%a+") do
+  PLACES[name] = vim.tbl_count(PLACES) + 1
+end
+
+---@type table<integer, integer> window -> buffer that it showed when it got its bar
+local given = {}
 
 ---@param text string
 ---@return string
 local function literal(text)
-  return (text:gsub("[%c]", " "):gsub("%%", "%%%%"))
+  return (text:gsub("%%", "%%%%"))
 end
 
----@param value any a word, or a table with a name
----@return string?
-local function word(value)
-  if type(value) == "table" then
-    value = value.name or value.id
-  end
-  return type(value) == "string" and value ~= "" and value or nil
-end
-
----@param number integer
+---@param part acp.StatusPart
+---@param text string
 ---@return string
-local function short(number)
-  return number >= 1000 and ("%dk"):format(math.floor(number / 1000 + 0.5)) or tostring(number)
+local function dressed(part, text)
+  return part.group and ("%%#%s#%s%%*"):format(part.group, literal(text)) or literal(text)
 end
 
----@param usage any
----@return string?
-local function usage_words(usage)
-  if type(usage) ~= "table" or type(usage.used) ~= "number" then
-    return nil
-  end
-  return short(usage.used) .. (type(usage.size) == "number" and "/" .. short(usage.size) or "")
-end
+---@class acp.ChosenPart
+---@field part acp.StatusPart
+---@field text string
 
----@param count integer?
----@param words string
----@return string?
-local function counted(count, words)
-  return count and count > 0 and ("%d %s"):format(count, words) or nil
-end
-
----@param entries acp.PlanEntry[]?
----@return string?
-local function plan_words(entries)
-  if type(entries) ~= "table" or #entries == 0 then
-    return nil
-  end
-  local done = 0
-  for _, entry in ipairs(entries) do
-    done = done + (entry.status == "completed" and 1 or 0)
-  end
-  return ("plan %d/%d"):format(done, #entries)
-end
-
----@param status acp.Status
----@return string
-function M.text(status)
-  local state = STATES[status.state] or STATES.starting
-  local parts = {
-    plan_words(status.plan) or false,
-    counted(status.pending_permissions, "to allow") or false,
-    counted(status.queue, "queued") or false,
-    counted(status.review and status.review.files, "to review") or false,
-    word(status.mode) or false,
-    word(status.model) or false,
-    usage_words(status.usage) or false,
-  }
-  local text = (" %%#%s#%s%%* %s %s"):format(
-    state[2],
-    state[1],
-    literal(status.agent or "agent"),
-    literal(tostring(status.state))
-  )
+---@param parts acp.StatusPart[] the most important first
+---@param room integer cells
+---@return acp.ChosenPart[] those that there is room for, at their shortest
+---@return integer room that is left
+local function chosen(parts, room)
+  local out = {}
   for _, part in ipairs(parts) do
-    if part then
-      text = text .. " · " .. literal(part)
+    local text = part.short or part.cut and cells.cut(part.long, LEAST) or part.long
+    local wants = api.nvim_strwidth(text) + (#out == 0 and 1 or BETWEEN_CELLS)
+    if wants <= room then
+      table.insert(out, { part = part, text = text })
+      room = room - wants
     end
   end
-  return text .. " %<"
+  return out, room
+end
+
+---Says as much of each as there is room for: all counts first, then what may be cut anywhere.
+---@param list acp.ChosenPart[]
+---@param room integer cells
+local function lengthened(list, room)
+  for _, cut in ipairs({ false, true }) do
+    for _, one in ipairs(list) do
+      local has = api.nvim_strwidth(one.text)
+      if (one.part.cut or false) == cut then
+        local text = cut and cells.cut(one.part.long, has + room) or one.part.long
+        local more = api.nvim_strwidth(text) - has
+        if more <= room then
+          one.text, room = text, room - more
+        end
+      end
+    end
+  end
 end
 
 ---@param session acp.Session
+---@param width integer cells
+---@return string for 'winbar'
+function M.text(session, width)
+  local symbol, group = status_parts.symbol(session.status, true)
+  local name = cells.cut(cells.plain(session.status.agent or session.agent or "agent"), math.max(width - 4, 1))
+  local list, room = chosen(status_parts.list(session), width - api.nvim_strwidth(symbol .. name) - 3)
+  lengthened(list, room)
+  table.sort(list, function(a, b)
+    return PLACES[a.part.name] < PLACES[b.part.name]
+  end)
+  local texts = vim.tbl_map(function(one)
+    return dressed(one.part, one.text)
+  end, list)
+  return (" %%#%s#%s%%* %s %s"):format(group, symbol, literal(name), table.concat(texts, BETWEEN))
+end
+
+---@param session acp.Session
+---@param width integer cells
 ---@return string
-function M.prompt_text(session)
+function M.prompt_text(session, width)
   local text = " Prompt"
   for _, item in ipairs(session.context) do
-    text = text .. " + " .. literal(item.name)
+    text = text .. " + " .. cells.plain(item.name)
   end
-  return text .. " %<"
+  return literal(cells.cut(text, math.max(width - 1, 1)))
+end
+
+---Only for 'winbar'.
+---@return string
+function M.bar()
+  local win, bufnr = api.nvim_get_current_win(), api.nvim_get_current_buf() -- those that the bar is of
+  local session = sessions.of_buffer(bufnr)
+  if not session then
+    return ""
+  end
+  local text = bufnr == session.prompt_bufnr and M.prompt_text or M.text
+  local ok, words = pcall(text, session, api.nvim_win_get_width(win))
+  return ok and words or " " .. literal(cells.plain(session.agent))
+end
+
+---@param win integer
+---@param value string
+---@return boolean
+local function set(win, value)
+  return (pcall(api.nvim_set_option_value, "winbar", value, { win = win, scope = "local" }))
+end
+
+---Gives a window its bar, once: whoever puts another one there keeps it.
+---@param win integer
+---@param bufnr integer
+local function give(win, bufnr)
+  local own = api.nvim_get_option_value("winbar", { win = win, scope = "local" })
+  if not config.get().ui.winbar then
+    given[win] = nil
+    if own == BAR then
+      set(win, "")
+    end
+  elseif given[win] ~= bufnr and api.nvim_win_get_height(win) > 1 and (own == BAR or set(win, BAR)) then
+    given[win] = bufnr
+  end
 end
 
 ---@param bufnr? integer
----@param text string
-local function show(bufnr, text)
-  for _, win in ipairs(bufnr and vim.fn.win_findbuf(bufnr) or {}) do
-    local room = vim.wo[win].winbar ~= "" or vim.api.nvim_win_get_height(win) > 1
-    if room and vim.wo[win].winbar ~= text then
-      vim.wo[win][0].winbar = text
+---@return integer[]
+local function windows(bufnr)
+  return bufnr and vim.fn.win_findbuf(bufnr) or {}
+end
+
+---@param wins integer[]
+local function redraw(wins)
+  for _, win in ipairs(wins) do
+    if not pcall(api.nvim__redraw, { win = win, winbar = true }) then
+      vim.cmd("redrawstatus!")
+      return
     end
+  end
+end
+
+---@return integer[] of the current tab, with the chats of running turns
+local function running()
+  local wins, ui = {}, config.get().ui
+  for _, win in ipairs(ui.winbar and ui.spinner and api.nvim_tabpage_list_wins(0) or {}) do
+    local bufnr = api.nvim_win_get_buf(win)
+    local session = sessions.of_buffer(bufnr)
+    if session and bufnr == session.bufnr and session.status.state == "running" then
+      wins[#wins + 1] = win
+    end
+  end
+  return wins
+end
+
+---@return boolean
+local function tick()
+  local wins = running()
+  redraw(wins)
+  return #wins > 0
+end
+
+---Shows that a turn runs where somebody sees it now.
+function M.turn()
+  if #running() > 0 then
+    spinner.run(tick)
   end
 end
 
 ---@param session acp.Session
 function M.update(session)
-  show(session.bufnr, M.text(session.status))
-  show(session.prompt_bufnr, M.prompt_text(session))
+  for win in pairs(given) do
+    given[win] = api.nvim_win_is_valid(win) and given[win] or nil
+  end
+  for _, bufnr in pairs({ session.bufnr or false, session.prompt_bufnr or false }) do
+    local wins = bufnr and windows(bufnr) or {}
+    for _, win in ipairs(wins) do
+      give(win, bufnr)
+    end
+    redraw(wins)
+  end
+  M.turn()
 end
 
 return M

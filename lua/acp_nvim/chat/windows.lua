@@ -1,8 +1,12 @@
 -- Opens, finds and closes the windows of a chat and its prompt.
 local command_line_window = require("acp_nvim.command_line_window")
 local config = require("acp_nvim.config")
+local fit = require("acp_nvim.chat.fit")
+local frame = require("acp_nvim.chat.frame")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
+local splits = require("acp_nvim.chat.splits")
+local stack = require("acp_nvim.chat.stack")
 local winbar = require("acp_nvim.chat.winbar")
 
 local M = {}
@@ -16,9 +20,9 @@ local LOOK = {
   cursorbind = false,
   cursorline = false,
   diff = false,
-  fillchars = "eob: ",
+  fillchars = "eob: ,fold: ",
   foldcolumn = "0",
-  foldenable = false,
+  foldenable = true,
   linebreak = true,
   list = false,
   number = false,
@@ -27,7 +31,7 @@ local LOOK = {
   signcolumn = "no",
   spell = false,
   statuscolumn = "",
-  winhighlight = "",
+  winhighlight = "Folded:AcpFold",
   wrap = true,
 }
 
@@ -42,112 +46,89 @@ local function dress(win, fixed)
   end
 end
 
----@param accept fun(session: acp.Session, bufnr: integer): boolean
----@return integer? win of the current tab
-local function find(accept)
-  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    local bufnr = api.nvim_win_get_buf(win)
-    local session = sessions.of_buffer(bufnr)
-    if session and accept(session, bufnr) then
-      return win
-    end
-  end
-end
-
----@param wanted number lines or columns, or a part of all
----@param all integer
----@param least integer
----@return integer
-local function size(wanted, all, least)
-  local exact = wanted < 1 and math.floor(wanted * all) or math.floor(wanted)
-  -- leave a third to the code where the screen is small
-  return math.max(1, math.min(math.max(exact, least), math.floor(all * 2 / 3)))
-end
-
----What opens windows runs autocommands of others; when one fails the window may be there all the same.
----@param bufnr integer that should be seen now
----@param open fun()
----@return integer? win of the current tab; nil when there was no room
-local function opened(bufnr, open)
-  local ok, err = pcall(open)
-  local win = find(function(_, candidate)
-    return candidate == bufnr
-  end)
-  if not ok and win then
-    message.warn("an autocommand failed: " .. (tostring(err):gsub("^%S+%.lua:%d+: ", "")))
-  end
-  return win
-end
-
 ---@param win integer
 ---@param bufnr integer
 local function show_in(win, bufnr)
   local fixed = vim.wo[win].winfixbuf
   vim.wo[win].winfixbuf = false
-  opened(bufnr, function()
+  stack.opened(bufnr, function()
     api.nvim_win_set_buf(win, bufnr)
   end)
   vim.wo[win].winfixbuf = fixed
 end
 
----@param bufnr integer
----@return integer? win
-local function open_tab(bufnr)
-  return opened(bufnr, function()
-    vim.cmd(("keepalt tab sbuffer %d"):format(bufnr))
-  end)
-end
-
----@param bufnr integer
+---@param session acp.Session
 ---@return integer? win nil when there is no room
 ---@return "winfixwidth"|"winfixheight"|nil fixed
-local function open_chat(bufnr)
-  local ui = config.get().ui
-  if ui.position == "tab" then
-    return open_tab(bufnr), nil
+local function open_chat(session)
+  local position = config.get().ui.position
+  local bufnr = session.bufnr --[[@as integer]]
+  if position == "float" then
+    return frame.open_chat(session), nil
+  elseif position == "tab" then
+    return splits.open_tab(bufnr), nil
   end
-  local shape = { split = ui.position == "bottom" and "below" or ui.position, win = -1 }
-  if ui.position == "bottom" then
-    shape.height = size(ui.height, vim.o.lines, 8)
-  else
-    shape.width = size(ui.width, vim.o.columns, 40)
-  end
-  local win = opened(bufnr, function()
-    api.nvim_open_win(bufnr, false, shape)
-  end)
-  if not win then -- no room for a split
-    return open_tab(bufnr), nil
-  end
-  return win, ui.position == "bottom" and "winfixheight" or "winfixwidth"
+  return splits.open_chat(bufnr, position)
 end
 
----The prompt goes with its chat.
+---@param bufnr integer
+---@param chat integer
+---@return integer? win
+local function open_prompt(bufnr, chat)
+  if stack.floats(chat) then
+    return frame.open_prompt(bufnr)
+  end
+  return splits.open_prompt(bufnr, chat)
+end
+
+---@param win integer
+---@param even_last boolean it may be the only one of its tab, if there are other tabs
+local function close(win, even_last)
+  local session = api.nvim_win_is_valid(win) and sessions.of_buffer(api.nvim_win_get_buf(win))
+  local tab = session and api.nvim_win_get_tabpage(win)
+  if tab and (even_last or #api.nvim_tabpage_list_wins(tab) > 1) then
+    pcall(api.nvim_win_close, win, false)
+  end
+end
+
+---The prompt goes with its chat; in one frame the chat goes with its prompt, too.
+---@param one integer
+---@param other integer
+local function close_together(one, other)
+  api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(one),
+    once = true,
+    callback = function()
+      local by_itself = api.nvim_get_current_win() == one -- not by :only in the other
+      vim.schedule(function()
+        close(other, by_itself)
+        fit.soon()
+      end)
+    end,
+  })
+end
+
 ---@param chat integer
 ---@param prompt integer
-local function close_together(chat, prompt)
-  api.nvim_create_autocmd("WinClosed", {
-    pattern = tostring(chat),
-    once = true,
-    callback = vim.schedule_wrap(function()
-      local session = api.nvim_win_is_valid(prompt) and sessions.of_buffer(api.nvim_win_get_buf(prompt))
-      local tab = session and api.nvim_win_get_tabpage(prompt)
-      if tab and #api.nvim_tabpage_list_wins(tab) > 1 then
-        pcall(api.nvim_win_close, prompt, false)
-      end
-    end),
-  })
+local function join(chat, prompt)
+  close_together(chat, prompt)
+  if stack.floats(chat) then
+    close_together(prompt, chat)
+    frame.map(api.nvim_win_get_buf(chat))
+    frame.map(api.nvim_win_get_buf(prompt))
+  end
 end
 
 ---@param session acp.Session
 ---@return integer? win of the current tab, with the chat in it; nil when there is no room
 local function ensure_chat(session)
-  local win = find(function(_, bufnr)
+  local win = stack.find(function(_, bufnr)
     return bufnr == session.bufnr
   end)
   if win then
     return win
   end
-  win = find(function(other, bufnr)
+  win = stack.find(function(other, bufnr)
     return bufnr == other.bufnr
   end)
   local fixed
@@ -155,7 +136,7 @@ local function ensure_chat(session)
     fixed = vim.wo[win].winfixwidth and "winfixwidth" or vim.wo[win].winfixheight and "winfixheight" or nil
     show_in(win, session.bufnr)
   else
-    win, fixed = open_chat(session.bufnr)
+    win, fixed = open_chat(session)
   end
   if not win then
     return nil
@@ -166,40 +147,30 @@ local function ensure_chat(session)
   return win
 end
 
----@param bufnr integer
----@param chat integer
----@return integer? win below the chat
-local function open_prompt(bufnr, chat)
-  local height = math.max(1, math.min(math.floor(config.get().ui.prompt_height), api.nvim_win_get_height(chat) - 3))
-  local win = opened(bufnr, function()
-    api.nvim_open_win(bufnr, false, { split = "below", win = chat, height = height })
-  end)
-  if win then
-    close_together(chat, win)
-  end
-  return win
-end
-
 ---@param session acp.Session
 ---@param chat integer
 ---@return integer? win nil when there is no room
 local function ensure_prompt(session, chat)
-  local win = find(function(_, bufnr)
+  local win = stack.find(function(_, bufnr)
     return bufnr == session.prompt_bufnr
   end)
   if win then
     return win
   end
-  win = find(function(other, bufnr)
+  win = stack.find(function(other, bufnr)
     return bufnr == other.prompt_bufnr
   end)
   if win then
     show_in(win, session.prompt_bufnr)
   else
     win = open_prompt(session.prompt_bufnr, chat)
+    if win then
+      join(chat, win)
+    end
   end
   if win then
     dress(win, "winfixheight")
+    fit.watch_prompt(session.prompt_bufnr)
   end
   return win
 end
@@ -220,6 +191,12 @@ end
 function M.open(session)
   local chat = ensure_chat(session)
   local prompt = chat and ensure_prompt(session, chat)
+  if prompt then
+    pcall(fit.now)
+  elseif chat and stack.floats(chat) then
+    pcall(api.nvim_win_close, chat, false)
+    fit.soon()
+  end
   winbar.update(session)
   return prompt
 end
@@ -227,7 +204,7 @@ end
 ---@param session acp.Session
 ---@return boolean the chat is seen in the current tab
 function M.visible(session)
-  return find(function(_, bufnr)
+  return stack.find(function(_, bufnr)
     return bufnr == session.bufnr
   end) ~= nil
 end
@@ -244,7 +221,7 @@ function M.focus_prompt(session)
     message.error("there is no room for the chat and its prompt: make the screen or the window larger")
     return false
   end
-  opened(session.prompt_bufnr, function()
+  stack.opened(session.prompt_bufnr, function()
     api.nvim_set_current_win(prompt)
   end)
   if api.nvim_get_current_win() ~= prompt then -- an autocommand that failed prevented it
@@ -256,8 +233,11 @@ end
 ---Closes chat and prompt in the current tab; the session goes on.
 ---@param session acp.Session
 function M.close(session)
+  if command_line_window.refuses() then
+    return
+  end
   for _, bufnr in ipairs({ session.prompt_bufnr, session.bufnr }) do
-    local win = find(function(_, candidate)
+    local win = stack.find(function(_, candidate)
       return candidate == bufnr
     end)
     if win and not pcall(api.nvim_win_close, win, false) then
@@ -265,6 +245,9 @@ function M.close(session)
       api.nvim_win_call(win, vim.cmd.enew) -- the last window of all
     end
   end
+  fit.soon()
 end
+
+fit.watch()
 
 return M

@@ -128,22 +128,45 @@ most two cells. Empty: no sign.]],
   {
     name = "ui.position",
     types = { "string" },
-    values = { "right", "left", "bottom", "tab" },
+    values = { "right", "left", "bottom", "tab", "float" },
     default = "right",
-    doc = "Where the chat opens.",
+    doc = "Where the chat opens. See |acp_nvim-windows|.",
   },
   {
     name = "ui.width",
     types = { "number" },
-    default = 0.4,
-    doc = [[Width of the chat at the left or right: columns, or a part of the screen when it is below 1. It is at least 40
-columns where the screen allows.]],
+    doc = [[Width of the chat at the left or right, or of the float: columns, or a part of the screen when it is below 1. It
+is at least 40 columns where the screen allows. Without it: 0.4, of the float 0.8. A chat that you have made wider or
+narrower opens like that the next time.]],
   },
   {
     name = "ui.height",
     types = { "number" },
-    default = 0.4,
-    doc = "Height of chat and prompt at the bottom: lines, or a part of the screen when it is below 1.",
+    doc = [[Height of chat and prompt at the bottom, or of the float: lines, or a part of the screen when it is below 1.
+Without it: 0.4, of the float 0.8. A height that you have changed is kept like a width.]],
+  },
+  {
+    name = "ui.fold_thoughts",
+    types = { "boolean" },
+    default = true,
+    doc = [[Whether a long thought of the agent is a closed fold as soon as it is over. Your own fold commands work in any
+case. See |acp_nvim-folds|.]],
+  },
+  {
+    name = "ui.fold_tool_calls",
+    types = { "string", "boolean" },
+    values = { "long", true, false },
+    default = "long",
+    doc = [[Which tool calls are closed folds at first. `"long"`: those with more than 30 lines, as soon as they have ended
+well. `true`: all with more than one line. `false`: none.]],
+  },
+  {
+    name = "ui.icons",
+    types = { "icons" },
+    default = {},
+    doc = [[Icons of tool calls that take the place of ours: a map from a kind (`read`, `edit`, `delete`, `move`, `search`,
+`execute`, `think`, `fetch`, `switch_mode`, `other`) or a status (`pending`, `in_progress`, `paused`, `completed`, `failed`,
+`cancelled`, `rejected`, `unfinished`) to a character or two, like `{ read = "R" }`.]],
   },
   {
     name = "ui.conceal",
@@ -152,7 +175,52 @@ columns where the screen allows.]],
     doc = [[Whether the marks of markdown (`**`, backticks, targets of links) are hidden in the chat, but for the line of the
 cursor. What you yank is all of the text in any case.]],
   },
-  { name = "ui.prompt_height", types = { "number" }, default = 6, doc = "Lines of the prompt's window." },
+  {
+    name = "ui.prompt_height",
+    types = { "number" },
+    default = 6,
+    doc = [[Lines of the prompt's window. It grows with what stands in it, up to half of what chat and prompt have together.]],
+  },
+  {
+    name = "ui.plan",
+    types = { "string", "boolean" },
+    values = { "pinned", "chat", false },
+    default = "pinned",
+    doc = [[Where the plans of a turn are seen while it runs. `"pinned"`: above the prompt, and in the chat. `"chat"`: only
+there. `false`: the chat shows no more of a plan than how much of it is done.]],
+  },
+  {
+    name = "ui.winbar",
+    types = { "boolean" },
+    default = true,
+    doc = [[Whether 'winbar' says above the chat how the session stands, and above the prompt what is attached. Off where
+another plugin uses 'winbar' there.]],
+  },
+  {
+    name = "ui.spinner",
+    types = { "boolean" },
+    default = true,
+    doc = "Whether something moves above the chat while a turn runs, and the seconds are counted.",
+  },
+  {
+    name = "notify.turn_end",
+    types = { "boolean" },
+    default = true,
+    doc = [[Whether a message tells that a turn is over when its chat is not seen: it is closed, in another tab page, or
+Neovim has not the focus.]],
+  },
+  {
+    name = "notify.permission",
+    types = { "boolean" },
+    default = true,
+    doc = "Whether a message tells in the same way that a permission waits, unless the float shows it to you.",
+  },
+  {
+    name = "notify.bell",
+    types = { "boolean" },
+    default = false,
+    doc = "Whether the terminal's bell rings with these messages. A graphical Neovim has none.",
+  },
   {
     name = "prompt.autocomplete",
     types = { "boolean" },

@@ -2,9 +2,8 @@
 local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local calls = require("acp_nvim.chat.calls")
-local float = require("acp_nvim.permission.float")
 local follow = require("acp_nvim.follow")
-local message = require("acp_nvim.message")
+local notify = require("acp_nvim.notify")
 local notice = require("acp_nvim.chat.blocks.notice")
 local permission = require("acp_nvim.permission")
 local plans = require("acp_nvim.chat.plans")
@@ -13,8 +12,8 @@ local prompt_seen = require("acp_nvim.prompt.seen")
 local summary = require("acp_nvim.chat.blocks.summary")
 local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
+local unread = require("acp_nvim.chat.unread")
 local winbar = require("acp_nvim.chat.winbar")
-local windows = require("acp_nvim.chat.windows")
 
 ---@param session acp.Session
 ---@param event acp.Event
@@ -24,11 +23,7 @@ local function ask(session, event)
     return
   end
   autocmds.fire("AcpPermissionRequest", { session = session.key, request = event.request })
-  if not windows.visible(session) and not float.shows(event.request.id) then
-    local title = (event.request.title or ""):match("^[^\r\n]*")
-    local words = ("%s asks you (:AcpChat): %s"):format(session.agent or "the agent", title)
-    message.news(words, vim.log.levels.WARN)
-  end
+  notify.permission(session, event.request)
 end
 
 ---@param session acp.Session
@@ -54,10 +49,14 @@ return {
     session.agent = event.status.agent or session.agent
     buffers.set_roots(session.key, event.status.directories or {})
     prompt_seen.status(session)
+    if event.status.state ~= "running" and event.status.state ~= "waiting" then
+      plans.over(session)
+    end
     winbar.update(session)
   end,
   append = function(session, event)
     transcript.append(session, event.block, event.kind, event.text)
+    unread.message(session, event.block, event.kind)
     if event.kind == "user" then
       prompt_seen.text(session, event.text)
     end
@@ -67,6 +66,7 @@ return {
       prompt_seen.text(session, event.text)
     end
     transcript.replace(session, event.block, event.kind, event.text)
+    unread.message(session, event.block, event.kind)
   end,
   tool_call = function(session, event)
     session.call_blocks[event.call.id] = event.block
@@ -113,10 +113,14 @@ return {
     autocmds.fire("AcpSessionReady", { session = session.key, session_id = event.session_id, agent = event.agent })
   end,
   turn_start = function(session)
+    plans.over(session)
     follow.turn_began(session.key)
     autocmds.fire("AcpTurnStart", { session = session.key })
   end,
   turn_end = function(session, event)
+    plans.over(session)
+    unread.turn_ended(session)
+    notify.turn_end(session, event.stop_reason)
     follow.turn_ended(session.key)
     autocmds.fire("AcpTurnEnd", { session = session.key, stop_reason = event.stop_reason })
   end,

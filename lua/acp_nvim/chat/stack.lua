@@ -1,0 +1,79 @@
+-- Finds the windows of a chat in the current tab page: the chat, its prompt below it, and the plans between them.
+local message = require("acp_nvim.message")
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+local api = vim.api
+
+---@class acp.Stack
+---@field session acp.Session
+---@field chat integer window
+---@field prompt? integer window
+---@field pin? integer window with the plans
+---@field frame? integer window with the border, when all of them float
+
+---@param accept fun(session: acp.Session, bufnr: integer): boolean
+---@return integer? win of the current tab
+function M.find(accept)
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local bufnr = api.nvim_win_get_buf(win)
+    local session = sessions.of_buffer(bufnr)
+    if session and accept(session, bufnr) then
+      return win
+    end
+  end
+end
+
+---What opens windows runs autocommands of others; when one fails the window may be there all the same.
+---@param bufnr integer that should be seen now
+---@param open fun()
+---@return integer? win of the current tab; nil when there was no room
+function M.opened(bufnr, open)
+  local ok, err = pcall(open)
+  local win = M.find(function(_, candidate)
+    return candidate == bufnr
+  end)
+  if not ok and win then
+    message.warn("an autocommand failed: " .. (tostring(err):gsub("^%S+%.lua:%d+: ", "")))
+  end
+  return win
+end
+
+---Marks a window that shows no session by itself.
+---@param win integer
+---@param part "pin"|"frame"
+function M.mark(win, part)
+  vim.w[win].acp_nvim_part = part
+end
+
+---@param part "pin"|"frame"
+---@return integer? win of the current tab
+function M.part(part)
+  return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
+    return vim.w[win].acp_nvim_part == part
+  end)
+end
+
+---@return acp.Stack? nil when no chat is seen in the current tab
+function M.current()
+  local chat = M.find(function(session, bufnr)
+    return bufnr == session.bufnr
+  end)
+  local session = chat and sessions.of_buffer(api.nvim_win_get_buf(chat))
+  if not chat or not session then
+    return nil
+  end
+  local prompt = M.find(function(other, bufnr)
+    return bufnr == other.prompt_bufnr
+  end)
+  return { session = session, chat = chat, prompt = prompt, pin = M.part("pin"), frame = M.part("frame") }
+end
+
+---@param win integer
+---@return boolean
+function M.floats(win)
+  return api.nvim_win_get_config(win).relative ~= ""
+end
+
+return M

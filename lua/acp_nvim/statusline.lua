@@ -1,0 +1,29 @@
+-- A short text for a status line: who works at what, and what waits for the user.
+local cells = require("acp_nvim.chat.cells")
+local limits = require("acp_nvim.limits")
+local status_parts = require("acp_nvim.chat.status_parts")
+
+local M = {}
+
+---@param session acp.Session
+---@return string without colours, for %{%...%}: a percent sign is doubled
+function M.text(session)
+  local status = session.status
+  local head = (status_parts.symbol(status)) .. " " .. cells.plain(status.agent or session.agent or "agent")
+  local tail = ""
+  for _, words in ipairs({
+    status_parts.elapsed(status) or false,
+    session.unread and ("%d unread"):format(session.unread) or false,
+  }) do
+    tail = words and tail .. " " .. words or tail
+  end
+  local waits = status.pending_permissions or 0
+  local does = waits > 0 and ("%d to allow"):format(waits) or status.state ~= "idle" and status_parts.activity(status)
+  local room = limits.statusline_cells - vim.api.nvim_strwidth(head .. tail) - 1
+  if does and room > 0 then
+    head = head .. " " .. cells.cut(does, room)
+  end
+  return ((head .. tail):gsub("%%", "%%%%"))
+end
+
+return M
