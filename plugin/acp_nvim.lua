@@ -54,6 +54,7 @@ end
 
 local command = vim.api.nvim_create_user_command
 command("AcpChat", body("chat"), { nargs = "?", bang = true, complete = agents, desc = "Open the chat with an agent" })
+command("AcpToggle", body("toggle"), { nargs = "?", complete = agents, desc = "Close the chat, or open it" })
 command("AcpPrompt", body("prompt"), { nargs = "*", range = true, desc = "Prompt the agent, a range is context" })
 command("AcpPaste", body("paste"), { desc = "Attach the image in the clipboard to the prompt" })
 command("AcpCancel", body("cancel"), { bang = true, desc = "Cancel the agent's turn (! stops it by force)" })
@@ -86,6 +87,7 @@ end, { nargs = "?", bang = true, complete = "file", desc = "Export the conversat
 
 local map = vim.keymap.set
 map("n", "<Plug>(AcpChat)", "<Cmd>AcpChat<CR>", { desc = "Open the chat with an agent" })
+map("n", "<Plug>(AcpToggle)", "<Cmd>AcpToggle<CR>", { desc = "Close the chat, or open it" })
 map("n", "<Plug>(AcpPrompt)", "<Cmd>AcpPrompt<CR>", { desc = "Prompt the agent" })
 map("x", "<Plug>(AcpPrompt)", ":AcpPrompt<CR>", { silent = true, desc = "Prompt the agent about the selection" })
 map("n", "<Plug>(AcpCancel)", "<Cmd>AcpCancel<CR>", { desc = "Cancel the agent's turn" })

@@ -9,6 +9,7 @@ local message = require("acp_nvim.message")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.requests")
 local sessions = require("acp_nvim.sessions")
+local windows = require("acp_nvim.chat.windows")
 
 local M = {}
 
@@ -30,6 +31,16 @@ end
 ---@param args acp.CommandArgs
 function M.chat(args)
   client.chat(args.args ~= "" and args.args or nil, args.bang)
+end
+
+---@param args acp.CommandArgs
+function M.toggle(args)
+  local seen = windows.seen()
+  if seen then
+    windows.close(seen)
+  else
+    M.chat(args)
+  end
 end
 
 ---@param args acp.CommandArgs

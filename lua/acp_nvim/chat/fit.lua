@@ -35,7 +35,8 @@ end
 local function lines_of(now, whole, prompt)
   local living = plans.living(now.session)
   local between = stack.floats(now.chat) and 0 or 1
-  local room = math.min(limits.pinned_lines, math.floor(whole * limits.pinned_part), whole - prompt - LEAST_CHAT - between)
+  local room =
+    math.min(limits.pinned_lines, math.floor(whole * limits.pinned_part), whole - prompt - LEAST_CHAT - between)
   if not now.prompt or #living == 0 or room < 1 or config.get().ui.plan ~= "pinned" then
     return {}
   end
@@ -140,7 +141,10 @@ end
 ---Notices from now on what makes another share of it.
 function M.watch()
   local group = api.nvim_create_augroup("acp_nvim.fit", {})
-  api.nvim_create_autocmd({ "TabEnter", "VimResized", "WinClosed", "CmdwinLeave" }, { group = group, callback = M.soon })
+  api.nvim_create_autocmd(
+    { "TabEnter", "VimResized", "WinClosed", "CmdwinLeave" },
+    { group = group, callback = M.soon }
+  )
   api.nvim_create_autocmd("WinResized", { group = group, callback = splits.resized })
   api.nvim_create_autocmd("VimLeavePre", { group = group, callback = sizes.write })
 end

@@ -182,6 +182,12 @@ function M.turn()
   end
 end
 
+config.on_change(function()
+  for _, session in ipairs(sessions.all()) do
+    M.update(session)
+  end
+end)
+
 ---@param session acp.Session
 function M.update(session)
   for win in pairs(given) do

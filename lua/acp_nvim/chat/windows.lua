@@ -209,6 +209,12 @@ function M.visible(session)
   end) ~= nil
 end
 
+---@return acp.Session? whose chat is seen in the current tab
+function M.seen()
+  local now = stack.current()
+  return now and now.session
+end
+
 ---@param session acp.Session
 ---@return boolean done
 function M.focus_prompt(session)
