@@ -236,6 +236,23 @@ function M.focus_prompt(session)
   return true
 end
 
+---Goes to a chat that has no prompt: a kept conversation, in a tab of its own.
+---@param session acp.Session
+function M.focus_chat(session)
+  if command_line_window.refuses() then
+    return
+  end
+  local bufnr = session.bufnr --[[@as integer]]
+  local win = vim.fn.win_findbuf(bufnr)[1]
+  win = win or stack.opened(bufnr, function()
+    vim.cmd(("keepalt tab sbuffer %d"):format(bufnr))
+  end)
+  if win then
+    api.nvim_set_current_win(win)
+    dress(win)
+  end
+end
+
 ---Closes chat and prompt in the current tab; the session goes on.
 ---@param session acp.Session
 function M.close(session)
