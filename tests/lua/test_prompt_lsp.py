@@ -81,6 +81,12 @@ def test_a_path_is_found_by_parts_of_it(server, typed, found):
     assert server.texts(typed)[0] == found
 
 
+def test_what_stands_there_already_is_not_offered(server):
+    assert "@docs/deep/" in server.texts("@docs/dee")
+    assert server.texts("@docs/deep/") == ["@docs/deep/er/", "@docs/deep/er/guide.md"]
+    assert server.texts("@src/main.py") == []
+
+
 def test_an_at_sign_inside_of_a_word_is_none(server):
     assert server.texts("me@main") == []
     assert server.texts("@main.py and") == []
@@ -192,7 +198,7 @@ def test_a_long_list_is_cut_and_says_so(editor):
     found = server.complete("@file")
     assert (len(found["items"]), found["isIncomplete"]) == (100, True)
     assert server.texts("@file14")[:10] == [f"@many/file{number}.txt" for number in range(140, 150)]
-    found = server.complete("@many/file149")
+    found = server.complete("@many/file149.")
     assert (len(found["items"]), found["isIncomplete"]) == (1, False)
 
 

@@ -115,7 +115,11 @@ local function save(bytes)
   end
   local written, why = vim.uv.fs_write(descriptor, bytes)
   vim.uv.fs_close(descriptor)
-  return written == #bytes and file or nil, why or "the disk is full"
+  if written ~= #bytes then
+    vim.uv.fs_unlink(file)
+    return nil, why or "the disk is full"
+  end
+  return file
 end
 
 ---At the cursor if it is in the prompt, else at the end; blanks keep it apart from what is there.

@@ -118,8 +118,12 @@ local function complete(server, params, reply)
     return reply(nil, { isIncomplete = false, items = {} })
   end
   local range = { start = column(from), ["end"] = column(#before) }
+  local typed = before:sub(from + 1)
   return candidates.mentions(session, text --[[@as string]], function(found, all)
-    reply(nil, to_list(found, all, before:sub(from + 1), range))
+    local more = vim.tbl_filter(function(candidate)
+      return candidate.text ~= typed
+    end, found)
+    reply(nil, to_list(more, all, typed, range))
   end)
 end
 
