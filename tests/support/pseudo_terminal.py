@@ -5,12 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
 import termios
 import threading
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,23 @@ TAKE_TERMINAL = (
 )
 
 
+@dataclass
+class LookedFor:
+    """A pattern that is short, and has no escape sequence in it; `at`: when it was written first (`time.monotonic`)."""
+
+    pattern: bytes
+    at: float | None = None
+    rest: bytes = b""
+
+    def look(self, data: bytes) -> None:
+        """More was written."""
+        if self.at is None:
+            self.rest += data
+            if re.search(self.pattern, self.rest):
+                self.at = time.monotonic()
+            self.rest = self.rest[-100:]
+
+
 class PseudoTerminal:
     """A terminal of the given size; a thread of its own reads what is written to it."""
 
@@ -30,6 +50,7 @@ class PseudoTerminal:
         self._lock = threading.Lock()
         self._open = True
         self._looking = True
+        self._looked_for: LookedFor | None = None
         self._terminal = Terminal(columns, rows, self.write)
         self._set_size(columns, rows)
         self._reader = threading.Thread(target=self._read, name="terminal", daemon=True)
@@ -59,6 +80,8 @@ class PseudoTerminal:
             if not data:
                 return
             with self._lock:
+                if self._looked_for:
+                    self._looked_for.look(data)
                 if self._looking:
                     self._terminal.feed(data)
 
@@ -66,6 +89,12 @@ class PseudoTerminal:
         """What is written from now on is read, and not shown: to show it takes more than to write it."""
         with self._lock:
             self._looking = False
+
+    def look_for(self, pattern: bytes) -> LookedFor:
+        """Notice when this is written next, looked at or not."""
+        with self._lock:
+            self._looked_for = LookedFor(pattern)
+            return self._looked_for
 
     def write(self, data: bytes) -> None:
         """Types."""

@@ -2,9 +2,9 @@
 
 `python agent.py JOB.json`. The job is `{"log": path, "turns": {name: [step, ...]}}`: the text of a prompt names the
 turn, `session/load` is the turn `load`. A step is `{"file": path, "lines": n, "every": seconds}`: that many lines at a
-time, one time every so many seconds, or without `every` the whole file at once. It does as little as an agent can, so
-that it is the client that is measured. After each turn the log says when (`time.monotonic`) it began, ended, and wrote
-each time.
+time, one time every so many seconds, or without `every` the whole file at once; with `stays` the turn does not end. It
+does as little as an agent can, so that it is the client that is measured. After each turn the log says when
+(`time.monotonic`) it began, ended, and wrote each time.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ def play(steps: list[dict[str, Any]], log: str) -> None:
     with open(f"{log}.new", "w", encoding="utf-8") as file:
         json.dump(told, file)
     os.replace(f"{log}.new", log)
+    while any("stays" in step for step in steps) and os.read(0, READ_BYTES):
+        pass
 
 
 def main() -> None:

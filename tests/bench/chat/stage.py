@@ -6,7 +6,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.support.waiting import wait_until
 HERE = Path(__file__).parent
 FLOOR = HERE.parent / "floor" / "chat.lua"
 COLUMNS, ROWS, WIDTH, PROMPT_HEIGHT = 160, 50, 70, 6
-LIMIT = 300.0
+LIMIT = 60.0
 STILL_SECONDS = 0.1
 STILL_SHARE = 0.02
 BEFORE, AFTER = 0.01, 0.1
@@ -65,10 +65,6 @@ class Played:
         """From the agent's first byte until the last text is in the buffer."""
         return self.seen[-1][0] - self.begun
 
-    def during(self, waits: Iterable[tuple[float, float]]) -> Report:
-        """Those waits that began while the turn was played, or in the moment after it."""
-        return report_of([wait for at, wait in waits if self.begun - BEFORE <= at <= self.seen[-1][0] + AFTER])
-
 
 @dataclass(frozen=True)
 class Stalls:
@@ -76,6 +72,22 @@ class Stalls:
 
     pings: Report
     gaps: Report
+
+
+@dataclass
+class Measured:
+    """Stalls when each began, with their milliseconds, and the time in which they count."""
+
+    begun: float = 0.0
+    ended: float = 0.0
+    pings: list[tuple[float, float]] = field(default_factory=list)
+    gaps: list[tuple[float, float]] = field(default_factory=list)
+
+    def found(self) -> Stalls:
+        """Those that began in that time, or right around it."""
+        begun, ended = self.begun - BEFORE, self.ended + AFTER
+        both = [[wait for at, wait in waits if begun <= at <= ended] for waits in (self.pings, self.gaps)]
+        return Stalls(*map(report_of, both))
 
 
 class Stage:
@@ -102,7 +114,9 @@ class Stage:
         """All that the buffer holds."""
         return "\n".join(self.editor.lua("return vim.api.nvim_buf_get_lines(probe.bufnr, 0, -1, true)"))
 
-    def play(self, turn: str, start: Callable[[], None] | None = None, rest: bool = True) -> Played:
+    def play(
+        self, turn: str, *, rest: bool = True, start: Callable[[], None] | None = None, ended: str = "probe.ended"
+    ) -> Played:
         """The whole of a turn, until nothing moves any more; without `rest` until its last text is there."""
         self._log.unlink(missing_ok=True)
         self.editor.lua("probe.begin()")
@@ -110,25 +124,38 @@ class Stage:
             self.rest()
         before, host_before = cpu(self.pid), self.host_cpu()
         (start or (lambda: self.say(turn)))()
-        wait_until(self._log.exists, LIMIT, "the agent to have said all")
-        self.editor.wait_until("probe.ended", LIMIT, what="the end of the turn")
+        told = self.log()
+        self.editor.wait_until(ended, LIMIT, what="the end of the turn")
         if rest:
             self.rest()
-        told = json.loads(self._log.read_text(encoding="utf-8"))
         seen = [(one[0], int(one[1])) for one in self.editor.lua("return probe.seen")]
         used, host_used = cpu(self.pid) - before, self.host_cpu() - host_before
         return Played(told["begun"], told["times"], seen, used, host_used)
 
-    def felt(self, turn: str, start: Callable[[], None] | None = None) -> tuple[Stalls, Played]:
+    def log(self) -> dict[str, Any]:
+        """What the agent says of the turn, when it has said all."""
+        wait_until(self._log.exists, LIMIT, "the agent to have said all", self.editor.describe)
+        told: dict[str, Any] = json.loads(self._log.read_text(encoding="utf-8"))
+        return told
+
+    def felt(self, turn: str) -> Stalls:
         """A turn with both measures of stalls, which cost Neovim some work themselves."""
         self.rest()
+        with self.measured() as stalls:
+            played = self.play(turn, rest=False)
+            stalls.begun, stalls.ended = played.begun, played.seen[-1][0]
+        return stalls.found()
+
+    @contextmanager
+    def measured(self) -> Iterator[Measured]:
+        """Both measures; whoever asks for them says from when until when they count."""
+        measured = Measured()
         self.editor.lua("probe.count_gaps()")
         with Ping(self.editor.places.socket) as ping:
-            played = self.play(turn, start, rest=False)
-            time_after = played.seen[-1][0] + AFTER
-            wait_until(lambda: time.monotonic() > time_after, what="the moment after the turn")
-        gaps = [(one[0], one[1]) for one in self.editor.lua("return probe.stop_gaps()")]
-        return Stalls(played.during(ping.waits), played.during(gaps)), played
+            yield measured
+            wait_until(lambda: time.monotonic() > measured.ended + AFTER, what="the moment after it")
+        measured.pings = ping.waits
+        measured.gaps = [(one[0], one[1]) for one in self.editor.lua("return probe.stop_gaps()")]
 
     def rest(self) -> None:
         """Wait until Neovim does nothing: what is put off belongs to what it costs."""
@@ -152,15 +179,18 @@ class Ours(Stage):
         self.editor.wait_until('require("acp_nvim").status().state == "idle"')
         self.editor.lua('probe.watch(require("acp_nvim.sessions").last_used().bufnr)')
         self.editor.command("autocmd User AcpTurnEnd lua probe.ended = true")
-        host = self.editor.host()
-        assert host is not None
-        self.host_pid = host.pid
 
     def say(self, turn: str) -> None:
         self.editor.lua('require("acp_nvim").prompt(...)', turn)
 
+    def host_pid(self) -> int | None:
+        """The host's, once it runs."""
+        host = self.editor.host()
+        return host and host.pid
+
     def host_cpu(self) -> float:
-        return cpu(self.host_pid)
+        pid = self.host_pid()
+        return cpu(pid) if pid else 0.0
 
 
 class Floor(Stage):

@@ -40,7 +40,7 @@ def check(on: Stage, said: str) -> None:
 def flood_stalls(directory: Path, who: Who, count: int) -> Stalls:
     """While `count` chunks come without a pause."""
     with stage(directory, who, {"go": [at_once(texts.said_all(count))]}) as on:
-        return on.felt("go")[0]
+        return on.felt("go")
 
 
 def stalls_at(directory: Path, who: Who, lines: int) -> Stalls:
@@ -50,4 +50,4 @@ def stalls_at(directory: Path, who: Who, lines: int) -> Stalls:
     flow = paced(texts.said_all(STREAM_CHUNKS), round(STREAM_CHUNKS / beats), STREAM_BEAT)
     with stage(directory, who, {"fill": [fill], "flow": [flow]}) as on:
         on.play("fill")
-        return on.felt("flow")[0]
+        return on.felt("flow")

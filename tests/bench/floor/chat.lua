@@ -77,6 +77,9 @@ local function take(line)
     take_update(message.params.update)
   elseif message.method then
     take_update(message.params.toolCall)
+    for _, option in ipairs(message.params.options) do
+      pieces[#pieces + 1] = option.name .. "\n"
+    end
   else
     vim.schedule(function()
       waiting[message.id](message.result)

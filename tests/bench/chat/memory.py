@@ -1,0 +1,53 @@
+"""What an idle session takes of the host's memory, and a long transcript of Neovim's."""
+
+from __future__ import annotations
+
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench.chat import texts
+from tests.bench.chat.stage import Ours, Stage, Who, at_once, stage
+
+LINES = 90_000
+LOOK_AT = """
+vim.api.nvim_win_set_cursor(vim.fn.win_findbuf(probe.bufnr)[1], { ..., 0 })
+"""
+"""A row; the screen is drawn when the request was answered."""
+PAGE = 40
+
+
+@dataclass(frozen=True)
+class Memory:
+    """MB of the host with one idle session; bytes of Neovim for a byte of text: when it came, and when all was seen."""
+
+    host: float
+    came: float
+    seen: float
+
+
+def resident(pid: int) -> int:
+    """Bytes."""
+    return int(Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[1]) * resource.getpagesize()
+
+
+def resident_now(on: Stage) -> int:
+    """Of Neovim, when what nobody needs is gone."""
+    on.editor.lua("collectgarbage() collectgarbage()")
+    on.rest()
+    return resident(on.pid)
+
+
+def measure(directory: Path, who: Who) -> Memory:
+    """One turn of 100,000 chunks; then every page is on the screen once."""
+    with stage(directory, who, {"go": [at_once(texts.filling(LINES))]}) as on:
+        on.rest()
+        pid = on.host_pid() if isinstance(on, Ours) else None
+        host = resident(pid) / 1e6 if pid else 0.0
+        before = resident_now(on)
+        on.play("go")
+        size = len(texts.markdown(LINES))
+        came = (resident_now(on) - before) / size
+        for row in range(1, LINES, PAGE):
+            on.editor.lua(LOOK_AT, row)
+        return Memory(host, came, (resident_now(on) - before) / size)
