@@ -184,6 +184,22 @@ def test_without_git_hidden_directories_are_left_out(editor):
     assert sorted(set(server.texts("@")) - {"@symbol:"}) == ["@a.txt", "@sub/", "@sub/b.txt"]
 
 
+def test_a_project_that_an_outer_repository_ignores_is_listed(editor):
+    git_project(editor, "sub/a.txt")
+    (editor.project / ".gitignore").write_text("*\n")
+    (editor.project / ".git" / "index").unlink()
+    editor.command("cd sub")
+    editor.chat()
+    assert "@a.txt" in PromptServer(editor).texts("@")
+
+
+def test_other_buffers_are_not_made_nor_looked_into(editor, key, server):
+    before = editor.api("list_bufs")
+    place = {"textDocument": {"uri": "file:///nowhere"}, "position": {"line": 0, "character": 1}}
+    assert server.answer(server.start("textDocument/completion", place)[0])["items"] == []
+    assert editor.api("list_bufs") == before
+
+
 def test_a_new_file_is_there_a_little_later(editor, server):
     editor.lua('require("acp_nvim.limits").files_rest_ms, require("acp_nvim.limits").files_rest = 0, 0')
     assert server.texts("@brandnew") == []
@@ -317,6 +333,15 @@ class TestAutocomplete:
         assert editor.api("get_current_line") == "look at @src/main.py"
         editor.keys(" ")
         assert editor.lua("return vim.fn.pumvisible()") == 0
+
+    def test_enter_is_a_new_line_and_keys_of_the_prompt_work(self, editor, key, server):
+        editor.keys("i@src/ma")
+        editor.wait_until(lambda: self.words(editor)[:1] == ["@src/main.py"], what="the path")
+        editor.keys("<CR>@src/ma")
+        editor.wait_until(lambda: self.words(editor)[:1] == ["@src/main.py"], what="the path again")
+        editor.keys("<C-s>")
+        editor.wait_until(lambda: editor.sent("prompt"), what="the prompt")
+        assert editor.sent("prompt")[0]["text"] == "@src/ma\n@src/ma"
 
     def test_a_directory_goes_on(self, editor, server):
         editor.keys("i@deep/e")

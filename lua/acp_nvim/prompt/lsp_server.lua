@@ -86,13 +86,11 @@ end
 ---@return integer row
 ---@return string before the line up to the cursor
 local function place_of(server, params)
-  local bufnr = vim.uri_to_bufnr(params.textDocument.uri)
   local row = params.position.line
-  local session = api.nvim_buf_is_loaded(bufnr) and sessions.of_buffer(bufnr) or nil
-  if session and session.prompt_bufnr ~= bufnr then
-    session = nil
-  end
-  local line = session and api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or ""
+  local session = vim.iter(sessions.all()):find(function(one)
+    return one.prompt_bufnr and vim.uri_from_bufnr(one.prompt_bufnr) == params.textDocument.uri
+  end)
+  local line = session and api.nvim_buf_get_lines(session.prompt_bufnr, row, row + 1, false)[1] or ""
   return session, row, line:sub(1, vim.str_byteindex(line, server.encoding, params.position.character, false))
 end
 

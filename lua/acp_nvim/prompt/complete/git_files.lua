@@ -12,7 +12,6 @@ local M = {}
 ---@field count integer
 ---@field reading boolean
 ---@field over? boolean git has ended
----@field ok boolean and did not fail
 ---@field process? vim.SystemObj
 
 ---@param listing acp.GitListing
@@ -47,7 +46,7 @@ local function read_all(listing, found, done)
     end
     listing.reading = false
     if listing.over then
-      done(listing.count > 0 or listing.ok)
+      done(listing.count > 0) -- all of it may be ignored, by a repository of the whole home
     end
     return true
   end)
@@ -55,9 +54,9 @@ end
 
 ---@param cwd string
 ---@param found fun(paths: string[]) relative to it; maybe called in fast events
----@param done fun(ok: boolean) false: it is in no repository, or there is no git; called once, maybe in a fast event
+---@param done fun(ok: boolean) false: it is in no repository, all of it is ignored, or there is no git; called once, maybe in a fast event
 function M.start(cwd, found, done)
-  local listing = { chunks = {}, next = 1, last = 0, rest = "", count = 0, reading = false, ok = false }
+  local listing = { chunks = {}, next = 1, last = 0, rest = "", count = 0, reading = false }
   local function read(_, chunk)
     if chunk and listing.count < limits.files then
       listing.last = listing.last + 1
@@ -67,8 +66,8 @@ function M.start(cwd, found, done)
       listing.process:kill("sigterm")
     end
   end
-  local function ended(result)
-    listing.over, listing.ok = true, result.code == 0
+  local function ended()
+    listing.over = true
     read_all(listing, found, done)
   end
   local command = { "git", "-C", cwd, "-c", "core.fsmonitor=false", "--no-optional-locks" }

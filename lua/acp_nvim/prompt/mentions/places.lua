@@ -1,5 +1,4 @@
 -- Finds what a path in a mention leads to: a buffer, a file, a directory; asks the disk without waiting for it.
-local code = require("acp_nvim.prompt.mentions.code")
 local lookup = require("acp_nvim.buffers.lookup")
 
 local M = {}
@@ -23,7 +22,7 @@ end
 ---@return integer? bufnr that is loaded and has that name, or that file
 local function buffer_of(path, real)
   for _, bufnr in ipairs(api.nvim_list_bufs()) do
-    if lookup.is_file(bufnr) and code.is_code(bufnr) then
+    if lookup.is_file(bufnr) then
       local name = api.nvim_buf_get_name(bufnr)
       if name == path or real and lookup.real_path(bufnr) == real then
         return bufnr
