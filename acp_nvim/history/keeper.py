@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import TypeVar
 
 import anyio
@@ -52,6 +53,7 @@ class Keeper:
         self._records: list[_Record] = []
         self._due = anyio.Event()
         self._thread = anyio.CapacityLimiter(1)
+        self._lock = Lock()  # the thread may be writing when the process ends
         self._searching = anyio.CapacityLimiter(1)
         self._question = 0
         self._is_broken = self._is_clean = False
@@ -85,6 +87,7 @@ class Keeper:
     def close(self) -> None:
         """The same, at the end of the process: nothing else runs any more."""
         for record in self._records:
+            record.recorder.finish()
             while batch := record.recorder.take(math.inf):
                 self._write(record, batch)
             if record.file is not None:
@@ -147,9 +150,10 @@ class Keeper:
         if self._is_broken or self.directory is None:
             return
         try:
-            if record.file is None:
-                record.file = self._new_file(record.recorder, self.directory)
-            record.file.write(b"".join(encode(one, self._masking) for one in batch))
+            with self._lock:
+                if record.file is None:
+                    record.file = self._new_file(record.recorder, self.directory)
+                record.file.write(b"".join(encode(one, self._masking) for one in batch))
         except Exception as error:  # the conversation goes on, whatever is wrong here
             log.exception("%r cannot be written", record.file)
             self._is_broken = True

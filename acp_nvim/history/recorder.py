@@ -64,7 +64,7 @@ class Recorder:
             ):
                 self._note(block, SOON_SECONDS)
             case events.TurnEnd():
-                self._finish()
+                self.finish()
             case events.Status(status=status):
                 self._about = About(session_id=status.session_id or self._about.session_id, title=status.title)
 
@@ -118,7 +118,7 @@ class Recorder:
         if block is not None and block in self._due:
             self._note(block, SOON_SECONDS)
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         """All that is to be written is as it will be."""
         self._open = None
         for block in self._due:

@@ -134,6 +134,14 @@ function M.chat(agent, fresh)
   return windows.focus_prompt(session) and session or nil
 end
 
+---Goes to the prompt of a session that is open.
+---@param session acp.Session
+function M.show(session)
+  ensure_buffers(session)
+  sessions.touch(session)
+  windows.focus_prompt(session)
+end
+
 ---@param session acp.Session
 ---@param text string
 ---@param items acp.ContextItem[]

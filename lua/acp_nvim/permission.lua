@@ -159,6 +159,16 @@ function M.automatic(session, event)
   return new
 end
 
+---A request in a kept conversation: nobody answers it, and its id means nothing here.
+---@param session acp.Session
+---@param event acp.Event of type permission_kept
+function M.kept(session, event)
+  local outcome = outcome_words(event.request.options or {}, event)
+  local words = event.rule and ("%s, by the rule %s"):format(outcome, Lines.one_line(event.rule)) or outcome
+  local rendered = block.render(event.request, { letters = {}, outcome = words, cwd = session.cwd, files = 0 })
+  transcript.draw(session, event.block, "permission", rendered)
+end
+
 ---Another host numbers its requests from 1 again.
 function M.forget()
   heard = {}

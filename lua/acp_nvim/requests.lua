@@ -1,5 +1,7 @@
 -- Says to the host what is wanted of a session, and tells it the session first when it does not know it.
 local buffers = require("acp_nvim.buffers")
+local drafts = require("acp_nvim.prompt.drafts")
+local history = require("acp_nvim.prompt.history")
 local host = require("acp_nvim.host")
 local notice = require("acp_nvim.chat.blocks.notice")
 local plans = require("acp_nvim.chat.plans")
@@ -40,9 +42,9 @@ local function introduced(session, again)
   if session.host then
     transcript.forget_blocks(session)
     plans.forget(session)
+    session.heard = nil
     M.note(session, "warn", NEW_HOST)
   end
-    session.heard = nil
   session.host = host.channel()
   return send_open(session)
 end
@@ -69,7 +71,8 @@ function M.prompt(session, text, context)
     return false
   end
   table.insert(session.unseen, text)
-  table.insert(session.history, text)
+  history.add(session, text)
+  drafts.changed(session)
   return true
 end
 
@@ -101,7 +104,34 @@ end
 ---@param session acp.Session
 ---@return boolean sent
 function M.redraw(session)
+  if session.kept then
+    return host.send("transcript_open", { session = session.key, id = session.kept })
+  end
   return about("redraw", session, {})
+end
+
+---@param session acp.Session
+---@param prompts { id?: integer, text: string }[] what is to wait, in this order
+---@param known integer[] ids of those that the user saw
+---@return boolean sent
+function M.queue_set(session, prompts, known)
+  return about("queue_set", session, { prompts = prompts, known = known })
+end
+
+---Sends a prompt that waits into the turn that runs.
+---@param session acp.Session
+---@param id? integer of it; the first
+---@param newest? boolean the last
+---@return boolean sent
+function M.steer(session, id, newest)
+  return about("steer", session, { id = id, newest = newest or false })
+end
+
+---@param session acp.Session
+---@param params table
+---@return boolean sent
+function M.export(session, params)
+  return about("export", session, params)
 end
 
 ---@param method "terminal_open"|"terminal_close"

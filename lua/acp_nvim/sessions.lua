@@ -31,7 +31,6 @@ function M.add(key, agent, cwd)
     cwd = cwd,
     status = { agent = agent, state = "starting", pending_permissions = 0, queue = 0 },
     used = uses,
-    history = {},
     unseen = {},
     context = {},
     commands = {},
@@ -91,7 +90,7 @@ end
 function M.last_used(accept)
   local last
   for _, session in pairs(by_key) do
-    if (not accept or accept(session)) and (not last or session.used > last.used) then
+    if not session.kept and (not accept or accept(session)) and (not last or session.used > last.used) then
       last = session
     end
   end

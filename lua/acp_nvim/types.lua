@@ -130,19 +130,6 @@
 ---@field content acp.Content[]
 ---@field locations acp.Location[]
 
----Something that is attached to a prompt; without `type` it is a text.
----@class acp.ContextItem
----@field type? "text"|"file"|"link"|"image"
----@field uri string
----@field name string
----@field text? string of a text
----@field on_disk? boolean of a text: the whole file that `uri` names has it
----@field path? string of a file or an image that the host reads
----@field first? integer 1-based line of a file
----@field last? integer 1-based, included
----@field data? string of an image without a path: base64
----@field mime_type? string
-
 ---@class acp.Event
 ---@field type string
 ---@field session? integer
@@ -209,6 +196,7 @@
 ---@field cut? acp.Cut the segments of a text
 ---@field call? acp.ToolCall that it shows; of one that is over no content
 ---@field head? acp.CallHead of a tool call
+---@field told_of? boolean what stands above it was folded when it came
 ---@field head_mark? integer
 ---@field tail_mark? integer
 
@@ -230,17 +218,20 @@
 ---@field status acp.Status
 ---@field host? integer channel of the host that knows the session
 ---@field used integer counts up with each use
----@field history string[]
+---@field queue? { held: boolean, prompts: acp.QueuedPrompt[] } what waits and is not in the transcript yet
+---@field kept? string id of the kept conversation that it shows: it has no agent, and no prompt
+---@field kept_query? string what was looked for in it
+---@field took_up? boolean what an earlier Neovim had left unsent was asked for
 ---@field unseen string[] prompts handed over that the host has not shown yet
 ---@field context acp.ContextItem[] attached to the next prompt
 ---@field last_text? string[] of a chat whose buffer is gone, until it is shown again
 ---@field draft? string[] of a prompt buffer that was wiped
----@field unread? integer messages of the agent that nobody has seen yet
----@field heard? integer the last block that was counted for that
 ---@field commands acp.SlashCommand[]
 ---@field calls table<string, string> tool call -> what was last told about it
 ---@field call_blocks table<string, integer> tool call -> the block that shows it
 ---@field plans acp.Plans
+---@field unread? integer messages of the agent that nobody has seen yet
+---@field heard? integer the last block that was counted for that
 
 ---@class acp.SlashCommand
 ---@field name string
@@ -321,4 +312,5 @@
 ---@field prompt { autocomplete: boolean }
 ---@field timeouts { initialize: integer, cancel: integer }
 ---@field protocol { v2: boolean }
+---@field history { transcripts: boolean, days: number, megabytes: number }
 ---@field log { traffic: boolean }

@@ -103,3 +103,33 @@ def test_the_placeholder_names_help_that_exists_when_no_key_does(editor):
     words = next(mark[3]["virt_text"][0][0] for mark in marks if "virt_text" in mark[3])
     tag = words.split(":help ")[1].split(":")[0]
     assert f"*{tag}*" in (ROOT / "doc" / "acp_nvim.txt").read_text()
+
+
+def test_a_history_that_cannot_be_written_is_told_once_and_kept_in_memory(editor, key):
+    directory = editor.places.directory / "state" / "nvim" / "acp_nvim"
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "prompts").write_text("in the way")
+    editor.keys("ione<C-s><Esc>itwo<C-s><Esc>i<M-p><M-p>")
+    assert editor.prompt_lines(key) == ["one"]
+    assert editor.message().count("prompts are not remembered") == 1
+
+
+def test_a_history_that_can_be_written_says_nothing(editor, key):
+    editor.keys("ione<C-s><Esc>")
+    assert editor.messages() == []
+
+
+def test_what_is_typed_while_it_is_sent_stays(editor, key):
+    editor.lua("require('acp_nvim.prompt.mentions').resolve = function(_, _, done) _G.done = done end")
+    editor.keys("ione<C-s><CR>two")
+    assert editor.prompt_lines(key) == ["one", "two"]
+    editor.lua("_G.done({})")
+    assert editor.sent("prompt")[0]["text"] == "one"
+    assert editor.prompt_lines(key) == ["two"]
+
+
+def test_undo_brings_back_what_was_sent(editor, key):
+    editor.keys("ione<CR>two<Esc><CR>")
+    assert editor.prompt_lines(key) == [""]
+    editor.keys("u")
+    assert editor.prompt_lines(key) == ["one", "two"]

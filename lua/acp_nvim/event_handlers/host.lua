@@ -7,6 +7,7 @@ local message = require("acp_nvim.message")
 local permission_rules = require("acp_nvim.permission.rules")
 local review_watch = require("acp_nvim.review.watch")
 local restore = require("acp_nvim.review.restore")
+local session_list = require("acp_nvim.session_list")
 
 ---@type table<string, fun(event: acp.Event)>
 return {
@@ -31,5 +32,6 @@ return {
   permission_rules = permission_rules.told,
   files_maybe_changed = buffers.refresh,
   location = follow.told,
+  sessions_found = session_list.found,
   review = review_watch.told,
 }

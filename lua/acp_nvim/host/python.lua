@@ -1,9 +1,10 @@
 -- Finds the Python of the host, and the environment that it gets.
 local M = {}
 
--- Once Neovim goes, nothing is worth waiting for: Python would wait for idle threads, and Neovim, for 2 s, for Python.
+-- Once Neovim goes, what is still to be written is; nothing else is worth waiting for: Python would wait for idle
+-- threads, and Neovim, for 2 s, for Python.
 local HOST = [[
-import os, pynvim, traceback
+import atexit, os, pynvim, signal, traceback
 code = 0
 try:
     pynvim.start_host()
@@ -13,6 +14,8 @@ except BaseException:
     code = 1
     traceback.print_exc()
 finally:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN) # Neovim sends it while it leaves
+    atexit._run_exitfuncs()
     os._exit(code)
 ]]
 

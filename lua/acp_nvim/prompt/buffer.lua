@@ -1,10 +1,12 @@
 -- The buffer where a prompt is written; what stands in it is lost in no case but being sent.
 local assist = require("acp_nvim.prompt.assist")
 local config = require("acp_nvim.config")
+local drafts = require("acp_nvim.prompt.drafts")
 local history = require("acp_nvim.prompt.history")
 local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
+local queue = require("acp_nvim.prompt.queue")
 local requests = require("acp_nvim.requests")
 local sessions = require("acp_nvim.sessions")
 local winbar = require("acp_nvim.chat.winbar")
@@ -60,6 +62,8 @@ local function watch(session, bufnr)
     buffer = bufnr,
     callback = function()
       show_placeholder(session, bufnr)
+      queue.show(session)
+      drafts.changed(session)
     end,
   })
   api.nvim_create_autocmd("BufUnload", {
@@ -89,15 +93,26 @@ local function add_to_draft(session, text)
   show_placeholder(session, bufnr)
 end
 
+---Puts a text above what stands in the prompt.
+---@param session acp.Session
+---@param text string
+function M.put_back(session, text)
+  local separated = session.prompt_bufnr and not is_empty(session.prompt_bufnr) or session.draft ~= nil
+  add_to_draft(session, text .. (separated and "\n" or ""))
+  drafts.changed(session)
+end
+
 ---Puts prompts back that were handed over but never seen in the transcript.
 ---@param session acp.Session
 ---@return boolean any
 function M.restore(session)
   local unseen = session.unseen
   session.unseen = {}
+  session.queue = nil
   if #unseen > 0 then
-    add_to_draft(session, table.concat(unseen, "\n\n"))
+    M.put_back(session, table.concat(unseen, "\n\n"))
   end
+  queue.show(session)
   return #unseen > 0
 end
 
@@ -111,25 +126,38 @@ end
 ---@param bufnr integer
 ---@param text string
 ---@param items acp.ContextItem[] for its mentions
+---@return boolean done
 local function hand_over(session, bufnr, text, items)
   local attached = vim.list_extend(vim.list_slice(session.context), items)
   if not requests.prompt(session, text, attached) then
-    return
+    return false
   end
   session.context = {}
   history.finish(session)
-  if api.nvim_buf_is_loaded(bufnr) and text_of(bufnr) == text then -- else it was typed on meanwhile
-    api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
+  local now = api.nvim_buf_is_loaded(bufnr) and text_of(bufnr) or ""
+  if vim.startswith(now, text) then -- what was typed on meanwhile stays
+    local rest = now:sub(#text + 1):gsub("^\n", "")
+    api.nvim_buf_set_lines(bufnr, 0, -1, true, vim.split(rest, "\n", { plain = true }))
     show_placeholder(session, bufnr)
+    queue.show(session)
   end
+  drafts.changed(session)
   winbar.update(session)
+  return true
+end
+
+---@param session acp.Session
+---@return boolean
+function M.has_text(session)
+  return vim.trim(text_of(session.prompt_bufnr)) ~= ""
 end
 
 ---@type table<integer, true> prompts whose mentions are looked up, by buffer
 local sending = {}
 
 ---@param session acp.Session
-function M.send(session)
+---@param done? fun(handed_over: boolean)
+function M.send(session, done)
   local bufnr = session.prompt_bufnr --[[@as integer]]
   local text = text_of(bufnr)
   if vim.trim(text) == "" or sending[bufnr] then
@@ -141,7 +169,10 @@ function M.send(session)
     if problem then
       message.error(problem)
     else
-      hand_over(session, bufnr, text, items)
+      local sent = hand_over(session, bufnr, text, items)
+      if done then
+        done(sent)
+      end
     end
   end)
 end
@@ -164,6 +195,20 @@ function M.drop_context(session)
   winbar.update(session)
 end
 
+---What an earlier Neovim has left unsent, once for each session.
+---@param session acp.Session
+local function take_up(session)
+  if session.took_up then
+    return
+  end
+  session.took_up = true
+  local text = drafts.take(session)
+  if text and text ~= "" then
+    M.put_back(session, text)
+    message.info("what was not sent last time is back in the prompt")
+  end
+end
+
 ---@param session acp.Session
 ---@param bufnr integer
 function M.adopt(session, bufnr)
@@ -179,8 +224,11 @@ function M.adopt(session, bufnr)
   session.draft = nil
   if draft then
     add_to_draft(session, table.concat(draft, "\n"))
+  elseif is_empty(bufnr) then
+    take_up(session)
   end
   show_placeholder(session, bufnr)
+  queue.show(session)
 end
 
 ---@param session acp.Session

@@ -1,27 +1,190 @@
--- Walks through the prompts that were sent in a session; the draft waits at the end.
+-- Walks through the prompts that were sent in a project, by this Neovim or others; the draft waits at the end.
+local limits = require("acp_nvim.limits")
+local message = require("acp_nvim.message")
+local state_files = require("acp_nvim.state_files")
+
 local M = {}
 
----@type table<integer, { at: integer, draft: string[] }> by the session's key
+local uv = vim.uv
+
+---@type table<integer, { at: integer, draft: string[], texts: string[] }> by the session's key
 local walks = {}
+---@type table<string, { stamp: string, texts: string[] }> what was read, by file
+local known = {}
+---@type table<string, string[]> what could not be written, by file
+local unwritten = {}
+local has_complained = false
+
+---@param cwd string
+---@return string
+local function file_of(cwd)
+  return state_files.of_project("prompts", cwd) .. ".jsonl"
+end
+
+---@param path string
+---@return string[] the older file, which was rotated, and the one that grows
+local function both(path)
+  return { path .. ".1", path }
+end
+
+---@param path string
+---@return string other than before when a file has changed
+local function stamp(path)
+  local parts = {}
+  for _, one in ipairs(both(path)) do
+    local status = uv.fs_stat(one)
+    table.insert(parts, status and ("%d.%d.%d"):format(status.ino, status.size, status.mtime.nsec) or "-")
+  end
+  return table.concat(parts, " ")
+end
+
+---@param path string
+---@return string[] oldest first; of equal ones the last
+local function read(path)
+  local texts, seen, ordered = {}, {}, {}
+  for _, one in ipairs(both(path)) do
+    for line in (state_files.read(one) or ""):gmatch("[^\n]+") do
+      local ok, entry = pcall(vim.json.decode, line)
+      if ok and type(entry) == "table" and type(entry.text) == "string" then
+        table.insert(texts, entry.text)
+      end
+    end
+  end
+  vim.list_extend(texts, unwritten[path] or {})
+  for index = #texts, 1, -1 do
+    if not seen[texts[index]] and #ordered < limits.history then
+      seen[texts[index]] = true
+      table.insert(ordered, 1, texts[index])
+    end
+  end
+  return ordered
+end
+
+---@param cwd string
+---@return string[] oldest first
+function M.texts(cwd)
+  local path = file_of(cwd)
+  local now = stamp(path)
+  if not known[path] or known[path].stamp ~= now then
+    known[path] = { stamp = now, texts = read(path) }
+  end
+  return known[path].texts
+end
+
+---A file that has grown large becomes the older one. Who appends to it just then still does: nothing is lost.
+---@param path string
+local function rotate(path)
+  local lock = path .. ".lock"
+  local status = uv.fs_stat(lock)
+  if status and os.time() - status.mtime.sec > limits.history_lock_s then
+    uv.fs_unlink(lock) -- of a Neovim that was killed
+  end
+  local file = uv.fs_open(lock, "wx", 384)
+  if not file then
+    return
+  end
+  uv.fs_close(file)
+  status = uv.fs_stat(path)
+  if status and status.size > limits.history_bytes then
+    uv.fs_rename(path, path .. ".1")
+  end
+  uv.fs_unlink(lock)
+end
 
 ---@param session acp.Session
----@param step -1|1
-function M.walk(session, step)
-  local bufnr = session.prompt_bufnr --[[@as integer]]
-  local lines = vim.api.nvim_buf_get_lines(bufnr, 0, -1, true)
-  local walk = walks[session.key] or { at = #session.history + 1, draft = lines }
-  if walk.at > #session.history then
+---@param text string that was sent
+function M.add(session, text)
+  local path = file_of(session.cwd)
+  local problem
+  if #text <= limits.history_bytes then
+    problem = state_files.append(path, vim.json.encode({ time = os.time(), text = text }) .. "\n")
+    local status = uv.fs_stat(path)
+    if status and status.size > limits.history_bytes then
+      rotate(path)
+    end
+  end
+  if problem or #text > limits.history_bytes then
+    unwritten[path] = unwritten[path] or {}
+    table.insert(unwritten[path], text)
+    known[path] = nil
+  end
+  if problem and not has_complained then
+    has_complained = true
+    message.warn(("prompts are not remembered: %s: %s"):format(path, problem))
+  end
+end
+
+---@param session acp.Session
+---@param lines string[]
+local function put(session, lines)
+  vim.api.nvim_buf_set_lines(session.prompt_bufnr, 0, -1, true, lines)
+  local win = vim.fn.bufwinid(session.prompt_bufnr)
+  if win ~= -1 then
+    vim.api.nvim_win_set_cursor(win, { #lines, vim.v.maxcol })
+  end
+end
+
+---@param session acp.Session
+---@return { at: integer, draft: string[], texts: string[] }
+local function walk_of(session)
+  local lines = vim.api.nvim_buf_get_lines(session.prompt_bufnr, 0, -1, true)
+  local walk = walks[session.key]
+  if not walk then
+    local texts = M.texts(session.cwd) -- as it is now: others add to it
+    walk = { at = #texts + 1, draft = lines, texts = texts }
+  elseif walk.at > #walk.texts then
     walk.draft = lines
   end
-  local at = walk.at + step
-  if at < 1 or at > #session.history + 1 then
+  return walk
+end
+
+---@param session acp.Session
+---@param at integer
+local function go(session, at)
+  local walk = walk_of(session)
+  if at < 1 or at > #walk.texts + 1 then
     return
   end
   walk.at = at
   walks[session.key] = walk
-  local new = session.history[at] and vim.split(session.history[at], "\n", { plain = true }) or walk.draft
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, new)
-  vim.api.nvim_win_set_cursor(0, { #new, vim.v.maxcol })
+  local text = walk.texts[at]
+  put(session, text and vim.split(text, "\n", { plain = true }) or walk.draft)
+  if not text then
+    walks[session.key] = nil -- the next walk sees what was sent since
+  end
+end
+
+---@param session acp.Session
+---@param step -1|1
+function M.walk(session, step)
+  go(session, walk_of(session).at + step)
+end
+
+---Lets the user choose one.
+---@param session acp.Session
+function M.pick(session)
+  walks[session.key] = nil
+  local walk = walk_of(session)
+  local choices = {}
+  for index = #walk.texts, 1, -1 do
+    table.insert(choices, index)
+  end
+  if #choices == 0 then
+    return message.info("nothing was sent in this project yet")
+  end
+  vim.ui.select(choices, {
+    prompt = "Prompts of this project",
+    kind = "acp_prompt_history",
+    format_item = function(index)
+      local text = vim.trim(walk.texts[index]):gsub("%s*\n%s*", " ⏎ ")
+      return vim.fn.strcharpart(text, 0, limits.history_columns)
+    end,
+  }, function(index)
+    if index and session.prompt_bufnr then
+      walks[session.key] = walk
+      go(session, index)
+    end
+  end)
 end
 
 ---@param session acp.Session

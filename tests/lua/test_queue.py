@@ -1,0 +1,129 @@
+"""What waits to be sent: shown below the prompt, edited in a buffer of its own, steered."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def key(editor):
+    return editor.chat()
+
+
+def queue(editor, key, *texts, held=False, first=1):
+    prompts = [{"id": first + index, "text": text, "context_names": []} for index, text in enumerate(texts)]
+    editor.apply({"type": "queue", "session": key, "held": held, "prompts": prompts})
+
+
+def below(editor, key):
+    """The virtual lines of the prompt's buffer."""
+    marks = editor.lua(
+        'return vim.api.nvim_buf_get_extmarks(..., vim.api.nvim_create_namespace("acp_nvim.queue"), 0, -1, '
+        "{ details = true })",
+        editor.session(key, "prompt_bufnr"),
+    )
+    return [(mark[1], "".join(chunk[0] for chunk in line)) for mark in marks for line in mark[3]["virt_lines"]]
+
+
+def sections(editor):
+    return editor.buffer_text().split("\n")
+
+
+def test_what_waits_is_shown_below_the_last_line(editor, key):
+    queue(editor, key, "one\ntwo", "three")
+    assert below(editor, key) == [(0, "2 prompts wait (:AcpQueue edits)"), (0, " 1 one ⏎ two"), (0, " 2 three")]
+    editor.keys("idraft<CR>more<Esc>")
+    assert {row for row, _ in below(editor, key)} == {1}
+    queue(editor, key, "a", "b", "c", "d", "e", held=True)
+    words = [line for _, line in below(editor, key)]
+    assert words[0] == "5 prompts wait, until you send another one (:AcpQueue edits)"
+    assert words[-1] == " … 2 more"
+    queue(editor, key)
+    assert below(editor, key) == []
+
+
+def test_the_queue_is_edited_reordered_and_added_to(editor, key):
+    queue(editor, key, "one", "two\nlines", "three")
+    editor.command("AcpQueue")
+    assert editor.lua("return { vim.bo.filetype, vim.bo.buftype, vim.bo.modified }") == ["acp_queue", "acwrite", False]
+    assert sections(editor) == [
+        "--- prompt 1 ---",
+        "one",
+        "--- prompt 2 ---",
+        "two",
+        "lines",
+        "--- prompt 3 ---",
+        "three",
+    ]
+    editor.keys("ggdjGo--- prompt ---<CR>brand new<Esc>ggjA 2<Esc>")
+    editor.command("write")
+    (sent,) = editor.sent("queue_set")
+    assert sent["known"] == [1, 2, 3]
+    assert sent["prompts"] == [{"id": 2, "text": "two 2\nlines"}, {"id": 3, "text": "three"}, {"text": "brand new"}]
+    assert not editor.lua("return vim.bo.modified")
+
+
+def test_a_copied_section_is_a_new_prompt(editor, key):
+    queue(editor, key, "one")
+    editor.command("AcpQueue")
+    editor.keys("yGGp")
+    editor.command("write")
+    assert editor.sent("queue_set")[0]["prompts"] == [{"id": 1, "text": "one"}, {"text": "one"}]
+
+
+def test_text_that_looks_like_a_header_stays_text(editor, key):
+    text = "--- prompt 7 ---\n\\--- prompt 8 ---\nx"
+    queue(editor, key, text)
+    editor.command("AcpQueue")
+    editor.command("write")
+    assert editor.sent("queue_set")[0]["prompts"] == [{"id": 1, "text": text}]
+
+
+def test_an_untouched_view_follows_the_queue_and_an_edited_one_stays(editor, key):
+    queue(editor, key, "one", "two")
+    editor.command("AcpQueue")
+    queue(editor, key, "two", first=2)
+    assert sections(editor) == ["--- prompt 2 ---", "two"]
+    editor.keys("Gccmine<Esc>")
+    queue(editor, key)
+    assert sections(editor) == ["--- prompt 2 ---", "mine"]
+    editor.command("write")
+    assert editor.sent("queue_set")[0] == {"session": key, "prompts": [{"id": 2, "text": "mine"}], "known": [2]}
+    editor.apply({"type": "queue_late", "session": key, "prompts": [{"id": 2, "text": "mine"}]})
+    assert editor.prompt_lines(key) == ["mine"]
+    assert "was sent, or removed, before" in editor.message()
+
+
+def test_what_comes_back_stands_above_the_draft(editor, key):
+    editor.keys("idraft<Esc>")
+    editor.apply({"type": "queue_late", "session": key, "prompts": [{"id": 2, "text": "mine"}]})
+    assert editor.prompt_lines(key) == ["mine", "", "draft"]
+
+
+def test_without_its_host_the_edits_stay_in_the_buffer(editor, key):
+    queue(editor, key, "one")
+    editor.command("AcpQueue")
+    editor.keys("Gccmine<Esc>")
+    editor.lua('_G.channel = 2 require("acp_nvim.host").channel = function() return 2 end')
+    editor.command("write")
+    assert "the queue could not be changed" in editor.message()
+    assert sections(editor)[1] == "mine"
+    assert editor.lua("return vim.bo.modified")
+
+
+def test_the_prompt_is_steered_or_else_the_first_that_waits(editor, key):
+    editor.keys("inow!<M-CR>")
+    assert editor.sent("prompt")[0]["text"] == "now!"
+    assert editor.sent("steer") == [{"session": key, "newest": True}]
+    assert editor.prompt_lines(key) == [""]
+    editor.keys("<Esc><M-CR>")
+    assert editor.sent("steer")[1] == {"session": key, "newest": False}
+
+
+def test_edits_are_what_comes_back_when_the_host_dies(editor, key):
+    editor.lua('require("acp_nvim").prompt("one") require("acp_nvim").prompt("two")')
+    queue(editor, key, "one", "two")
+    editor.command("AcpQueue")
+    editor.keys("ggjA!<Esc>jdj")
+    editor.command("write")
+    assert editor.session(key, "unseen") == ["one!"]

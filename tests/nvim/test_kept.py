@@ -1,0 +1,299 @@
+"""What is kept on disk, with real processes: drafts, prompts and conversations outlive their Neovim."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.editor import HeadlessEditor
+from tests.support.waiting import wait_until
+
+TURN = """
+    def turn(agent, prompt):
+        prompt.think("hm")
+        prompt.say(f"You said {prompt.text}.\\n")
+        prompt.tool("c", "Look", kind="read", status="completed",
+                    content=[{"type": "content", "content": {"type": "text", "text": "found ```fences```"}}])
+        prompt.plan(("do it", "completed"))
+        prompt.say("Done.")
+        if prompt.text == "hang":
+            prompt.wait_cancelled()
+"""
+
+SELECT_SECOND = """
+    vim.ui.select = function(items, opts, done) _G.items = vim.tbl_map(opts.format_item, items) done(items[2]) end
+"""
+LOOK_AT_LIST = """
+    vim.ui.select = function(items, opts, done) _G.items, _G.opts, _G.done = items, opts, done end
+    _G.items = nil
+"""
+
+Start = Callable[..., HeadlessEditor]
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> AgentScript:
+    return agent_script(tmp_path, TURN)
+
+
+@pytest.fixture
+def shared(editor: Start, tmp_path: Path, script: AgentScript) -> Start:
+    """Neovims that have a project and a state directory together."""
+    (tmp_path / "state").mkdir()
+    project = tmp_path / "shared"
+    project.mkdir()
+
+    def start(**given: Any) -> HeadlessEditor:
+        given["env"] = {"XDG_STATE_HOME": str(tmp_path / "state"), **given.get("env", {})}
+        nvim = editor(agents={"it": {"command": script.argv}, "other": {"command": script.argv}}, **given)
+        nvim.command(f"cd {project}")
+        return nvim
+
+    return start
+
+
+def state(tmp_path: Path, kind: str) -> list[Path]:
+    return sorted((tmp_path / "state" / "nvim" / "acp_nvim" / kind).glob("**/*.json*"))
+
+
+def prompt_text(nvim: HeadlessEditor) -> str:
+    return nvim.lua(
+        "for _, nr in ipairs(vim.api.nvim_list_bufs()) do if vim.bo[nr].filetype == 'acp_prompt' then "
+        "return table.concat(vim.api.nvim_buf_get_lines(nr, 0, -1, true), '\\n') end end"
+    )
+
+
+def type_draft(nvim: HeadlessEditor, tmp_path: Path, text: str) -> None:
+    """It is typed, and is on disk."""
+    nvim.command("AcpChat it")
+    nvim.keys(f"i{text}<Esc>")
+    nvim.wait_until(lambda: any(text in path.read_text() for path in state(tmp_path, "drafts")), what="the draft")
+
+
+def kill(nvim: HeadlessEditor) -> None:
+    os.kill(nvim.pid, signal.SIGKILL)
+    nvim._process.wait(10)
+
+
+@pytest.mark.parametrize("end", [kill, HeadlessEditor.close], ids=["killed", "left"])
+def test_a_draft_is_back_in_the_next_session_there(
+    shared: Start, tmp_path: Path, end: Callable[[HeadlessEditor], None]
+) -> None:
+    first = shared()
+    type_draft(first, tmp_path, "not finished")
+    end(first)
+    second = shared()
+    second.command("AcpChat other")
+    assert prompt_text(second) == ""
+    second.command("AcpChat! it")
+    second.wait_until(lambda: "not finished" in second.buffer_text(), what="the draft")
+    second.wait_until(lambda: "is back in the prompt" in "\n".join(second.messages()))
+    second.command("AcpChat! it")
+    assert second.buffer_text() == ""
+
+
+def test_what_was_typed_last_is_written_when_neovim_is_left(shared: Start, tmp_path: Path) -> None:
+    first = shared()
+    first.command("AcpChat it")
+    first.keys("iin a hurry<Esc>")
+    first.close()
+    assert [json.loads(path.read_text())["text"] for path in state(tmp_path, "drafts")] == ["in a hurry"]
+
+
+def test_two_neovims_have_a_draft_each_and_nobody_takes_that_of_the_living(shared: Start, tmp_path: Path) -> None:
+    first, second = shared(), shared()
+    type_draft(first, tmp_path, "of the first")
+    type_draft(second, tmp_path, "of the second")
+    assert len(state(tmp_path, "drafts")) == 2
+    third = shared()
+    third.command("AcpChat it")
+    assert prompt_text(third) == ""
+    kill(first)
+    kill(second)
+    fourth, fifth = shared(), shared()
+    texts = []
+    for nvim in (fourth, fifth):
+        nvim.command("AcpChat it")
+        texts.append(prompt_text(nvim))
+    assert sorted(texts) == ["of the first", "of the second"]
+
+
+def test_a_draft_that_was_sent_is_gone(shared: Start, tmp_path: Path) -> None:
+    nvim = shared()
+    type_draft(nvim, tmp_path, "to be sent")
+    nvim.keys("<CR>")
+    nvim.wait_until(lambda: nvim.events("AcpTurnEnd"))
+    nvim.wait_until(lambda: state(tmp_path, "drafts") == [], what="the draft to be removed")
+    nvim.keys("u")
+    assert prompt_text(nvim) == "to be sent"
+
+
+def test_prompts_that_waited_are_back_after_a_kill(shared: Start, tmp_path: Path) -> None:
+    nvim = shared()
+    nvim.command("AcpChat it")
+    for text in ("hang", "waits one", "waits two"):
+        nvim.keys(f"i{text}<C-s><Esc>")
+    nvim.wait_until(lambda: "Done." in nvim.chat_text())
+    nvim.keys("idraft<Esc>")
+    nvim.wait_until(lambda: any("draft" in path.read_text() for path in state(tmp_path, "drafts")), what="the draft")
+    kill(nvim)
+    after = shared()
+    after.command("AcpChat it")
+    assert prompt_text(after) == "waits one\n\nwaits two\n\ndraft"
+
+
+def test_prompts_are_remembered_by_all_neovims_of_a_project(shared: Start, tmp_path: Path) -> None:
+    first, second = shared(), shared()
+    for nvim, text in ((first, "one"), (second, "two\nlines"), (first, "three")):
+        assert nvim.lua('return require("acp_nvim").prompt(..., { agent = "it" })', text)
+    [file] = state(tmp_path, "prompts")
+    assert file.stat().st_mode & 0o777 == 0o600
+    kill(first)
+    nvim = shared()
+    nvim.command("AcpChat it")
+    nvim.keys("idraft")
+    seen = []
+    for _ in range(4):
+        nvim.keys("<M-p>")
+        seen.append(nvim.buffer_text())
+    assert seen == ["three", "two\nlines", "one", "one"]
+    nvim.keys("<M-n><M-n><M-n>")
+    assert nvim.buffer_text() == "draft"
+    nvim.lua(
+        "vim.ui.select = function(items, opts, done) _G.items = vim.tbl_map(opts.format_item, items) done(items[2]) end"
+    )
+    nvim.keys("<M-h>")
+    assert nvim.lua("return _G.items") == ["three", "two ⏎ lines", "one"]
+    assert nvim.buffer_text() == "two\nlines"
+    nvim.keys("<M-n><M-n>")
+    assert nvim.buffer_text() == "draft"
+
+
+def test_a_history_that_grows_is_rotated_and_nothing_recent_is_lost(shared: Start, tmp_path: Path) -> None:
+    nvim = shared()
+    nvim.command("AcpChat it")
+    add = "local text = ... require('acp_nvim.prompt.history').add({ cwd = vim.fn.getcwd() }, text)"
+    for number in range(20):
+        nvim.lua(add, f"{number} " + "x" * 40_000)
+    assert sorted(path.suffix for path in state(tmp_path, "prompts")) == [".1", ".jsonl"]
+    assert sum(path.stat().st_size for path in state(tmp_path, "prompts")) < 700_000
+    nvim.keys("i<M-p><M-p><M-p>")
+    assert nvim.buffer_text().startswith("17 ")
+
+
+# --- conversations ----------------------------------------------------------------------------------------------------
+
+
+def records(tmp_path: Path) -> list[Any]:
+    return [json.loads(line) for path in state(tmp_path, "transcripts") for line in path.read_text().splitlines()]
+
+
+def test_a_conversation_is_on_disk_when_neovim_is_killed(shared: Start, tmp_path: Path) -> None:
+    nvim = shared()
+    nvim.lua('require("acp_nvim").prompt("hang", { agent = "it" })')
+    nvim.wait_until(lambda: "Done." in nvim.chat_text())
+    kill(nvim)
+    wait_until(lambda: "Done." in json.dumps(records(tmp_path)), what="the conversation")
+    header, *told = records(tmp_path)
+    assert (header["agent"], header["transcript"]) == ("it", 1)
+    texts = {one.get("text") for one in told}
+    assert {"hang", "hm", "You said hang.\n", "Done."} <= texts
+    [path] = state(tmp_path, "transcripts")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def found(nvim: HeadlessEditor, text: str = "") -> list[str]:
+    """What `:AcpSessions` lets the user choose from; none is chosen."""
+    nvim.lua(
+        "vim.ui.select = function(items, opts, done) _G.items, _G.opts, _G.done = items, opts, done end _G.items = nil"
+    )
+    nvim.command(f"AcpSessions {text}")
+    nvim.wait_until("_G.items ~= nil", what="the list")
+    return list(nvim.lua("return vim.tbl_map(_G.opts.format_item, _G.items)"))
+
+
+def converse(nvim: HeadlessEditor, text: str) -> str:
+    """A turn: the chat's text."""
+    count = len(nvim.events("AcpTurnEnd"))
+    nvim.lua('require("acp_nvim").prompt(..., { agent = "it" })', text)
+    nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) > count)
+    return nvim.chat_text()
+
+
+def test_kept_conversations_are_found_and_shown_as_they_were(shared: Start, tmp_path: Path) -> None:
+    first = shared()
+    chat = converse(first, "alpha Beta")
+    first.close()
+    nvim = shared()
+    converse(nvim, "gamma")
+    everything = found(nvim)
+    assert len(everything) == 2
+    assert everything[0].startswith("open · it")
+    assert "alpha Beta" in everything[1]
+    [only] = found(nvim, "pha bet")
+    assert "alpha Beta" in only
+    nvim.lua("_G.done(_G.items[1])")
+    nvim.wait_until(lambda: nvim.lua("return vim.bo.filetype") == "acp_chat" and nvim.buffer_text() == chat)
+    assert not nvim.lua("return vim.bo.modifiable")
+    assert nvim.lua("return vim.fn.getline('.')") == "alpha Beta"
+    nvim.keys("i")
+    assert nvim.api("get_mode")["mode"] == "n"
+    events = len(nvim.events())
+    nvim.command("edit")
+    nvim.wait_until(lambda: nvim.buffer_text() == chat, what="it to be shown again")
+    assert len(nvim.events()) == events
+    nvim.command("AcpPrompt delta")
+    nvim.wait_until(lambda: "You said delta." in nvim.chat_text(), what="the session that is alive")
+
+
+def test_a_conversation_becomes_markdown(shared: Start, tmp_path: Path) -> None:
+    nvim = shared()
+    converse(nvim, "# not a heading of ours")
+    path = tmp_path / "out.md"
+    nvim.command(f"AcpExport {path}")
+    nvim.wait_until(lambda: path.exists() and "Done." in path.read_text(), what="the file")
+    text = path.read_text()
+    assert "## 1. You\n\n# not a heading of ours\n" in text
+    assert "> *Thought*\n>\n> hm\n" in text
+    assert "#### Look\n\n*read · completed*\n\n````\nfound ```fences```\n````\n" in text
+    assert "- [x] do it" in text
+    path.write_text("mine")
+    nvim.command(f"AcpExport {path}")
+    nvim.wait_until(lambda: "exists: :AcpExport! overwrites it" in "\n".join(nvim.messages()))
+    assert path.read_text() == "mine"
+    nvim.command(f"AcpExport! {path}")
+    nvim.wait_until(lambda: path.read_text() == text, what="the file again")
+    nvim.command("AcpExport")
+    nvim.wait_until(lambda: nvim.lua("return vim.bo.filetype") == "markdown", what="the buffer")
+    assert nvim.buffer_text() + "\n" == text
+
+
+def test_a_kept_conversation_becomes_the_same_markdown(shared: Start, tmp_path: Path) -> None:
+    nvim = shared()
+    converse(nvim, "alpha")
+    nvim.command(f"AcpExport {tmp_path / 'live.md'}")
+    nvim.wait_until(lambda: (tmp_path / "live.md").exists())
+    nvim.close()
+    nvim = shared()
+    found(nvim, "alpha")
+    nvim.lua("_G.done(_G.items[1])")
+    nvim.wait_until(lambda: "Done." in nvim.buffer_text())
+    nvim.command(f"AcpExport {tmp_path / 'kept.md'}")
+    nvim.wait_until(lambda: (tmp_path / "kept.md").exists() and "Done." in (tmp_path / "kept.md").read_text())
+    live, kept = ((tmp_path / name).read_text().split("\n## ", 1)[1] for name in ("live.md", "kept.md"))
+    assert kept == live
+
+
+def test_nothing_is_kept_when_the_user_does_not_want_it(shared: Start, tmp_path: Path) -> None:
+    nvim = shared(config={"history": {"transcripts": False}})
+    converse(nvim, "alpha")
+    nvim.close()
+    assert state(tmp_path, "transcripts") == []
