@@ -18,7 +18,7 @@ def find(directory: Path, query: str, cwd: str | None, goes_on: Callable[[], boo
     `goes_on` is asked between two lines whether anybody still wants to know.
     """
     left = FOUND
-    wanted = query.strip().casefold()
+    wanted = query.strip().lower()
     for entry in newest_first(directory, cwd):
         if left == 0 or not goes_on():
             return
@@ -26,7 +26,7 @@ def find(directory: Path, query: str, cwd: str | None, goes_on: Callable[[], boo
         if known is None:
             continue
         snippet = _snippet_in(entry, wanted, goes_on) if wanted else None
-        if not wanted or snippet is not None or wanted in known.header.agent.casefold():
+        if not wanted or snippet is not None or wanted in known.header.agent.lower():
             left -= 1
             yield _found(entry, known, snippet)
 
@@ -55,7 +55,7 @@ def _snippet_in(entry: Entry, wanted: str, goes_on: Callable[[], bool]) -> str |
                 if quick is not None and quick not in line.lower():
                     continue
                 for text in texts(decode(line)):
-                    at = text.casefold().find(wanted)
+                    at = text.lower().find(wanted)
                     if at >= 0:
                         return _snippet(text, at)
     except OSError:
@@ -70,7 +70,7 @@ def _as_it_stands(wanted: str) -> bytes | None:
 
 
 def _snippet(text: str, at: int) -> str:
-    """One line; `at` counts in the folded text, which may be a little longer."""
+    """One line; `at` counts in lower case, which may be a little longer."""
     start = max(0, at - SNIPPET_CHARS // 3)
     piece = text[start : start + SNIPPET_CHARS]
     return ("…" if start else "") + " ".join(piece.split()) + ("…" if start + SNIPPET_CHARS < len(text) else "")
