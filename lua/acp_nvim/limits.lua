@@ -10,6 +10,12 @@ return {
   full_context = 0.8, -- of the context, from which on it is told in a warning colour: agents shorten it soon after
   statusline_cells = 40, -- of the text for a status line, which others share
   details_diff_bytes = 8 * 1024 * 1024, -- of the texts of one change in a tool call's details: compared within 0.2 s
+  thought_lines = 3, -- of a thought that stays open: closed it would take as much room
+  thought_bytes = 240, -- of it: three lines of 80 columns
+  call_lines = 30, -- of a tool call that stays open: most of a screen
+  fold_ns = 3e6, -- that making folds out of sight may take before the editor has its turn again
+  fold_ms = 10, -- between two such turns
+  fold_rows = 400, -- that are looked at in between, for folds to be made
   details_rows = 5000, -- of these that have colours: more take longer than a frame
   help_columns = 100, -- of the float with the keys: lines that can still be read
   details_part = 0.5, -- of the screen's lines, for the details of a tool call: they are read, and closed

@@ -33,7 +33,7 @@ def test_each_block_with_new_lines_is_told_of_once_in_a_batch(editor):
     assert heard(editor) == [[key, 1, 1, 1], [key, 2, 3, 5], [key, 3, 7, 7]]
     editor.apply(append(key, 2, "more on the same line"))
     assert heard(editor) == []
-    editor.apply(append(key, 2, "\n"), call(key, 3, "completed"))
+    editor.apply(append(key, 2, "\n"), call(key, 3, title="Another title"))
     assert heard(editor) == [[key, 2, 3, 6], [key, 3, 8, 8]]
     editor.apply({"type": "replace", "session": key, "block": 1, "kind": "user", "text": "1\n2"})
     assert heard(editor) == [[key, 1, 1, 2]]

@@ -158,6 +158,7 @@ function M.append(session, id, kind, piece)
   local row = block_rows.after(transcript, block) - 1
   api.nvim_buf_set_text(transcript.bufnr, row, -1, row, -1, lines)
   cut.feed(block.cut, lines)
+  paint.streaming()
 end
 
 ---Makes a text another one; what is the same in both stays, with the cursors in it.

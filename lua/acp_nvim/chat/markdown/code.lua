@@ -1,4 +1,6 @@
 -- Colours a segment of fenced code, in its own language if there is a parser for it.
+require("acp_nvim.chat.markdown.interpreted")()
+
 local language = require("acp_nvim.chat.markdown.language")
 local limits = require("acp_nvim.limits")
 local spans = require("acp_nvim.chat.markdown.spans")
@@ -8,7 +10,8 @@ local M = {}
 local LABEL = "@label.markdown"
 
 ---@class acp.CodeText
----@field lines string[] of the segment
+---@field lines string[] of the segment, from a row of it on
+---@field from integer that row, from 0
 ---@field before string[] lines of the same fence that stand above it
 ---@field segment acp.Segment
 ---@field closes boolean the last line ends the fence
@@ -47,6 +50,12 @@ local function undented(line, indent)
 end
 
 ---@param text acp.CodeText
+---@return boolean its first line is the fence
+function M.opens(text)
+  return text.segment.fence == text.segment.first and text.from == 0
+end
+
+---@param text acp.CodeText
 ---@return string
 ---@return integer first row of the segment in it
 ---@return integer[] cuts bytes left out of each line
@@ -58,7 +67,7 @@ local function source(text)
       bytes = bytes + #all[#all] + 1
     end
   end
-  if text.segment.fence == text.segment.first then
+  if M.opens(text) then
     all[1] = "" -- the fence itself
   end
   if text.closes then
@@ -71,7 +80,7 @@ end
 ---@param node TSNode
 ---@param group string
 ---@param priority integer
----@param at { first: integer, cuts: integer[], lines: string[] }
+---@param at { first: integer, cuts: integer[], lines: string[], from: integer }
 local function add(rows, node, group, priority, at)
   local from_row, from, to_row, to = node:range()
   for row = math.max(from_row, at.first), math.min(to_row, at.first + #at.lines - 1) do
@@ -79,7 +88,7 @@ local function add(rows, node, group, priority, at)
     local start = row == from_row and from + cut or 0
     local stop = row == to_row and to + cut or #line
     if stop > start and #line <= limits.code_line_bytes then
-      spans.add(rows, row - at.first + 1, start, stop, group, nil, priority)
+      spans.add(rows, row - at.first + 1 + at.from, start, stop, group, nil, priority)
     end
   end
 end
@@ -91,7 +100,7 @@ local function colour_tree(rows, text, lang)
   local code, first, cuts = source(text)
   local parser = vim.treesitter.get_string_parser(code, lang.name)
   local tree = assert(parser:parse())[1]
-  local at = { first = first, cuts = cuts, lines = text.lines }
+  local at = { first = first, cuts = cuts, lines = text.lines, from = text.from }
   local deadline, seen = vim.uv.hrtime() + limits.code_ns, 0
   for id, node, metadata in lang.query:iter_captures(tree:root(), code, first, first + #text.lines) do
     local group = group_of(lang.name, lang.query.captures[id])
@@ -139,25 +148,24 @@ function M.language(segment, found)
   return not is_diff(segment) and language.of(segment.code, found)
 end
 
+---@param rows table<integer, acp.Span[]> of the segment, from 1; gets those of the text
 ---@param text acp.CodeText
 ---@param lang? acp.Language|false
----@return table<integer, acp.Span[]> rows from 1
-function M.colour(text, lang)
-  local rows, segment = {}, text.segment
+function M.colour(rows, text, lang)
+  local last = text.from + #text.lines
   if lang then
     pcall(colour_tree, rows, text, lang)
-  elseif is_diff(segment) then
+  elseif is_diff(text.segment) then
     colour_diff(rows, text.lines)
   end
-  if segment.fence == segment.first then
+  if M.opens(text) then
     rows[1] = nil
     colour_fence(rows, 1, text.lines[1])
   end
   if text.closes then
-    rows[#text.lines] = nil
-    colour_fence(rows, #text.lines, text.lines[#text.lines])
+    rows[last] = nil
+    colour_fence(rows, last, text.lines[#text.lines])
   end
-  return rows
 end
 
 return M

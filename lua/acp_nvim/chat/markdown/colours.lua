@@ -1,4 +1,6 @@
 -- Keeps the colours of the segments that were seen last; those of older ones are found again when they are seen again.
+require("acp_nvim.chat.markdown.interpreted")()
+
 local code = require("acp_nvim.chat.markdown.code")
 local credit = require("acp_nvim.chat.markdown.credit")
 local cut = require("acp_nvim.chat.markdown.cut")
@@ -10,19 +12,32 @@ local M = {}
 local api = vim.api
 ---@type acp.Segment[] that have colours
 local kept = {}
-local seen = 0
+local redraws = 0
+
+---A window is drawn that has these segments.
+---@param visible acp.Painted[]
+function M.seen(visible)
+  redraws = redraws + 1
+  for _, painted in ipairs(visible) do
+    local segment = painted.segment
+    segment.used = redraws
+    if segment.rough and credit.quiet() then
+      segment.fresh = nil
+    end
+  end
+end
 
 ---@param segment acp.Segment
-function M.seen(segment)
-  seen = seen + 1
-  segment.used = seen
+---@return boolean it was on the screen a moment ago
+function M.is_seen(segment)
+  return redraws - (segment.used or 0) <= limits.redraws_seen
 end
 
 ---@param segment acp.Segment
 ---@param rows table<integer, acp.Span[]>
 local function keep(segment, rows)
   if not segment.rows then
-    M.seen(segment)
+    segment.used = redraws
     kept[#kept + 1] = segment
   end
   segment.rows, segment.fresh = rows, true
@@ -33,7 +48,8 @@ local function keep(segment, rows)
     return a.used > b.used
   end)
   for index = #kept, math.floor(limits.segments_kept / 2) + 1, -1 do
-    kept[index].rows, kept[index].fresh = nil, nil
+    local old = kept[index]
+    old.rows, old.fresh, old.done, old.rough = nil, nil, nil, nil
     kept[index] = nil
   end
 end
@@ -53,15 +69,52 @@ local function lines_of(bufnr, first, last, bytes)
 end
 
 ---@param painted acp.Painted
+---@param first integer row
+---@param last integer row
+---@return string[]
+local function code_lines(painted, first, last)
+  return lines_of(painted.transcript.bufnr, first, last, limits.code_line_bytes + 1)
+end
+
+---@param painted acp.Painted
+---@param lines string[]
+---@return boolean
+local function closes(painted, lines)
+  local segment = painted.segment
+  local only_opens = painted.first == painted.last and segment.first == segment.fence
+  return not only_opens and #lines > 0 and cut.closes(segment, lines[#lines])
+end
+
+---@param painted acp.Painted
+---@param from integer row in the segment, from 0
 ---@return acp.CodeText
-local function code_text(painted)
-  local segment, bufnr = painted.segment, painted.transcript.bufnr
-  local lines = lines_of(bufnr, painted.first, painted.last, limits.code_line_bytes + 1)
-  local above = math.min(math.max(segment.first - segment.fence - 1, 0), limits.code_context)
-  local before = lines_of(bufnr, painted.first - above, painted.first - 1, limits.code_line_bytes + 1)
-  local only_opens = #lines == 1 and segment.first == segment.fence
-  local closes = not only_opens and #lines > 0 and cut.closes(segment, lines[#lines])
-  return { lines = lines, before = before, segment = segment, closes = closes }
+local function code_text(painted, from)
+  local segment, first = painted.segment, painted.first + from
+  local all = credit.quiet() and limits.code_context or limits.code_context_streaming
+  local above = math.min(math.max(segment.first + from - segment.fence - 1, 0), all)
+  local lines, before = code_lines(painted, first, painted.last), code_lines(painted, first - above, first - 1)
+  return { lines = lines, before = before, segment = segment, from = from, closes = closes(painted, lines) }
+end
+
+---While text comes in only what is new is coloured, with what is above it; when it is quiet again, all of it.
+---@param painted acp.Painted
+---@param lang? acp.Language|false
+---@param again fun()
+local function colour_code(painted, lang, again)
+  local segment, rows = painted.segment, {}
+  local from = lang and not credit.quiet() and segment.done or 0
+  for row = 1, from do
+    rows[row] = segment.rows and segment.rows[row]
+  end
+  code.colour(rows, code_text(painted, from), lang)
+  keep(segment, rows)
+  segment.done = painted.last - painted.first
+  if lang and not credit.quiet() and not segment.rough then
+    segment.rough = true
+    credit.wait("quiet", again)
+  elseif credit.quiet() then
+    segment.rough = nil
+  end
 end
 
 ---@param painted acp.Painted
@@ -69,19 +122,19 @@ end
 local function refresh_code(painted, again)
   local segment = painted.segment
   local lang = code.language(segment, again)
-  if lang and not credit.has() then
-    if not segment.waits then
-      segment.waits = true
-      credit.wait(function()
-        segment.waits = nil
-        again()
-      end)
-    end
-    return
+  if not lang then
+    colour_code(painted, nil, again)
+  elseif credit.has() then
+    local began = vim.uv.hrtime()
+    colour_code(painted, lang, again)
+    credit.spend(vim.uv.hrtime() - began)
+  elseif not segment.waits then
+    segment.waits = true
+    credit.wait("time", function()
+      segment.waits = nil
+      again()
+    end)
   end
-  local began = vim.uv.hrtime()
-  keep(segment, code.colour(code_text(painted), lang))
-  credit.spend(lang and vim.uv.hrtime() - began or 0)
 end
 
 ---Brings the colours of a segment up to its text, if there is time for it.

@@ -1,4 +1,6 @@
 -- Cuts a text into segments as it arrives: small pieces of markdown, each of which can be coloured by itself.
+require("acp_nvim.chat.markdown.interpreted")()
+
 local limits = require("acp_nvim.limits")
 
 local M = {}
@@ -12,7 +14,10 @@ local M = {}
 ---@field inside? "list"|"table" what goes on in its first line
 ---@field rows? table<integer, acp.Span[]> its colours by row in it, from 1; nil: not known, or dropped
 ---@field fresh? boolean `rows` fits its text
----@field used? integer counts up, when it was last seen
+---@field done? integer lines of code that have colours and were complete
+---@field rough? boolean they were found in parts, while text came in
+---@field waits? boolean for time to be parsed in
+---@field used? integer number of the redraw in which it was last seen
 
 ---@class acp.Cut
 ---@field segments acp.Segment[] in order; the last one grows
@@ -108,7 +113,7 @@ end
 ---@return boolean
 local function may_begin(cut, lines, first)
   if first == HASH then
-    return lines >= limits.segment_lines / 4
+    return lines >= 2
   end
   return cut.blank and first ~= SPACE and first ~= TAB and lines >= limits.segment_lines / 2
 end
@@ -125,7 +130,7 @@ local function in_text(cut, row, line, first)
   elseif may_begin(cut, lines, first) then
     begin(cut, row)
     cut.table = false
-  elseif lines >= limits.segment_lines * 2 or cut.bytes > limits.segment_bytes then
+  elseif lines >= limits.segment_lines * 2.5 or cut.bytes > limits.segment_bytes then
     begin(cut, row).inside = cut.table and "table" or cut.list and "list" or nil
   end
   if cut.blank and first ~= SPACE and first ~= TAB then

@@ -1,4 +1,6 @@
 -- Pairs the runs of `*`, `_` and `~` that make words strong, italic or struck, as CommonMark does.
+require("acp_nvim.chat.markdown.interpreted")()
+
 local M = {}
 
 ---@class acp.Run

@@ -1,4 +1,6 @@
 -- Colours what stands in a paragraph: emphasis, code, links. Its time is in proportion to the text, whatever that is.
+require("acp_nvim.chat.markdown.interpreted")()
+
 local emphasis = require("acp_nvim.chat.markdown.emphasis")
 local spans = require("acp_nvim.chat.markdown.spans")
 

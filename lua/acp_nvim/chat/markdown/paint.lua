@@ -1,7 +1,11 @@
 -- Colours the markdown that is on the screen, and nothing else: a decoration provider with marks that last one redraw.
+require("acp_nvim.chat.markdown.interpreted")()
+
 local block_rows = require("acp_nvim.chat.block_rows")
 local colours = require("acp_nvim.chat.markdown.colours")
+local credit = require("acp_nvim.chat.markdown.credit")
 local cut = require("acp_nvim.chat.markdown.cut")
+local log = require("acp_nvim.log")
 local spans = require("acp_nvim.chat.markdown.spans")
 
 local M = {}
@@ -27,6 +31,9 @@ function M.attach(transcript)
   by_buffer[transcript.bufnr] = transcript
 end
 
+---Text came in.
+M.streaming = credit.streaming
+
 ---@param bufnr integer
 function M.detach(bufnr)
   by_buffer[bufnr] = nil
@@ -43,12 +50,12 @@ function M.redraw(bufnr, first, after)
 end
 
 ---@param painted acp.Painted
----@param was table<integer, acp.Span[]>
----@param is table<integer, acp.Span[]>
-local function redraw_changed(painted, was, is)
+---@param was? table<integer, acp.Span[]>
+local function redraw_changed(painted, was)
+  local is = painted.segment.rows or {}
   local first, last
   for row = 1, painted.last - painted.first + 1 do
-    if not spans.same(was[row], is[row]) then
+    if not spans.same(was and was[row], is[row]) then
       first, last = first or row, row
     end
   end
@@ -57,27 +64,40 @@ local function redraw_changed(painted, was, is)
   end
 end
 
----Brings the colours of a segment up to its text.
+---@param painted acp.Painted
+---@return boolean found where it is now
+local function place(painted)
+  local block, segment = painted.block, painted.segment
+  local begins = block_rows.first(painted.transcript, block) -- nil: the chat was emptied meanwhile
+  local index = begins and cut.at(block.cut, segment.first)
+  if not index or block.cut.segments[index] ~= segment then
+    return false
+  end
+  local following = block.cut.segments[index + 1]
+  painted.first = begins + segment.first
+  painted.last = begins + (following and following.first - 1 or block.cut.row)
+  return true
+end
+
+---Brings the colours of a segment up to its text. What fails there is logged: nothing may come between while drawing.
 ---@param painted acp.Painted
 local function refresh(painted)
   local segment = painted.segment
-  if segment.fresh then
-    return
-  end
   local was = segment.rows
-  colours.refresh(painted, function()
+  local ok, err = pcall(colours.refresh, painted, function()
     segment.fresh = nil
-    local first = block_rows.first(painted.transcript, painted.block) -- nil: the chat was emptied meanwhile
-    if first then
-      M.redraw(
-        painted.transcript.bufnr,
-        first + segment.first,
-        first + segment.first + painted.last - painted.first + 1
-      )
+    if colours.is_seen(segment) and api.nvim_buf_is_loaded(painted.transcript.bufnr) and place(painted) then
+      local before = segment.rows
+      refresh(painted)
+      redraw_changed(painted, before)
     end
   end)
+  if not ok then
+    segment.rows, segment.fresh = segment.rows or {}, true
+    log.write("markdown has no colours: " .. tostring(err))
+  end
   if was and was ~= segment.rows then
-    redraw_changed(painted, was, segment.rows)
+    redraw_changed(painted, was)
   end
 end
 
@@ -114,9 +134,9 @@ local function on_win(_, _, bufnr, top, bottom)
       gather(transcript, block, begins, top, bottom)
     end
   end
+  colours.seen(visible)
   for _, painted in ipairs(visible) do
-    colours.seen(painted.segment)
-    if painted.segment.rows then
+    if painted.segment.rows and not painted.segment.fresh then
       refresh(painted) -- also for lines that are not drawn now
     end
   end
@@ -160,7 +180,9 @@ local function on_line(_, _, bufnr, row)
   if not painted then
     return
   end
-  refresh(painted)
+  if not painted.segment.fresh then
+    refresh(painted)
+  end
   if painted.segment.code then
     whole_line(bufnr, row, "AcpCode", 80, true)
     whole_line(bufnr, row, "@markup.raw.block.markdown", 90, false)

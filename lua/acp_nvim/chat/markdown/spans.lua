@@ -1,4 +1,6 @@
 -- Gathers the coloured pieces of a segment, as Neovim takes them.
+require("acp_nvim.chat.markdown.interpreted")()
+
 local M = {}
 
 local api = vim.api

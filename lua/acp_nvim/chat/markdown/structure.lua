@@ -1,4 +1,6 @@
 -- Colours a segment of markdown: headings, lists, quotes, tables, rules, and the paragraphs in them.
+require("acp_nvim.chat.markdown.interpreted")()
+
 local inline = require("acp_nvim.chat.markdown.inline")
 local limits = require("acp_nvim.limits")
 local spans = require("acp_nvim.chat.markdown.spans")
@@ -204,12 +206,24 @@ local function raw(self, row, line)
   return false
 end
 
+---Whether a line is nothing but words, by its first byte.
+---@param line string
+---@return boolean
+local function is_plain(line)
+  local first = line:byte()
+  return first ~= nil and (first >= 128 or (first >= 97 and first <= 122) or (first >= 65 and first <= 90))
+end
+
 ---@param self acp.Structure
 ---@param row integer from 1
 ---@param line string
 ---@param next_line? string
 local function colour_line(self, row, line, next_line)
-  if not line:find("%S") then
+  if is_plain(line) and not line:find("|", 1, true) then
+    self.list = self.list and not self.blank
+    self.blank, self.table = false, false
+    return add_to_paragraph(self, row, line, 1)
+  elseif not line:find("%S") then
     end_paragraph(self)
     self.blank, self.table = true, false
     return

@@ -1,4 +1,6 @@
 -- Colours the rows of a table.
+require("acp_nvim.chat.markdown.interpreted")()
+
 local inline = require("acp_nvim.chat.markdown.inline")
 local limits = require("acp_nvim.limits")
 local spans = require("acp_nvim.chat.markdown.spans")
