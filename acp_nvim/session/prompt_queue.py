@@ -70,12 +70,14 @@ class PromptQueue:
         """The next one."""
         return self._gone(self._waiting.popleft())
 
-    def take_out(self, number: int | None, newest: bool = False) -> Prompt | None:
-        """That one, whatever its turn and whether it is held; without a number the first, or the `newest`."""
-        rest = [one for one in self._waiting if number is None or one.id == number]
-        if not rest:
-            return None
-        one = rest[-1 if newest else 0]
+    def find(self, number: int | None, newest: bool = False) -> int | None:
+        """The number of that one, if it waits; without a number, of the first, or the `newest`."""
+        found = [one.id for one in self._waiting if number is None or one.id == number]
+        return found[-1 if newest else 0] if found else None
+
+    def take_out(self, number: int) -> Prompt:
+        """That one, whatever its turn and whether it is held."""
+        [one] = [one for one in self._waiting if one.id == number]
         self._waiting.remove(one)
         return self._gone(one)
 

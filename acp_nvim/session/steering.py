@@ -49,15 +49,18 @@ class Steering:
 
         When nothing runs it is the next one; an agent that takes none while it works gets it after its turn.
         """
-        agent = self._agent() if self._turns.turn.running else None
-        if agent is not None and not agent[0].abilities.steering:
-            words = f"{agent[0].name} takes no prompts while it works: yours goes out when it is done."
-            self._turns.narrator.notice("info", words)
+        waiting = self._queue.find(number, newest)
+        if waiting is None:
             return
-        prompt = self._queue.take_out(number, newest)
-        if prompt is not None and agent is not None:
+        agent = self._agent() if self._turns.turn.running else None
+        if agent is not None and not (agent[0].abilities.steering and self._turns.takes_more):
+            never = "takes no prompts while it works" if self._turns.takes_more else "takes no prompt just now"
+            self._turns.narrator.notice("info", f"{agent[0].name} {never}: yours goes out when it is done.")
+            return
+        prompt = self._queue.take_out(waiting)
+        if agent is not None:
             self._spawn(self._send, *agent, prompt)
-        elif prompt is not None:
+        else:
             self._queue.put_back(prompt)
             self._queue.release()
             self._wake()

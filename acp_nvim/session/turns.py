@@ -55,6 +55,11 @@ class Turns:
         """The session's."""
         return self.narrator.transcript.session
 
+    @property
+    def takes_more(self) -> bool:
+        """Whether another prompt can go into the turn that runs: its own was sent, and nobody wants it to end."""
+        return self._is_sent and not self._requests.permissions.refusing
+
     async def wait(self) -> None:
         """Until no turn runs."""
         while self.turn.running:

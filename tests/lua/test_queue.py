@@ -86,7 +86,7 @@ def test_an_untouched_view_follows_the_queue_and_an_edited_one_stays(editor, key
     assert sections(editor) == ["--- prompt 2 ---", "two"]
     editor.keys("Gccmine<Esc>")
     queue(editor, key)
-    assert sections(editor) == ["--- prompt 2 ---", "mine"]
+    assert sections(editor) == ["--- prompt 2 ---", "mine"]  # it was edited
     editor.command("write")
     assert editor.sent("queue_set")[0] == {"session": key, "prompts": [{"id": 2, "text": "mine"}], "known": [2]}
     editor.apply({"type": "queue_late", "session": key, "prompts": [{"id": 2, "text": "mine"}]})
@@ -112,11 +112,11 @@ def test_without_its_host_the_edits_stay_in_the_buffer(editor, key):
 
 
 def test_the_prompt_is_steered_or_else_the_first_that_waits(editor, key):
-    editor.keys("inow!<M-CR>")
+    editor.keys("inow!<M-s>")
     assert editor.sent("prompt")[0]["text"] == "now!"
     assert editor.sent("steer") == [{"session": key, "newest": True}]
     assert editor.prompt_lines(key) == [""]
-    editor.keys("<Esc><M-CR>")
+    editor.keys("<Esc><M-s>")
     assert editor.sent("steer")[1] == {"session": key, "newest": False}
 
 
@@ -127,3 +127,13 @@ def test_edits_are_what_comes_back_when_the_host_dies(editor, key):
     editor.keys("ggjA!<Esc>jdj")
     editor.command("write")
     assert editor.session(key, "unseen") == ["one!"]
+
+
+def test_where_nothing_waits_a_section_can_be_filled(editor, key):
+    editor.command("AcpQueue")
+    assert sections(editor) == ["--- prompt ---", ""]
+    editor.command("write")
+    assert editor.sent("queue_set")[0]["prompts"] == []
+    editor.keys("Gido this<Esc>")
+    editor.command("write")
+    assert editor.sent("queue_set")[1]["prompts"] == [{"text": "do this"}]

@@ -27,7 +27,7 @@ function M.render(prompts)
       table.insert(lines, escaped(line))
     end
   end
-  return lines
+  return #lines > 0 and lines or { "--- prompt ---", "" }
 end
 
 ---@param lines string[]

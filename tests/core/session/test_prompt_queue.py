@@ -277,3 +277,12 @@ async def test_without_a_turn_it_is_simply_the_next_one(tmp_path: Path) -> None:
         await host.editor.until("the end", lambda: host.of(events.TurnEnd))
         host.say("steer", id=two)
         assert await sent(host, 2) == ["go", "two"]
+
+
+async def test_into_a_turn_that_is_to_end_nothing_is_sent(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=True) as host:
+        await with_three(host)
+        host.say("cancel")
+        host.say("steer")
+        assert host.of(events.Notice)[-1].text == "inner takes no prompt just now: yours goes out when it is done."
+        assert list(waiting(host).values()) == ["one", "two", "three"]
