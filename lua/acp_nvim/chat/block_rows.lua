@@ -33,24 +33,26 @@ function M.after(transcript, block)
   return following and M.first(transcript, following) - 1 or api.nvim_buf_line_count(transcript.bufnr)
 end
 
----The block of a row; of the empty line below a block: that block.
+---The block of a row; of the empty line below a block: that block. (To look for marks backwards from the row would take
+---time with all that are before it.)
 ---@param transcript acp.Transcript
 ---@param row integer
 ---@return acp.Block?
 ---@return integer? offset of the row in the block
 function M.at(transcript, row)
-  local marks = api.nvim_buf_get_extmarks(transcript.bufnr, STARTS, { row, -1 }, 0, { limit = 1 })
-  local low, high = 1, #transcript.order
-  while marks[1] and low <= high do
+  local order = transcript.order
+  local low, high = 1, #order
+  while low <= high do
     local middle = math.floor((low + high) / 2)
-    local block = transcript.order[middle]
-    if block.mark == marks[1][1] then
-      return block, row - marks[1][2]
-    elseif block.mark < marks[1][1] then
+    if M.first(transcript, order[middle]) <= row then
       low = middle + 1
     else
       high = middle - 1
     end
+  end
+  local block = order[high]
+  if block then
+    return block, row - M.first(transcript, block)
   end
 end
 
