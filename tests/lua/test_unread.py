@@ -139,7 +139,9 @@ def test_the_bell_of_a_terminal_rings(editor, hidden, bell):
         """_G.rung = 0
         vim.api.nvim_list_uis = function() return { { stdout_tty = true } } end
         vim.api.nvim_ui_send = nil
-        vim.api.nvim_chan_send = function(channel, text) _G.rung = _G.rung + (channel == 2 and text == "\\a" and 1 or 9) end
+        vim.api.nvim_chan_send = function(channel, text)
+          _G.rung = _G.rung + (channel == 2 and text == "\\a" and 1 or 9)
+        end
         require("acp_nvim").setup({ notify = { bell = ... } })""",
         bell,
     )

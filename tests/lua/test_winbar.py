@@ -76,7 +76,11 @@ def test_the_important_comes_first(editor, key, width, words):
         ("dreaming\n%", {}, "◌ demo dreaming %"),
         ("idle", {"usage": {"used": 999_600, "size": 2_000_000}}, "● demo idle · 1.0M/2.0M (50%)"),
         ("idle", {"usage": {"used": 12, "size": 0}}, "● demo idle · 12"),
-        ("idle", {"usage": {"used": 1, "size": 100, "cost": 2, "currency": "credits"}}, "idle · 1/100 (1%) · 2.00 cred"),
+        (
+            "idle",
+            {"usage": {"used": 1, "size": 100, "cost": 2, "currency": "credits"}},
+            "idle · 1/100 (1%) · 2.00 cred",
+        ),
         ("idle", {"usage": {"used": 1, "size": 100, "cost": 0.004, "currency": "EUR"}}, "idle · 1/100 (1%) · €0.004"),
         ("idle", {"usage": "much"}, "● demo idle"),
         ("idle", {"mode": "ask", "model": {"odd": 1}}, "● demo idle · ask"),
@@ -142,11 +146,13 @@ LOOK = """return { vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0
 
 def ticks(editor, count=3):
     """Waits for so many of them."""
-    frames = 'return require("acp_nvim.chat.spinner").frame()'
-    before = editor.lua(frames)
-    for _ in range(count):
-        editor.wait_until(lambda: editor.lua(frames) != before, what="a tick")
-        before = editor.lua(frames)
+    frames = set()
+
+    def seen():
+        frames.add(editor.lua('return require("acp_nvim.chat.spinner").frame()'))
+        return len(frames) >= count
+
+    editor.wait_until(seen, what="ticks")
 
 
 def test_it_moves_while_a_turn_runs_and_changes_nothing_else(editor, key):

@@ -108,8 +108,9 @@ end
 ---@return integer? win
 function M.open_prompt(bufnr)
   local at = place()
+  local height = math.max(1, math.floor(at.height / 2)) -- with less its 'winbar' of last time may find no room
   return stack.opened(bufnr, function()
-    api.nvim_open_win(bufnr, false, inner(at, at.height - 1, 1))
+    api.nvim_open_win(bufnr, false, inner(at, at.height - height, height))
   end)
 end
 

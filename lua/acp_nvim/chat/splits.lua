@@ -7,7 +7,7 @@ local stack = require("acp_nvim.chat.stack")
 local M = {}
 
 local api = vim.api
-local PART = 0.4 -- of the screen, where the options say nothing
+local PARTS = { width = 0.4, height = 0.5 } -- of the screen, where the options say nothing
 
 ---@class acp.Opened how large a chat was when we looked last, and what was around it
 ---@field position string
@@ -39,7 +39,7 @@ local function size_of(position)
   end
   local most = math.floor(all * 2 / 3) -- leave a third to the code where the screen is small
   local kept = sizes.kept(position, all)
-  return kept and M.size(kept, all, 1, all - 2) or M.size(wanted or PART, all, least, most)
+  return kept and M.size(kept, all, 1, all - 2) or M.size(wanted or PARTS[sizes.axis(position)], all, least, most)
 end
 
 ---@return integer of the current tab, without those that float
@@ -125,9 +125,13 @@ end
 function M.open_prompt(bufnr, chat)
   local wanted = math.floor(config.get().ui.prompt_height)
   local height = math.max(1, math.min(wanted, api.nvim_win_get_height(chat) - 3))
-  return stack.opened(bufnr, function()
+  local fixed = vim.wo[chat].winfixheight
+  vim.wo[chat].winfixheight = false -- its lines come from the chat, not from the code
+  local win = stack.opened(bufnr, function()
     api.nvim_open_win(bufnr, false, { split = "below", win = chat, height = height })
   end)
+  vim.wo[chat].winfixheight = fixed
+  return win
 end
 
 return M

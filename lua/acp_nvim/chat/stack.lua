@@ -55,19 +55,42 @@ function M.part(part)
   end)
 end
 
+---@param part "bufnr"|"prompt_bufnr"
+---@return integer[] windows of the current tab
+local function all(part)
+  return vim.tbl_filter(function(win)
+    local session = sessions.of_buffer(api.nvim_win_get_buf(win))
+    return session ~= nil and api.nvim_win_get_buf(win) == session[part]
+  end, api.nvim_tabpage_list_wins(0))
+end
+
+---@param chat integer
+---@param prompt integer
+---@return boolean one is below the other, as we have opened them; or they share a frame
+local function belong(chat, prompt)
+  if M.floats(chat) or M.floats(prompt) then
+    return M.floats(chat) and M.floats(prompt)
+  end
+  local above, below = api.nvim_win_get_position(chat), api.nvim_win_get_position(prompt)
+  local same = above[2] == below[2] and api.nvim_win_get_width(chat) == api.nvim_win_get_width(prompt)
+  return same and above[1] < below[1]
+end
+
 ---@return acp.Stack? nil when no chat is seen in the current tab
 function M.current()
-  local chat = M.find(function(session, bufnr)
-    return bufnr == session.bufnr
-  end)
-  local session = chat and sessions.of_buffer(api.nvim_win_get_buf(chat))
-  if not chat or not session then
-    return nil
+  local chats = all("bufnr")
+  local chat, prompt = chats[1], nil
+  for _, below in ipairs(all("prompt_bufnr")) do
+    for _, above in ipairs(prompt and {} or chats) do
+      if belong(above, below) then
+        chat, prompt = above, below
+      end
+    end
   end
-  local prompt = M.find(function(other, bufnr)
-    return bufnr == other.prompt_bufnr
-  end)
-  return { session = session, chat = chat, prompt = prompt, pin = M.part("pin"), frame = M.part("frame") }
+  if chat then
+    local session = sessions.of_buffer(api.nvim_win_get_buf(chat)) --[[@as acp.Session]]
+    return { session = session, chat = chat, prompt = prompt, pin = M.part("pin"), frame = M.part("frame") }
+  end
 end
 
 ---@param win integer

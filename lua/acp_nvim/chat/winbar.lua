@@ -182,6 +182,18 @@ function M.turn()
   end
 end
 
+---A buffer brings the bar of its last window along, and a window of one line has no room for it.
+api.nvim_create_autocmd("WinClosed", {
+  group = api.nvim_create_augroup("acp_nvim.winbar", {}),
+  callback = function(event)
+    local win = tonumber(event.match)
+    if win and given[win] then
+      given[win] = nil
+      set(win, "")
+    end
+  end,
+})
+
 config.on_change(function()
   for _, session in ipairs(sessions.all()) do
     M.update(session)
@@ -190,9 +202,6 @@ end)
 
 ---@param session acp.Session
 function M.update(session)
-  for win in pairs(given) do
-    given[win] = api.nvim_win_is_valid(win) and given[win] or nil
-  end
   for _, bufnr in pairs({ session.bufnr or false, session.prompt_bufnr or false }) do
     local wins = bufnr and windows(bufnr) or {}
     for _, win in ipairs(wins) do

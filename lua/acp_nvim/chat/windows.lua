@@ -58,10 +58,10 @@ local function show_in(win, bufnr)
 end
 
 ---@param session acp.Session
+---@param position string
 ---@return integer? win nil when there is no room
 ---@return "winfixwidth"|"winfixheight"|nil fixed
-local function open_chat(session)
-  local position = config.get().ui.position
+local function open_chat(session, position)
   local bufnr = session.bufnr --[[@as integer]]
   if position == "float" then
     return frame.open_chat(session), nil
@@ -120,8 +120,10 @@ local function join(chat, prompt)
 end
 
 ---@param session acp.Session
+---@param position string
 ---@return integer? win of the current tab, with the chat in it; nil when there is no room
-local function ensure_chat(session)
+---@return boolean? opened it was not there before
+local function ensure_chat(session, position)
   local win = stack.find(function(_, bufnr)
     return bufnr == session.bufnr
   end)
@@ -132,11 +134,12 @@ local function ensure_chat(session)
     return bufnr == other.bufnr
   end)
   local fixed
+  local is_new = not win
   if win then
     fixed = vim.wo[win].winfixwidth and "winfixwidth" or vim.wo[win].winfixheight and "winfixheight" or nil
     show_in(win, session.bufnr)
   else
-    win, fixed = open_chat(session)
+    win, fixed = open_chat(session, position)
   end
   if not win then
     return nil
@@ -144,7 +147,7 @@ local function ensure_chat(session)
   dress(win, fixed)
   vim.wo[win][0].conceallevel = config.get().ui.conceal and 2 or 0
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(session.bufnr), vim.v.maxcol })
-  return win
+  return win, is_new
 end
 
 ---@param session acp.Session
@@ -185,18 +188,25 @@ local function go_to_tab(session)
   end
 end
 
----Shows chat and prompt in the current tab; the focus stays where it is.
+---@param session acp.Session
+---@param position string
+---@return integer? prompt window
+local function open_both(session, position)
+  local chat, is_new = ensure_chat(session, position)
+  local prompt = chat and ensure_prompt(session, chat)
+  if chat and not prompt and is_new then -- a chat without a prompt is of no use
+    pcall(api.nvim_win_close, chat, false)
+  end
+  return prompt
+end
+
+---Shows chat and prompt in the current tab, or in a new one where there is no room; the focus stays where it is.
 ---@param session acp.Session with both buffers
 ---@return integer? prompt window; nil when there is no room
 function M.open(session)
-  local chat = ensure_chat(session)
-  local prompt = chat and ensure_prompt(session, chat)
-  if prompt then
-    pcall(fit.now)
-  elseif chat and stack.floats(chat) then
-    pcall(api.nvim_win_close, chat, false)
-    fit.soon()
-  end
+  local position = config.get().ui.position
+  local prompt = open_both(session, position) or position ~= "tab" and open_both(session, "tab") or nil
+  pcall(fit.now)
   winbar.update(session)
   return prompt
 end
@@ -250,6 +260,7 @@ function M.focus_chat(session)
   if win then
     api.nvim_set_current_win(win)
     dress(win)
+    vim.wo[win][0].conceallevel = config.get().ui.conceal and 2 or 0
   end
 end
 
