@@ -10,6 +10,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim import events
+from acp_nvim.call_events import CallDetails
 from acp_nvim.editor import Editor
 from acp_nvim.handlers.kept_views import shown
 from acp_nvim.handlers.method import Methods, guarded
@@ -35,6 +36,14 @@ class TranscriptOpen(msgspec.Struct):
     id: str
 
 
+class TranscriptCall(msgspec.Struct):
+    """`transcript_call`: all that is kept of the tool call at that block, as `call_details` has it."""
+
+    session: int
+    id: str
+    block: int
+
+
 class Export(msgspec.Struct):
     """`export`: a session, or the kept `transcript` that it shows, as markdown: into the file `path`, else as text."""
 
@@ -58,6 +67,7 @@ class Keeping:
         self.methods: Methods = {
             "sessions_find": (SessionsFind, self._find),
             "transcript_open": (TranscriptOpen, self._open),
+            "transcript_call": (TranscriptCall, self._call),
             "export": (Export, self._export),
         }
 
@@ -68,6 +78,9 @@ class Keeping:
     def _open(self, wanted: TranscriptOpen) -> None:
         self._showing[wanted.session] = self._showing.get(wanted.session, 0) + 1
         self._tasks.start_soon(guarded, self._show, wanted, self._showing[wanted.session])
+
+    def _call(self, wanted: TranscriptCall) -> None:
+        self._tasks.start_soon(guarded, self._tell_call, wanted)
 
     def _export(self, wanted: Export) -> None:
         self._tasks.start_soon(guarded, self._write, wanted)
@@ -93,6 +106,11 @@ class Keeping:
         except OSError as error:
             problem = error.strerror or str(error)
         self._editor.publish(TranscriptShown(session=key, problem=problem))
+
+    async def _tell_call(self, wanted: TranscriptCall) -> None:
+        for event in await self._keeper.block(wanted.id, wanted.block):
+            if isinstance(event, events.ToolCall):
+                self._editor.publish(CallDetails(session=wanted.session, block=wanted.block, call=event.call))
 
     async def _write(self, wanted: Export) -> None:
         pieces = self._kept(wanted.transcript) if wanted.transcript else self._live(self._sessions[wanted.session])

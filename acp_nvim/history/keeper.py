@@ -119,6 +119,11 @@ class Keeper:
         while batch := await self._next(blocks, SHOWN_BLOCKS):
             yield batch
 
+    async def block(self, transcript_id: str, number: int) -> list[Kept]:
+        """One block of a kept conversation. Raises `OSError`."""
+        path = self._path(transcript_id)
+        return await anyio.to_thread.run_sync(reader.block, path, number, limiter=self._searching)
+
     def _path(self, transcript_id: str) -> Path:
         path = files.find(self.directory, transcript_id) if self.directory is not None else None
         if path is None:

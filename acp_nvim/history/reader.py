@@ -64,6 +64,12 @@ def blocks(path: Path) -> Iterator[list[Kept]]:
             yield _block(file, places[block])
 
 
+def block(path: Path, number: int) -> list[Kept]:
+    """One of them; empty when there is none. Raises `OSError`."""
+    with path.open("rb") as file:
+        return _block(file, _places(file.readline, file.tell).get(number, []))
+
+
 def texts(said: Kept | About | None) -> Iterator[str]:
     """All that can be read in a line, one after the other."""
     match said:

@@ -57,7 +57,7 @@ local function new_session(found)
   session.status = {
     agent = found.agent,
     agent_title = found.agent,
-    title = found.title,
+    title = ("kept since %s"):format(os.date("%Y-%m-%d %H:%M", found.started)),
     state = "stopped",
     pending_permissions = 0,
     queue = 0,

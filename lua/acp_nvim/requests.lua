@@ -146,6 +146,9 @@ end
 ---@param block integer of a tool call, of which everything is to be told
 ---@return boolean sent
 function M.call_details(session, block)
+  if session.kept then
+    return host.send("transcript_call", { session = session.key, id = session.kept, block = block })
+  end
   return about("call_details", session, { block = block })
 end
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_nvim import events
+from acp_nvim.call_events import CallDetails
 from acp_nvim.history_events import Exported, PermissionKept, SessionsFound, TranscriptShown
 from tests.core.session.host import Host, running_host
 
@@ -87,6 +88,9 @@ async def test_it_is_shown_in_another_session_without_being_asked_anything(host:
         [call] = other.calls(7).values()
         assert len(call.content[0].text) < 10_000  # as the chat shows it
         assert call.content[0].lines > 99_000
+        other.app.receive("transcript_call", {"session": 7, "id": one.id, "block": 4})
+        details = await other.editor.until_event(CallDetails)
+        assert (details.session, details.block, len(details.call.content[0].text)) == (7, 4, 500_000)
 
 
 def _beside(host: Host, tmp_path: Path) -> Any:
