@@ -1,5 +1,6 @@
 -- Applies what the host tells; one bad event never keeps the others from being seen.
 local float = require("acp_nvim.permission.float")
+local folds = require("acp_nvim.chat.folds")
 local follow = require("acp_nvim.follow")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
@@ -113,6 +114,7 @@ local function retry()
 end
 
 float.watch()
+folds.watch()
 review_keys.watch()
 review_list.watch()
 

@@ -1,4 +1,5 @@
 -- Checks a user's table against the schema; gives back what is right of it, and words for what is not.
+local check_icons = require("acp_nvim.config.check_icons")
 local check_rules = require("acp_nvim.config.check_rules")
 local limits = require("acp_nvim.limits")
 local nearest = require("acp_nvim.config.nearest")
@@ -184,6 +185,8 @@ function M.checked(user, from)
         good.agents = agents_checked(value, problems)
       elseif full == "permissions.rules" then
         good.rules = check_rules(value, problems)
+      elseif full == "ui.icons" then
+        good.icons = check_icons(value, problems)
       elseif option then
         local problem = problem_of(option, value)
         problems[#problems + 1] = problem

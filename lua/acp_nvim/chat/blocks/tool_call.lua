@@ -64,14 +64,13 @@ function M.head(call)
   if (call.depth or 0) > 0 then
     table.insert(before, 1, { ("  "):rep(call.depth - 1) .. "↳ ", "AcpToolDetail" })
   end
-  if not icons.DEFAULTS[kind] then
+  if not icons.has(kind) then
     table.insert(before, { kind .. "  ", "AcpToolKind" })
   end
-  local after = {}
-  if status.words ~= "" then
+  local after, words = {}, time(call)
+  if status.words ~= "" and not (call.status == "in_progress" and words ~= "") then
     after[1] = { "  " .. status.words, status.group }
   end
-  local words = time(call)
   if words ~= "" then
     after[#after + 1] = { "  " .. words, "AcpToolDetail" }
   end

@@ -1,0 +1,22 @@
+-- The icons of tool calls, by kind and by status: characters that fonts of terminals have.
+---@type table<string, string>
+return {
+  read = "≡",
+  edit = "±",
+  delete = "×",
+  move = "→",
+  search = "?",
+  execute = "$",
+  think = "…",
+  fetch = "↓",
+  switch_mode = "↔",
+  other = "•",
+  pending = "○",
+  in_progress = "◐",
+  paused = "‖",
+  completed = "●",
+  failed = "✗",
+  cancelled = "–",
+  rejected = "–",
+  unfinished = "–",
+}
