@@ -1,0 +1,124 @@
+"""The queue with a real host and agent: edited while prompts go out, kept when the host dies, steered."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.editor import HeadlessEditor
+
+TURN = """
+    import threading
+    GO = threading.Semaphore(0)
+    INITIALIZE = {"_meta": {"steering": {"supported": True}}}
+
+    def turn(agent, prompt):
+        prompt.say(f"<{prompt.text}>")
+        GO.acquire(timeout=60)
+
+    def session_steering(agent, request):
+        text = request.params["prompt"][0]["text"]
+        if text == "go on":
+            GO.release()
+        return {"outcome": "injected"}
+"""
+
+Start = Callable[..., HeadlessEditor]
+
+
+def with_queue(editor: Start, script: AgentScript, *texts: str) -> HeadlessEditor:
+    """A turn runs, and these wait."""
+    nvim = editor(agents={"it": {"command": script.argv}})
+    nvim.command("AcpChat it")
+    for text in ("first", *texts):
+        nvim.keys(f"i{text}<C-s><Esc>")
+    nvim.wait_until(lambda: "<first>" in nvim.chat_text())
+    nvim.wait_until(lambda: waiting(nvim) == list(texts), what="the queue")
+    return nvim
+
+
+def waiting(nvim: HeadlessEditor) -> list[str]:
+    """What waits, as Lua knows it."""
+    return list(
+        nvim.lua(
+            'local queue = require("acp_nvim.sessions").last_used().queue '
+            "return vim.tbl_map(function(one) return one.text end, queue and queue.prompts or {})"
+        )
+    )
+
+
+def sent(script: AgentScript) -> list[str]:
+    return [one["params"]["prompt"][0]["text"] for one in script.received("session/prompt")]
+
+
+def end_turn(nvim: HeadlessEditor, script: AgentScript) -> None:
+    """The agent is told to end its turn."""
+    count = len(nvim.events("AcpTurnEnd"))
+    nvim.command("wincmd p")
+    nvim.lua('require("acp_nvim").prompt("go on")')
+    nvim.lua('require("acp_nvim.requests").steer(require("acp_nvim.sessions").last_used(), nil, true)')
+    nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) > count, what="the end of the turn")
+
+
+def test_what_is_written_goes_out_in_its_new_order(editor: Start, tmp_path: Path) -> None:
+    script = agent_script(tmp_path, TURN)
+    nvim = with_queue(editor, script, "one", "two", "three")
+    nvim.command("AcpQueue")
+    nvim.keys("ggdjGonew text<Esc>")
+    nvim.command("write")
+    nvim.wait_until(lambda: waiting(nvim) == ["two", "three\nnew text"], what="the new queue")
+    for count in (2, 3):
+        end_turn(nvim, script)
+        nvim.wait_until(lambda count=count: len(sent(script)) == count, what="the next prompt")
+    assert sent(script) == ["first", "two", "three\nnew text"]
+
+
+def test_what_went_out_while_it_was_edited_is_neither_sent_again_nor_lost(editor: Start, tmp_path: Path) -> None:
+    script = agent_script(tmp_path, TURN)
+    nvim = with_queue(editor, script, "one", "two")
+    nvim.command("AcpQueue")
+    nvim.keys("ggjA, better<Esc>")
+    queue = nvim.api("get_current_buf")
+    end_turn(nvim, script)
+    nvim.wait_until(lambda: sent(script) == ["first", "one"], what="the next prompt")
+    assert "one, better" in nvim.buffer_text(queue)
+    nvim.command(f"buffer {queue} | write")
+    nvim.wait_until(lambda: "is back in the prompt" in "\n".join(nvim.messages()), what="the message")
+    prompts = nvim.lua(
+        "return vim.tbl_map(function(nr) return table.concat(vim.api.nvim_buf_get_lines(nr, 0, -1, true), '\\n') end, "
+        "vim.tbl_filter(function(nr) return vim.bo[nr].filetype == 'acp_prompt' end, vim.api.nvim_list_bufs()))"
+    )
+    assert prompts == ["one, better"]
+    end_turn(nvim, script)
+    nvim.wait_until(lambda: sent(script) == ["first", "one", "two"], what="the last prompt")
+
+
+def test_what_waits_is_back_in_the_prompt_when_the_host_dies(editor: Start, tmp_path: Path) -> None:
+    script = agent_script(tmp_path, TURN)
+    nvim = with_queue(editor, script, "one", "two")
+    nvim.command("AcpQueue")
+    nvim.keys("ggjA, better<Esc>")
+    nvim.command("write")
+    nvim.wait_until(lambda: waiting(nvim) == ["one, better", "two"], what="the new queue")
+    nvim.command("wincmd p")
+    host = nvim.host()
+    assert host is not None
+    os.kill(host.pid, signal.SIGKILL)
+    nvim.wait_until('require("acp_nvim").status().state == "failed"')
+    session = 'require("acp_nvim.sessions").last_used()'
+    lines = nvim.lua(f"return vim.api.nvim_buf_get_lines({session}.prompt_bufnr, 0, -1, true)")
+    assert lines == ["one, better", "", "two"]
+
+
+def test_a_prompt_is_steered_into_the_turn_that_runs(editor: Start, tmp_path: Path) -> None:
+    script = agent_script(tmp_path, TURN)
+    nvim = with_queue(editor, script, "waits")
+    nvim.keys("inow, please<M-s>")
+    nvim.wait_until(lambda: len(script.received("_session/steering")) == 1, what="the prompt at the agent")
+    assert script.received("_session/steering")[0]["params"]["prompt"] == [{"type": "text", "text": "now, please"}]
+    nvim.wait_until(lambda: "now, please" in nvim.chat_text())
+    assert waiting(nvim) == ["waits"]
+    assert nvim.events("AcpTurnEnd") == []
