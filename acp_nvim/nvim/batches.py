@@ -30,6 +30,11 @@ class Batches:
     def __bool__(self) -> bool:
         return bool(self._waiting or self._terminals)
 
+    @property
+    def backlog(self) -> bool:
+        """More waits than the last batch could take, beside the output of terminals, which has its own measure."""
+        return bool(self._waiting)
+
     def add(self, event: Event) -> None:
         """Let it wait.
 

@@ -10,8 +10,8 @@ import msgspec
 
 from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange
 from acp_nvim.events import Event
-from acp_nvim.limits import FRAME_SECONDS
 from acp_nvim.nvim.batches import Batches
+from acp_nvim.nvim.pace import Pace
 from acp_nvim.nvim.rpc import NvimError, NvimRpc
 
 log = logging.getLogger(__name__)
@@ -26,6 +26,7 @@ class NvimEditor:
     def __init__(self, rpc: NvimRpc) -> None:
         self._rpc = rpc
         self._batches = Batches()
+        self._pace = Pace()
         self._filled = anyio.Event()
 
     def __repr__(self) -> str:
@@ -37,14 +38,17 @@ class NvimEditor:
         self._filled.set()
 
     async def run(self) -> None:
-        """Send batches: the first after a pause at once, the next when it was applied and a frame has passed."""
+        """Send batches: the first after a pause at once, the next when it was applied, at the editor's pace."""
         while True:
             await self._filled.wait()
             self._filled = anyio.Event()
             while self._batches:
-                not_before = anyio.current_time() + FRAME_SECONDS
-                await self._send(self._batches.take())
-                await anyio.sleep_until(not_before)
+                sent = anyio.current_time()
+                batch = self._batches.take(self._pace.room)
+                more_waits = self._batches.backlog
+                seconds = await self._send(batch)
+                self._pace.applied(seconds, more_waits)
+                await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), more_waits))
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """See `Editor`."""
@@ -84,8 +88,11 @@ class NvimEditor:
         """See `Editor`."""
         return msgspec.convert(await self._rpc.call_lua(BUFFERS, "stale"), list[str])
 
-    async def _send(self, batch: list[dict[str, Any]]) -> None:
+    async def _send(self, batch: list[dict[str, Any]]) -> float | None:
+        """How many seconds Lua took for it, when it says that."""
         try:
-            await self._rpc.call_lua(EVENTS, "apply", batch)
+            milliseconds = await self._rpc.call_lua(EVENTS, "apply", batch)
         except NvimError:
             log.exception("Neovim could not take a batch of %d events", len(batch))
+            return None
+        return None if milliseconds is None else float(milliseconds) / 1000

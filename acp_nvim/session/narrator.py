@@ -58,6 +58,7 @@ class Narrator:
         self.on_told: Callable[[events.Event], None] = lambda event: None
         self._commands: events.Commands | None = None
         self._unknown_kinds: set[str] = set()
+        self._activity_is_news = False  # told once for all that arrives together
 
     def __repr__(self) -> str:
         return f"<Narrator {self.transcript!r} {self.facts!r}>"
@@ -116,8 +117,10 @@ class Narrator:
 
     def caught_up(self) -> None:
         """What the agent said so far is to be seen."""
-        for event in self.transcript.take_stale():
-            self._tell(event)
+        self._tell_stale()
+        if self._activity_is_news:
+            self._activity_is_news = False
+            self.on_facts()
 
     def close_calls(self, status: str, rejected: set[str], background: frozenset[str] = frozenset()) -> None:
         """No more news is expected of the running turn's tool calls: the open ones become `status`, or `rejected`.
@@ -141,7 +144,7 @@ class Narrator:
 
     def publish(self, event: events.Event | None) -> None:
         """Tell the editor; tool calls that changed before come first."""
-        self.caught_up()
+        self._tell_stale()
         if isinstance(event, events.TurnEnd):
             self.on_turn_end()
         if event is not None:
@@ -154,6 +157,10 @@ class Narrator:
     def close_terminal(self, number: int) -> None:
         """Not any more."""
         self._terminal(self.transcript.terminals.close(number))
+
+    def _tell_stale(self) -> None:
+        for event in self.transcript.take_stale():
+            self._tell(event)
 
     def _tell(self, event: events.Event) -> None:
         self.on_told(event)
@@ -170,8 +177,7 @@ class Narrator:
         self.publish(self.transcript.say(chunk))
 
     def _heard(self, role: updates.Role) -> None:
-        if self._activity.speak(role):
-            self.on_facts()
+        self._activity_is_news |= self._activity.speak(role)
 
     def _plan(self, plan: events.Plan | None) -> None:
         if plan is not None:
@@ -185,8 +191,7 @@ class Narrator:
             self._terminal(self.transcript.terminal(news))
         if not different:
             return
-        if self._activity.call(call):
-            self.on_facts()
+        self._activity_is_news |= self._activity.call(call)
         self.on_call(call.tool_call_id)
         self.on_work(call, changed.patch)
         if call.kind not in WRITES_FILES:

@@ -120,6 +120,7 @@ review_list.watch()
 
 ---@param batch acp.Event[]
 unread.watch()
+---@return number? milliseconds that it took; nil when it has to wait
 function M.apply(batch)
   local waits = #backlog > 0
   if waits or is_locked() then
@@ -129,7 +130,9 @@ function M.apply(batch)
     end
     return
   end
+  local begun = vim.uv.hrtime()
   apply_all(batch)
+  return (vim.uv.hrtime() - begun) / 1e6
 end
 
 return M

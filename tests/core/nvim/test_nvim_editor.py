@@ -11,7 +11,8 @@ import pytest
 
 from acp_nvim import events
 from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, LineChange, TextChange, WholeText
-from acp_nvim.nvim import nvim_editor
+from acp_nvim.limits import BATCH_BYTES
+from acp_nvim.nvim import nvim_editor, pace
 from acp_nvim.nvim.nvim_editor import NvimEditor
 from acp_nvim.nvim.rpc import NvimError
 
@@ -90,7 +91,7 @@ async def test_the_next_batch_waits_for_the_next_frame(monkeypatch: pytest.Monke
     async def sleep_until(deadline: float) -> None:
         until.append(deadline)
 
-    monkeypatch.setattr(nvim_editor, "FRAME_SECONDS", 1000.0)
+    monkeypatch.setattr(pace, "FRAME_SECONDS", 1000.0)
     monkeypatch.setattr(nvim_editor.anyio, "sleep_until", sleep_until)
     async with running() as (editor, rpc):
         for count in (1, 2):
@@ -99,6 +100,18 @@ async def test_the_next_batch_waits_for_the_next_frame(monkeypatch: pytest.Monke
             await rpc.until_calls(count)
     assert until
     assert all(deadline >= now + 1000 for deadline in until)
+
+
+async def test_the_next_batch_of_a_backlog_is_as_large_as_neovim_can_take_and_waits_for_no_frame(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pace, "FRAME_SECONDS", 1000.0)
+    async with running() as (editor, rpc):
+        editor.publish(piece("a" * 4 * BATCH_BYTES))
+        for milliseconds in (8.0, 8.0, None):
+            rpc.answer(milliseconds)
+        calls = await rpc.until_calls(3)
+    assert [len(call[2][0]["text"]) for call in calls] == [BATCH_BYTES, BATCH_BYTES // 2, BATCH_BYTES // 4]
 
 
 async def test_a_batch_that_neovim_cannot_take_does_not_stop_the_next() -> None:

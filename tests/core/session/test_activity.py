@@ -86,13 +86,19 @@ def activities(host: Host) -> list[str | None]:
 @pytest.mark.anyio
 async def test_a_turn_tells_what_it_does_and_not_more_often_than_that_changes(host: Host) -> None:
     host.script("""
+        def until_all_was_taken(agent):
+            agent.call("nobody/knows").answer.get(timeout=20)
         def turn(agent, prompt):
             for _ in range(50):
                 prompt.think("hm ")
+            until_all_was_taken(agent)
             prompt.tool("c", "Edit f", kind="edit", status="in_progress")
+            until_all_was_taken(agent)
             prompt.tool_update("c", status="completed")
+            until_all_was_taken(agent)
             for word in range(300):
                 prompt.say("word ")
+            until_all_was_taken(agent)
     """)
     await host.turn()
     assert activities(host) == [None, "thinking", "Edit f", None, "writing", None]
@@ -102,6 +108,25 @@ async def test_a_turn_tells_what_it_does_and_not_more_often_than_that_changes(ho
     status = await host.until_state("idle")
     assert (running[0].turn_started or 0) > 0
     assert status.turn_started is None
+
+
+@pytest.mark.anyio
+async def test_of_what_arrives_together_the_last_is_told(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            line = lambda **update: {"jsonrpc": "2.0", "method": "session/update",
+                                     "params": {"sessionId": prompt.session_id, "update": update}}
+            said = []
+            for number in range(100):
+                call = {"toolCallId": f"c{number}", "status": "completed"}
+                said.append(line(sessionUpdate="tool_call", title="Look", **{**call, "status": "in_progress"}))
+                said.append(line(sessionUpdate="tool_call_update", **call))
+            agent.raw(b"".join(json.dumps(one).encode() + b"\\n" for one in said))
+    """)
+    await host.turn()
+    assert len(host.of(events.Status)) < 15
+    assert len(host.of(events.ToolCall)) <= 200
+    assert {event.call.status for event in host.of(events.ToolCall)[-1:]} == {"completed"}
 
 
 @pytest.mark.anyio

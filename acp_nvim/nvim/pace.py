@@ -1,0 +1,30 @@
+"""How much goes to Neovim at once, and when the next: it is not busy with ours for long, and a backlog is gone soon."""
+
+from __future__ import annotations
+
+from acp_nvim.limits import BATCH_BYTES, BATCH_SECONDS, FRAME_SECONDS, LEAST_BATCH_BYTES, MOST_BATCH_BYTES, REST_SHARE
+
+
+class Pace:
+    """Learns how long Neovim takes for a batch. `room`: bytes of the next one."""
+
+    def __init__(self) -> None:
+        self.room = BATCH_BYTES
+
+    def __repr__(self) -> str:
+        return f"<Pace {self.room} bytes>"
+
+    def applied(self, seconds: float | None, more_waits: bool) -> None:
+        """A batch took Lua so long, if that is known; when nothing is left it was not a full one, and says little."""
+        if seconds is None:
+            return
+        wanted = self.room * BATCH_SECONDS / max(seconds, BATCH_SECONDS / 2)
+        if wanted < self.room or more_waits:
+            # one batch that met a pause of something else is not to change much
+            changed = min(max(wanted, self.room / 2), self.room * 1.5)
+            self.room = round(min(max(changed, LEAST_BATCH_BYTES), MOST_BATCH_BYTES))
+
+    def next_at(self, sent: float, acknowledged: float, more_waits: bool) -> float:
+        """When the next batch may go out: after a frame; of a backlog when Neovim had time for others."""
+        frame = sent + FRAME_SECONDS
+        return min(frame, acknowledged + (acknowledged - sent) * REST_SHARE) if more_waits else frame
