@@ -33,15 +33,19 @@ function M.after(transcript, block)
   return following and M.first(transcript, following) - 1 or api.nvim_buf_line_count(transcript.bufnr)
 end
 
----The block of a row; of the empty line below a block: that block. (To look for marks backwards from the row would take
----time with all that are before it.)
+---The block of a row; of the empty line below a block: that block. It is looked for from the end, where most is asked
+---about. (To look for marks backwards from the row would take time with all that are before it.)
 ---@param transcript acp.Transcript
 ---@param row integer
 ---@return acp.Block?
 ---@return integer? offset of the row in the block
 function M.at(transcript, row)
   local order = transcript.order
-  local low, high = 1, #order
+  local low, high, step = #order, #order, 1
+  while low >= 1 and M.first(transcript, order[low]) > row do
+    low, high, step = low - step, low - 1, step * 2
+  end
+  low = math.max(low, 1)
   while low <= high do
     local middle = math.floor((low + high) / 2)
     if M.first(transcript, order[middle]) <= row then

@@ -178,6 +178,8 @@ class Ours(Stage):
         self.editor.command("AcpChat it")
         self.editor.wait_until('require("acp_nvim").status().state == "idle"')
         self.editor.lua('probe.watch(require("acp_nvim.sessions").last_used().bufnr)')
+        # the tests' own record of all that is told, which costs as much as to show it
+        self.editor.lua('vim.api.nvim_clear_autocmds({ event = "User", pattern = "Acp*" })')
         self.editor.command("autocmd User AcpTurnEnd lua probe.ended = true")
 
     def say(self, turn: str) -> None:
