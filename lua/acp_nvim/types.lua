@@ -206,7 +206,9 @@
 ---@field order acp.Block[]
 ---@field session acp.Session
 ---@field changed table<acp.Block, boolean> have new lines or were drawn again, in this batch
----@field resting table<integer, integer> window -> line where its cursor was left at the end
+---@field resting table<integer, integer[]> window -> line and column where its cursor was left at the end
+---@field held? integer[] window in which the user is at something -> extmark where its cursor is to stay
+---@field waits? boolean a window goes on to the end when the user has done what they are at
 
 ---@class acp.Session
 ---@field key integer
