@@ -101,7 +101,7 @@ function M.prompt_text(session, width)
   for _, item in ipairs(session.context) do
     text = text .. " + " .. cells.plain(item.name)
   end
-  return literal(cells.cut(text, math.max(width - 1, 1)))
+  return literal(cells.cut(text, math.max(width - 1, 1))) .. "%<" -- without an item Neovim leaves the blank out
 end
 
 ---Only for 'winbar'.
