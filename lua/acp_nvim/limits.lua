@@ -76,6 +76,7 @@ return {
   segment_lines = 8, -- of markdown that is coloured at once: a paragraph or two; up to 20 without a blank line
   segment_bytes = 4096, -- of it: read within a fraction of a millisecond
   inline_bytes = 2000, -- of one line, in which words are coloured: a long paragraph; what comes after is plain
+  inline_marks = 300, -- of emphasis, code and links in a segment: twenty lines full of them; read within a few milliseconds
   rule_columns = 200, -- of a rule or a table that are drawn as lines: more than a screen is wide
   table_cells = 100, -- of one row of a table
   segments_kept = 200, -- whose colours are kept: some screens

@@ -12,6 +12,9 @@ local URL = "@markup.link.url.markdown_inline"
 local ESCAPE = "@string.escape.markdown_inline"
 local LINK_BYTES = 500 -- of the target of a link
 
+---@class acp.InlineBudget
+---@field marks integer that are still read; what comes after is plain
+
 ---@class acp.Inline a paragraph that is being read
 ---@field text string its lines, joined by newlines
 ---@field starts integer[] offset in `text` where each line begins, from 1
@@ -165,23 +168,28 @@ local function next_url(text, from)
   return text:find("https?://", from) or math.huge
 end
 
+---@param text string
+---@param from integer
+---@return integer
+local function next_special(text, from)
+  return text:find("[\\`*_~!%[%]<]", from) or math.huge
+end
+
 ---@param self acp.Inline
-local function scan(self)
+---@param budget acp.InlineBudget
+local function scan(self, budget)
   local text, at = self.text, 1
-  local url = next_url(text, 1)
-  while true do
-    local special = text:find("[\\`*_~!%[%]<]", at)
-    if url < (special or math.huge) then
+  local url, special = next_url(text, 1), next_special(text, 1)
+  while math.min(url, special) < math.huge and budget.marks > 0 do
+    budget.marks = budget.marks - 1
+    if url < special then
       at = bare_url(self, url)
-      url = next_url(text, at)
-    elseif special then
-      at = read[text:sub(special, special)](self, special) or special + 1
-      if url < at then
-        url = next_url(text, at)
-      end
     else
-      return
+      at = read[text:sub(special, special)](self, special) or special + 1
     end
+    -- only what was passed is looked for again: else the time would grow with the square
+    url = url < at and next_url(text, at) or url
+    special = special < at and next_special(text, at) or special
   end
 end
 
@@ -189,7 +197,8 @@ end
 ---@param row integer of the first line
 ---@param lines string[] without what makes them part of a list or a quote
 ---@param columns integer[] byte column where each of them begins
-function M.colour(rows, row, lines, columns)
+---@param budget acp.InlineBudget
+function M.colour(rows, row, lines, columns, budget)
   local text = #lines == 1 and lines[1] or table.concat(lines, "\n")
   if not text:find("[\\`*_~%[<]") and not text:find("://", 1, true) then
     return
@@ -201,7 +210,7 @@ function M.colour(rows, row, lines, columns)
   end
   local self = { text = text, starts = starts, row = row, columns = columns, rows = rows }
   self.brackets, self.runs, self.unclosed = {}, {}, {}
-  scan(self)
+  scan(self, budget)
   emphasis.pair(self.runs, function(from, to, group, conceal)
     add(self, from, to, group, conceal)
   end)

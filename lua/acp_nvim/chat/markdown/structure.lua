@@ -21,6 +21,7 @@ local DEPTH = 12 -- quotes and lists within each other: what is deeper is shown 
 ---@field lines string[] of the paragraph that goes on
 ---@field columns integer[] where its lines begin
 ---@field first integer row of its first line
+---@field budget acp.InlineBudget
 ---@field list boolean a list goes on
 ---@field table boolean a table goes on
 ---@field blank boolean the last line was blank
@@ -28,7 +29,7 @@ local DEPTH = 12 -- quotes and lists within each other: what is deeper is shown 
 ---@param self acp.Structure
 local function end_paragraph(self)
   if #self.lines > 0 then
-    inline.colour(self.rows, self.first, self.lines, self.columns)
+    inline.colour(self.rows, self.first, self.lines, self.columns, self.budget)
     self.lines, self.columns = {}, {}
   end
 end
@@ -127,7 +128,7 @@ local function heading(self, row, line, at)
   end
   end_paragraph(self)
   spans.add(self.rows, row, at - 1, #line, ("@markup.heading.%d.markdown"):format(#marks), nil, 95)
-  inline.colour(self.rows, row, { line:sub(text) }, { text - 1 })
+  inline.colour(self.rows, row, { line:sub(text) }, { text - 1 }, self.budget)
   return true
 end
 
@@ -185,7 +186,7 @@ local function in_table(self, row, line, at, next_line)
   end
   end_paragraph(self)
   self.table = true
-  tables.colour(self.rows, row, line, at, header)
+  tables.colour(self.rows, row, line, at, header, self.budget)
   return true
 end
 
@@ -255,6 +256,7 @@ end
 ---@return table<integer, acp.Span[]> rows from 1
 return function(lines, inside)
   local self = { rows = {}, lines = {}, columns = {}, first = 1, blank = inside == nil }
+  self.budget = { marks = limits.inline_marks }
   self.list, self.table = inside == "list", inside == "table"
   for row, line in ipairs(lines) do
     colour_line(self, row, line, lines[row + 1])

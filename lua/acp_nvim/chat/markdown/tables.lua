@@ -35,7 +35,8 @@ end
 ---@param line string
 ---@param at integer byte where it begins
 ---@param header boolean
-function M.colour(rows, row, line, at, header)
+---@param budget acp.InlineBudget
+function M.colour(rows, row, line, at, header, budget)
   if M.is_delimiter(line:sub(at)) then
     return delimiter(rows, row, line, at)
   end
@@ -51,7 +52,7 @@ function M.colour(rows, row, line, at, header)
       if header then
         spans.add(rows, row, from - 1, to, HEADER, nil, 95)
       end
-      inline.colour(rows, row, { line:sub(from, to) }, { from - 1 })
+      inline.colour(rows, row, { line:sub(from, to) }, { from - 1 }, budget)
     end
     if bar then
       spans.add(rows, row, bar - 1, bar, RULE, "│")
