@@ -185,6 +185,11 @@ def test_what_is_meant(prompt, text, names):
     assert prompt.names(text) == names
 
 
+def test_a_mention_inside_of_another_one_is_a_part_of_it(editor, prompt):
+    (editor.project / "odd @a.py").write_text("")
+    assert prompt.names('@"odd @a.py" and') == ["odd @a.py"]
+
+
 def test_a_prompt_without_mentions_is_not_held_up(editor, prompt):
     editor.lua(RESOLVE, prompt.key, "plain text, me@example.com")
     assert editor.lua("return _G.resolved") == {"items": [], "at_once": True}

@@ -13,6 +13,17 @@ COMMANDS = [
 ]
 
 
+COUNT_REQUESTS = """
+_G.requests = 0
+vim.api.nvim_create_autocmd("LspRequest", {
+  callback = function(args)
+    _G.requests = _G.requests + (args.data.request.type == "pending" and 1 or 0)
+  end,
+})
+"""
+NOTHING_PENDING = 'next(vim.lsp.get_clients({ name = "acp_nvim" })[1].requests) == nil'
+
+
 @pytest.fixture
 def key(editor):
     git_project(editor, "src/main.py", "src/über maß.py", "README.md", ".gitignore", "docs/deep/er/guide.md")
@@ -79,6 +90,13 @@ def test_files_are_those_that_git_does_not_ignore(server):
 )
 def test_a_path_is_found_by_parts_of_it(server, typed, found):
     assert server.texts(typed)[0] == found
+
+
+def test_one_search_does_not_narrow_another(server):
+    for typed in ("@guide", "@gui", "@READ", "@re", "@r", "@rm"):
+        fresh = {text for text in server.texts("@") if all(letter in text.lower() for letter in typed[1:].lower())}
+        assert set(server.texts(typed)) <= fresh
+        assert server.texts(typed), typed
 
 
 def test_what_stands_there_already_is_not_offered(server):
@@ -291,25 +309,31 @@ def test_the_protocol_has_an_order(editor):
     ]
 
 
-def test_omnifunc_writes_a_path_with_blanks_whole(editor, server):
-    editor.command("set completeopt=menu")
-    editor.lua("vim.bo.completeopt = 'menu'")
-    editor.api("buf_set_lines", 0, 0, -1, True, [""])
+@pytest.fixture
+def quiet(editor, key):
+    """A prompt where nothing opens by itself."""
+    editor.lua('require("acp_nvim").setup({ prompt = { autocomplete = false } })')
+    key = editor.chat()
+    editor.apply({"type": "commands", "session": key, "commands": COMMANDS})
+    PromptServer(editor)
+    return key
+
+
+def test_omnifunc_writes_a_path_with_blanks_whole(editor, quiet):
     editor.keys("isee @über<C-x><C-o>")
     editor.wait_until("vim.fn.pumvisible() == 1 or vim.api.nvim_get_current_line():find('py') ~= nil")
     editor.keys("<C-y> now<Esc>")
     assert editor.api("get_current_line") == 'see @"src/über maß.py" now'
 
 
-def test_commands_by_omnifunc(editor, key, server):
-    editor.lua("vim.bo.completeopt = 'menu'")
+def test_commands_by_omnifunc(editor, quiet):
     editor.keys("i/expl<C-x><C-o>")
     editor.wait_until("vim.api.nvim_get_current_line() == '/explain'")
     editor.keys("<C-y> now<C-s>")
     assert editor.sent("prompt")[0]["text"] == "/explain now"
 
 
-def test_neovims_own_completion(editor, server):
+def test_neovims_own_completion(editor, quiet):
     editor.lua("vim.bo.completeopt = 'menuone,noselect'")
     editor.keys("i@main")
     editor.lua("(vim.lsp.completion.get or vim.lsp.completion.trigger)()")
@@ -334,6 +358,29 @@ class TestAutocomplete:
         editor.keys(" ")
         assert editor.lua("return vim.fn.pumvisible()") == 0
 
+    def test_what_was_chosen_is_not_completed_again(self, editor, server):
+        (editor.project / "src/main.py.orig").write_text("")
+        editor.keys("i@src/ma")
+        editor.wait_until(lambda: "@src/main.py" in self.words(editor), what="the path")
+        editor.wait_until(NOTHING_PENDING)
+        editor.lua(COUNT_REQUESTS)
+        editor.keys("<C-n><C-y>")
+        assert editor.api("get_current_line") == "@src/main.py"
+        assert editor.lua("return _G.requests") == 0
+        editor.keys(".")
+        editor.wait_until(lambda: editor.lua("return _G.requests") > 0, what="a request for what is typed on")
+
+    def test_who_walks_through_the_menu_is_not_disturbed(self, editor, server):
+        editor.keys("i@m")
+        editor.wait_until(lambda: len(self.words(editor)) > 2, what="several")
+        editor.wait_until(NOTHING_PENDING)
+        words = self.words(editor)
+        editor.lua(COUNT_REQUESTS)
+        editor.keys("<C-n><C-n>")
+        assert editor.api("get_current_line") == words[1]
+        assert self.words(editor) == words
+        assert editor.lua("return { vim.fn.complete_info({ 'selected' }).selected, _G.requests }") == [1, 0]
+
     def test_enter_is_a_new_line_and_keys_of_the_prompt_work(self, editor, key, server):
         editor.keys("i@src/ma")
         editor.wait_until(lambda: self.words(editor)[:1] == ["@src/main.py"], what="the path")
@@ -351,20 +398,14 @@ class TestAutocomplete:
 
     @pytest.mark.parametrize("text", ["plain words", "a/b", "me@example.com", "x = y"])
     def test_prose_opens_nothing(self, editor, server, text):
-        editor.lua(
-            """_G.requests = 0
-            vim.api.nvim_create_autocmd("LspRequest", { callback = function() _G.requests = _G.requests + 1 end })"""
-        )
+        editor.lua(COUNT_REQUESTS)
         editor.keys(f"i{text}")
         assert editor.lua("return { vim.fn.pumvisible(), _G.requests }") == [0, 0]
 
     @pytest.mark.parametrize("plugin", ["cmp", "blink.cmp", "mini.completion"])
     def test_plugins_are_left_alone(self, editor, server, plugin):
         editor.lua("package.loaded[...] = {}", plugin)
-        editor.lua(
-            """_G.requests = 0
-            vim.api.nvim_create_autocmd("LspRequest", { callback = function() _G.requests = _G.requests + 1 end })"""
-        )
+        editor.lua(COUNT_REQUESTS)
         editor.keys("i@main")
         assert editor.lua("return _G.requests") == 0
 
@@ -381,6 +422,15 @@ def test_it_comes_back_after_it_was_stopped(editor, server):
     editor.keys("i<Esc>")
     again = PromptServer(editor)
     assert again.texts("/pl")
+
+
+def test_neovims_own_completion_forgets_the_server_that_was_stopped(editor, quiet):
+    editor.lua("vim.bo.completeopt = 'menuone,noselect'")
+    editor.lua('vim.lsp.stop_client(vim.lsp.get_clients({ name = "acp_nvim" }))')
+    editor.wait_until('#vim.lsp.get_clients({ name = "acp_nvim" }) == 0')
+    editor.keys("i@main")
+    editor.lua("(vim.lsp.completion.get or vim.lsp.completion.trigger)()")
+    editor.wait_until("vim.fn.pumvisible() == 1")
 
 
 def test_it_is_attached_to_prompts_only(editor, key):

@@ -7,9 +7,6 @@ local M = {}
 local api = vim.api
 local NAMESPACE = api.nvim_create_namespace("acp_nvim.mentions")
 
----@type table<integer, integer> buffer -> counts up with each look: the answers to an older one are not shown
-local looks = {}
-
 ---@param bufnr integer
 ---@param mention acp.Mention
 ---@param first integer row of the first line that was looked at
@@ -24,13 +21,9 @@ end
 ---@param win integer that shows it
 local function look(session, bufnr, win)
   local first, last = vim.fn.line("w0", win) - 1, vim.fn.line("w$", win)
-  local number = (looks[bufnr] or 0) + 1
-  looks[bufnr] = number
   local tick = api.nvim_buf_get_changedtick(bufnr)
   mentions.find(session, api.nvim_buf_get_lines(bufnr, first, last, false), function(found)
-    if looks[bufnr] ~= number or not api.nvim_buf_is_loaded(bufnr) then
-      return
-    elseif api.nvim_buf_get_changedtick(bufnr) ~= tick then
+    if not api.nvim_buf_is_loaded(bufnr) or api.nvim_buf_get_changedtick(bufnr) ~= tick then
       return -- what changed it looks again
     end
     api.nvim_buf_clear_namespace(bufnr, NAMESPACE, first, last)
@@ -72,7 +65,6 @@ function M.watch(bufnr)
     group = group,
     buffer = bufnr,
     callback = function()
-      looks[bufnr] = nil
       pcall(api.nvim_del_augroup_by_id, group)
     end,
   })

@@ -7,11 +7,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from acp_nvim import events
 from acp_nvim.limits import prompt as limits
 from acp_nvim.session import mentioned
+from acp_nvim.session.turn_changes import TurnChanges
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -260,6 +262,88 @@ async def test_a_prompt_goes_out_although_reading_failed(
     sender.takes(**EVERYTHING)
     assert await sender.send(file_item(path)) == [link(path)]
     assert sender.host.notices() == ["a.txt could not be read. The agent gets a link to it."]
+
+
+class Gate:
+    """Holds up what reads the files of prompts."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.open = anyio.Event()
+        self._read = mentioned.read
+        monkeypatch.setattr(mentioned, "read", self._wait)
+
+    async def _wait(self, item: Any) -> Any:
+        await self.open.wait()
+        return await self._read(item)
+
+
+async def test_a_prompt_waits_for_what_it_mentions(
+    sender: Sender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def no_snapshot(changes: TurnChanges, text: str) -> None:
+        """Nothing but the files is waited for."""
+
+    gate = Gate(monkeypatch)
+    monkeypatch.setattr(TurnChanges, "begin", no_snapshot)
+    path = tmp_path / "a.txt"
+    path.write_text("x")
+    sender.takes(**EVERYTHING)
+    sender.host.open()
+    sender.host.prompt("look", context=[file_item(path)])
+    await sender.host.until("the turn", lambda: sender.host.of(events.TurnStart))
+    await anyio.wait_all_tasks_blocked()
+    gate.open.set()
+    (prompt,) = await sender.host.until_received("session/prompt")
+    assert prompt["params"]["prompt"][1]["resource"]["text"] == "x"
+
+
+async def test_a_turn_that_waits_for_files_can_be_cancelled(
+    sender: Sender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(monkeypatch)
+    path = tmp_path / "a.txt"
+    path.write_text("x")
+    sender.takes(**EVERYTHING)
+    sender.host.open()
+    sender.host.prompt("look", context=[file_item(path)])
+    await sender.host.until("the turn", lambda: sender.host.of(events.TurnStart))
+    sender.host.cancel()
+    await sender.host.until("its end", lambda: sender.host.of(events.TurnEnd))
+    assert sender.host.of(events.TurnEnd)[0].stop_reason == "cancelled"
+    gate.open.set()
+    assert await sender.send() == []
+    assert len(sender.host.scripts["it"].received("session/prompt")) == 1
+
+
+async def test_a_prompt_into_a_running_turn_waits_for_what_it_mentions(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(monkeypatch)
+    path = tmp_path / "a.txt"
+    path.write_text("x")
+    host.script("""
+        INITIALIZE = {
+            "protocolVersion": 1,
+            "_meta": {"steering": {"supported": True}},
+            "agentCapabilities": {"promptCapabilities": {"embeddedContext": True}},
+        }
+        def session_steering(agent, request):
+            return {"outcome": "injected"}
+        def turn(agent, prompt):
+            while not os.path.exists("go on"):
+                time.sleep(0.01)
+    """)
+    host.open()
+    host.prompt("first")
+    await host.until_received("session/prompt")
+    host.prompt("look", context=[file_item(path)])
+    host.app.receive("steer", {"session": 1})
+    await anyio.wait_all_tasks_blocked()
+    gate.open.set()
+    (steered,) = await host.until_received("_session/steering")
+    assert steered["params"]["prompt"][1]["resource"]["text"] == "x"
+    (host.cwd / "go on").write_text("")
+    await host.until_state("idle")
 
 
 async def test_the_transcript_names_what_comes_along(sender: Sender, tmp_path: Path) -> None:
