@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,8 +34,22 @@ def test_what_was_said_stands_there_exactly_and_leaves_no_fence_open(text: str) 
     out = markdown.block(said("user", text)) + markdown.block(said("agent", text))
     assert out.startswith(f"\n## 1. You\n\n{text}")
     assert f"\n### it\n\n{text}" in out
-    again = Markdown("it")._block(said("agent", out))
-    assert "".join(again).endswith(out if out.endswith("\n") else out + "\n")
+    assert markdown.block(said("agent", out)).removesuffix("\n").endswith(out.removesuffix("\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("```py\nx", "\n```\n"),
+        ("  ````\n```\nx\n", "````\n"),
+        ("~~~\n```\n", "~~~\n"),
+        ("```\nx\n```\n", ""),
+        ("``` a ` b\nx\n", ""),
+        ("no fence", "\n"),
+    ],
+)
+def test_a_fence_that_was_left_open_is_closed(text: str, end: str) -> None:
+    assert Markdown("it").block(said("agent", text)).endswith(f"\n{text}{end}")
 
 
 def test_each_prompt_has_a_heading_and_the_agent_one_for_each_turn() -> None:

@@ -195,15 +195,25 @@ async def test_with_version_2_a_prompt_that_waits_goes_into_the_turn_that_runs(t
         assert host.of(events.TurnEnd) == []
 
 
-async def test_the_echo_of_a_steered_prompt_may_come_before_its_answer(tmp_path: Path) -> None:
+async def test_the_echo_of_a_steered_prompt_may_come_before_an_answer_that_names_no_message(tmp_path: Path) -> None:
     async with inner_host(tmp_path, v2=True) as host:
-        host.agent.update(sessionUpdate="user_message", messageId="m1", content=[{"type": "text", "text": "go"}])
         await with_three(host)
+        usual = host.agent._answer
+
+        def echo_first(message: dict) -> None:  # type: ignore[type-arg]
+            if message.get("method") != "session/prompt":
+                usual(message)
+                return
+            content = message["params"]["prompt"]
+            host.agent.update(sessionUpdate="user_message", messageId="m2", content=content)
+            host.agent.say({"id": message["id"], "result": {}})
+            host.agent.update(sessionUpdate="agent_message", messageId="m3", content=[{"type": "text", "text": "fine"}])
+
+        host.agent._answer = echo_first  # type: ignore[method-assign]
         host.say("steer")
-        await sent(host, 2)
-        host.agent.update(sessionUpdate="agent_message", messageId="m3", content=[{"type": "text", "text": "fine"}])
         await host.editor.until("what it says", lambda: host.of(events.Replace))
-        assert host.editor.text("user") == "goone"
+        shown = [one.text for one in host.editor.events if isinstance(one, events.Append | events.Replace)]
+        assert shown == ["go", "one", "fine"]
 
 
 async def test_what_the_agent_refuses_is_the_next_one(tmp_path: Path) -> None:
