@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tests.bench.chat import paced, streams
+from tests.bench.chat import calls, memory, paced, permission, replay, streams
 from tests.bench.chat.stage import WHO, Stalls, Who
 from tests.bench.printing import ROUNDS, fresh, held, line
 
@@ -101,8 +101,63 @@ def bench_paced() -> None:
         line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
 
 
+def bench_calls() -> None:
+    """Tool calls."""
+    what = f"chat: {calls.CALLS} tool calls, 3 updates each, 2 kB"
+    pair = in_turns(calls.flood)
+    against(f"{what}: all there", pair, "seconds", 2)
+    against("  Neovim's processor", pair, "cpu", 2)
+    line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
+    print_stalls("chat: the same", in_turns(calls.flood_stalls))
+    each = {lines: in_turns(calls.update_in_the_middle, lines=lines) for lines in (1_000, 100_000)}
+    for lines, found in each.items():
+        ours, floor = (median(one, "cpu") * 1e6 for one in found)
+        line(f"chat: update in the middle of {lines} lines: Neovim's processor", f"{ours:.0f} us, {floor:.0f} us", "")
+    grown = median(each[100_000][0], "cpu") / median(each[1_000][0], "cpu")
+    line("  the long chat beside the short one", f"{grown:.2f} x", held(grown, 1.5, "x"))
+
+
+def bench_permission() -> None:
+    """A large diff."""
+    for edits in (False, True):
+        pair = in_turns(permission.ask, edits=edits)
+        ours, floor = (median(found, "shown") for found in pair)
+        what = f"chat: a permission to {'change' if edits else 'write'} a file of {permission.LINES} lines: on screen"
+        line(what, f"{ours:.0f} ms, floor {floor:.0f} ms", held(ours, 50, "ms"))
+        for name, words in (("pings", "request"), ("gaps", "timer")):
+            ours, floor = (median(found, f"stalls.{name}.max") for found in pair)
+            line(f"  longest stall, {words}", f"{ours:.1f} ms, floor {floor:.1f} ms", held(ours, 16, "ms"))
+
+
+def bench_replay() -> None:
+    """`session/load`."""
+    pair = in_turns(replay.replay)
+    first = median(pair[0], "first") * 1000
+    line(f"chat: {replay.UPDATES} updates told again: first screen", f"{first:.0f} ms", held(first, 200, "ms"))
+    against("  all of it", pair, "seconds", 2)
+    against("  Neovim's processor", pair, "cpu", None)
+    line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
+    for name in sorted(pair[0][0].actions):
+        worst, middle = (statistics.median(of(one.actions[name]) for one in pair[0]) for of in (max, statistics.median))
+        line(f"  then {name}: median, longest", f"{middle:.1f}, {worst:.1f} ms", held(worst, 16, "ms"))
+
+
+def bench_memory() -> None:
+    """Resident."""
+    pair = in_turns(memory.measure)
+    host = median(pair[0], "host")
+    line("chat: the host with one idle session", f"{host:.1f} MB", held(host, 45, "MB"))
+    for name, words in (("came", "when it came"), ("seen", "when every page was on the screen")):
+        ours, floor = (median(found, name) for found in pair)
+        line(f"  Neovim for a byte of text, {words}", f"{ours:.1f} B, floor {floor:.1f} B", held(ours, 4, "B"))
+
+
 BENCHES = {
     "chat-streams": bench_streams,
     "chat-stalls": bench_stalls,
     "chat-paced": bench_paced,
+    "chat-calls": bench_calls,
+    "chat-permission": bench_permission,
+    "chat-replay": bench_replay,
+    "chat-memory": bench_memory,
 }
