@@ -120,7 +120,8 @@ class PreviewHunk(msgspec.Struct):
 class Preview(SessionEvent, tag="preview", omit_defaults=False):
     """What a permission request asks to do to a file; `exists`: there is one. `none`: nothing, any more.
 
-    The lines are those of the file, or of `old_path`, as its buffer has them in that `state`, or else the disk.
+    The lines are those of the file, or of `old_path`, as its buffer has them in that `state`, or else the disk. Of a
+    `large` change they are told when somebody asks.
     """
 
     request: int
@@ -131,6 +132,7 @@ class Preview(SessionEvent, tag="preview", omit_defaults=False):
     state: str | None = None
     old_path: str | None = None
     note: str | None = None
+    large: bool = False
 
 
 class PreviewDone(SessionEvent, tag="preview_done", omit_defaults=False):

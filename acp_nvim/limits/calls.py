@@ -39,3 +39,6 @@ INSTANT_SECONDS: Final = 1.0
 
 MEDIA_SECONDS: Final = 24 * 3600.0
 """Age at which pictures and sounds that were opened are removed from the cache directory."""
+
+PREVIEW_UNASKED_CHARS: Final = 128 * 1024
+"""Of the texts of a change that is looked for in its file before somebody opens that: 20 ms of a thread."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import anyio.abc
 import anyio.to_thread
 
+from acp_nvim.limits.calls import PREVIEW_UNASKED_CHARS
 from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.protocol.diff import Diff, FileChange
 from acp_nvim.review.outlook import Outlook, outlook
@@ -26,12 +27,13 @@ FROM_ANOTHER = ("move", "copy")
 
 
 class _Waiting:
-    """A request that is not answered, and what was told of it, by path."""
+    """A request that is not answered, and what was told of it, by path; for some the editor has `asked`."""
 
     def __init__(self, request: PendingPermission) -> None:
         self.request = request
         self.diffs: list[Diff] = []
         self.told: dict[str, Preview] = {}
+        self.asked: set[str] = set()
         self.wanted = 0
         self.is_busy = False
 
@@ -65,6 +67,7 @@ class Previews:
         """The editor has another text of that file (a real path) than was told."""
         for one in self._waiting.values():
             if any(path in (told.path, told.old_path) for told in one.told.values()):
+                one.asked |= {told.path for told in one.told.values() if path in (told.path, told.old_path)}
                 self._look_soon(one)
 
     def _call_changed(self, tool_call_id: str) -> None:
@@ -134,11 +137,14 @@ class Previews:
     async def _preview(self, one: _Waiting, path: str, changes: list[FileChange]) -> Preview:
         operation, other = changes[-1].operation, changes[-1].old_path
         old_path = self._real(other) if other is not None and operation in FROM_ANOTHER else None
-        state, exists = None, True
+        state, exists, large = None, True, False
         try:
             state, text = await self._text(old_path or path)
             exists = text is not None
-            shown = await anyio.to_thread.run_sync(outlook, text, changes)
+            if large := exists and path not in one.asked and _size(changes) > PREVIEW_UNASKED_CHARS:
+                shown = Outlook([])
+            else:
+                shown = await anyio.to_thread.run_sync(outlook, text, changes)
         except FileRefusedError as error:
             shown = Outlook([], str(error))
         return Preview(
@@ -151,6 +157,7 @@ class Previews:
             state=state,
             old_path=old_path,
             note=shown.note,
+            large=large,
         )
 
     async def _text(self, path: str) -> tuple[str | None, str | None]:
@@ -163,3 +170,8 @@ class Previews:
             return None, (await disk.read(path)).text
         except NoSuchFileError:
             return None, None
+
+
+def _size(changes: Sequence[FileChange]) -> int:
+    """Characters of old and new text."""
+    return sum(len(piece.old_text or "") + len(piece.new_text) for one in changes for piece in one.pieces)

@@ -284,6 +284,15 @@ def test_a_file_that_is_opened_later_is_asked_for(editor):
     assert "ghk" in file.mapped()
 
 
+def test_a_large_change_is_asked_for_when_somebody_wants_to_see_it(file):
+    file.apply({**file.preview(), "hunks": [], "large": True})
+    assert (file.sent("preview_open"), file.marks()) == ([], 0), "its file is open, that is all"
+    file.editor.lua('require("acp_nvim.review.preview_open").open(7)')
+    assert file.sent("preview_open") == [{"path": str(file.path)}]
+    file.tell((4, 1, ["fünf"]))
+    assert (file.line(), file.marks() > 0) == (5, True)
+
+
 def test_reading_the_file_again_asks_again(file):
     file.tell((4, 1, ["fünf"]))
     file.editor.command("edit!")

@@ -51,11 +51,11 @@ end
 local function draw(bufnr, preview)
   if places.is_drawn(bufnr, preview) then
     marks.set_hint(bufnr, preview, preview_keys.hint(preview))
-  elseif text.state(bufnr) == preview.state then
+  elseif text.state(bufnr) == preview.state and not preview.large then
     asked[previews.place(preview)] = nil
     marks.draw(bufnr, preview, preview_keys.hint(preview))
     open.drawn(bufnr)
-  else
+  elseif not preview.large or open.is_opened(preview) then
     ask(previews.place(preview), bufnr)
   end
 end

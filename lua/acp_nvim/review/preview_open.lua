@@ -19,6 +19,12 @@ local opened = {}
 ---@type fun(bufnr: integer) draws what is known of a buffer
 local draw = function() end
 
+---@param preview acp.Preview
+---@return boolean the user has opened it
+function M.is_opened(preview)
+  return opened[preview.request] == preview.path
+end
+
 ---@param drawer fun(bufnr: integer)
 function M.draw_with(drawer)
   draw = drawer

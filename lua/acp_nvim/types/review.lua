@@ -42,6 +42,7 @@
 ---@field operation string none: nothing, any more
 ---@field exists boolean
 ---@field hunks acp.PreviewHunk[] rows of that file, or of `old_path`
+---@field large? boolean the hunks are told when the file is opened for them
 ---@field state? string of the buffer that the rows are of; nil: of the file on disk
 ---@field old_path? string
 ---@field note? string what no hunk shows

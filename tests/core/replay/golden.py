@@ -31,14 +31,17 @@ def snapshot(host: Host, sessions: list[Session], cwd: str) -> str:
 
 
 def status(host: Host, session: Session) -> dict[str, Any]:
-    """But for what is left to review, which is told when it is known."""
+    """But for what is left to review, which is told when it is known, and the time."""
     shown: dict[str, Any] = msgspec.to_builtins(host.status(session.key))
-    return {name: value for name, value in shown.items() if name != "review"}
+    return {name: value for name, value in shown.items() if name not in {"review", "turn_started"}}
 
 
 def fields(event: events.Event) -> dict[str, Any]:
-    """An event without the key of its session, which the place in the file tells."""
-    return {name: value for name, value in msgspec.to_builtins(event).items() if name != "session"}
+    """An event without the key of its session, which the place in the file tells, and without times."""
+    shown = {name: value for name, value in msgspec.to_builtins(event).items() if name != "session"}
+    for time in ("started", "ended"):
+        shown.get("call", {}).pop(time, None)
+    return shown
 
 
 def compare(path: Path, text: str) -> None:

@@ -475,3 +475,17 @@ async def test_two_requests_have_their_own(host: Host) -> None:
     assert await done(host) == [(shown[1].request, True)]
     host.answer(shown[0].request, "yes")
     await host.editor.until_event(PreviewDone, 2)
+
+
+async def test_of_a_large_change_the_lines_are_told_when_they_are_asked_for(host: Host) -> None:
+    path = write(host, "".join(f"line {n} of a long text\n" for n in range(5000)))
+    body = """
+        old = open(p("f")).read()
+        prompt.ask("c", title="T", kind="edit", content=[diff("f", old, old.replace("line 7 ", "LINE 7 "))])
+    """
+    told = await preview(host, body)
+    assert (told.large, told.hunks, told.exists) == (True, [], True)
+    host.app.receive("preview_open", {"path": path})
+    await host.editor.until_event(Preview, 2)
+    told = host.of(Preview)[-1]
+    assert (told.large, told.hunks) == (False, [PreviewHunk(7, 1, ["LINE 7 of a long text"])])
