@@ -85,13 +85,13 @@ FRAME_SECONDS: Final = 0.016
 BATCH_SECONDS: Final = 0.004
 """Time for Lua to apply one batch; how much can be in it is found out."""
 
-BATCH_BYTES: Final = 128 * 1024
-"""Text in the first full batch: Lua puts it into a buffer within about 4 ms."""
+BATCH_BYTES: Final = 48 * 1024
+"""Text in the first full batch: Lua puts it into a buffer, and finds the markdown in it, within about 4 ms."""
 
 LEAST_BATCH_BYTES: Final = 8 * 1024
 """The same on the slowest machine: with less each batch would cost more than what is in it."""
 
-MOST_BATCH_BYTES: Final = 256 * 1024
+MOST_BATCH_BYTES: Final = 128 * 1024
 """The same on the fastest one: what is there at once is drawn at once."""
 
 REST_SHARE: Final = 0.5

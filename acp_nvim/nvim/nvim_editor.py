@@ -48,7 +48,7 @@ class NvimEditor:
                 more_waits = self._batches.backlog
                 seconds = await self._send(batch)
                 self._pace.applied(seconds, more_waits)
-                await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), more_waits))
+                await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), seconds, more_waits))
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """See `Editor`."""
@@ -89,7 +89,7 @@ class NvimEditor:
         return msgspec.convert(await self._rpc.call_lua(BUFFERS, "stale"), list[str])
 
     async def _send(self, batch: list[dict[str, Any]]) -> float | None:
-        """How many seconds Lua took for it, when it says that."""
+        """How many seconds of the processor Lua took for it, when it says that."""
         try:
             milliseconds = await self._rpc.call_lua(EVENTS, "apply", batch)
         except NvimError:

@@ -15,7 +15,7 @@ class Pace:
         return f"<Pace {self.room} bytes>"
 
     def applied(self, seconds: float | None, more_waits: bool) -> None:
-        """A batch took Lua so long, if that is known; when nothing is left it was not a full one, and says little."""
+        """A batch took Lua so long, if it said so; when nothing is left it was not a full one, and says little."""
         if seconds is None:
             return
         wanted = self.room * BATCH_SECONDS / max(seconds, BATCH_SECONDS / 2)
@@ -24,7 +24,9 @@ class Pace:
             changed = min(max(wanted, self.room / 2), self.room * 1.5)
             self.room = round(min(max(changed, LEAST_BATCH_BYTES), MOST_BATCH_BYTES))
 
-    def next_at(self, sent: float, acknowledged: float, more_waits: bool) -> float:
+    def next_at(self, sent: float, acknowledged: float, seconds: float | None, more_waits: bool) -> float:
         """When the next batch may go out: after a frame; of a backlog when Neovim had time for others."""
         frame = sent + FRAME_SECONDS
-        return min(frame, acknowledged + (acknowledged - sent) * REST_SHARE) if more_waits else frame
+        if seconds is None or not more_waits:
+            return frame
+        return min(frame, acknowledged + seconds * REST_SHARE)

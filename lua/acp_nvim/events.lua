@@ -120,7 +120,7 @@ review_list.watch()
 
 ---@param batch acp.Event[]
 unread.watch()
----@return number? milliseconds that it took; nil when it has to wait
+---@return number? milliseconds of the processor that it took; nil when it has to wait
 function M.apply(batch)
   local waits = #backlog > 0
   if waits or is_locked() then
@@ -130,9 +130,9 @@ function M.apply(batch)
     end
     return
   end
-  local begun = vim.uv.hrtime()
+  local begun = os.clock()
   apply_all(batch)
-  return (vim.uv.hrtime() - begun) / 1e6
+  return (os.clock() - begun) * 1000
 end
 
 return M

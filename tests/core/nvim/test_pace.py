@@ -13,16 +13,20 @@ SECONDS = st.floats(0, 10)
 
 
 def test_what_is_no_backlog_waits_for_the_next_frame() -> None:
-    assert Pace().next_at(100.0, 100.001, more_waits=False) == 100.0 + FRAME_SECONDS
+    assert Pace().next_at(100.0, 100.001, 0.001, more_waits=False) == 100.0 + FRAME_SECONDS
 
 
-def test_a_backlog_waits_half_as_long_as_the_last_batch_took() -> None:
-    assert Pace().next_at(100.0, 100.004, more_waits=True) == pytest.approx(100.006)
+def test_a_backlog_waits_half_as_long_as_lua_took() -> None:
+    assert Pace().next_at(100.0, 100.006, 0.004, more_waits=True) == pytest.approx(100.008)
 
 
-@given(SECONDS, st.booleans())
-def test_nobody_waits_longer_than_a_frame_when_neovim_has_answered(took: float, more_waits: bool) -> None:
-    assert Pace().next_at(0.0, took, more_waits) <= max(took, FRAME_SECONDS)
+def test_when_lua_cannot_take_it_now_it_waits_for_the_next_frame() -> None:
+    assert Pace().next_at(100.0, 100.001, None, more_waits=True) == 100.0 + FRAME_SECONDS
+
+
+@given(SECONDS, SECONDS, st.booleans())
+def test_nobody_waits_longer_than_a_frame_when_neovim_has_answered(rest: float, took: float, more_waits: bool) -> None:
+    assert Pace().next_at(0.0, took + rest, took, more_waits) <= max(took + rest, FRAME_SECONDS)
 
 
 @pytest.mark.parametrize("speed", [5e-9, 30e-9, 400e-9])  # seconds of Lua for a byte
