@@ -9,8 +9,8 @@ local review_keys = require("acp_nvim.review.keys")
 local review_list = require("acp_nvim.review.list")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
-
 local unread = require("acp_nvim.chat.unread")
+
 local M = {}
 
 ---@param topics string[]
@@ -26,7 +26,7 @@ end
 ---@type table<string, fun(event: acp.Event)>
 local of_host = handlers({ "host" })
 ---@type table<string, fun(session: acp.Session, event: acp.Event)>
-local of_session = handlers({ "session", "calls" })
+local of_session = handlers({ "session", "calls", "kept" })
 
 ---@type acp.Event[] batches that met a text lock
 local backlog = {}
@@ -117,9 +117,9 @@ float.watch()
 folds.watch()
 review_keys.watch()
 review_list.watch()
+unread.watch()
 
 ---@param batch acp.Event[]
-unread.watch()
 ---@return number? milliseconds of the processor that it took; nil when it has to wait
 function M.apply(batch)
   local waits = #backlog > 0
