@@ -72,7 +72,7 @@ function M.watch(bufnr)
       connect(bufnr)
     end,
   })
-  if package.loaded["vim.lsp"] then
+  if package.loaded["vim.lsp"] or package.loaded["cmp_nvim_lsp"] then
     connect(bufnr) -- some plugins look for clients when Insert mode begins
   else
     vim.schedule(function() -- it takes 20 ms to load all of that: the prompt is shown before

@@ -15,6 +15,7 @@ local M = {}
 
 local LONGEST = 1024 -- bytes: paths are shorter
 local READINGS = 16 -- of one token: each is looked for on disk
+local TOKENS = 200 -- of one line: each takes some microseconds
 
 local BEFORE = "[%s%(%[{<\"'`,;|=*\128-\255]" -- an address has a letter before its @
 local ENDS = {
@@ -67,19 +68,17 @@ end
 
 ---@param line string
 ---@param at integer 1-based
----@return string raw with its escapes
+---@return string raw with its escapes, up to a blank; empty when it is longer than any path
 local function bare(line, at)
-  local from = at
-  while at <= #line and at - from <= LONGEST do
-    if line:find("^\\.", at) then
-      at = at + 2
-    elseif line:find("^%S", at) then
-      at = at + 1
-    else
-      break
-    end
+  local text = line:sub(at, at + LONGEST)
+  local stop = text:find("[%s\\]") or #text + 1
+  while text:find("^\\.", stop) do
+    stop = text:find("[%s\\]", stop + 2) or #text + 1
   end
-  return line:sub(from, at - 1)
+  if text:sub(stop) == "\\" then -- the last character
+    stop = stop + 1
+  end
+  return stop <= LONGEST + 1 and text:sub(1, stop - 1) or ""
 end
 
 ---@param raw string
@@ -189,12 +188,15 @@ end
 ---@param line string
 ---@return acp.Token[] whatever might be a mention, from left to right; they may overlap
 function M.parse(line)
-  local tokens = {}
+  local tokens, tried = {}, 0
   local at = line:find("@", 1, true)
-  while at do
-    local readings = begins(line, at) and readings_at(line, at) or {}
-    if #readings > 0 then
-      table.insert(tokens, { from = at - 1, readings = readings })
+  while at and tried < TOKENS do
+    if begins(line, at) then
+      tried = tried + 1
+      local readings = readings_at(line, at)
+      if #readings > 0 then
+        table.insert(tokens, { from = at - 1, readings = readings })
+      end
     end
     at = line:find("@", at + 1, true)
   end
@@ -244,7 +246,7 @@ end
 ---@return integer? from column of the @ of what is being typed
 ---@return string? text that was typed, without quotes and escapes
 function M.typed(before)
-  local cut = math.max(0, #before - 2 * LONGEST)
+  local cut = math.max(0, #before - LONGEST - 1)
   local text = before:sub(cut + 1)
   local from, typed
   local at = text:find("@", 1, true)
