@@ -137,3 +137,13 @@ def test_where_nothing_waits_a_section_can_be_filled(editor, key):
     editor.keys("Gido this<Esc>")
     editor.command("write")
     assert editor.sent("queue_set")[1]["prompts"] == [{"text": "do this"}]
+
+
+def test_the_section_under_the_cursor_is_steered(editor, key):
+    queue(editor, key, "one", "two\nlines")
+    editor.command("AcpQueue")
+    editor.keys("G<M-s>")
+    assert editor.sent("steer") == [{"session": key, "id": 2, "newest": False}]
+    editor.keys("x<M-s>")
+    assert "write what you have edited first" in editor.message()
+    assert len(editor.sent("steer")) == 1

@@ -1,6 +1,7 @@
 -- What becomes of events about what waits to be sent, and about kept conversations.
 local drafts = require("acp_nvim.prompt.drafts")
 local export = require("acp_nvim.export")
+local fit = require("acp_nvim.chat.fit")
 local kept_sessions = require("acp_nvim.kept_sessions")
 local message = require("acp_nvim.message")
 local permission = require("acp_nvim.permission")
@@ -23,6 +24,7 @@ return {
   queue = function(session, event)
     session.queue = { held = event.held, prompts = event.prompts or {} }
     queue.show(session)
+    fit.soon() -- the prompt has room for it
     queue_buffer.refresh(session)
   end,
   queue_late = late,

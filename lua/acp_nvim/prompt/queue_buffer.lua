@@ -111,6 +111,7 @@ function M.refresh(session)
 end
 
 ---@param session acp.Session
+---@return integer bufnr
 function M.open(session)
   local state = open[session.key]
   local bufnr = state and state.bufnr
@@ -128,12 +129,12 @@ function M.open(session)
   else
     vim.cmd(("keepalt sbuffer %d"):format(bufnr))
   end
+  return bufnr
 end
 
----Sends the prompt of the section under the cursor into the turn that runs.
 ---@param session acp.Session
 ---@param row integer 0-based
----@return integer? id
+---@return integer? id of the prompt whose section that is
 function M.id_at(session, row)
   local state = open[session.key]
   local lines = state and api.nvim_buf_get_lines(state.bufnr, 0, row + 1, true) or {}
