@@ -150,7 +150,11 @@ local function send_with_mentions(session, text, items)
   local sent = true
   mentions.resolve(session, text, function(more, problem)
     if problem then
-      message.error("the prompt was not sent: " .. problem)
+      prompt.put_back(session, text)
+      for _, item in ipairs(items) do
+        prompt.attach(session, item)
+      end
+      message.error(problem .. " (the prompt is in its buffer)")
     end
     sent = not problem and requests.prompt(session, text, vim.list_extend(items, more))
   end)

@@ -461,3 +461,17 @@ def test_the_prompt_command_attaches_what_it_mentions(editor, prompt):
     editor.command("AcpPrompt explain @a.py:1")
     editor.wait_until(lambda: editor.sent("prompt"), what="the prompt")
     assert [item["name"] for item in editor.sent("prompt")[0]["context"]] == ["a.py:1-1"]
+
+
+def test_what_the_prompt_command_cannot_send_is_in_the_prompt(editor, prompt):
+    prompt.takes(image=False)
+    editor.command("wincmd t")
+    editor.command("edit a.py")
+    editor.command("1,1AcpPrompt compare with @shot.png")
+    assert "takes no images" in editor.message()
+    assert editor.prompt_lines(prompt.key)[0] == "compare with @shot.png"
+    assert editor.sent("prompt") == []
+    editor.focus(editor.session(prompt.key, "prompt_bufnr"))
+    editor.keys("0f@x<CR>")
+    (sent,) = editor.sent("prompt")
+    assert [item["name"] for item in sent["context"]] == ["a.py:1-1"]

@@ -45,20 +45,13 @@ end
 ---@param bufnr integer of a prompt
 function M.watch(bufnr)
   local group = api.nvim_create_augroup("acp_nvim.mentions." .. bufnr, {})
-  api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP", "BufWinEnter", "WinEnter" }, {
+  -- buffer-local: the chat scrolls with each batch
+  local seen = { "TextChanged", "TextChangedI", "TextChangedP", "BufWinEnter", "WinEnter", "WinScrolled" }
+  api.nvim_create_autocmd(seen, {
     group = group,
     buffer = bufnr,
     callback = function()
       M.show(bufnr)
-    end,
-  })
-  api.nvim_create_autocmd("WinScrolled", {
-    group = group,
-    callback = function(args)
-      local win = tonumber(args.match)
-      if win and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == bufnr then
-        M.show(bufnr)
-      end
     end,
   })
   api.nvim_create_autocmd("BufUnload", {
