@@ -27,12 +27,14 @@ end
 ---@param session acp.Session
 ---@param backwards boolean
 local function jump(session, backwards)
+  local line
   for _ = 1, vim.v.count1 do
-    local row = transcript.user_message(session, vim.api.nvim_win_get_cursor(0)[1] - 1, backwards)
-    if row then
-      vim.cmd("normal! m'")
-      vim.api.nvim_win_set_cursor(0, { row + 2, 0 })
-    end
+    local row = transcript.user_message(session, (line or vim.api.nvim_win_get_cursor(0)[1]) - 1, backwards)
+    line = row and row + 2 or line
+  end
+  if line then
+    vim.cmd("normal! m'")
+    vim.api.nvim_win_set_cursor(0, { line, 0 })
   end
 end
 

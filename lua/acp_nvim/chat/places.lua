@@ -25,7 +25,7 @@ end
 ---@return string[] what may be meant, the best first
 local function candidates(line, col)
   local word = around(line, "([^%s\"'`<>|]+)", col)
-  local inner = word and word:match("^[%(%[{]*(.-)[%)%]},;:%.!?*_]*$")
+  local inner = word and word:match("^[%(%[{*]*(.-)[%)%]},;:%.!?*]*$")
   local whole = { around(line, "!?%[[^%]]*%]%(<?([^%)>]+)>?%)", col) }
   table.insert(whole, around(line, "`([^`]+)`", col))
   table.insert(whole, around(line, '"([^"]+)"', col))
@@ -78,10 +78,16 @@ local function existing(path, cwd)
 end
 
 ---@param text string
+---@return boolean of anything but a file
+local function is_url(text)
+  return (text:match("^%a[%w+.-]*://%S") or text:match("^mailto:%S")) and not text:match("^file://") or false
+end
+
+---@param text string
 ---@param cwd string
 ---@return acp.Target?
 function M.of_text(text, cwd)
-  if text:match("^%a[%w+.-]*://") and not text:match("^file://") or text:match("^mailto:") then
+  if is_url(text) then
     return { uri = text }
   end
   local path, line, col = apart(text)
@@ -103,6 +109,7 @@ end
 ---@return acp.Target?
 function M.at(line, col, cwd)
   for _, text in ipairs(candidates(line, col)) do
+    text = is_url(text) and text:gsub("[,.;:!?*'\"]+$", "") or text
     local target = M.of_text(text, cwd)
     if target then
       if target.path and not target.line then -- as Python writes it

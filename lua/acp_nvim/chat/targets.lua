@@ -15,7 +15,7 @@ local M = {}
 ---@param offset integer row in the block
 ---@return integer?
 local function line_of_diff(lines, offset)
-  local after = 0
+  local after = lines[offset + 1]:match("^  %-") and 1 or 0 -- of an old line: where the new one stands
   for index = offset + 1, 1, -1 do
     local first = lines[index]:match("^%s*@@ %-%d+,?%d* %+(%d+)")
     if first then
@@ -86,6 +86,16 @@ local function first_place(block)
   end
 end
 
+---Enter goes to the next line, as everywhere; Neovim's own gf would open a file over the chat.
+---@param key string
+local function otherwise(key)
+  if vim.keycode(key) == "\r" then
+    vim.api.nvim_feedkeys("\r", "n", false)
+  else
+    message.info("there is nothing to be opened here")
+  end
+end
+
 ---@param session acp.Session
 ---@param key string what it means where nothing is to be opened
 function M.open(session, key)
@@ -102,7 +112,7 @@ function M.open(session, key)
   elseif rendered and block.kind == "tool_call" then
     details.open(session, block.id)
   else
-    vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
+    otherwise(key)
   end
 end
 
@@ -113,7 +123,7 @@ details.open_file = function(session, key)
   if target then
     go(session, {}, target)
   else
-    vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
+    otherwise(key)
   end
 end
 
