@@ -52,10 +52,25 @@ M.links = {
   AcpReviewSignConflict = "DiagnosticWarn",
 }
 
-function M.define()
+local defined = false
+
+local function link_all()
   for group, target in pairs(M.links) do
     vim.api.nvim_set_hl(0, group, { default = true, link = target })
   end
+end
+
+---Once, and after each colour scheme, which clears all groups: each link makes Neovim draw everything again.
+function M.define()
+  if defined then
+    return
+  end
+  defined = true
+  link_all()
+  vim.api.nvim_create_autocmd("ColorScheme", {
+    group = vim.api.nvim_create_augroup("acp_nvim.highlights", {}),
+    callback = link_all,
+  })
 end
 
 return M
