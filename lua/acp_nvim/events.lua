@@ -101,8 +101,8 @@ end
 
 ---@return boolean the editor is where no text may be changed
 local function is_locked()
-  local _, err = pcall(vim.api.nvim_buf_set_lines, -1, 0, 0, true, {}) -- fails either way
-  return tostring(err):find("E565", 1, true) ~= nil
+  local ok, err = pcall(vim.api.nvim_put, {}, "c", false, false) -- puts nothing, and fails where no text may be changed
+  return not ok and tostring(err):find("E565", 1, true) ~= nil
 end
 
 local function retry()

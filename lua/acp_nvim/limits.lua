@@ -77,6 +77,7 @@ return {
   segment_bytes = 4096, -- of it: read within a fraction of a millisecond
   inline_bytes = 2000, -- of one line, in which words are coloured: a long paragraph; what comes after is plain
   inline_marks = 300, -- of emphasis, code and links in a segment: twenty lines full of them; read within a few milliseconds
+  wrapped_bytes = 8 * 1024, -- of a line that is wrapped between words: several screens; longer ones take a frame
   rule_columns = 200, -- of a rule or a table that are drawn as lines: more than a screen is wide
   table_cells = 100, -- of one row of a table
   segments_kept = 200, -- whose colours are kept: some screens

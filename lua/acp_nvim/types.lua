@@ -138,6 +138,7 @@
 ---@field changed table<acp.Block, boolean> have new lines or were drawn again, in this batch
 ---@field resting table<integer, integer[]> window -> line and column where its cursor was left at the end
 ---@field held? integer[] window in which the user is at something -> extmark where its cursor is to stay
+---@field long? boolean a line is longer than people read
 ---@field waits? boolean a window goes on to the end when the user has done what they are at
 
 ---@class acp.Session

@@ -4,6 +4,7 @@ local change_lines = require("acp_nvim.chat.changed_lines")
 local cut = require("acp_nvim.chat.markdown.cut")
 local dress = require("acp_nvim.chat.dress")
 local following = require("acp_nvim.chat.following")
+local long_lines = require("acp_nvim.chat.long_lines")
 local paint = require("acp_nvim.chat.markdown.paint")
 local text = require("acp_nvim.chat.blocks.text")
 
@@ -21,6 +22,12 @@ local notes = 0
 
 ---@alias acp.ChangeListener fun(session: acp.Session, block: acp.Block, first: integer, last: integer)
 
+---@param transcript acp.Transcript
+---@param is boolean
+local function modifiable(transcript, is)
+  api.nvim_set_option_value("modifiable", is, { buf = transcript.bufnr })
+end
+
 ---@param session acp.Session
 ---@return acp.Transcript? transcript open for edits; nil when the chat has no buffer
 local function opened(session)
@@ -30,7 +37,7 @@ local function opened(session)
   end
   if not open[transcript] then
     open[transcript] = following.at_end(transcript)
-    vim.bo[transcript.bufnr].modifiable = true
+    modifiable(transcript, true)
   end
   return transcript
 end
@@ -59,8 +66,11 @@ function M.flush()
   open = {}
   for transcript, windows in pairs(done) do
     if api.nvim_buf_is_loaded(transcript.bufnr) then
-      vim.bo[transcript.bufnr].modifiable = false
+      modifiable(transcript, false)
       tell_changes(transcript)
+      if transcript.long then
+        long_lines.wrap(transcript)
+      end
       following.to_end(transcript, windows)
     end
   end
@@ -136,6 +146,7 @@ local function add_text(session, transcript, id, kind, lines)
   local block = add_block(transcript, id, kind, lines)
   block.cut = cut.new()
   cut.feed(block.cut, lines)
+  transcript.long = transcript.long or block.cut.long
   dress.header(transcript.bufnr, block, block_rows.first(transcript, block), session.agent)
 end
 
@@ -158,6 +169,7 @@ function M.append(session, id, kind, piece)
   local row = block_rows.after(transcript, block) - 1
   api.nvim_buf_set_text(transcript.bufnr, row, -1, row, -1, lines)
   cut.feed(block.cut, lines)
+  transcript.long = transcript.long or block.cut.long
   paint.streaming()
 end
 
@@ -183,6 +195,7 @@ function M.replace(session, id, kind, whole)
   change_lines(transcript.bufnr, first, old, lines)
   block.cut = cut.new()
   cut.feed(block.cut, lines)
+  transcript.long = transcript.long or block.cut.long
   paint.redraw(transcript.bufnr, first, first + #lines)
 end
 

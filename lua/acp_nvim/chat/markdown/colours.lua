@@ -108,6 +108,7 @@ local function colour_code(painted, lang, again)
   end
   code.colour(rows, code_text(painted, from), lang)
   keep(segment, rows)
+  segment.plain = not lang
   segment.done = painted.last - painted.first
   if lang and not credit.quiet() and not segment.rough then
     segment.rough = true

@@ -15,6 +15,7 @@ local M = {}
 ---@field rows? table<integer, acp.Span[]> its colours by row in it, from 1; nil: not known, or dropped
 ---@field fresh? boolean `rows` fits its text
 ---@field done? integer lines of code that have colours and were complete
+---@field plain? boolean of code: there is no parser for it
 ---@field rough? boolean they were found in parts, while text came in
 ---@field waits? boolean for time to be parsed in
 ---@field used? integer number of the redraw in which it was last seen
@@ -24,6 +25,8 @@ local M = {}
 ---@field row integer of the line that is still incomplete
 ---@field head string what is known of that line, its beginning
 ---@field bytes integer in the last segment
+---@field width integer bytes of the line that is still incomplete
+---@field long boolean a line was longer than people read
 ---@field fence boolean one is open
 ---@field list boolean a list may go on in the next line
 ---@field table boolean a table goes on
@@ -39,6 +42,8 @@ function M.new()
     row = 0,
     head = "",
     bytes = 0,
+    width = 0,
+    long = false,
     fence = false,
     list = false,
     table = false,
@@ -168,6 +173,8 @@ function M.feed(cut, lines)
       head = head .. (#line > room and line:sub(1, room) or line)
     end
     cut.bytes = cut.bytes + #line + 1
+    cut.width = (index == 1 and cut.width or 0) + #line
+    cut.long = cut.long or cut.width > limits.wrapped_bytes
     if index < count then
       complete(cut, head)
       head = ""

@@ -156,21 +156,26 @@ local function painted_at(row)
   return painted and painted.first <= row and painted or nil
 end
 
----@param bufnr integer
----@param row integer
 ---@param group string
 ---@param priority integer
 ---@param to_edge boolean
-local function whole_line(bufnr, row, group, priority, to_edge)
-  api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, 0, {
-    end_row = row + 1,
-    end_col = 0,
-    hl_group = spans.id(group),
-    hl_eol = to_edge,
-    priority = priority,
-    ephemeral = true,
-    strict = false,
-  })
+---@return vim.api.keyset.set_extmark of a whole line, but for its row
+local function whole_line(group, priority, to_edge)
+  local look = { end_col = 0, hl_group = spans.id(group), hl_eol = to_edge, priority = priority }
+  look.ephemeral, look.strict = true, false
+  return look
+end
+
+local CODE = whole_line("AcpCode", 80, true)
+local RAW = whole_line("@markup.raw.block.markdown", 90, false)
+local THOUGHT = whole_line("AcpThought", 200, false)
+
+---@param bufnr integer
+---@param row integer
+---@param look vim.api.keyset.set_extmark
+local function colour_line(bufnr, row, look)
+  look.end_row = row + 1
+  api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, 0, look)
 end
 
 ---@param bufnr integer
@@ -180,18 +185,22 @@ local function on_line(_, _, bufnr, row)
   if not painted then
     return
   end
-  if not painted.segment.fresh then
+  local segment = painted.segment
+  if not segment.fresh then
     refresh(painted)
   end
-  if painted.segment.code then
-    whole_line(bufnr, row, "AcpCode", 80, true)
-    whole_line(bufnr, row, "@markup.raw.block.markdown", 90, false)
+  if segment.code then
+    colour_line(bufnr, row, CODE)
+    if segment.plain then
+      colour_line(bufnr, row, RAW)
+    end
   end
   if painted.block.kind == "thought" then
-    whole_line(bufnr, row, "AcpThought", 200, false)
+    colour_line(bufnr, row, THOUGHT)
   end
-  local rows = painted.segment.rows
-  for _, span in ipairs(rows and rows[row - painted.first + 1] or {}) do
+  local found = segment.rows and segment.rows[row - painted.first + 1]
+  for index = 1, found and #found or 0 do
+    local span = found[index]
     api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, span[1], span[2])
   end
 end

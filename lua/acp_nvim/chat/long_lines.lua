@@ -1,0 +1,17 @@
+-- Wraps very long lines anywhere: to look for the words in them would take Neovim many times as long, at each redraw.
+local M = {}
+
+local api = vim.api
+
+---@param transcript acp.Transcript with a line that is longer than people read
+function M.wrap(transcript)
+  for _, win in ipairs(vim.fn.win_findbuf(transcript.bufnr)) do
+    for _, option in ipairs({ "linebreak", "breakindent" }) do
+      if api.nvim_get_option_value(option, { win = win }) then
+        api.nvim_set_option_value(option, false, { win = win, scope = "local" })
+      end
+    end
+  end
+end
+
+return M
