@@ -8,7 +8,7 @@ from tests.lua.prompt_lsp import PromptServer, git_project
 
 COMMANDS = [
     {"name": "plan", "description": "Plan it", "hint": "what"},
-    {"name": "mcp:github:create-issue", "description": "Make one"},
+    {"name": "mcp:github:create-branch", "description": "Make one"},
     {"name": "explain", "description": "Explain it"},
 ]
 
@@ -53,10 +53,10 @@ def test_it_says_what_it_can(editor, server):
 
 
 def test_commands_stand_at_the_very_beginning_only(server):
-    assert server.texts("/") == ["/plan", "/mcp:github:create-issue", "/explain"]
+    assert server.texts("/") == ["/plan", "/mcp:github:create-branch", "/explain"]
     assert server.texts("/pl") == ["/plan", "/explain"]  # those that begin so come first
-    assert server.texts("/mcp:g") == ["/mcp:github:create-issue"]
-    assert server.texts("/mcp:github:create-i") == ["/mcp:github:create-issue"]
+    assert server.texts("/mcp:g") == ["/mcp:github:create-branch"]
+    assert server.texts("/mcp:github:create-b") == ["/mcp:github:create-branch"]
     assert server.texts("do /pl") == []
     assert server.texts("\n/pl") == []
     assert server.texts("/plan now") == []
