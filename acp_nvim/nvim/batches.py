@@ -109,7 +109,7 @@ class _Entry:
             self.event = _rest(self.event)
             return {**payload, "text": text}, 16 + _size(text)
         self.alive = False
-        return payload, EVENT_BYTES + _size(payload)
+        return payload, EVENT_BYTES + _size(self.event)
 
     def _begin_text(self, event: events.Append | events.Replace) -> None:
         """The text waits in `texts` alone: a long one is not to be kept twice."""
@@ -154,12 +154,11 @@ def _key(event: Event) -> Key | None:
             return None
 
 
-def _size(value: object) -> int:
-    """About how many bytes a payload is, at the most."""
+def _size(value: str | Event) -> int:
+    """About how many bytes it is."""
     if isinstance(value, str):
         return len(value) if value.isascii() else 3 * len(value)
-    if isinstance(value, dict):
-        return 16 + sum(map(_size, value.values()))
-    if isinstance(value, list):
-        return 16 + sum(map(_size, value))
-    return 8
+    try:
+        return len(msgspec.msgpack.encode(value))
+    except UnicodeEncodeError:  # half a character, which the wire can carry
+        return len(repr(value))

@@ -23,6 +23,10 @@ class Activity:
     @property
     def words(self) -> str | None:
         """For the status; None: nothing that could be named, or no turn runs."""
+        now = self._now()
+        return None if now is None else now.strip().partition("\n")[0][:ACTIVITY_CHARS].rstrip()
+
+    def _now(self) -> str | None:
         if not self._running:
             return None
         if self.voice is not None:
@@ -41,21 +45,16 @@ class Activity:
 
     def speak(self, role: Role) -> bool:
         """A message grows, of another kind than what grew before; whether the status is different now."""
-        before, self.voice = self.words, role
-        return self.words != before
+        before, self.voice = self._now(), role
+        return self._now() != before
 
     def call(self, call: ToolCall) -> bool:
         """News of a tool call: one that begins is what the agent does now. Whether the status is different."""
-        before = self.words
+        before = self._now()
         if call.finished:
             self._open.pop(call.tool_call_id, None)
         else:
             if call.tool_call_id not in self._open:
                 self.voice = None
-            self._open[call.tool_call_id] = _one_line(call.title or call.name or call.kind)
-        return self.words != before
-
-
-def _one_line(title: str) -> str:
-    """The beginning of a title."""
-    return title.strip().partition("\n")[0][:ACTIVITY_CHARS].rstrip()
+            self._open[call.tool_call_id] = call.title or call.name or call.kind
+        return self._now() != before

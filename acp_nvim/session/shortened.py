@@ -46,6 +46,8 @@ class Hunk(msgspec.Struct, frozen=True):
 
 def beginning(text: str, room: Room) -> tuple[str, int, int]:
     """As much of `text` as there is room for; how many lines, and characters, follow."""
+    if len(text) <= room.chars and text.count("\n") < room.lines:
+        return text, 0, 0
     end = 0
     for _ in range(room.lines):
         end = text.find("\n", end) + 1
