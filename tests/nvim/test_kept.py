@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -60,7 +61,18 @@ def shared(editor: Start, tmp_path: Path, script: AgentScript) -> Start:
 
 
 def state(tmp_path: Path, kind: str) -> list[Path]:
-    return sorted((tmp_path / "state" / "nvim" / "acp_nvim" / kind).glob("**/*.json*"))
+    """The files of a kind, but for those that are being written."""
+    found = (tmp_path / "state" / "nvim" / "acp_nvim" / kind).glob("**/*.json*")
+    return sorted(path for path in found if path.suffix != ".new")
+
+
+def drafts(tmp_path: Path) -> list[str]:
+    """The texts of the drafts on disk; one that is taken up meanwhile is none."""
+    texts = []
+    for path in state(tmp_path, "drafts"):
+        with contextlib.suppress(FileNotFoundError):
+            texts.append(json.loads(path.read_text())["text"])
+    return texts
 
 
 def prompt_text(nvim: HeadlessEditor) -> str:
@@ -74,7 +86,7 @@ def type_draft(nvim: HeadlessEditor, tmp_path: Path, text: str) -> None:
     """It is typed, and is on disk."""
     nvim.command("AcpChat it")
     nvim.keys(f"i{text}<Esc>")
-    nvim.wait_until(lambda: any(text in path.read_text() for path in state(tmp_path, "drafts")), what="the draft")
+    nvim.wait_until(lambda: text in drafts(tmp_path), what="the draft")
 
 
 def kill(nvim: HeadlessEditor) -> None:
@@ -104,7 +116,7 @@ def test_what_was_typed_last_is_written_when_neovim_is_left(shared: Start, tmp_p
     first.command("AcpChat it")
     first.keys("iin a hurry<Esc>")
     first.close()
-    assert [json.loads(path.read_text())["text"] for path in state(tmp_path, "drafts")] == ["in a hurry"]
+    assert drafts(tmp_path) == ["in a hurry"]
 
 
 def test_two_neovims_have_a_draft_each_and_nobody_takes_that_of_the_living(shared: Start, tmp_path: Path) -> None:
@@ -142,7 +154,7 @@ def test_prompts_that_waited_are_back_after_a_kill(shared: Start, tmp_path: Path
         nvim.keys(f"i{text}<C-s><Esc>")
     nvim.wait_until(lambda: "Done." in nvim.chat_text())
     nvim.keys("idraft<Esc>")
-    nvim.wait_until(lambda: any("draft" in path.read_text() for path in state(tmp_path, "drafts")), what="the draft")
+    nvim.wait_until(lambda: drafts(tmp_path) == ["draft"], what="the draft")
     kill(nvim)
     after = shared()
     after.command("AcpChat it")
@@ -155,6 +167,7 @@ def test_prompts_are_remembered_by_all_neovims_of_a_project(shared: Start, tmp_p
         assert nvim.lua('return require("acp_nvim").prompt(..., { agent = "it" })', text)
     [file] = state(tmp_path, "prompts")
     assert file.stat().st_mode & 0o777 == 0o600
+    first.wait_until(lambda: len(first.events("AcpTurnEnd")) == 2 and not drafts(tmp_path), what="them to be answered")
     kill(first)
     nvim = shared()
     nvim.command("AcpChat it")
