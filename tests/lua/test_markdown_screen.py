@@ -95,14 +95,20 @@ def test_an_answer_is_shown_as_markdown(screen, columns):
     wait_for_colour(editor, "quoted link", "909090", 7)
     wait_for_colour(editor, "│ a │ b │", "a0a0a0", 2)
     editor.wait_for("│───│───│")
+    tell(editor, "\n---\n")
+    row, column = editor.wait_for("────")
+    assert editor.rows()[row].endswith("─" * 20)
+    assert len(editor.rows()[row]) == columns, "a rule goes to the edge of the window"
 
 
 def test_marks_are_shown_where_they_are_wanted(screen):
     editor = opened(screen, ui={"conceal": False})
     tell(editor, ANSWER)
+    tell(editor, "\n---\n")
     for words in ("- first `word`", "- [x] **second**", "```lua", "> quoted [link](https://example.com/)", "|---|---|"):
         editor.wait_for(words)
     wait_for_colour(editor, "- first", "202020")
+    assert not editor.find("──")
 
 
 def test_the_line_of_the_cursor_shows_its_marks(screen):

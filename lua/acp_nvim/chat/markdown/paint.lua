@@ -25,6 +25,7 @@ local by_buffer = {}
 ---@type acp.Painted[] of the window that is being drawn
 local visible = {}
 local current = 1
+local conceals = false -- that window hides marks
 
 ---@param transcript acp.Transcript
 function M.attach(transcript)
@@ -119,16 +120,18 @@ local function gather(transcript, block, begins, top, bottom)
   end
 end
 
+---@param win integer
 ---@param bufnr integer
 ---@param top integer row
 ---@param bottom integer row
 ---@return boolean drawn by this provider
-local function on_win(_, _, bufnr, top, bottom)
+local function on_win(_, win, bufnr, top, bottom)
   local transcript = by_buffer[bufnr]
   if not transcript then
     return false
   end
   visible, current = {}, 1
+  conceals = api.nvim_get_option_value("conceallevel", { win = win }) > 0
   for block, begins in block_rows.between(transcript, top, bottom) do
     if block.cut then
       gather(transcript, block, begins, top, bottom)
@@ -201,7 +204,9 @@ local function on_line(_, _, bufnr, row)
   local found = segment.rows and segment.rows[row - painted.first + 1]
   for index = 1, found and #found or 0 do
     local span = found[index]
-    api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, span[1], span[2])
+    if conceals or not span[2].virt_text then
+      api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, span[1], span[2])
+    end
   end
 end
 

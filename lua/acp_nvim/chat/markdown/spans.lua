@@ -1,6 +1,8 @@
 -- Gathers the coloured pieces of a segment, as Neovim takes them.
 require("acp_nvim.chat.markdown.interpreted")()
 
+local limits = require("acp_nvim.limits")
+
 local M = {}
 
 local api = vim.api
@@ -48,6 +50,25 @@ function M.add(rows, row, from, to, group, conceal, priority)
       strict = false,
     },
   }
+end
+
+---Repeats a character behind a line, to the edge of the window.
+---@param rows table<integer, acp.Span[]>
+---@param row integer
+---@param at integer byte column: the end of the line
+---@param char string
+---@param group string
+function M.go_on(rows, row, at, char, group)
+  table.insert(rows[row], {
+    at,
+    {
+      virt_text = { { char:rep(limits.rule_columns), M.id(group) } },
+      virt_text_pos = "overlay",
+      priority = 100,
+      ephemeral = true,
+      strict = false,
+    },
+  })
 end
 
 ---@param a? acp.Span[]

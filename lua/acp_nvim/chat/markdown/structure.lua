@@ -107,8 +107,12 @@ local function items(self, row, line, at)
     end
     end_paragraph(self)
     self.list = true
-    spans.add(self.rows, row, mark - 1, to - 1, LIST, bullet and "•" or nil)
     at = task(self, row, line, text)
+    if at > text then -- the box is mark enough
+      spans.add(self.rows, row, mark - 1, text - 1, LIST, "")
+    else
+      spans.add(self.rows, row, mark - 1, to - 1, LIST, bullet and "•" or nil)
+    end
   end
   return at
 end
@@ -167,6 +171,7 @@ local function rule(self, row, line, at)
   for column = at, math.min(#line, limits.rule_columns) do
     spans.add(self.rows, row, column - 1, column, RULE, "─")
   end
+  spans.go_on(self.rows, row, #line, "─", RULE)
   return true
 end
 
