@@ -34,6 +34,8 @@ local function kinds(option)
     return "key, list of keys, or false"
   elseif option.types[1] == "agents" then
     return "table"
+  elseif option.types[1] == "icons" then
+    return "table"
   elseif option.types[1] == "rules" then
     return "list of rules"
   elseif option.types[1] == "strings" then

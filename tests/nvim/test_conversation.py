@@ -224,7 +224,7 @@ def test_cancelling(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> No
     nvim.command("AcpCancel")
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"))
     assert nvim.events("AcpTurnEnd")[0]["stop_reason"] == "cancelled"
-    assert "[cancelled]" in nvim.chat_text()
+    assert nvim.events("AcpToolCall")[-1]["call"]["status"] == "cancelled"
     assert nvim.lua('return require("acp_nvim").status().state') == "idle"
 
 
