@@ -22,7 +22,7 @@ from acp_nvim.handlers.queueing import Queueing
 from acp_nvim.handlers.reviewing import Reviewing
 from acp_nvim.history.keeper import Keeper
 from acp_nvim.host_log import configured_env, start_log
-from acp_nvim.limits import FRAME_SECONDS
+from acp_nvim.limits.batches import FRAME_SECONDS
 from acp_nvim.messages import (
     Answer,
     Cancel,

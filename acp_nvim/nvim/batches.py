@@ -8,7 +8,7 @@ import msgspec
 
 from acp_nvim import events
 from acp_nvim.events import Event
-from acp_nvim.limits import BATCH_BYTES, EVENT_BYTES
+from acp_nvim.limits.batches import BATCH_BYTES, EVENT_BYTES
 from acp_nvim.nvim.terminal_streams import TerminalStreams
 from acp_nvim.terminal_events import TerminalOutput
 

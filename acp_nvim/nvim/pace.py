@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from acp_nvim.limits import BATCH_BYTES, BATCH_SECONDS, FRAME_SECONDS, LEAST_BATCH_BYTES, MOST_BATCH_BYTES, REST_SHARE
+from acp_nvim.limits.batches import (
+    BATCH_BYTES,
+    BATCH_SECONDS,
+    FRAME_SECONDS,
+    LEAST_BATCH_BYTES,
+    MOST_BATCH_BYTES,
+    REST_SHARE,
+)
 
 
 class Pace:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from acp_nvim import events
 from acp_nvim.events import Event
-from acp_nvim.limits import BATCH_BYTES
+from acp_nvim.limits.batches import BATCH_BYTES
 from acp_nvim.nvim.batches import Batches
 
 Payload = dict[str, Any]

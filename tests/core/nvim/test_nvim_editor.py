@@ -11,7 +11,7 @@ import pytest
 
 from acp_nvim import events
 from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, LineChange, TextChange, WholeText
-from acp_nvim.limits import BATCH_BYTES
+from acp_nvim.limits.batches import BATCH_BYTES
 from acp_nvim.nvim import nvim_editor, pace
 from acp_nvim.nvim.nvim_editor import NvimEditor
 from acp_nvim.nvim.rpc import NvimError

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.limits import BATCH_BYTES, BATCH_SECONDS, FRAME_SECONDS, LEAST_BATCH_BYTES, MOST_BATCH_BYTES
+from acp_nvim.limits.batches import BATCH_BYTES, BATCH_SECONDS, FRAME_SECONDS, LEAST_BATCH_BYTES, MOST_BATCH_BYTES
 from acp_nvim.nvim.pace import Pace
 
 SECONDS = st.floats(0, 10)

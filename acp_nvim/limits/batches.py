@@ -1,0 +1,26 @@
+"""Bounds of what goes to the editor at once, and of how often."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FRAME_SECONDS: Final = 0.016
+"""The shortest time between two batches for the editor, unless more waits than one can take: one frame at 60 Hz."""
+
+BATCH_SECONDS: Final = 0.004
+"""Time for Lua to apply one batch; how much can be in it is found out."""
+
+BATCH_BYTES: Final = 48 * 1024
+"""Text in the first full batch: Lua puts it into a buffer, and finds the markdown in it, within about 4 ms."""
+
+LEAST_BATCH_BYTES: Final = 8 * 1024
+"""The same on the slowest machine: with less each batch would cost more than what is in it."""
+
+MOST_BATCH_BYTES: Final = 128 * 1024
+"""The same on the fastest one: what is there at once is drawn at once."""
+
+REST_SHARE: Final = 0.5
+"""Pause before the next batch of a backlog, in times that the last one took: Neovim draws, and takes keys."""
+
+EVENT_BYTES: Final = 2 * 1024
+"""What an event other than text counts in a batch beside its size: drawing one costs Lua as much as 2 kB of text."""
