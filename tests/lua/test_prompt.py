@@ -133,3 +133,11 @@ def test_undo_brings_back_what_was_sent(editor, key):
     assert editor.prompt_lines(key) == [""]
     editor.keys("u")
     assert editor.prompt_lines(key) == ["one", "two"]
+
+
+def test_drafts_that_cannot_be_written_are_told(editor, key):
+    directory = editor.places.directory / "state" / "nvim" / "acp_nvim"
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "drafts").write_text("in the way")
+    editor.keys("ione<Esc>")
+    assert "is not kept on disk" in editor.message()

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,24 @@ def test_a_history_that_grows_is_rotated_and_nothing_recent_is_lost(shared: Star
     assert sum(path.stat().st_size for path in state(tmp_path, "prompts")) < 700_000
     nvim.keys("i<M-p><M-p><M-p>")
     assert nvim.buffer_text().startswith("17 ")
+
+
+def test_neovims_that_add_prompts_at_the_same_time_lose_none(shared: Start, tmp_path: Path) -> None:
+    """Also while the file is rotated, which it is here once."""
+    editors = [shared(), shared()]
+    add = """
+        local name = ...
+        for number = 1, 100 do
+          require("acp_nvim.prompt.history").add({ cwd = vim.fn.getcwd() }, name .. number .. " " .. ("x"):rep(1500))
+        end
+    """
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(lambda one: one[1].lua(add, f"{one[0]} "), enumerate(editors)))
+    assert len(state(tmp_path, "prompts")) == 2
+    texts = editors[0].lua("return require('acp_nvim.prompt.history').texts(vim.fn.getcwd())")
+    assert {text.split(" x")[0] for text in texts} == {
+        f"{name} {number}" for name in (0, 1) for number in range(1, 101)
+    }
 
 
 # --- conversations ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 -- Keeps what is typed in a prompt, and what waits to be sent, on disk: Neovim may be killed at any time.
 local limits = require("acp_nvim.limits")
-local log = require("acp_nvim.log")
+local message = require("acp_nvim.message")
 local state_files = require("acp_nvim.state_files")
 
 local M = {}
@@ -20,6 +20,7 @@ local api, uv = vim.api, vim.uv
 local slots = {}
 ---@type string?
 local own_start
+local has_complained = false
 
 ---@param pid integer
 ---@return string start of the process, in a unit that only compares; empty when it cannot be known
@@ -101,9 +102,10 @@ local save
 ---@param problem? string
 local function written(slot, problem)
   slot.writes = false
-  if problem then
+  if problem and not has_complained then
+    has_complained = true
     vim.schedule(function()
-      log.write(("the draft %s was not written: %s"):format(slot.path, problem))
+      message.warn(("what you type in the prompt is not kept on disk: %s: %s"):format(slot.path, problem))
     end)
   end
   if slot.again then
