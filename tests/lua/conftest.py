@@ -24,7 +24,8 @@ vim.o.columns, vim.o.lines = 120, 40
 
 SEEN = """
 local lines = vim.api.nvim_buf_get_lines(..., 0, -1, true)
-local marks = vim.api.nvim_buf_get_extmarks(..., vim.api.nvim_create_namespace("acp_nvim.calls"), 0, -1, { details = true })
+local namespace = vim.api.nvim_create_namespace("acp_nvim.calls")
+local marks = vim.api.nvim_buf_get_extmarks(..., namespace, 0, -1, { details = true })
 for index = #marks, 1, -1 do
   local _, row, col, details = unpack(marks[index])
   local words = ""

@@ -43,7 +43,8 @@ def test_any_status(editor, status, line):
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"), [("_dance\nparty", "• _dance "), ("", "•"), ("other", "•"), ("switch_mode", "↔"), ("execute", "$")]
+    ("kind", "words"),
+    [("_dance\nparty", "• _dance "), ("", "•"), ("other", "•"), ("switch_mode", "↔"), ("execute", "$")],
 )
 def test_any_kind(editor, kind, words):
     key = editor.chat()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.lua.test_chat import append, call
 
-RUNNING = {"agent": "demo", "agent_title": "demo", "state": "running", "cwd": "/p", "pending_permissions": 0, "queue": 0}
+RUNNING = {"agent": "demo", "state": "running", "cwd": "/p", "pending_permissions": 0, "queue": 0}
 THOUGHT = "\n".join(f"thought {n}" for n in range(10))
 
 
@@ -160,7 +160,8 @@ def test_nothing_closes_where_somebody_reads(editor):
 
 def test_a_thought_that_ends_a_turn_can_be_folded(editor):
     key = chat(editor, append(1, 1, "hm", "thought"))
-    editor.apply({"type": "status", "session": key, "status": {**RUNNING, "state": "idle"}}, append(key, 1, "\nso", "thought"))
+    editor.apply({"type": "status", "session": key, "status": {**RUNNING, "state": "idle"}})
+    editor.apply(append(key, 1, "\nso", "thought"))
     assert levels(editor) == "011"
 
 

@@ -123,7 +123,8 @@ def test_lines_of_tool_calls(chat):
     assert lines[1:] == [
         "Improve it", "  src/b.py:2", "  src/a.py", "  @@ -9,3 +9,4 @@", "   line 9", "  -line 10", "  +new",
         "   line 11", "  +more", "  $ make", "  src/a.py:22: broken", "  image (image/png, 1 kB)",
-        "  The manual  https://example.org/doc  (3 kB)", "  /nowhere  (text/plain)", "  words", "  src/a.py:30 is wrong",
+        "  The manual  https://example.org/doc  (3 kB)", "  /nowhere  (text/plain)", "  words",
+        "  src/a.py:30 is wrong",
     ]  # fmt: skip
     for row, line in [(2, 17), (4, 17), (5, 9), (6, 9), (7, 10), (8, 10), (9, 11), (10, 12), (17, 30)]:
         chat.press("<CR>", row, 4)
@@ -261,10 +262,10 @@ def test_the_keys_that_answer_are_listed_while_something_waits(chat):
 def test_from_turn_to_turn(chat):
     for turn in range(1, 8, 2):
         chat.apply(append(1, turn, f"question {turn}\nand more", "user"), append(1, turn + 1, "answer\nand more"))
-    starts = [2, 8, 14, 20]
-    for keys, line in [("gg]]", 2), ("]]", 8), ("]]", 14), ("2[[", 2), ("[[", 2), ("3]]", 20), ("]]", 20), ("9[[", 2), ("G[[", 20)]:
+    forward = [("gg]]", 2), ("]]", 8), ("]]", 14), ("2[[", 2), ("3]]", 20), ("]]", 20)]
+    for keys, line in [*forward, ("9[[", 2), ("[[", 2), ("G[[", 20)]:
         chat.editor.keys(keys)
-        assert chat.editor.lua("return vim.fn.line('.')") == line, (keys, starts)
+        assert chat.editor.lua("return vim.fn.line('.')") == line, keys
     chat.editor.keys("ggV2]]")
     assert chat.editor.lua("return { vim.fn.mode(), vim.fn.line('v'), vim.fn.line('.') }") == ["V", 1, 8]
     chat.editor.keys("<Esc>``")

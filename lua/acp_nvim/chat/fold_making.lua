@@ -1,0 +1,161 @@
+-- Makes the folds of blocks in a window, and keeps them in step with their lines: Neovim's own, by hand.
+local config = require("acp_nvim.config")
+local limits = require("acp_nvim.limits")
+
+local M = {}
+
+local api = vim.api
+local UNTOUCHED = 2 -- 'foldlevel' of a window where neither zM nor zR was typed: they make it 0 and 1
+local OVER = { completed = true, failed = true, cancelled = true, rejected = true, unfinished = true }
+local OPTIONS = {
+  foldenable = true,
+  foldlevel = UNTOUCHED,
+  foldmethod = "manual",
+  foldminlines = 0,
+  foldtext = 'v:lua.require("acp_nvim.chat.fold_text")()',
+}
+
+---@class acp.FoldedWindow
+---@field made table<acp.Block, integer> how many lines its fold had when it was made
+---@field above? integer row from which on, upwards, folds are still to be made
+
+---@type table<integer, acp.FoldedWindow>
+M.windows = {}
+local windows = M.windows
+
+---@param session acp.Session
+---@param block acp.Block
+---@param first integer row
+---@param last integer row
+---@return boolean
+local function is_foldable(session, block, first, last)
+  if block.kind == "thought" then -- not while it grows
+    return last < api.nvim_buf_line_count(session.bufnr) - 1 or session.status.state ~= "running"
+  end
+  return block.kind == "tool_call" and last > first
+end
+
+---@param block acp.Block
+---@param bufnr integer
+---@param first integer row
+---@param last integer row
+---@return boolean
+local function begins_closed(block, bufnr, first, last)
+  local ui = config.get().ui
+  if block.kind == "thought" then
+    local bytes = api.nvim_buf_get_offset(bufnr, last + 1) - api.nvim_buf_get_offset(bufnr, first)
+    return ui.fold_thoughts and (last - first >= limits.thought_lines or bytes > limits.thought_bytes)
+  end
+  local call = block.call
+  if ui.fold_tool_calls == "long" then
+    local went_well = call and OVER[call.status] and call.status ~= "failed"
+    return went_well == true and last - first >= limits.call_lines
+  end
+  return ui.fold_tool_calls == true
+end
+
+---Nothing closes under the eyes of somebody who reads there; at its end one follows the text.
+---@param win integer
+---@param first integer row
+---@param last integer row
+---@return boolean
+local function is_read(win, first, last)
+  local row = api.nvim_win_get_cursor(win)[1] - 1
+  return row >= first and row < last
+end
+
+---@return boolean commands of Normal mode may be used
+local function is_calm()
+  local mode = api.nvim_get_mode()
+  return not mode.blocking and (mode.mode == "n" or mode.mode == "i")
+end
+
+---Removes what is left of a fold; in the window that it is in.
+---@param first integer row
+---@param last integer row
+local function remove(first, last)
+  local view = vim.fn.winsaveview()
+  for _, row in ipairs({ first, last }) do
+    if vim.fn.foldlevel(row + 1) > 0 then
+      vim.fn.cursor(row + 1, 1)
+      vim.cmd("silent! normal! zD")
+    end
+  end
+  vim.fn.winrestview(view)
+end
+
+---@class acp.FoldPlace
+---@field block acp.Block
+---@field first integer row
+---@field last integer row
+
+---Makes the fold of one block, or brings it up to the block's lines; in the window that it is in.
+---@param session acp.Session
+---@param win integer
+---@param place acp.FoldPlace
+---@return boolean done
+local function make(session, win, place)
+  local made, block, first, last = windows[win].made, place.block, place.first, place.last
+  local levels = { vim.fn.foldlevel(first + 1), vim.fn.foldlevel(last + 1) }
+  local wanted = is_foldable(session, block, first, last)
+  if made[block] and wanted and levels[1] == 1 and levels[2] == 1 then
+    return true
+  end
+  local was_closed
+  if made[block] and levels[1] + levels[2] > 0 then
+    was_closed = vim.fn.foldclosed((levels[1] > 0 and first or last) + 1) > 0
+  end
+  if levels[1] + levels[2] > 0 then
+    if not is_calm() then
+      return false
+    end
+    remove(first, last)
+  end
+  made[block] = wanted and last - first + 1 or nil
+  if wanted then
+    vim.cmd(("%d,%dfold"):format(first + 1, last + 1))
+    local level = vim.wo[win].foldlevel
+    local closed = was_closed
+    if closed == nil and level == UNTOUCHED then
+      closed = begins_closed(block, session.bufnr, first, last) and not is_read(win, first, last)
+    elseif closed == nil then
+      closed = level == 0
+    end
+    if not closed then
+      vim.cmd(("%dfoldopen"):format(first + 1))
+    end
+  end
+  return true
+end
+
+---@param win integer
+---@return boolean ready false while another mode keeps old folds from being removed
+local function prepare(win)
+  if windows[win] then
+    return true
+  elseif not is_calm() then
+    return false
+  end
+  for option, value in pairs(OPTIONS) do
+    vim.wo[win][0][option] = value
+  end
+  vim.cmd("silent! normal! zE") -- what the buffer had in a window before is of other lines
+  windows[win] = { made = {}, above = api.nvim_buf_line_count(api.nvim_win_get_buf(win)) - 1 }
+  return true
+end
+
+---@param session acp.Session
+---@param win integer
+---@param places acp.FoldPlace[]
+---@return boolean done
+function M.make_all(session, win, places)
+  return api.nvim_win_call(win, function()
+    local done = prepare(win)
+    for _, place in ipairs(places) do
+      done = done and make(session, win, place)
+    end
+    return done
+  end)
+end
+
+return M
