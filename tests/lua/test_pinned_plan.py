@@ -154,7 +154,7 @@ def test_nobody_is_disturbed(editor, key, keys, where):
     else:
         editor.focus(editor.session(key, where))
     if where == "bufnr":
-        editor.keys("50Gzt")
+        editor.keys("50Gzz")
     if where != "bufnr" or keys != "itext":
         editor.keys(keys)
     top = "return vim.fn.line('w0')"

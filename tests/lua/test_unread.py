@@ -59,6 +59,7 @@ def test_a_neovim_without_the_focus_is_not_seen(editor):
     editor.command("doautocmd FocusLost")
     editor.apply(say(key, 1))
     assert editor.lua(UNREAD, key) == 1
+    assert "other" not in bar(editor, key)
     editor.command("doautocmd FocusGained")
     assert editor.lua(UNREAD, key) == 0
 

@@ -70,7 +70,18 @@ def test_what_happens_to_other_windows_is_no_wish(editor):
     assert again(editor, key)[0] == 48
 
 
-def test_a_larger_screen_is_no_wish_and_has_its_share(editor):
+def test_a_screen_that_is_too_small_is_no_wish(editor):
+    key = editor.chat()
+    size(editor, key)
+    for columns in (30, 120):
+        editor.lua("_G.told = false")
+        editor.lua('vim.api.nvim_create_autocmd("WinResized", { once = true, callback = function() _G.told = true end })')
+        editor.lua("vim.o.columns = ...", columns)
+        editor.wait_until("_G.told", what="WinResized")
+    assert again(editor, key)[0] == 48
+
+
+def test_a_larger_screen_has_its_share(editor):
     key = editor.chat()
     resize(editor, key, "vertical resize 60")
     editor.lua("vim.o.columns = 200")

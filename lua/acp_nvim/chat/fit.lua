@@ -48,8 +48,6 @@ end
 ---@param prompt integer lines
 ---@param count integer lines of the plans
 local function share_split(now, whole, prompt, count)
-  local fixed = vim.wo[now.chat].winfixheight
-  vim.wo[now.chat].winfixheight = false -- what the others take and leave is its own
   if count > 0 and not now.pin then
     now.pin = pin.open({ split = "below", win = now.chat, height = count })
   end
@@ -63,7 +61,6 @@ local function share_split(now, whole, prompt, count)
   if now.prompt and api.nvim_win_get_height(now.chat) ~= rest then
     api.nvim_win_set_height(now.chat, rest)
   end
-  vim.wo[now.chat].winfixheight = fixed
 end
 
 ---@param now acp.Stack

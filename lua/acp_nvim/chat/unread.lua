@@ -81,7 +81,7 @@ function M.watch()
   end
   on("FocusLost", focused(false))
   on("FocusGained", focused(true))
-  on({ "TabEnter", "BufWinEnter", "WinEnter" }, look)
+  on({ "BufWinEnter", "WinEnter" }, look) -- another tab page is another window, too
 end
 
 return M
