@@ -272,13 +272,13 @@ def test_kept_conversations_are_found_and_shown_as_they_were(shared: Start, tmp_
     assert "alpha Beta" in everything[1]
     [only] = found(nvim, "pha bet")
     assert "alpha Beta" in only
+    events = len(nvim.events())
     nvim.lua("_G.done(_G.items[1])")
     nvim.wait_until(lambda: nvim.lua("return vim.bo.filetype") == "acp_chat" and nvim.buffer_text() == chat)
     assert not nvim.lua("return vim.bo.modifiable")
     assert nvim.lua("return vim.fn.getline('.')") == "alpha Beta"
     nvim.keys("i")
     assert nvim.api("get_mode")["mode"] == "n"
-    events = len(nvim.events())
     nvim.command("edit")
     nvim.wait_until(lambda: nvim.buffer_text() == chat, what="it to be shown again")
     assert len(nvim.events()) == events

@@ -36,7 +36,7 @@ local function tell_tool_call(session, call)
   end
   -- a redraw repeats what listeners have heard
   local state = table.concat({ call.status or "", call.kind or "", size, endings, call.title or "" }, "\0")
-  if session.calls[call.id] ~= state then
+  if session.calls[call.id] ~= state and not session.kept then
     session.calls[call.id] = state
     autocmds.fire("AcpToolCall", { session = session.key, call = call })
   end
