@@ -89,6 +89,14 @@ def test_toggle_opens_closes_and_opens(editor):
     assert len(editor.sent("open")) == 1
 
 
+def test_a_chat_without_a_prompt_can_be_closed(editor):
+    key = editor.chat()
+    editor.command(f"bwipeout! {editor.session(key, 'prompt_bufnr')}")
+    editor.focus(editor.session(key, "bufnr"))
+    editor.keys("q")
+    types(editor, [""])
+
+
 def test_the_map_of_it(editor):
     editor.command("nmap gz <Plug>(AcpToggle)")
     for windows in (OPEN, [""], OPEN):

@@ -270,9 +270,9 @@ function M.close(session)
   if command_line_window.refuses() then
     return
   end
-  for _, bufnr in ipairs({ session.prompt_bufnr, session.bufnr }) do
+  for _, part in ipairs({ "prompt_bufnr", "bufnr" }) do
     local win = stack.find(function(_, candidate)
-      return candidate == bufnr
+      return candidate == session[part]
     end)
     if win and not pcall(api.nvim_win_close, win, false) then
       vim.wo[win].winfixbuf = false
