@@ -13,7 +13,7 @@ from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.protocol.dialect_v1 import DialectV1
 from acp_nvim.protocol.tool_call import Shown, UnknownItem
 from acp_nvim.wire.base import Original
-from acp_nvim.wire.content import UnknownContentBlock
+from acp_nvim.wire.content import TextContent, UnknownContentBlock
 
 V1 = DialectV1()
 PLACE = Place("/p")
@@ -177,3 +177,29 @@ def test_mcp_servers_get_the_lists_that_the_version_wants() -> None:
 @pytest.mark.parametrize(("value", "kind"), [("v", {}), (True, {"type": "boolean"})])
 def test_a_switch_says_that_it_is_one(value: str | bool, kind: dict[str, str]) -> None:
     assert sent(V1.set_config_option("s", "c", value)) == {"sessionId": "s", "configId": "c", "value": value, **kind}
+
+
+@pytest.mark.parametrize(
+    ("meta", "offered"),
+    [
+        (None, False),
+        ({}, False),
+        ({"steering": {"supported": True}}, True),
+        ({"steering": {"supported": False}}, False),
+        ({"steering": {"supported": "yes"}}, False),
+        ({"steering": True}, False),
+    ],
+)
+def test_who_takes_prompts_while_it_works_says_so_in_meta(meta: dict[str, Any] | None, offered: bool) -> None:
+    wire = {"protocolVersion": 1, "_meta": meta}
+    assert V1.initialized(raw(wire)).abilities.steering is offered
+
+
+@pytest.mark.parametrize(
+    ("answer", "injected"),
+    [({"outcome": "injected"}, True), ({"outcome": "promptRequired", "reason": "noRunningTurn"}, False), ({}, True)],
+)
+def test_only_a_prompt_that_is_required_is_ours_to_send(answer: dict[str, Any], injected: bool) -> None:
+    call = V1.steer("s", [TextContent(text="hi")])
+    assert call.method == "_session/steering"
+    assert call.read(raw(answer)).injected is injected
