@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-FRAME_SECONDS: Final = 0.016
-"""The shortest time between two batches for the editor, unless more waits than one can take: one frame at 60 Hz."""
+FRAME_SECONDS: Final = 0.020
+"""The shortest time between two batches for the editor, unless more waits than one can take.
+
+A bit more than a frame at 60 Hz: each batch costs Neovim a millisecond, most of it to draw; a word waits for half of it.
+"""
 
 BATCH_SECONDS: Final = 0.004
 """Time for Lua to apply one batch; how much can be in it is found out."""
