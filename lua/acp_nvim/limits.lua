@@ -15,7 +15,8 @@ return {
   call_lines = 30, -- of a tool call that stays open: most of a screen
   fold_ns = 3e6, -- that making folds out of sight may take before the editor has its turn again
   fold_ms = 10, -- between two such turns
-  fold_rows = 400, -- that are looked at in between, for folds to be made
+  fold_rows = 100, -- that are looked at in between, for folds to be made: a millisecond
+  folds_at_once = 20, -- that are made in between, of blocks that have changed
   details_rows = 5000, -- of these that have colours: more take longer than a frame
   help_columns = 100, -- of the float with the keys: lines that can still be read
   details_part = 0.5, -- of the screen's lines, for the details of a tool call: they are read, and closed

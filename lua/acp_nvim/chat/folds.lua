@@ -49,13 +49,13 @@ end
 
 local fill_soon
 
----Makes folds further up, for a few milliseconds.
+---Makes folds further up.
 ---@param session acp.Session
 ---@param win integer
+---@param until_ns integer
 ---@return boolean finished
-local function fill(session, win)
+local function fill(session, win, until_ns)
   local state = windows[win]
-  local until_ns = vim.uv.hrtime() + limits.fold_ns
   while state and state.above and vim.uv.hrtime() < until_ns do
     local first = state.above - limits.fold_rows
     if not make_all(session, win, places_in(session, first, state.above)) then
@@ -67,36 +67,59 @@ local function fill(session, win)
 end
 
 ---@param session acp.Session
----@param win integer
----@return boolean finished
-local function catch_up(session, win)
-  local changed, places = waiting[session.bufnr], {}
-  for block in pairs(changed or {}) do
-    local row = transcript.row(session, block.id)
-    if row and transcript.block(session, block.id) == block then
-      vim.list_extend(places, places_in(session, row, row, { [block] = true }))
-    end
-    if #places >= limits.fold_rows then
+---@param blocks table<acp.Block, true> some of these
+---@return acp.FoldPlace[]
+local function next_places(session, blocks)
+  local places, looked_at = {}, 0
+  for block in pairs(blocks) do
+    looked_at = looked_at + 1
+    local row = transcript.block(session, block.id) == block and transcript.row(session, block.id)
+    vim.list_extend(places, row and places_in(session, row, row, { [block] = true }) or {})
+    if not row then
+      blocks[block] = nil -- the chat was emptied meanwhile
+    elseif looked_at >= limits.folds_at_once then
       break
     end
   end
-  return make_all(session, win, places)
+  return places
+end
+
+---Makes folds of what has changed out of sight.
+---@param session acp.Session
+---@param wins integer[]
+---@param until_ns integer
+---@return boolean finished
+local function catch_up(session, wins, until_ns)
+  local blocks = waiting[session.bufnr]
+  while next(blocks) and vim.uv.hrtime() < until_ns do
+    local places = next_places(session, blocks)
+    for _, win in ipairs(wins) do
+      if not make_all(session, win, places) then
+        return false
+      end
+    end
+    for _, place in ipairs(places) do
+      blocks[place.block] = nil
+    end
+  end
+  return next(blocks) == nil
 end
 
 local function fill_all()
   filling = false
-  local again = false
+  local until_ns = vim.uv.hrtime() + limits.fold_ns
   for bufnr in pairs(waiting) do
     local session = sessions.of_buffer(bufnr)
-    for _, win in ipairs(session and session.bufnr == bufnr and vim.fn.win_findbuf(bufnr) or {}) do
-      local caught_up = catch_up(session, win)
-      again = not (fill(session, win) and caught_up) or again
+    local wins = session and session.bufnr == bufnr and vim.fn.win_findbuf(bufnr) or {}
+    local finished = #wins == 0 or catch_up(session, wins, until_ns)
+    for _, win in ipairs(wins) do
+      finished = fill(session, win, until_ns) and finished
     end
-    if not again then
+    if finished then
       waiting[bufnr] = nil
     end
   end
-  if again then
+  if next(waiting) then
     fill_soon()
   end
 end
@@ -108,32 +131,43 @@ function fill_soon()
   end
 end
 
+---What has changed in a chat: folds in sight are made now, the others later.
 ---@param session acp.Session
----@param block acp.Block
----@param first integer row
----@param last integer row
-local function changed(session, block, first, last)
-  local places = {}
-  if not block.told_of and first > 1 then -- what is above it does not grow any more
-    block.told_of = true
-    places = places_in(session, first - 2, first - 2)
-  end
-  if block.kind == "thought" or block.kind == "tool_call" then
-    places[#places + 1] = { block = block, first = first, last = last }
-  end
-  if #places == 0 then
-    return
-  end
-  for _, win in ipairs(vim.fn.win_findbuf(session.bufnr)) do
+---@param blocks table<acp.Block, true>
+local function refresh(session, blocks)
+  local wins = vim.fn.win_findbuf(session.bufnr)
+  for _, win in ipairs(wins) do
     local top, bottom = sight(win)
-    local in_sight = places[1].first <= bottom and last >= top
-    if not (in_sight and make_all(session, win, places)) then
-      waiting[session.bufnr] = waiting[session.bufnr] or {}
+    local places = places_in(session, top, bottom, blocks)
+    if make_all(session, win, places) and #wins == 1 then
       for _, place in ipairs(places) do
-        waiting[session.bufnr][place.block] = true
+        blocks[place.block] = nil
       end
-      fill_soon()
     end
+  end
+  if #wins > 0 and next(blocks) then
+    waiting[session.bufnr] = vim.tbl_extend("force", waiting[session.bufnr] or {}, blocks)
+    fill_soon()
+  end
+end
+
+---@param session acp.Session
+---@param changed table<acp.Block, boolean>
+local function told(session, changed)
+  local blocks = {}
+  for block in pairs(changed) do
+    if block.kind == "thought" or block.kind == "tool_call" then
+      blocks[block] = true
+    end
+    local first = not block.told_of and transcript.row(session, block.id) or 0
+    local above = first > 1 and transcript.block_at(session, first - 2)
+    block.told_of = true
+    if above and above.kind == "thought" then -- it does not grow any more
+      blocks[above] = true
+    end
+  end
+  if next(blocks) then
+    refresh(session, blocks)
   end
 end
 
@@ -163,7 +197,7 @@ end
 
 ---Begins to fold chats.
 function M.watch()
-  transcript.on_change(changed)
+  transcript.on_changes(told)
   api.nvim_create_autocmd("BufWinEnter", {
     group = GROUP,
     callback = function()
