@@ -7,7 +7,7 @@ from typing import Final
 FRAME_SECONDS: Final = 0.020
 """The shortest time between two batches for the editor, unless more waits than one can take.
 
-A bit more than a frame at 60 Hz: each batch costs Neovim a millisecond, most of it to draw; a word waits for half of it.
+A bit more than a frame at 60 Hz: each batch costs Neovim a millisecond, most of it to draw; words wait for half of it.
 """
 
 BATCH_SECONDS: Final = 0.004
