@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from itertools import islice
 from typing import Literal, Protocol
 
 from acp_nvim import events
 from acp_nvim.history.records import About
-from acp_nvim.limits.history import GROWING, LATE_SECONDS, PIECE_BYTES, SOON_SECONDS, TAKEN_BYTES
+from acp_nvim.limits.history import GROWING, LATE_SECONDS, PIECE_BYTES, SOON_SECONDS, TAKEN_BLOCKS, TAKEN_BYTES
 from acp_nvim.permission_events import PermissionAuto
 from acp_nvim.review_events import Summary
 
@@ -82,14 +83,13 @@ class Recorder:
             self._told_about = self._about
             taken.append(self._about)
         room = TAKEN_BYTES
-        for block in [block for block, due in self._due.items() if due <= now]:
+        for block in list(islice((block for block, due in self._due.items() if due <= now), TAKEN_BLOCKS)):
             if room <= 0:
                 break
             message = self._source.message(block)
             if message is None:
                 self._due.pop(block)
                 taken += self._source.shown(block)
-                room -= PIECE_BYTES  # about; a tool call has its own bounds
             else:
                 room -= self._take_text(block, *message, room, taken)
         return taken

@@ -22,6 +22,9 @@ PIECE_BYTES: Final = 512 * 1024
 TAKEN_BYTES: Final = 4 * 1024 * 1024
 """Text handed to the writer at once; the rest waits in the transcript, where it is anyway."""
 
+TAKEN_BLOCKS: Final = 32
+"""Blocks handed over at once: to look up what they show holds the event loop for about a millisecond."""
+
 RECORD_BYTES: Final = 8 * 1024 * 1024
 """The longest line; of a tool call that shows more only the words are kept."""
 

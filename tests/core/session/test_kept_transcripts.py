@@ -71,6 +71,32 @@ async def test_a_turn_is_written_block_by_block(host: Host) -> None:
     assert {"type": "session", "session_id": "session-1"} in told
 
 
+async def test_what_goes_on_is_written_before_it_is_whole(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.say("a line\\nhalf a li")
+            prompt.wait_cancelled()
+    """)
+    host.open()
+    host.prompt("do it")
+    await host.until("its first line on disk", lambda: "a line" in json.dumps(lines(host)))
+    assert "half" not in json.dumps(lines(host))
+    host.cancel()
+    await host.until("all of it", lambda: "half a li" in json.dumps(lines(host)))
+    texts = [one["text"] for one in lines(host) if one.get("kind") == "agent"]
+    assert texts == ["a line\n", "half a li"]
+
+
+async def test_many_blocks_that_end_at_once_are_all_written(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            for number in range(500):
+                prompt.tool(f"c{number}", f"Call {number}", status="completed")
+    """)
+    await host.turn()
+    await host.until("all on disk", lambda: len({one.get("block") for one in lines(host)}) >= 501)
+
+
 async def test_it_is_shown_in_another_session_without_being_asked_anything(host: Host, tmp_path: Path) -> None:
     await whole_turn(host)
     async with _beside(host, tmp_path) as other:
