@@ -34,8 +34,15 @@ def transcripts(host: Host) -> list[Path]:
     return sorted(host.log_path.parent.with_name("state").glob("transcripts/*/*.jsonl"))
 
 
+def on_disk(host: Host) -> bytes:
+    """All that is written by now."""
+    return b"".join(path.read_bytes() for path in transcripts(host))
+
+
 def lines(host: Host) -> list[dict[str, Any]]:
-    return [json.loads(line) for path in transcripts(host) for line in path.read_bytes().splitlines()]
+    """What is written, but for a line that is being written."""
+    whole = [path.read_bytes().rpartition(b"\n")[0] for path in transcripts(host)]
+    return [json.loads(line) for data in whole for line in data.splitlines()]
 
 
 async def whole_turn(host: Host, key: int = 1) -> None:
@@ -45,7 +52,7 @@ async def whole_turn(host: Host, key: int = 1) -> None:
     permission = await host.editor.until_event(events.Permission)
     host.answer(permission.request.id, "yes")
     await host.until("the end", lambda: host.of(events.TurnEnd, key))
-    await host.until("the last words on disk", lambda: "Done" in json.dumps(lines(host)))
+    await host.until("the last words on disk", lambda: b"Done" in on_disk(host))
 
 
 async def find(host: Host, query: str = "", number: int = 1) -> list[Any]:
@@ -79,10 +86,10 @@ async def test_what_goes_on_is_written_before_it_is_whole(host: Host) -> None:
     """)
     host.open()
     host.prompt("do it")
-    await host.until("its first line on disk", lambda: "a line" in json.dumps(lines(host)))
-    assert "half" not in json.dumps(lines(host))
+    await host.until("its first line on disk", lambda: b"a line" in on_disk(host))
+    assert b"half" not in on_disk(host)
     host.cancel()
-    await host.until("all of it", lambda: "half a li" in json.dumps(lines(host)))
+    await host.until("all of it", lambda: b"half a li" in on_disk(host))
     texts = [one["text"] for one in lines(host) if one.get("kind") == "agent"]
     assert texts == ["a line\n", "half a li"]
 
