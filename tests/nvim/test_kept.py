@@ -138,6 +138,22 @@ def test_two_neovims_have_a_draft_each_and_nobody_takes_that_of_the_living(share
     assert sorted(texts) == ["of the first", "of the second"]
 
 
+def test_a_draft_of_another_machine_is_left_to_it_for_a_month(shared: Start, tmp_path: Path) -> None:
+    first = shared()
+    type_draft(first, tmp_path, "elsewhere")
+    kill(first)
+    [path] = state(tmp_path, "drafts")
+    theirs = path.with_name(f"other_machine-{path.name.split('-', 1)[1]}")
+    path.rename(theirs)
+    second = shared()
+    second.command("AcpChat it")
+    assert prompt_text(second) == ""
+    month = 31 * 24 * 3600
+    os.utime(theirs, (theirs.stat().st_atime - month, theirs.stat().st_mtime - month))
+    second.command("AcpChat! it")
+    assert second.buffer_text() == "elsewhere"
+
+
 def test_a_draft_that_was_sent_is_gone(shared: Start, tmp_path: Path) -> None:
     nvim = shared()
     type_draft(nvim, tmp_path, "to be sent")

@@ -47,15 +47,15 @@ local function machine()
 end
 
 ---Whose it is stands in its name: who renames a draft has it.
----@param name string of a file
----@param draft table
+---@param path string of a draft
 ---@return boolean whose Neovim is gone
-local function is_orphan(name, draft)
-  local where, pid, start = name:match("^([%w_]+)-(%d+)-(%d*)-%d+%.json$")
-  if where ~= machine() then
-    return where ~= nil and os.time() - (tonumber(draft.time) or 0) > limits.draft_elsewhere_s
+local function is_orphan(path)
+  local where, pid, start = vim.fs.basename(path):match("^([%w_]+)-(%d+)-(%d*)-%d+%.json$")
+  if where == machine() then
+    return not is_alive(tonumber(pid) --[[@as integer]], start)
   end
-  return not is_alive(tonumber(pid) --[[@as integer]], start)
+  local status = where and uv.fs_stat(path)
+  return status ~= nil and os.time() - status.mtime.sec > limits.draft_elsewhere_s
 end
 
 ---@param session acp.Session
@@ -91,6 +91,7 @@ local function slot_of(session)
     own_start = own_start or start_of(uv.os_getpid())
     local name = ("%s-%d-%s-%d.json"):format(machine(), uv.os_getpid(), own_start, session.key)
     slot = { path = vim.fs.joinpath(directory, name), session = session, timer = assert(uv.new_timer()) }
+    slot.exists = uv.fs_stat(slot.path) ~= nil -- of modules that were loaded before these
     slots[session.key] = slot
   end
   return slot
@@ -178,10 +179,10 @@ end
 ---@return { path: string, draft: table }[] the newest first
 local function orphans(directory, agent)
   local found = {}
-  for name, kind in vim.fs.dir(directory) do
+  for name in vim.fs.dir(directory) do
     local path = vim.fs.joinpath(directory, name)
-    local ok, draft = pcall(vim.json.decode, kind == "file" and name:match("%.json$") and state_files.read(path) or "")
-    if ok and type(draft) == "table" and draft.agent == agent and is_orphan(name, draft) then
+    local ok, draft = pcall(vim.json.decode, is_orphan(path) and state_files.read(path) or "")
+    if ok and type(draft) == "table" and draft.agent == agent then
       table.insert(found, { path = path, draft = draft })
     end
   end

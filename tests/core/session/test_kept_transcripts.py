@@ -10,6 +10,7 @@ import pytest
 
 from acp_nvim import events
 from acp_nvim.call_events import CallDetails
+from acp_nvim.history import recorder
 from acp_nvim.history_events import Exported, PermissionKept, SessionsFound, TranscriptShown
 from tests.core.session.host import Host, running_host
 
@@ -78,7 +79,8 @@ async def test_a_turn_is_written_block_by_block(host: Host) -> None:
     assert {"type": "session", "session_id": "session-1"} in told
 
 
-async def test_what_goes_on_is_written_before_it_is_whole(host: Host) -> None:
+async def test_what_goes_on_is_written_before_it_is_whole(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "LATE_SECONDS", 0.1)
     host.script("""
         def turn(agent, prompt):
             prompt.say("a line\\nhalf a li")
