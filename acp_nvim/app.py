@@ -91,7 +91,7 @@ class App:
             "terminal_close": (NamedTerminal, self._terminal_close),
             "disk_changed": (DiskChanged, self._disk_changed),
             **Reviewing(self._reviews, self._sessions.values, tasks).methods,
-            **Queueing(self._sessions).methods,
+            **Queueing(self._sessions, tasks).methods,
             **Keeping(self._keeper, self._sessions, editor, tasks).methods,
             **PermissionRules(self._rules, editor, tasks).methods,
             **Calls(self._sessions, editor, tasks).methods,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from acp_nvim.events import SessionEvent
@@ -22,11 +24,12 @@ class Queue(SessionEvent, tag="queue", omit_defaults=False):
     prompts: list[WaitingView]
 
 
-class QueuedText(msgspec.Struct):
-    """A prompt as the user wants it to wait; without an `id` it is a new one."""
+class QueuedText(msgspec.Struct, omit_defaults=True):
+    """A prompt as the user wants it to wait; without an `id` it is a new one. `context` is what comes along, too."""
 
     text: str
     id: int | None = None
+    context: list[dict[str, Any]] = []
 
 
 class QueueLate(SessionEvent, tag="queue_late", omit_defaults=False):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import anyio.abc
 import msgspec
 
-from acp_nvim.handlers.method import Methods
+from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.queue_events import QueuedText
 from acp_nvim.session.session import Session
 
@@ -30,8 +31,9 @@ class Steer(msgspec.Struct):
 class Queueing:
     """The messages about the queues of `sessions`, by their keys."""
 
-    def __init__(self, sessions: Mapping[int, Session]) -> None:
+    def __init__(self, sessions: Mapping[int, Session], tasks: anyio.abc.TaskGroup) -> None:
         self._sessions = sessions
+        self._tasks = tasks
         self.methods: Methods = {
             "queue_set": (QueueSet, self._set),
             "steer": (Steer, self._steer),
@@ -40,7 +42,8 @@ class Queueing:
     def _set(self, wanted: QueueSet) -> None:
         session = self._sessions[wanted.session]
         prompts = [one for one in wanted.prompts if one.text.strip()]
-        session.queue.set(prompts, wanted.known)
+        for prompt in session.queue.set(prompts, wanted.known):
+            self._tasks.start_soon(guarded, prompt.read)
         if session.queue.next is not None and any(one.id is None for one in prompts):
             session.open()
         session.narrator.on_facts()

@@ -8,6 +8,7 @@ from itertools import count
 
 from acp_nvim.limits.history import SENT_PROMPTS
 from acp_nvim.queue_events import Queue, QueuedText, QueueLate, WaitingView
+from acp_nvim.session.context import context_items
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.prompt import Prompt
 
@@ -23,6 +24,16 @@ class _Waiting:
     def view(self) -> WaitingView:
         """As it is told."""
         return WaitingView(self.id, self.prompt.text, [item.name for item in self.prompt.context])
+
+    def change(self, item: QueuedText) -> bool:
+        """It gets that text, and what comes along with it beside what does already; whether that is to be read."""
+        known = {one.name for one in self.prompt.context}
+        more = [one for one in context_items(item.context) if one.name not in known]
+        if not more:
+            self.prompt.text = item.text
+            return False
+        self.prompt = Prompt(item.text, [*self.prompt.context, *more])
+        return self.prompt.needs_reading()
 
 
 class PromptQueue:
@@ -86,25 +97,28 @@ class PromptQueue:
         self._waiting.appendleft(_Waiting(next(self._ids), prompt))
         self.tell()
 
-    def set(self, wanted: Iterable[QueuedText], known: Collection[int]) -> None:
+    def set(self, wanted: Iterable[QueuedText], known: Collection[int]) -> list[Prompt]:
         """What the user made of those that they knew: another order, other texts, some more, some not any more.
 
         The others stay, at the end. What went out meanwhile is not sent again; if its text was changed, that is told.
+        Returns those whose `read` is to be called.
         """
+        unread = []
         there = {one.id: one for one in self._waiting if not one.prompt.shown}
         ordered = [one for one in self._waiting if one.prompt.shown]
         late = []
         for item in wanted:
             one = _Waiting(next(self._ids), Prompt(item.text)) if item.id is None else there.pop(item.id, None)
             if one is not None:
-                one.prompt.text = item.text
+                unread += [one.prompt] if one.change(item) else []
                 ordered.append(one)
             elif item.id is not None and self._sent.get(item.id) != item.text:
-                late.append(item)
+                late.append(QueuedText(item.text, item.id))
         self._waiting = deque([*ordered, *(one for one in there.values() if one.id not in known)])
         if late:
             self._narrator.publish(QueueLate(session=self._told.session, prompts=late))
         self.tell(again=True)
+        return unread
 
     def release(self) -> None:
         """They go out again."""

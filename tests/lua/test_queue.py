@@ -147,3 +147,16 @@ def test_the_section_under_the_cursor_is_steered(editor, key):
     editor.keys("x<M-s>")
     assert "write what you have edited first" in editor.message()
     assert len(editor.sent("steer")) == 1
+
+
+def test_what_new_texts_mention_is_attached(editor, key):
+    (editor.project / "a.txt").write_text("text of a\n")
+    queue(editor, key, "one", "two @b.txt")
+    editor.command("AcpQueue")
+    editor.keys("ggjA see @a.txt<Esc>")
+    editor.command("write")
+    editor.wait_until(lambda: editor.sent("queue_set"), what="the queue at the host")
+    first, second = editor.sent("queue_set")[0]["prompts"]
+    assert [item["name"] for item in first["context"]] == ["a.txt"]
+    assert second == {"id": 2, "text": "two @b.txt"}
+    editor.wait_until("not vim.bo.modified")

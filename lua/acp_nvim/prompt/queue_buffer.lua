@@ -1,6 +1,7 @@
 -- The buffer in which the prompts that wait can be edited; writing it makes the queue what it says.
 local drafts = require("acp_nvim.prompt.drafts")
 local history = require("acp_nvim.prompt.history")
+local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local queue_text = require("acp_nvim.prompt.queue_text")
@@ -68,16 +69,52 @@ local function remember(session, known, wanted)
   drafts.changed(session)
 end
 
+---Looks up what new texts mention.
+---@param session acp.Session
+---@param wanted { id?: integer, text: string, context?: acp.ContextItem[] }[] gets what is attached
+---@param done fun(problem?: string) called once
+local function attach(session, wanted, done)
+  local left, first_problem = 1, nil
+  local function one_less(problem)
+    first_problem = first_problem or problem
+    left = left - 1
+    if left == 0 then
+      done(first_problem)
+    end
+  end
+  local before = {}
+  for _, prompt in ipairs(prompts_of(session)) do
+    before[prompt.text] = true
+  end
+  for _, one in ipairs(wanted) do
+    if not before[one.text] then
+      left = left + 1
+      mentions.resolve(session, one.text, function(items, problem)
+        one.context = #items > 0 and items or nil
+        one_less(problem)
+      end)
+    end
+  end
+  one_less()
+end
+
 ---@param session acp.Session
 ---@param bufnr integer
 local function write(session, bufnr)
   local state = open[session.key]
+  local tick = api.nvim_buf_get_changedtick(bufnr)
   local wanted = queue_text.parse(api.nvim_buf_get_lines(bufnr, 0, -1, true))
-  if not requests.queue_set(session, wanted, state.known) then
-    return message.error("the queue could not be changed: its host is gone. What you typed stays in this buffer")
-  end
-  remember(session, state.known, wanted)
-  vim.bo[bufnr].modified = false
+  attach(session, wanted, function(problem)
+    if problem then
+      return message.error(problem)
+    elseif not requests.queue_set(session, wanted, state.known) then
+      return message.error("the queue could not be changed: its host is gone. What you typed stays in this buffer")
+    end
+    remember(session, state.known, wanted)
+    if api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_changedtick(bufnr) == tick then
+      vim.bo[bufnr].modified = false
+    end
+  end)
 end
 
 ---@param session acp.Session

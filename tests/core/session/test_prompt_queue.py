@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,23 @@ async def test_an_edit_of_what_went_out_meanwhile_is_given_back(tmp_path: Path) 
         host.say("queue_set", prompts=[{"id": one, "text": "one, better"}], known=[one, two, three])
         assert host.of(QueueLate) == [QueueLate(session=1, prompts=[QueuedText("one, better", one)])]
         assert waiting(host) == {}
+
+
+async def test_what_new_texts_mention_comes_along_beside_what_did_before(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("text of a")
+    note = {"uri": "file:///n", "name": "n", "text": "noted"}
+    file = {"type": "file", "uri": "file:///a", "name": "a.txt", "path": str(tmp_path / "a.txt")}
+    async with inner_host(tmp_path, v2=True) as host:
+        host.say("prompt", text="one", context=[note])
+        [one] = waiting(host)
+        host.say("queue_set", prompts=[{"id": one, "text": "one, and a", "context": [file, note]}], known=[one])
+        assert host.of(Queue)[-1].prompts[0].context_names == ["n", "a.txt"]
+        host.agent.end_turn("end_turn")
+        await sent(host, 2)
+        content = json.dumps(host.agent.heard_of("session/prompt")[1]["params"]["prompt"])
+        assert "one, and a" in content
+        assert content.count("noted") == 1
+        assert "text of a" in content or "file:///a" in content
 
 
 async def test_a_redraw_tells_the_queue_again(tmp_path: Path) -> None:
