@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-CALL_TEXT_LINES: Final = 40
-"""Lines told of a text in a tool call: the chat shows half of them."""
+CALL_TEXT_LINES: Final = 21
+"""Lines told of a text in a tool call: the chat shows 20 and counts the others, or shows all 21."""
 
 CALL_TEXT_CHARS: Final = 8 * 1024
 """Characters told of it, whatever its lines are."""

@@ -50,6 +50,8 @@ local function dress(session, block, head)
     virt_text = head.before,
     virt_text_pos = "inline",
     right_gravity = false,
+    end_col = #block.rendered.lines[1],
+    hl_group = "AcpToolTitle",
   })
   if #head.after > 0 then
     block.tail_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, #block.rendered.lines[1], {

@@ -87,7 +87,7 @@ function M.render(call, cwd)
   local key = config.keys("details")[1]
   local out = Lines.new(nil, key and (" (%s: all of it)"):format(key))
   local title = title_of(call)
-  out:add({ { title, "AcpToolTitle" } })
+  out:add({ title })
   content.add_title_rest(out, call.title, limits.output_lines)
   content.add_locations(out, call, title, cwd)
   content.add(out, call.content, cwd)
