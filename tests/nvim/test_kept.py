@@ -328,14 +328,14 @@ def test_a_kept_conversation_becomes_the_same_markdown(shared: Start, tmp_path: 
     nvim = shared()
     converse(nvim, "alpha")
     nvim.command(f"AcpExport {tmp_path / 'live.md'}")
-    nvim.wait_until(lambda: (tmp_path / "live.md").exists())
+    nvim.wait_until(lambda: "the conversation is in" in "\n".join(nvim.messages()), what="the file")
     nvim.close()
     nvim = shared()
     found(nvim, "alpha")
     nvim.lua("_G.done(_G.items[1])")
     nvim.wait_until(lambda: "Done." in nvim.buffer_text())
     nvim.command(f"AcpExport {tmp_path / 'kept.md'}")
-    nvim.wait_until(lambda: (tmp_path / "kept.md").exists() and "Done." in (tmp_path / "kept.md").read_text())
+    nvim.wait_until(lambda: "the conversation is in" in "\n".join(nvim.messages()), what="the other file")
     live, kept = ((tmp_path / name).read_text().split("\n## ", 1)[1] for name in ("live.md", "kept.md"))
     assert kept == live
 
