@@ -89,6 +89,11 @@ class CallBlock:
         changed, self.parent = changed or parent != self.parent, parent
         return changed
 
+    def begin(self, now: float) -> None:
+        """Its work begins now, if it has not ended."""
+        if not self.call.finished:
+            self._started = now
+
     def times(self) -> tuple[float | None, float | None]:
         """When it started and ended, if that is worth telling: nobody waited for one that was done at once."""
         if self._ended is None:

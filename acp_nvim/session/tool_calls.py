@@ -60,6 +60,12 @@ class ToolCalls:
         self._stale |= self._shown_in.get(terminal.number, {})
         return told
 
+    def work_begins(self, tool_call_id: str) -> None:
+        """What was asked is answered: the time that the user took is none of the call's."""
+        block = self._call_of(tool_call_id)
+        if block is not None:
+            block.begin(self.clock())
+
     def take_stale(self) -> list[events.ToolCall]:
         """The tool calls that changed since, as they are now.
 

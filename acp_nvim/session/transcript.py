@@ -103,6 +103,7 @@ class Transcript(ToolCalls):
         block = self._blocks[done.block - 1]
         assert isinstance(block, RequestBlock)
         block.done = done
+        self.work_begins(block.request.tool_call_id)
         return done
 
     def answered(self, request: events.RequestView, option: events.Option, rule: str, source: Source) -> PermissionAuto:

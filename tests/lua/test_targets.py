@@ -210,6 +210,7 @@ def test_details_that_nobody_waits_for_open_nothing_and_q_closes_them(chat):
     assert chat.editor.lua("return #vim.api.nvim_list_wins()") == count, "in the same window"
     chat.editor.keys("q")
     assert chat.editor.lua("return #vim.api.nvim_list_wins()") == count - 1
+    assert chat.editor.api("get_current_win") == chat.win
 
 
 def test_k_on_a_permission_is_about_its_call(chat):

@@ -189,10 +189,13 @@ local function show(bufnr)
 end
 
 ---@param bufnr integer
-local function leave(bufnr)
+---@param from integer window to go back to
+local function leave(bufnr, from)
   if not pcall(api.nvim_win_close, 0, false) then -- the last window
     vim.cmd("enew")
     pcall(api.nvim_buf_delete, bufnr, { force = true })
+  elseif api.nvim_win_is_valid(from) then
+    api.nvim_set_current_win(from)
   end
 end
 
@@ -201,10 +204,11 @@ M.open_file = nil
 
 ---@param session acp.Session
 ---@param bufnr integer
-local function map(session, bufnr)
+---@param from integer window
+local function map(session, bufnr, from)
   for _, key in ipairs(config.keys("close")) do
     vim.keymap.set("n", key, function()
-      leave(bufnr)
+      leave(bufnr, from)
     end, { buffer = bufnr, nowait = true, desc = "acp: close" })
   end
   for _, key in ipairs(config.keys("open")) do
@@ -245,9 +249,10 @@ function M.told(session, event)
   vim.bo[bufnr].buftype = "nofile"
   vim.bo[bufnr].swapfile = false
   fill(bufnr, written(event))
+  local from = api.nvim_get_current_win()
   show(bufnr)
   vim.bo[bufnr].filetype = FILETYPE
-  map(session, bufnr)
+  map(session, bufnr, from)
 end
 
 ---@param session acp.Session

@@ -32,7 +32,7 @@ function M.uri(uri)
   local ok, started, problem = pcall(vim.ui.open, uri)
   local why = not ok and started or problem
   if why then
-    message.warn(("%s could not be opened: %s"):format(Lines.one_line(uri), tostring(why)))
+    message.news(("%s could not be opened: %s"):format(Lines.one_line(uri), tostring(why)), vim.log.levels.WARN)
   end
 end
 

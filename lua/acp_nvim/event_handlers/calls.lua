@@ -10,7 +10,7 @@ return {
     if event.path then
       open_place.uri(event.path)
     else
-      message.warn("It cannot be opened: " .. (event.problem or "the host does not say why"))
+      message.news("It cannot be opened: " .. (event.problem or "the host does not say why"), vim.log.levels.WARN)
     end
   end,
 }

@@ -103,6 +103,22 @@ def test_a_duration_begins_with_the_work_and_is_told_when_somebody_waited_for_it
     assert (quick.started, quick.ended) == (None, None)
 
 
+def test_the_time_that_a_user_takes_for_an_answer_does_not_count() -> None:
+    transcript = Transcript(1)
+    clock = transcript.clock = Clock()
+    tell(transcript, "a", status="pending")
+    request = events.RequestView(1, "a", "T", "edit", [], [], [])
+    asked = transcript.request(request)
+    clock.now = 1500
+    transcript.request_done(events.PermissionDone(session=1, block=asked.block, id=1, outcome="selected"))
+    clock.now = 1502
+    done = tell(transcript, "a", announced=False, status="completed")
+    assert (done.started, done.ended) == (1500, 1502)
+    transcript.work_begins("a")
+    transcript.work_begins("nobody")
+    assert tell(transcript, "a", announced=False, title="later").started == 1500
+
+
 async def test_all_of_it_is_told_when_it_is_asked_for(host: Host) -> None:
     host.script("""
         def turn(agent, prompt):
