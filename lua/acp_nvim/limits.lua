@@ -86,6 +86,8 @@ return {
   code_context = 30, -- lines above them that are parsed as well: a string or a comment begins there
   code_context_streaming = 12, -- the same while text comes in
   code_line_bytes = 1000, -- of a line of code: longer ones are minified, and stay plain
+  parse_ns = 5e6, -- for one parse of it: twenty lines and what is above take two; odd bytes may take seconds
+  code_depth = 100, -- of brackets in each other: ten times as deep as people write
   code_ns = 3e6, -- for the colours of one segment: what is left is plain
   code_credit_ns = 10e6, -- of code that is parsed at once after a pause: about a screen, within a frame
   code_share = 0.5, -- of the time for code, while nothing streams: scrolling fast

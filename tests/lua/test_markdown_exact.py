@@ -122,6 +122,8 @@ def check(editor, text):
 @example(parts=[LONG, "\n", LONG], data=None, kind="agent")
 @example(parts=["```lua\n", LONG, "\n```\n"], data=None, kind="agent")
 @example(parts=["> " * 5000, "\n", "- " * 5000, "\n", "*a **b " * 2000], data=None, kind="agent")
+@example(parts=["```markdown\n", "> " * 400 + "\n" + ("> " * 400 + "\n") * 20], data=None, kind="agent")
+@example(parts=["```lua\n", ("[" * 400 + "\n") * 20, "((" * 400, "\udcff" * 900], data=None, kind="agent")
 @example(parts=[ODD[0], *ODD] * 3, data=None, kind="thought")
 def test_any_markdown_in_any_pieces_is_exact(shared, parts, data, kind):
     text = b"".join(map(raw, parts))

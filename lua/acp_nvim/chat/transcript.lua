@@ -1,6 +1,7 @@
 -- Keeps the blocks of a chat in its buffer; a change costs what it changes, however long the chat is.
 local block_rows = require("acp_nvim.chat.block_rows")
 local change_lines = require("acp_nvim.chat.changed_lines")
+local changes = require("acp_nvim.chat.changes")
 local cut = require("acp_nvim.chat.markdown.cut")
 local dress = require("acp_nvim.chat.dress")
 local following = require("acp_nvim.chat.following")
@@ -16,13 +17,7 @@ local api = vim.api
 local transcripts = {}
 ---@type table<acp.Transcript, integer[]> open for edits -> windows that follow the end
 local open = {}
----@type acp.ChangeListener[]
-local listeners = {}
----@type fun(session: acp.Session, blocks: table<acp.Block, boolean>)[]
-local batch_listeners = {}
 local notes = 0
-
----@alias acp.ChangeListener fun(session: acp.Session, block: acp.Block, first: integer, last: integer)
 
 ---@param transcript acp.Transcript
 ---@param is boolean
@@ -44,32 +39,7 @@ local function opened(session)
   return transcript
 end
 
----Says at the end of each batch which blocks have new lines or were drawn again, and their first and last row.
----@param listener acp.ChangeListener
-function M.on_change(listener)
-  table.insert(listeners, listener)
-end
-
----Says the same once for all blocks of a chat, after the listeners above.
----@param listener fun(session: acp.Session, blocks: table<acp.Block, boolean>)
-function M.on_changes(listener)
-  table.insert(batch_listeners, listener)
-end
-
----@param transcript acp.Transcript
-local function tell_changes(transcript)
-  local changed = transcript.changed
-  transcript.changed = {}
-  for block in pairs(#listeners > 0 and changed or {}) do
-    local first, last = block_rows.first(transcript, block), block_rows.after(transcript, block) - 1
-    for _, listener in ipairs(listeners) do
-      listener(transcript.session, block, first, last)
-    end
-  end
-  for _, listener in ipairs(next(changed) and batch_listeners or {}) do
-    listener(transcript.session, changed)
-  end
-end
+M.on_change, M.on_changes = changes.on_change, changes.on_changes
 
 ---Ends the edits of all transcripts: the user cannot type there, and windows at the end stay at the end.
 function M.flush()
@@ -78,7 +48,7 @@ function M.flush()
   for transcript, windows in pairs(done) do
     if api.nvim_buf_is_loaded(transcript.bufnr) then
       modifiable(transcript, false)
-      tell_changes(transcript)
+      changes.tell(transcript)
       if transcript.long then
         long_lines.wrap(transcript)
       end

@@ -49,6 +49,15 @@ local function undented(line, indent)
   return (cut > 0 and line:sub(cut + 1) or line):gsub("\n", " "), cut
 end
 
+---@param code string
+---@return string code as long, and UTF-8: grammars take long for bytes that are no characters
+local function valid(code)
+  if code:find("[\128-\255]") and vim.iconv(code, "utf-8", "utf-8") ~= code then
+    code = code:gsub("[\128-\255]", "?")
+  end
+  return code
+end
+
 ---@param text acp.CodeText
 ---@return boolean its first line is the fence
 function M.opens(text)
@@ -73,7 +82,7 @@ local function source(text)
   if text.closes then
     all[#all] = ""
   end
-  return table.concat(all, "\n") .. "\n", #text.before, cuts
+  return valid(table.concat(all, "\n") .. "\n"), #text.before, cuts
 end
 
 ---@param rows table<integer, acp.Span[]>
@@ -93,13 +102,42 @@ local function add(rows, node, group, priority, at)
   end
 end
 
+---@param code string
+---@return boolean brackets stand in each other as nobody writes them: to find captures then takes time with its square
+local function is_deep(code)
+  local depth = 0
+  for bracket in code:gmatch("[%(%[{}%]%)]") do
+    depth = math.max(depth + (bracket:find("[%(%[{]") and 1 or -1), 0)
+    if depth > limits.code_depth then
+      return true
+    end
+  end
+  return false
+end
+
+---Grammars may take seconds for a few thousand odd bytes; only this parser can be told when to give up.
+---@param code string
+---@param lang acp.Language
+---@return TSTree? tree nil when it took too long
+local function parse(code, lang)
+  local parser = vim._create_ts_parser(lang.name)
+  if parser.set_timeout then -- Neovim 0.11
+    parser:set_timeout(limits.parse_ns / 1000)
+    return (parser:parse(nil, code, false))
+  end
+  return (parser:parse(nil, code, false, limits.parse_ns))
+end
+
 ---@param rows table<integer, acp.Span[]>
 ---@param text acp.CodeText
 ---@param lang acp.Language
+---@return boolean done
 local function colour_tree(rows, text, lang)
   local code, first, cuts = source(text)
-  local parser = vim.treesitter.get_string_parser(code, lang.name)
-  local tree = assert(parser:parse())[1]
+  local tree = not is_deep(code) and parse(code, lang)
+  if not tree then
+    return false
+  end
   local at = { first = first, cuts = cuts, lines = text.lines, from = text.from }
   local deadline, seen = vim.uv.hrtime() + limits.code_ns, 0
   for id, node, metadata in lang.query:iter_captures(tree:root(), code, first, first + #text.lines) do
@@ -109,9 +147,10 @@ local function colour_tree(rows, text, lang)
     end
     seen = seen + 1
     if seen % 32 == 0 and vim.uv.hrtime() > deadline then
-      return
+      break
     end
   end
+  return true
 end
 
 ---@param rows table<integer, acp.Span[]>
@@ -151,10 +190,12 @@ end
 ---@param rows table<integer, acp.Span[]> of the segment, from 1; gets those of the text
 ---@param text acp.CodeText
 ---@param lang? acp.Language|false
+---@return boolean in_language whether it has the colours of its language
 function M.colour(rows, text, lang)
   local last = text.from + #text.lines
+  local ok, done = false, false
   if lang then
-    pcall(colour_tree, rows, text, lang)
+    ok, done = pcall(colour_tree, rows, text, lang)
   elseif is_diff(text.segment) then
     colour_diff(rows, text.lines)
   end
@@ -166,6 +207,7 @@ function M.colour(rows, text, lang)
     rows[last] = nil
     colour_fence(rows, last, text.lines[#text.lines])
   end
+  return ok and done
 end
 
 return M

@@ -85,6 +85,18 @@ local function closes(painted, lines)
   return not only_opens and #lines > 0 and cut.closes(segment, lines[#lines])
 end
 
+---@param lines string[]
+---@param bytes integer
+---@return string[] as many of the last ones
+local function last_of(lines, bytes)
+  local first = #lines + 1
+  while first > 1 and bytes >= #lines[first - 1] do
+    first = first - 1
+    bytes = bytes - #lines[first]
+  end
+  return vim.list_slice(lines, first)
+end
+
 ---@param painted acp.Painted
 ---@param from integer row in the segment, from 0
 ---@return acp.CodeText
@@ -93,6 +105,7 @@ local function code_text(painted, from)
   local all = credit.quiet() and limits.code_context or limits.code_context_streaming
   local above = math.min(math.max(segment.first + from - segment.fence - 1, 0), all)
   local lines, before = code_lines(painted, first, painted.last), code_lines(painted, first - above, first - 1)
+  before = last_of(before, limits.segment_bytes)
   return { lines = lines, before = before, segment = segment, from = from, closes = closes(painted, lines) }
 end
 
@@ -106,9 +119,8 @@ local function colour_code(painted, lang, again)
   for row = 1, from do
     rows[row] = segment.rows and segment.rows[row]
   end
-  code.colour(rows, code_text(painted, from), lang)
+  segment.plain = not code.colour(rows, code_text(painted, from), lang)
   keep(segment, rows)
-  segment.plain = not lang
   segment.done = painted.last - painted.first
   if lang and not credit.quiet() and not segment.rough then
     segment.rough = true

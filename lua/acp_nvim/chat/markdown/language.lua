@@ -2,6 +2,8 @@
 local M = {}
 
 local LENGTH = 30 -- characters of a language's name
+-- its grammar ends Neovim with a segmentation fault where quotes are nested deeply
+local NEVER = { markdown = true, markdown_inline = true }
 
 ---@class acp.Language
 ---@field name string of the parser
@@ -32,7 +34,7 @@ local function parser_of(name)
   end
   for _, one in ipairs(tried) do
     local loaded, there = pcall(vim.treesitter.language.add, one)
-    if loaded and there then
+    if loaded and there and not NEVER[one] then
       return one
     end
   end
