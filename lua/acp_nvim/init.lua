@@ -33,7 +33,8 @@ end
 
 ---Sends a text, without touching a window.
 ---@param text string
----@param opts? { agent?: string, session_id?: string|integer, context?: acp.ContextItem[] }
+---@param opts? { agent?: string, session_id?: string|integer, context?: acp.ContextItem[], mentions?: boolean } with
+---`mentions` those of the text are attached, too
 ---@return boolean sent
 ---@return string? problem
 function M.prompt(text, opts)
