@@ -35,7 +35,8 @@ def shown(session: int, block: Sequence[Kept]) -> Iterator[events.Event]:
                     rule=rule,
                 )
             case events.ToolCall(call=call):
-                call = msgspec.structs.replace(call, content=_short(call.content))
+                status = "unfinished" if call.status in ("pending", "in_progress") else call.status
+                call = msgspec.structs.replace(call, content=_short(call.content), status=status)
                 yield events.ToolCall(session=session, block=one.block, call=call)
             case events.Plan():
                 yield msgspec.structs.replace(one, session=session, over=True)

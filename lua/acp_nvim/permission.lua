@@ -163,7 +163,7 @@ end
 ---@param session acp.Session
 ---@param event acp.Event of type permission_kept
 function M.kept(session, event)
-  local outcome = outcome_words(event.request.options or {}, event)
+  local outcome = event.outcome and outcome_words(event.request.options or {}, event) or "– not answered"
   local words = event.rule and ("%s, by the rule %s"):format(outcome, Lines.one_line(event.rule)) or outcome
   local rendered = block.render(event.request, { letters = {}, outcome = words, cwd = session.cwd, files = 0 })
   transcript.draw(session, event.block, "permission", rendered)

@@ -193,3 +193,17 @@ def test_an_automatic_answer_is_closed_and_says_its_rule(editor, key):
             "session": key, "id": 8, "outcome": "selected", "option_id": "x3", "rule": "reject *", "source": "stored",
         }),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("done_", "words"),
+    [
+        ({}, "– not answered"),
+        ({"outcome": "cancelled"}, "– cancelled"),
+        ({"outcome": "selected", "name": "Yes"}, "Yes"),
+    ],
+)
+def test_kept_requests_say_what_became_of_them(editor, key, done_, words):
+    editor.apply({**asked(key), "type": "permission_kept", **done_})
+    assert words in editor.lines(key)[-1]
+    assert editor.lua('return require("acp_nvim").permissions()') == []
