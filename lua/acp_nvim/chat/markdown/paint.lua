@@ -69,9 +69,11 @@ end
 ---@return boolean found where it is now
 local function place(painted)
   local block, segment = painted.block, painted.segment
-  local begins = block_rows.first(painted.transcript, block) -- nil: the chat was emptied meanwhile
-  local index = begins and cut.at(block.cut, segment.first)
-  if not index or block.cut.segments[index] ~= segment then
+  if painted.transcript.order[block.index] ~= block then -- the chat was emptied meanwhile
+    return false
+  end
+  local begins, index = block_rows.first(painted.transcript, block), cut.at(block.cut, segment.first)
+  if block.cut.segments[index] ~= segment then
     return false
   end
   local following = block.cut.segments[index + 1]
