@@ -10,11 +10,11 @@ FRAME_SECONDS: Final = 0.020
 A bit more than a frame at 60 Hz: each batch costs Neovim a millisecond, most of it to draw; words wait for half of it.
 """
 
-BATCH_SECONDS: Final = 0.004
-"""Time for Lua to apply one batch; how much can be in it is found out."""
+BATCH_SECONDS: Final = 0.003
+"""Time for Lua to apply one batch; how much can be in it is found out. Then Neovim draws for a millisecond or two."""
 
-BATCH_BYTES: Final = 48 * 1024
-"""Text in the first full batch: Lua puts it into a buffer, and finds the markdown in it, within about 4 ms."""
+BATCH_BYTES: Final = 32 * 1024
+"""Text in the first full batch: Lua puts it into a buffer, and finds the markdown in it, within about that time."""
 
 LEAST_BATCH_BYTES: Final = 8 * 1024
 """The same on the slowest machine: with less each batch would cost more than what is in it."""
@@ -22,7 +22,7 @@ LEAST_BATCH_BYTES: Final = 8 * 1024
 MOST_BATCH_BYTES: Final = 128 * 1024
 """The same on the fastest one: what is there at once is drawn at once."""
 
-REST_SHARE: Final = 0.5
+REST_SHARE: Final = 0.75
 """Pause before the next batch of a backlog, in times that the last one took: Neovim draws, and takes keys."""
 
 EVENT_BYTES: Final = 2 * 1024

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.limits.batches import BATCH_BYTES, BATCH_SECONDS, FRAME_SECONDS, LEAST_BATCH_BYTES, MOST_BATCH_BYTES
+from acp_nvim.limits.batches import (
+    BATCH_BYTES,
+    BATCH_SECONDS,
+    FRAME_SECONDS,
+    LEAST_BATCH_BYTES,
+    MOST_BATCH_BYTES,
+    REST_SHARE,
+)
 from acp_nvim.nvim.pace import Pace
 
 SECONDS = st.floats(0, 10)
@@ -16,8 +23,8 @@ def test_what_is_no_backlog_waits_for_the_next_frame() -> None:
     assert Pace().next_at(100.0, 100.001, 0.001, more_waits=False) == 100.0 + FRAME_SECONDS
 
 
-def test_a_backlog_waits_half_as_long_as_lua_took() -> None:
-    assert Pace().next_at(100.0, 100.006, 0.004, more_waits=True) == pytest.approx(100.008)
+def test_a_backlog_waits_a_part_of_what_lua_took() -> None:
+    assert Pace().next_at(100.0, 100.006, 0.004, more_waits=True) == pytest.approx(100.006 + 0.004 * REST_SHARE)
 
 
 def test_when_lua_cannot_take_it_now_it_waits_for_the_next_frame() -> None:
