@@ -240,6 +240,17 @@ def test_lines_of_the_code_are_not_taken(editor, position):
     assert editor.lua(HEIGHTS) == before
 
 
+def test_other_windows_keep_their_uneven_sizes(editor, key):
+    editor.command("wincmd t | split | resize 5 | vsplit | vertical resize 9")
+    layout = "return vim.tbl_map(function(w) return { w.winid, w.width, w.height } end, vim.fn.getwininfo())"
+    before = editor.lua(layout)
+    editor.apply(plan(key, 1, "ci"))
+    assert pinned(editor)
+    editor.apply({"type": "turn_end", "session": key, "stop_reason": "end_turn"})
+    assert pinned(editor) is None
+    assert editor.lua(layout) == before
+
+
 @pytest.mark.parametrize(("columns", "lines"), [(20, 6), (20, 8), (30, 10), (40, 12)])
 def test_where_there_is_no_room_it_is_not(editor, columns, lines):
     editor.lua("vim.o.columns, vim.o.lines = ...", columns, lines)

@@ -74,10 +74,7 @@ def test_a_screen_that_is_too_small_is_no_wish(editor):
     key = editor.chat()
     size(editor, key)
     for columns in (30, 120):
-        editor.lua("_G.told = false")
-        editor.lua('vim.api.nvim_create_autocmd("WinResized", { once = true, callback = function() _G.told = true end })')
-        editor.lua("vim.o.columns = ...", columns)
-        editor.wait_until("_G.told", what="WinResized")
+        resized(editor, f"set columns={columns}")
     assert again(editor, key)[0] == 48
 
 

@@ -88,7 +88,7 @@ local function tidy()
   for _, part in ipairs({ "pin", "frame" }) do
     local win = stack.part(part)
     if win then
-      pcall(api.nvim_win_close, win, true)
+      pcall(pin.close, win)
     end
   end
 end

@@ -88,10 +88,19 @@ function M.draw(win, lines)
   end)
 end
 
+---Closes it; no other window becomes another one's equal, whatever 'equalalways' says.
 ---@param win integer
 function M.close(win)
-  if api.nvim_win_is_valid(win) then
-    api.nvim_win_close(win, true)
+  local equal = vim.o.equalalways
+  vim.cmd("noautocmd set noequalalways")
+  local ok, err = pcall(api.nvim_win_close, win, true)
+  if equal then
+    local sizes = vim.fn.winrestcmd() -- to switch it on makes all windows equal at once
+    vim.cmd("noautocmd set equalalways")
+    vim.cmd(sizes)
+  end
+  if not ok then
+    error(err, 0)
   end
 end
 
