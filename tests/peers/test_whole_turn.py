@@ -36,11 +36,11 @@ def content() -> list[events.Item]:
     """What the first tool call shows but for files."""
     return [
         events.TextItem("all **done**"),
-        events.MediaItem("image", "image/png", 72, 1),
-        events.MediaItem("audio", "audio/wav", 45, 2),
+        events.MediaItem("image", "image/png", 70, 1, "file:///picture.png"),
+        events.MediaItem("audio", "audio/wav", 44, 2),
         events.ResourceItem("file:///manual.md", "The manual", size=12),
-        events.ResourceItem("file:///a.txt", text="embedded text"),
-        events.ResourceItem("file:///b.bin"),
+        events.ResourceItem("file:///a.txt", mime_type="text/plain", text="embedded text"),
+        events.ResourceItem("file:///b.bin", mime_type="application/x-b", size=3),
     ]
 
 
