@@ -1,6 +1,7 @@
 -- Says above the chat who is there, what it does, and what waits: as much as there is room for.
 local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
+local plans = require("acp_nvim.chat.plans")
 local sessions = require("acp_nvim.sessions")
 local spinner = require("acp_nvim.chat.spinner")
 local status_parts = require("acp_nvim.chat.status_parts")
@@ -23,6 +24,9 @@ end
 
 ---@type table<integer, integer> window -> buffer that it showed when it got its bar
 local given = {}
+
+---@type table<integer, table<integer, string>> buffer -> width -> text: Neovim asks whenever a cursor moves
+local made = {}
 
 ---@param text string
 ---@return string
@@ -112,9 +116,15 @@ function M.bar()
   if not session then
     return ""
   end
-  local text = bufnr == session.prompt_bufnr and M.prompt_text or M.text
-  local ok, words = pcall(text, session, api.nvim_win_get_width(win))
-  return ok and words or " " .. literal(cells.plain(session.agent))
+  local width = api.nvim_win_get_width(win)
+  local texts = made[bufnr] or {}
+  made[bufnr] = texts
+  if not texts[width] then
+    local text = bufnr == session.prompt_bufnr and M.prompt_text or M.text
+    local ok, words = pcall(text, session, width)
+    texts[width] = ok and words or " " .. literal(cells.plain(session.agent))
+  end
+  return texts[width]
 end
 
 ---@param win integer
@@ -147,6 +157,9 @@ end
 
 ---@param wins integer[]
 local function redraw(wins)
+  for _, win in ipairs(wins) do
+    made[api.nvim_win_get_buf(win)] = nil
+  end
   for _, win in ipairs(wins) do
     if not pcall(api.nvim__redraw, { win = win, winbar = true }) then
       vim.cmd("redrawstatus!")
@@ -194,6 +207,10 @@ api.nvim_create_autocmd("WinClosed", {
   end,
 })
 
+plans.on_change(function(session)
+  M.update(session)
+end)
+
 config.on_change(function()
   for _, session in ipairs(sessions.all()) do
     M.update(session)
@@ -204,6 +221,7 @@ end)
 function M.update(session)
   for _, bufnr in pairs({ session.bufnr or false, session.prompt_bufnr or false }) do
     local wins = bufnr and windows(bufnr) or {}
+    made[bufnr] = nil
     for _, win in ipairs(wins) do
       give(win, bufnr)
     end
