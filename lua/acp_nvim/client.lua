@@ -12,6 +12,7 @@ local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local permission = require("acp_nvim.permission")
+local plans = require("acp_nvim.chat.plans")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.requests")
 local sessions = require("acp_nvim.sessions")
@@ -253,6 +254,7 @@ local function session_lost(session, words, last)
   end
   requests.note(session, "error", text .. (#last > 0 and "\n" .. table.concat(last, "\n") or ""))
   session.status = vim.tbl_extend("force", session.status, { state = "failed", pending_permissions = 0, queue = 0 })
+  plans.over(session)
   winbar.update(session)
 end
 

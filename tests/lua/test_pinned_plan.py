@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from tests.lua.test_sessions import host_ends
 from tests.lua.test_winbar import SHOWN, status
 
 PIN = """for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
@@ -238,6 +239,14 @@ def test_lines_of_the_code_are_not_taken(editor, position):
     editor.apply(plan(key, 1, ""))
     assert pinned(editor) is None
     assert editor.lua(HEIGHTS) == before
+
+
+def test_without_a_host_no_plan_lives(editor, key):
+    editor.apply(plan(key, 1, "ci"))
+    assert pinned(editor)
+    host_ends(editor)
+    assert pinned(editor) is None
+    assert "failed" in editor.lua(SHOWN, key, 200)[0]
 
 
 def test_other_windows_keep_their_uneven_sizes(editor, key):
