@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-FRAME_SECONDS: Final = 0.020
+FRAME_SECONDS: Final = 0.018
 """The shortest time between two batches for the editor, unless more waits than one can take.
 
 A bit more than a frame at 60 Hz: each batch costs Neovim a millisecond, most of it to draw; words wait for half of it.
