@@ -35,7 +35,7 @@ local function flush()
   if M.win and api.nvim_win_is_valid(M.win) then
     api.nvim_win_set_cursor(M.win, { api.nvim_buf_line_count(M.bufnr), vim.v.maxcol })
   end
-  probe.ended = answered
+  _G.probe.ended = answered
 end
 
 local function flush_soon()
