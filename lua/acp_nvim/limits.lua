@@ -42,7 +42,7 @@ return {
   queue_lines = 3, -- of what waits, below the prompt: its window is small
   queue_columns = 200, -- of each
   textlock_retry_ms = 20, -- until a batch that met a text lock is tried again
-  follow_bytes = 1024 * 1024, -- of a file that is opened to follow the agent: it is read within a frame
+  follow_bytes = 256 * 1024, -- of a file that is opened to follow the agent: read and coloured within a frame
   follow_head_bytes = 8192, -- of a file, in which a NUL says that it is no text
   follow_buffers = 20, -- that were opened to follow the agent and that nobody has entered: as many as one goes back to
   follow_share = 0.025, -- of a processor that showing places may take; with what comes of it that is less than 5 %

@@ -191,7 +191,7 @@ def test_what_cannot_be_looked_at_is_not_opened(editor, code, name):
     (editor.project / "directory").mkdir()
     os.mkfifo(editor.project / "fifo")
     (editor.project / "binary").write_bytes(b"\x7fELF\0\0")
-    (editor.project / "huge").write_bytes(b"x\n" * 1024 * 1024)
+    (editor.project / "huge").write_bytes(b"x\n" * 130 * 1024)
     editor.chat()
     buffers = len(editor.api("list_bufs"))
     tell(editor, location(editor, name, 3))
