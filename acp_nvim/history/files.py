@@ -39,7 +39,7 @@ class TranscriptFile:
         make_directory(project)
         stamp = datetime.fromtimestamp(started, UTC)
         self.path = project / f"{stamp:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.jsonl"
-        self._file = os.open(self.path, _FLAGS, 0o600)
+        self._file = os.fdopen(os.open(self.path, _FLAGS, 0o600), "wb", buffering=0)
         self._torn = False
         with suppress(OSError):  # not every file system has locks
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -57,14 +57,12 @@ class TranscriptFile:
         rest = memoryview(b"\n" + lines if self._torn else lines)
         self._torn = True
         while rest:
-            rest = rest[os.write(self._file, rest) :]
+            rest = rest[os.write(self._file.fileno(), rest) :]
         self._torn = False
 
     def close(self) -> None:
         """Nothing more comes."""
-        file, self._file = self._file, -1
-        if file >= 0:
-            os.close(file)
+        self._file.close()
 
 
 def find(directory: Path, transcript_id: str) -> Path | None:

@@ -159,10 +159,16 @@ class Keeper:
                 if record.file is None:
                     record.file = self._new_file(record.recorder, self.directory)
                 record.file.write(b"".join(encode(one, self._masking) for one in batch))
-        except Exception as error:  # the conversation goes on, whatever is wrong here
-            log.exception("%r cannot be written", record.file)
-            self._is_broken = True
-            self._trouble(f"Conversations are not kept any more: {error}. Everything else works.")
+        except OSError as error:
+            log.error("%r cannot be written: %s", record.recorder, error)
+            self._give_up(error)
+        except Exception as error:  # a bug of ours: the conversation goes on all the same
+            log.exception("%r cannot be written", record.recorder)
+            self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        self._is_broken = True
+        self._trouble(f"Conversations are not kept any more: {error}. Everything else works.")
 
     def _new_file(self, recorder: Recorder, directory: Path) -> TranscriptFile:
         file = TranscriptFile(directory, recorder.cwd, recorder.started)

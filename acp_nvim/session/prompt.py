@@ -25,11 +25,9 @@ class Prompt(msgspec.Struct):
 
     def transcript_text(self) -> str:
         """What the transcript shows of it: the text, and what comes along but is not named in it."""
-        unnamed = (item.name for item in self.context if not self._names(item.name))
+        plain = self.text.replace('"', "").replace("\\", "")  # as names with blanks are written
+        unnamed = (item.name for item in self.context if f"@{item.name}" not in plain)
         return self.text + "".join(f"\n@{name}" for name in unnamed)
-
-    def _names(self, name: str) -> bool:
-        return f"@{name}" in self.text or f'@"{name}"' in self.text
 
     def needs_reading(self) -> bool:
         """Whether `read` has anything to do; then it must be called, and `ready` waits for it."""

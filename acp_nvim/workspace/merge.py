@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 import anyio
 import anyio.to_thread
 import msgspec
+from anyio.abc import ByteReceiveStream
 
 from acp_nvim.limits import MERGE_SECONDS
 from acp_nvim.workspace.text_shape import MIXED, TextShape, is_mac, put_together, take_apart
@@ -148,9 +149,7 @@ async def _run_git(directory: str) -> bytes:
     argv = ["git", "merge-file", "-p", "-q", *NAMES]
     try:
         with anyio.fail_after(MERGE_SECONDS):
-            done = await anyio.run_process(
-                argv, stdin=subprocess.DEVNULL, check=False, cwd=directory, env=_environment(directory)
-            )
+            done = await _run(argv, directory)
     except TimeoutError as error:
         raise _FailedError(f"git took too long: more than {MERGE_SECONDS:g} s") from error
     except FileNotFoundError as error:
@@ -163,6 +162,23 @@ async def _run_git(directory: str) -> bytes:
         said = done.stderr.decode("utf-8", "replace").strip()
         raise _FailedError(f"git failed with code {done.returncode}: {said[:200]}")
     return done.stdout
+
+
+async def _run(argv: list[str], directory: str) -> subprocess.CompletedProcess[bytes]:
+    """Like `anyio.run_process`, but who is cancelled while it starts knows that it has ended."""
+    with anyio.CancelScope(shield=True):
+        process = await anyio.open_process(argv, stdin=subprocess.DEVNULL, cwd=directory, env=_environment(directory))
+    outputs: list[bytes] = [b"", b""]
+
+    async def read(index: int, stream: ByteReceiveStream | None) -> None:
+        if stream is not None:
+            outputs[index] = b"".join([piece async for piece in stream])
+
+    async with process, anyio.create_task_group() as tasks:
+        tasks.start_soon(read, 0, process.stdout)
+        tasks.start_soon(read, 1, process.stderr)
+        code = await process.wait()
+    return subprocess.CompletedProcess(argv, code, *outputs)
 
 
 def _environment(directory: str) -> dict[str, str]:

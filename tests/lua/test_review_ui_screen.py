@@ -42,10 +42,9 @@ def test_the_help_of_the_chat_leaves_them_out(screen):
     editor = opened(screen)
     editor.command("AcpChat")
     editor.type("g?")
-    editor.wait_for("Press ENTER")
-    assert editor.find("open the file of this line")
+    editor.wait_for("Keys of the prompt")
+    assert editor.find("send (normal mode)")
     assert not editor.find("Files under review: keep this hunk")
-    editor.type("\r")
 
 
 def test_the_summary_in_a_narrow_chat(screen):

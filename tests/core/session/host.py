@@ -133,6 +133,7 @@ class Host:
 
     def close(self) -> None:
         """After the app has ended: nothing that it started is left."""
+        self.app.close()
         close_guard(self.app._peers._guard)
         close_log()
         pids = [

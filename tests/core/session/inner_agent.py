@@ -166,5 +166,6 @@ async def inner_host(directory: Path, v2: bool, **config: Any) -> AsyncIterator[
                 tasks.cancel_scope.cancel()
         agent.die()
         agent.source.close()
+        app.close()
         close_guard(app._peers._guard)
         close_log()

@@ -14,6 +14,8 @@ from acp_nvim.session.prompt import Prompt
         ("look", "src/a.py:1-2", "look\n@src/a.py:1-2"),
         ("look at @src/a.py:1-2", "src/a.py:1-2", "look at @src/a.py:1-2"),
         ('look at @"a b.txt"', "a b.txt", 'look at @"a b.txt"'),
+        ('look at @"a b.txt":2-3', "a b.txt:2-3", 'look at @"a b.txt":2-3'),
+        ("look at @a\\ b.txt:2", "a b.txt:2", "look at @a\\ b.txt:2"),
         ("me@example.com", "a", "me@example.com\n@a"),
     ],
 )
