@@ -15,6 +15,33 @@ catch
   let g:acp_nvim_thrown = v:exception
 endtry]]
 
+---@type table<string, boolean>? patterns that somebody listens to; nil when it is not known now
+local heard
+local keeps = false -- that is kept in mind: nobody else runs meanwhile
+
+---@return table<string, boolean>
+local function listeners()
+  local found = {}
+  for _, autocmd in ipairs(vim.api.nvim_get_autocmds({ event = "User" })) do
+    found[autocmd.pattern:find("[^%w_]") and "*" or autocmd.pattern] = true
+  end
+  return found
+end
+
+---A batch of events begins or ends; in it nothing but these autocommands can add others.
+---@param is boolean
+function M.batch(is)
+  heard, keeps = nil, is
+end
+
+---@param pattern string
+---@return boolean
+local function is_heard(pattern)
+  local found = heard or listeners()
+  heard = keeps and found or nil
+  return found[pattern] or found["*"] or false
+end
+
 ---Only for this module.
 function M.run()
   local one = firing[#firing]
@@ -24,9 +51,10 @@ end
 ---@param pattern string
 ---@param data table
 function M.fire(pattern, data)
-  if vim.fn.exists("#User") == 0 then
+  if not is_heard(pattern) then
     return
   end
+  heard = nil -- who is called may begin to listen
   table.insert(firing, { pattern = pattern, data = data })
   local ok, err = pcall(vim.api.nvim_exec2, GUARDED, {})
   table.remove(firing)

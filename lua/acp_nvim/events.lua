@@ -1,4 +1,5 @@
 -- Applies what the host tells; one bad event never keeps the others from being seen.
+local autocmds = require("acp_nvim.autocmds")
 local float = require("acp_nvim.permission.float")
 local folds = require("acp_nvim.chat.folds")
 local follow = require("acp_nvim.follow")
@@ -90,10 +91,12 @@ end
 
 ---@param batch acp.Event[]
 local function apply_all(batch)
+  autocmds.batch(true)
   for _, event in ipairs(batch) do
     plain(event)
     guarded(apply_one, event)
   end
+  autocmds.batch(false)
   guarded(transcript.flush)
   guarded(review_keys.refresh)
   guarded(follow.refresh)

@@ -15,6 +15,7 @@ return {
   call_lines = 30, -- of a tool call that stays open: most of a screen
   fold_ns = 3e6, -- that making folds out of sight may take before the editor has its turn again
   fold_ms = 10, -- between two such turns
+  fold_rest_ms = 100, -- without a new or changed block until then: what comes into sight has its folds at once
   fold_rows = 100, -- that are looked at in between, for folds to be made: a millisecond
   folds_at_once = 20, -- that are made in between, of blocks that have changed
   details_rows = 5000, -- of these that have colours: more take longer than a frame

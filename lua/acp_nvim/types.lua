@@ -122,6 +122,7 @@
 ---@field kind string
 ---@field mark integer extmark on its first line
 ---@field index integer its place in the transcript
+---@field above? acp.Block
 ---@field rendered? acp.Rendered what is shown; nil when it is text
 ---@field cut? acp.Cut the segments of a text
 ---@field call? acp.ToolCall that it shows; of one that is over no content

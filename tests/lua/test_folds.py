@@ -191,6 +191,20 @@ def test_a_window_that_is_opened_later_has_all_folds(editor):
     editor.wait_until(lambda: len(closed(editor, win)) == 399, what="all folds")
 
 
+def test_what_came_out_of_sight_has_folds_a_moment_later(editor):
+    key = chat(editor, append(1, 1, "hi", "user"))
+    contents = {n: output(20) * 2 if n == 50 else output(3) for n in range(2, 102)}
+    editor.apply(*[call(key, n, "completed", id=f"t{n}", content=one) for n, one in contents.items()])
+    editor.wait_until(lambda: levels(editor).count("1") == 99 * 4 + 41, what="all folds")
+    assert closed(editor) == [[244, 284]]
+
+
+def test_a_screen_of_closed_folds_has_all_of_them_at_once(editor):
+    key = chat(editor, append(1, 1, "hi", "user"), fold_tool_calls=True)
+    editor.apply(*[call(key, n, id=f"t{n}", content=output(30)) for n in range(2, 7)])
+    assert len(closed(editor)) == 5
+
+
 def test_typing_is_undisturbed(editor):
     key = chat(editor, call(1, 1, "in_progress", content=output(3)), append(1, 2, "end"))
     editor.command("AcpChat")

@@ -112,6 +112,19 @@ def test_events_are_told_with_their_data(editor):
     assert "broken" in editor.message()
 
 
+@pytest.mark.parametrize(("pattern", "heard"), [("AcpTurnEnd", 1), ("Acp*", 2), ("*", 2), ("Acp{TurnEnd,Error}", 1)])
+def test_who_begins_to_listen_while_events_come_in_hears_the_rest(editor, pattern, heard):
+    key = editor.chat()
+    editor.lua('vim.api.nvim_clear_autocmds({ event = "User", pattern = "Acp*" })')
+    start, end = {"type": "turn_start", "session": key}, {"type": "turn_end", "session": key, "stop_reason": "x"}
+    editor.apply(start, end)
+    editor.command(f"autocmd User AcpTurnStart ++once autocmd User {pattern} let g:heard = get(g:, 'heard', 0) + 1")
+    editor.apply(end, start, end)
+    assert editor.lua("return vim.g.heard") == 1
+    editor.apply(start, end)
+    assert editor.lua("return vim.g.heard") == 1 + heard
+
+
 def test_a_faulty_autocommand_breaks_nothing(editor):
     key = editor.chat()
     editor.command("autocmd User AcpTurnStart throw 'mine'")

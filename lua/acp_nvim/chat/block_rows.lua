@@ -81,4 +81,19 @@ function M.between(transcript, first, last)
   end
 end
 
+---All blocks from the last one on.
+---@param transcript acp.Transcript
+---@return fun(): acp.Block?, integer?, integer? iterator block, row of its first and of its last line
+function M.upwards(transcript)
+  local index, after = #transcript.order, api.nvim_buf_line_count(transcript.bufnr)
+  return function()
+    local block = transcript.order[index]
+    if block then
+      local first, last = M.first(transcript, block), after - 1
+      index, after = index - 1, first - 1
+      return block, first, last
+    end
+  end
+end
+
 return M

@@ -42,9 +42,9 @@ end
 ---@param session acp.Session
 ---@param block acp.Block
 ---@param head acp.CallHead
-local function dress(session, block, head)
+---@param row integer of its first line
+local function dress(session, block, head, row)
   local bufnr = session.bufnr --[[@as integer]]
-  local row = transcript.row(session, block.id)
   block.head_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, 0, {
     id = block.head_mark,
     virt_text = head.before,
@@ -81,16 +81,18 @@ function M.show(session, event)
   local call = event.call
   local block = transcript.block(session, event.block)
   local was = block and block.call
-  local head = tool_call.head(call)
+  local head, row = tool_call.head(call), nil
   if not was or not same_lines(was, call) then
-    block = transcript.draw(session, event.block, "tool_call", tool_call.render(call, session.cwd))
+    block, row = transcript.draw(session, event.block, "tool_call", tool_call.render(call, session.cwd))
   elseif same(block.head, head) then
     block.call = remembered(call)
     return
+  else
+    row = transcript.row(session, event.block)
   end
   if block then
     block.call, block.head = remembered(call), head
-    dress(session, block, head)
+    dress(session, block, head, row --[[@as integer]])
   end
 end
 

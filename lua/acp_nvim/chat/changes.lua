@@ -7,7 +7,9 @@ local M = {}
 
 ---@type acp.ChangeListener[]
 local listeners = {}
----@type (fun(session: acp.Session, blocks: table<acp.Block, boolean>))[]
+---@alias acp.ChangesListener fun(session: acp.Session, blocks: table<acp.Block, boolean>, following: integer[])
+
+---@type acp.ChangesListener[]
 local batch_listeners = {}
 
 ---Says which block changed, and its first and last row.
@@ -16,14 +18,15 @@ function M.on_change(listener)
   table.insert(listeners, listener)
 end
 
----Says the same once for all blocks of a chat, after the listeners above.
----@param listener fun(session: acp.Session, blocks: table<acp.Block, boolean>)
+---Says the same once for all blocks of a chat, after the listeners above; and the windows that will go to its end.
+---@param listener acp.ChangesListener
 function M.on_changes(listener)
   table.insert(batch_listeners, listener)
 end
 
 ---@param transcript acp.Transcript
-function M.tell(transcript)
+---@param following integer[]
+function M.tell(transcript, following)
   local changed = transcript.changed
   transcript.changed = {}
   for block in pairs(#listeners > 0 and changed or {}) do
@@ -33,7 +36,7 @@ function M.tell(transcript)
     end
   end
   for _, listener in ipairs(next(changed) and batch_listeners or {}) do
-    listener(transcript.session, changed)
+    listener(transcript.session, changed, following)
   end
 end
 

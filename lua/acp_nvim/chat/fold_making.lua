@@ -5,6 +5,7 @@ local limits = require("acp_nvim.limits")
 local M = {}
 
 local api = vim.api
+local foldlevel = vim.fn.foldlevel
 local UNTOUCHED = 2 -- 'foldlevel' of a window where neither zM nor zR was typed: they make it 0 and 1
 local OVER = { completed = true, failed = true, cancelled = true, rejected = true, unfinished = true }
 local OPTIONS = {
@@ -18,6 +19,7 @@ local OPTIONS = {
 ---@class acp.FoldedWindow
 ---@field made table<acp.Block, integer> how many lines its fold had when it was made
 ---@field above? integer row from which on, upwards, folds are still to be made
+---@field tick? integer the buffer's `changedtick` when folds were made at its end
 
 ---@type table<integer, acp.FoldedWindow>
 M.windows = {}
@@ -84,46 +86,69 @@ local function remove(first, last)
   vim.fn.winrestview(view)
 end
 
+---@param win integer
+---@param block acp.Block
+---@param lines integer
+---@return integer rows on the screen that it takes at least
+function M.least_rows(win, block, lines)
+  local level = api.nvim_get_option_value("foldlevel", { win = win })
+  if level ~= UNTOUCHED then
+    return level == 0 and 1 or lines
+  elseif block.kind == "thought" then
+    return 1
+  end
+  local closes = config.get().ui.fold_tool_calls
+  return (closes == true or closes and lines > limits.call_lines) and 1 or lines
+end
+
 ---@class acp.FoldPlace
 ---@field block acp.Block
 ---@field first integer row
 ---@field last integer row
 
+---@param session acp.Session
+---@param win integer
+---@param place acp.FoldPlace
+---@param level integer the window's 'foldlevel'
+---@return boolean the new fold is closed
+local function is_closed(session, win, place, level)
+  if level ~= UNTOUCHED then
+    return level == 0
+  end
+  return begins_closed(place.block, session.bufnr, place.first, place.last)
+    and not is_read(win, place.first, place.last)
+end
+
 ---Makes the fold of one block, or brings it up to the block's lines; in the window that it is in.
 ---@param session acp.Session
 ---@param win integer
 ---@param place acp.FoldPlace
+---@param level integer the window's 'foldlevel'
+---@param commands string[] what is to be done then; one command for all takes a fraction of the time
 ---@return boolean done
-local function make(session, win, place)
+local function make(session, win, place, level, commands)
   local made, block, first, last = windows[win].made, place.block, place.first, place.last
-  local levels = { vim.fn.foldlevel(first + 1), vim.fn.foldlevel(last + 1) }
+  local levels = { foldlevel(first + 1), foldlevel(last + 1) }
   local wanted = is_foldable(session, block, first, last)
   if made[block] and wanted and levels[1] == 1 and levels[2] == 1 then
     return true
   end
-  local was_closed
-  if made[block] and levels[1] + levels[2] > 0 then
-    was_closed = vim.fn.foldclosed((levels[1] > 0 and first or last) + 1) > 0
-  end
+  local closed
   if levels[1] + levels[2] > 0 then
     if not is_calm() then
       return false
+    elseif made[block] then
+      closed = vim.fn.foldclosed((levels[1] > 0 and first or last) + 1) > 0
     end
     remove(first, last)
   end
   made[block] = wanted and last - first + 1 or nil
   if wanted then
-    vim.cmd(("%d,%dfold"):format(first + 1, last + 1))
-    local level = vim.wo[win].foldlevel
-    local closed = was_closed
-    if closed == nil and level == UNTOUCHED then
-      closed = begins_closed(block, session.bufnr, first, last) and not is_read(win, first, last)
-    elseif closed == nil then
-      closed = level == 0
+    if closed == nil then
+      closed = is_closed(session, win, place, level)
     end
-    if not closed then
-      vim.cmd(("%dfoldopen"):format(first + 1))
-    end
+    commands[#commands + 1] = ("%d,%dfold"):format(first + 1, last + 1)
+    commands[#commands + 1] = not closed and ("%dfoldopen"):format(first + 1) or nil
   end
   return true
 end
@@ -149,10 +174,17 @@ end
 ---@param places acp.FoldPlace[]
 ---@return boolean done
 function M.make_all(session, win, places)
+  if #places == 0 and windows[win] then
+    return true
+  end
   return api.nvim_win_call(win, function()
-    local done = prepare(win)
+    local done, commands = prepare(win), {}
+    local level = api.nvim_get_option_value("foldlevel", { win = win })
     for _, place in ipairs(places) do
-      done = done and make(session, win, place)
+      done = done and make(session, win, place, level, commands)
+    end
+    if #commands > 0 then
+      vim.cmd(table.concat(commands, "|"))
     end
     return done
   end)

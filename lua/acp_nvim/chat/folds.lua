@@ -1,7 +1,7 @@
 -- Has folds made of thoughts and tool calls when blocks and windows change; a change costs what its block costs.
 --
--- They are made for what is in sight at once, and for the rest in small parts; Neovim keeps them with their lines. In
--- a window whose 'foldlevel' the user has changed (zM, zR) that says whether new ones are closed.
+-- They are made for what is in sight at once, and for the rest in small parts when nothing comes in; Neovim keeps them
+-- with their lines. In a window whose 'foldlevel' the user has changed (zM, zR) that says whether new ones are closed.
 local limits = require("acp_nvim.limits")
 local making = require("acp_nvim.chat.fold_making")
 local sessions = require("acp_nvim.sessions")
@@ -16,37 +16,57 @@ local make_all, windows = making.make_all, making.windows
 ---@type table<integer, table<acp.Block, true>> by buffer: blocks that changed out of sight
 local waiting = {}
 local filling = false
+local told_at = 0 -- when blocks changed last, in nanoseconds
+
+---@param block acp.Block
+---@return boolean
+local function is_folded(block)
+  return block.kind == "thought" or block.kind == "tool_call"
+end
 
 ---@param session acp.Session
 ---@param first integer row
 ---@param last integer row
----@param changed? table<acp.Block, true> only these
 ---@return acp.FoldPlace[]
-local function places_in(session, first, last, changed)
+local function places_in(session, first, last)
   local places = {}
   for block, begins, ends in transcript.blocks_in(session, math.max(first, 0), last) do
-    if (block.kind == "thought" or block.kind == "tool_call") and (not changed or changed[block]) then
+    if is_folded(block) then
       places[#places + 1] = { block = block, first = begins, last = ends }
     end
   end
   return places
 end
 
+---What will be in sight when the window has gone to the end of the chat.
+---@param session acp.Session
 ---@param win integer
----@return integer first row in sight
----@return integer last row, at least
-local function sight(win)
-  local info = vim.fn.getwininfo(win)[1]
-  return info.topline - 1, math.max(info.botline, info.topline + info.height) - 1
+---@return acp.FoldPlace[]
+local function places_at_end(session, win)
+  local places, room = {}, api.nvim_win_get_height(win)
+  for block, first, last in transcript.blocks_up(session) do
+    local rows = last - first + 1
+    if is_folded(block) then
+      places[#places + 1] = { block = block, first = first, last = last }
+      rows = making.least_rows(win, block, rows)
+    end
+    room = room - rows - 1
+    if room <= 0 then
+      break
+    end
+  end
+  return places
 end
 
 ---@param session acp.Session
 ---@param win integer
-local function make_visible(session, win)
-  local first, last = sight(win)
-  make_all(session, win, places_in(session, first, last))
+---@return acp.FoldPlace[]
+local function places_in_sight(session, win)
+  local top, cursor = vim.fn.line("w0", win) - 1, api.nvim_win_get_cursor(win)[1] - 1
+  return places_in(session, top, math.max(top + api.nvim_win_get_height(win), cursor))
 end
 
+---@type fun(ms: integer)
 local fill_soon
 
 ---Makes folds further up.
@@ -67,21 +87,20 @@ local function fill(session, win, until_ns)
 end
 
 ---@param session acp.Session
----@param blocks table<acp.Block, true> some of these
----@return acp.FoldPlace[]
-local function next_places(session, blocks)
-  local places, looked_at = {}, 0
-  for block in pairs(blocks) do
-    looked_at = looked_at + 1
-    local row = transcript.block(session, block.id) == block and transcript.row(session, block.id)
-    vim.list_extend(places, row and places_in(session, row, row, { [block] = true }) or {})
-    if not row then
-      blocks[block] = nil -- the chat was emptied meanwhile
-    elseif looked_at >= limits.folds_at_once then
-      break
+---@param wins integer[]
+---@param places acp.FoldPlace[]
+---@param blocks table<acp.Block, true> without those whose folds are made
+---@return boolean done
+local function make_in(session, wins, places, blocks)
+  for _, win in ipairs(wins) do
+    if not make_all(session, win, places) then
+      return false
     end
   end
-  return places
+  for _, place in ipairs(places) do
+    blocks[place.block] = nil
+  end
+  return true
 end
 
 ---Makes folds of what has changed out of sight.
@@ -90,84 +109,98 @@ end
 ---@param until_ns integer
 ---@return boolean finished
 local function catch_up(session, wins, until_ns)
-  local blocks = waiting[session.bufnr]
-  while next(blocks) and vim.uv.hrtime() < until_ns do
-    local places = next_places(session, blocks)
-    for _, win in ipairs(wins) do
-      if not make_all(session, win, places) then
+  local blocks, places = waiting[session.bufnr], {}
+  for block in pairs(blocks) do
+    local first, last = transcript.rows(session, block)
+    if not first then
+      blocks[block] = nil -- the chat was emptied meanwhile
+    else
+      places[#places + 1] = { block = block, first = first, last = last }
+    end
+    if #places >= limits.folds_at_once then
+      if not make_in(session, wins, places, blocks) or vim.uv.hrtime() > until_ns then
         return false
       end
-    end
-    for _, place in ipairs(places) do
-      blocks[place.block] = nil
+      places = {}
     end
   end
-  return next(blocks) == nil
+  return make_in(session, wins, places, blocks)
 end
 
 local function fill_all()
   filling = false
-  local until_ns = vim.uv.hrtime() + limits.fold_ns
+  local now = vim.uv.hrtime()
+  if now - told_at < limits.fold_rest_ms * 1e6 then -- each turn would have the window drawn once more
+    return fill_soon(limits.fold_rest_ms)
+  end
   for bufnr in pairs(waiting) do
     local session = sessions.of_buffer(bufnr)
     local wins = session and session.bufnr == bufnr and vim.fn.win_findbuf(bufnr) or {}
-    local finished = #wins == 0 or catch_up(session, wins, until_ns)
+    local finished = #wins == 0 or catch_up(session, wins, now + limits.fold_ns)
     for _, win in ipairs(wins) do
-      finished = fill(session, win, until_ns) and finished
+      finished = fill(session, win, now + limits.fold_ns) and finished
     end
     if finished then
       waiting[bufnr] = nil
     end
   end
   if next(waiting) then
-    fill_soon()
+    fill_soon(limits.fold_ms)
   end
 end
 
-function fill_soon()
+function fill_soon(ms)
   if not filling then
     filling = true
-    vim.defer_fn(fill_all, limits.fold_ms)
+    vim.defer_fn(fill_all, ms)
   end
 end
 
----What has changed in a chat: folds in sight are made now, the others later.
+---What has changed in a chat: folds in sight are made now, the others when nothing comes in any more.
 ---@param session acp.Session
 ---@param blocks table<acp.Block, true>
-local function refresh(session, blocks)
+---@param following integer[] windows
+local function refresh(session, blocks, following)
   local wins = vim.fn.win_findbuf(session.bufnr)
   for _, win in ipairs(wins) do
-    local top, bottom = sight(win)
-    local places = places_in(session, top, bottom, blocks)
-    if make_all(session, win, places) and #wins == 1 then
-      for _, place in ipairs(places) do
+    local follows = vim.list_contains(following, win)
+    local places = follows and places_at_end(session, win) or places_in_sight(session, win)
+    if make_all(session, win, places) then
+      windows[win].tick = follows and api.nvim_buf_get_changedtick(session.bufnr) or nil
+      for _, place in ipairs(#wins == 1 and places or {}) do
         blocks[place.block] = nil
       end
     end
   end
-  if #wins > 0 and next(blocks) then
-    waiting[session.bufnr] = vim.tbl_extend("force", waiting[session.bufnr] or {}, blocks)
-    fill_soon()
+  if #wins == 0 or not next(blocks) then
+    return
   end
+  local all = waiting[session.bufnr] or {}
+  waiting[session.bufnr] = all
+  for block in pairs(blocks) do
+    all[block] = true
+  end
+  fill_soon(limits.fold_rest_ms)
 end
 
 ---@param session acp.Session
 ---@param changed table<acp.Block, boolean>
-local function told(session, changed)
+---@param following integer[] windows
+local function told(session, changed, following)
   local blocks = {}
   for block in pairs(changed) do
-    if block.kind == "thought" or block.kind == "tool_call" then
+    if is_folded(block) then
       blocks[block] = true
     end
-    local first = not block.told_of and transcript.row(session, block.id) or 0
-    local above = first > 1 and transcript.block_at(session, first - 2)
+    local above = not block.told_of and block.above or nil
     block.told_of = true
     if above and above.kind == "thought" then -- it does not grow any more
       blocks[above] = true
     end
   end
   if next(blocks) then
-    refresh(session, blocks)
+    told_at = vim.uv.hrtime()
+    refresh(session, blocks, following)
   end
 end
 
@@ -179,10 +212,14 @@ local function seen(win)
     return
   end
   local known = windows[win]
-  make_visible(session, win)
+  local at_end = api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(session.bufnr)
+  if known and at_end and known.tick == api.nvim_buf_get_changedtick(session.bufnr) then
+    return -- it went to the end, where folds were made before
+  end
+  make_all(session, win, places_in_sight(session, win))
   if not known then
     waiting[session.bufnr] = waiting[session.bufnr] or {}
-    fill_soon()
+    fill_soon(limits.fold_ms)
   end
 end
 

@@ -48,7 +48,7 @@ function M.flush()
   for transcript, windows in pairs(done) do
     if api.nvim_buf_is_loaded(transcript.bufnr) then
       modifiable(transcript, false)
-      changes.tell(transcript)
+      changes.tell(transcript, windows)
       if transcript.long then
         long_lines.wrap(transcript)
       end
@@ -103,19 +103,24 @@ end
 ---@param kind string
 ---@param lines string[]
 ---@return acp.Block
+---@return integer row of its first line
 local function add_block(transcript, id, kind, lines)
   local bufnr = transcript.bufnr
   local row = api.nvim_buf_line_count(bufnr)
   if #transcript.order > 0 then
-    api.nvim_buf_set_lines(bufnr, row, row, true, { "" })
+    table.insert(lines, 1, "") -- one change of the buffer, not two
+    api.nvim_buf_set_lines(bufnr, row, row, true, lines)
+    table.remove(lines, 1)
     row = row + 1
+  else
+    api.nvim_buf_set_lines(bufnr, row, row, true, lines)
   end
-  api.nvim_buf_set_lines(bufnr, row, row, true, lines)
-  local block = { id = id, kind = kind, mark = block_rows.mark(bufnr, row), index = #transcript.order + 1 }
-  transcript.order[block.index] = block
+  local index, above = #transcript.order + 1, transcript.order[#transcript.order]
+  local block = { id = id, kind = kind, mark = block_rows.mark(bufnr, row), index = index, above = above }
+  transcript.order[index] = block
   transcript.blocks[id] = block
   transcript.changed[block] = true
-  return block
+  return block, row
 end
 
 ---@param session acp.Session
@@ -124,11 +129,11 @@ end
 ---@param kind string
 ---@param lines string[]
 local function add_text(session, transcript, id, kind, lines)
-  local block = add_block(transcript, id, kind, lines)
+  local block, row = add_block(transcript, id, kind, lines)
   block.cut = cut.new()
   cut.feed(block.cut, lines)
   transcript.long = transcript.long or block.cut.long
-  dress.header(transcript.bufnr, block, block_rows.first(transcript, block), session.agent)
+  dress.header(transcript.bufnr, block, row, session.agent)
 end
 
 ---@param session acp.Session
@@ -143,8 +148,7 @@ function M.append(session, id, kind, piece)
   local lines = text.lines(piece)
   local block = transcript.blocks[id]
   if not block then
-    add_text(session, transcript, id, kind, lines)
-    return
+    return add_text(session, transcript, id, kind, lines)
   end
   transcript.changed[block] = #lines > 1 or transcript.changed[block]
   local row = block_rows.after(transcript, block) - 1
@@ -167,8 +171,7 @@ function M.replace(session, id, kind, whole)
   local lines = text.lines(whole)
   local block = transcript.blocks[id]
   if not block then
-    add_text(session, transcript, id, kind, lines)
-    return
+    return add_text(session, transcript, id, kind, lines)
   end
   local first = block_rows.first(transcript, block)
   transcript.changed[block] = true
@@ -186,24 +189,25 @@ end
 ---@param kind string
 ---@param rendered acp.Rendered
 ---@return acp.Block? block nil when the chat has no buffer
+---@return integer? row of its first line
 function M.draw(session, id, kind, rendered)
   local transcript = opened(session)
   if not transcript then
     return
   end
-  local block = transcript.blocks[id]
+  local block, first = transcript.blocks[id], nil
   if not block then
-    block = add_block(transcript, id, kind, rendered.lines)
+    block, first = add_block(transcript, id, kind, rendered.lines)
   else
-    local first = block_rows.first(transcript, block)
+    first = block_rows.first(transcript, block)
     local old = block.rendered and block.rendered.lines or {}
     dress.strip(transcript.bufnr, first, first + #old)
     change_lines(transcript.bufnr, first, old, rendered.lines)
     transcript.changed[block] = true
   end
   block.rendered = rendered
-  dress.colour(transcript.bufnr, block_rows.first(transcript, block), rendered.highlights)
-  return block
+  dress.colour(transcript.bufnr, first, rendered.highlights)
+  return block, first
 end
 
 ---@return string id of a block that is Lua's own
@@ -241,6 +245,17 @@ function M.row(session, id)
 end
 
 ---@param session acp.Session
+---@param block acp.Block
+---@return integer? first row nil when it is there no more
+---@return integer? last row
+function M.rows(session, block)
+  local transcript = transcripts[session.key]
+  if transcript and transcript.order[block.index] == block then
+    return block_rows.first(transcript, block), block_rows.after(transcript, block) - 1
+  end
+end
+
+---@param session acp.Session
 ---@param row integer
 ---@return acp.Block?
 ---@return integer? offset of the row in the block
@@ -259,6 +274,13 @@ end
 function M.blocks_in(session, first, last)
   local transcript = transcripts[session.key]
   return transcript and block_rows.between(transcript, first, last) or function() end
+end
+
+---@param session acp.Session
+---@return fun(): acp.Block?, integer?, integer? iterator all blocks from the last one on: block, its first and last row
+function M.blocks_up(session)
+  local transcript = transcripts[session.key]
+  return transcript and block_rows.upwards(transcript) or function() end
 end
 
 ---@param session acp.Session

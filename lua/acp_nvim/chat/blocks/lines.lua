@@ -87,7 +87,9 @@ end
 ---@param above? boolean
 function Lines:add_count(count, above)
   local words = ("… %d more line%s%s"):format(count, count == 1 and "" or "s", above and " above" or "")
-  self:add_whole(words .. self.more, "AcpToolDetail")
+  local row = #self.lines
+  self.lines[row + 1] = words .. visible(self.more)
+  self.highlights[#self.highlights + 1] = { row = row, from = 0, to = -1, group = "AcpToolDetail" }
 end
 
 ---Adds at most `most` of these lines, and a line that counts the others.
@@ -131,6 +133,16 @@ local function count_lines(text, first, last)
   return count
 end
 
+---@param text string
+---@param at integer byte where a line begins
+---@param ends integer? byte of the newline behind it
+---@param last integer byte
+---@return string
+local function line_of(text, at, ends, last)
+  local line = text:sub(at, math.min((ends or last + 1) - 1, last))
+  return line:sub(-1) == "\r" and line:sub(1, -2) or line
+end
+
 ---Adds lines of a text as they are, or made visible.
 ---@param text string
 ---@param indent string
@@ -139,18 +151,19 @@ end
 function Lines:split_in(text, indent, most)
   local last = last_byte(text)
   local plain, at = is_plain(text), 1
+  local lines, row = self.lines, #self.lines
   for _ = 1, most do
     local ends = text:find("\n", at, true)
-    local line = text:sub(at, math.min((ends or last + 1) - 1, last))
-    if not plain and line:sub(-1) == "\r" then
-      line = line:sub(1, -2)
-    end
-    line = line == "" and "" or indent .. line
-    if plain and #line <= self.bytes then
-      self.lines[#self.lines + 1] = line
+    local length = (ends and ends < last and ends or last + 1) - at
+    if length <= 0 then
+      lines[row + 1] = ""
+    elseif plain and length + #indent <= self.bytes then
+      lines[row + 1] = indent .. text:sub(at, at + length - 1)
     else
-      self:add_whole(line)
+      local line = line_of(text, at, ends, last)
+      self:add_whole(line == "" and "" or indent .. line)
     end
+    row = row + 1
     at = ends and ends < last and ends + 1 or nil
     if not at then
       return nil
