@@ -92,8 +92,9 @@ return {
   code_ns = 3e6, -- for the colours of one segment: what is left is plain
   code_credit_ns = 10e6, -- of code that is parsed at once after a pause: about a screen, within a frame
   code_share = 0.5, -- of the time for code, while nothing streams: scrolling fast
-  code_share_streaming = 0.005, -- the same while text comes in: the editor has other things to do
+  code_share_streaming = 0.0025, -- the same while text comes in: the editor has other things to do
   redraws_seen = 30, -- after which a segment that was not in them counts as gone from the screen
+  paint_ns = 1e6, -- of each drawing for markdown that was not seen before, while text comes in: twenty lines and more
   streaming_ns = 200e6, -- without new text until nothing streams
   code_wait_ms = 50, -- until code that had to wait is tried again
   mentions = 100, -- of one prompt: more is a mistake, or an attack on the context

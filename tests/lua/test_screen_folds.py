@@ -64,8 +64,22 @@ def test_colours_tell_how_a_call_ended(screen):
     running, failed, well = (editor.cell(*editor.wait_for(mark)).fg for mark in ("◐", "✗", "● ?"))
     assert len({running, failed, well}) == 3
     assert editor.cell(*editor.wait_for("failed")).fg == failed
-    folded, plain = editor.cell(*editor.wait_for("▸ I wonder")), editor.cell(*editor.wait_for("Done."))
-    assert folded.bg == plain.bg, "a fold is no bar across the chat"
+    row, column = editor.wait_for("▸ I wonder")
+    plain = editor.cell(*editor.wait_for("Done."))
+    for at in (column, column + 4, 119):
+        assert editor.cell(row, at).bg == plain.bg, "a fold is no bar across the chat"
+
+
+def test_a_fold_is_no_bar_where_the_scheme_makes_bars_of_them(screen):
+    editor = opened(screen, 120, 46)
+    editor.lua("""
+      vim.o.termguicolors = true
+      vim.api.nvim_set_hl(0, "Normal", { fg = "#e0e0e0", bg = "#102030" })
+      vim.api.nvim_set_hl(0, "Folded", { fg = "#ffffff", bg = "#ff0000" })
+    """)
+    apply(editor, *EVENTS)
+    row, column = editor.wait_for("▸ I wonder")
+    editor.wait_until(lambda: {editor.cell(row, at).bg for at in (column, column + 4, 119)} == {"102030"})
 
 
 def test_a_call_that_goes_on_says_so_in_place(screen):

@@ -21,9 +21,8 @@ local function lines_words(count)
   return ("  %d line%s"):format(count, count == 1 and "" or "s")
 end
 
----What stands in the place of a closed fold, for 'foldtext'.
----@return string[][]|string
-return function()
+---@return string[][]|nil chunks nil when no block begins there
+local function chunks_of_fold()
   local session = sessions.of_buffer(api.nvim_get_current_buf())
   local block = session and transcript.block_at(session, vim.v.foldstart - 1)
   local count = lines_words(vim.v.foldend - vim.v.foldstart + 1)
@@ -48,5 +47,19 @@ return function()
       { count, "AcpToolDetail" },
     }
   end
-  return vim.fn.foldtext()
+end
+
+---What stands in the place of a closed fold, for 'foldtext'. The chat looks the same there as elsewhere: a group below
+---each piece, to the edge of the window, says so; 'winhighlight' would say it as well, but costs much at each redraw.
+---@return table[]|string
+return function()
+  local chunks = chunks_of_fold()
+  if not chunks then
+    return vim.fn.foldtext()
+  end
+  for index, chunk in ipairs(chunks) do
+    chunks[index] = { chunk[1], { "AcpFold", chunk[2] } }
+  end
+  chunks[#chunks + 1] = { (" "):rep(api.nvim_win_get_width(0)), "AcpFold" }
+  return chunks
 end

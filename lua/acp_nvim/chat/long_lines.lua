@@ -6,10 +6,8 @@ local api = vim.api
 ---@param transcript acp.Transcript with a line that is longer than people read
 function M.wrap(transcript)
   for _, win in ipairs(vim.fn.win_findbuf(transcript.bufnr)) do
-    for _, option in ipairs({ "linebreak", "breakindent" }) do
-      if api.nvim_get_option_value(option, { win = win }) then
-        api.nvim_set_option_value(option, false, { win = win, scope = "local" })
-      end
+    if api.nvim_get_option_value("linebreak", { win = win }) then
+      api.nvim_set_option_value("linebreak", false, { win = win, scope = "local" })
     end
   end
 end

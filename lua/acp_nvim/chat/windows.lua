@@ -13,7 +13,7 @@ local M = {}
 
 local api = vim.api
 local LOOK = {
-  breakindent = true,
+  breakindent = false, -- it takes as long as all else that is measured to place the cursor
   colorcolumn = "",
   concealcursor = "",
   conceallevel = 0,
@@ -31,7 +31,7 @@ local LOOK = {
   signcolumn = "no",
   spell = false,
   statuscolumn = "",
-  winhighlight = "Folded:AcpFold",
+  winhighlight = "", -- with groups of a window Neovim finds out what all groups look like, at each redraw
   wrap = true,
 }
 

@@ -5,6 +5,7 @@ local block_rows = require("acp_nvim.chat.block_rows")
 local colours = require("acp_nvim.chat.markdown.colours")
 local credit = require("acp_nvim.chat.markdown.credit")
 local cut = require("acp_nvim.chat.markdown.cut")
+local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local spans = require("acp_nvim.chat.markdown.spans")
 
@@ -26,6 +27,8 @@ local by_buffer = {}
 local visible = {}
 local current = 1
 local conceals = false -- that window hides marks
+local deadline = math.huge -- for segments that have no colours yet
+local late = {} ---@type table<integer, true> buffers with segments that had to wait
 
 ---@param transcript acp.Transcript
 function M.attach(transcript)
@@ -104,6 +107,26 @@ local function refresh(painted)
   end
 end
 
+---While text streams in, each drawing may show a whole new screen: what takes too long is coloured when it is quiet.
+---@param painted acp.Painted
+---@return boolean
+local function has_to_wait(painted)
+  if deadline == math.huge or painted.segment.rows or vim.uv.hrtime() < deadline then
+    return false
+  end
+  local bufnr = painted.transcript.bufnr
+  if not late[bufnr] then
+    late[bufnr] = true
+    credit.wait("quiet", function()
+      late[bufnr] = nil
+      if by_buffer[bufnr] then
+        M.redraw(bufnr, 0, -1)
+      end
+    end)
+  end
+  return true
+end
+
 ---@param transcript acp.Transcript
 ---@param block acp.Block
 ---@param begins integer row of its first line
@@ -133,6 +156,7 @@ local function on_win(_, win, bufnr, top, bottom)
     return false
   end
   visible, current = {}, 1
+  deadline = credit.quiet() and math.huge or vim.uv.hrtime() + limits.paint_ns
   conceals = api.nvim_get_option_value("conceallevel", { win = win }) > 0
   for block, begins in block_rows.between(transcript, top, bottom) do
     if block.cut then
@@ -191,7 +215,7 @@ local function on_line(_, _, bufnr, row)
     return
   end
   local segment = painted.segment
-  if not segment.fresh then
+  if not segment.fresh and not has_to_wait(painted) then
     refresh(painted)
   end
   if segment.code then
