@@ -165,6 +165,12 @@ def test_emphasis_over_several_lines(shared):
     ]
 
 
+def test_in_a_table_no_mark_is_hidden(shared):
+    lines = "| `a` | [b](https://c) |\n|---|---|\n| **d** | e |"
+    assert {look for words, _, look in found(shared, lines) if words not in "|-"} == {False}
+    assert "a" in {words.strip("`") for words, _, _ in found(shared, lines)}
+
+
 def test_a_table_goes_on_from_the_segment_before(shared):
     bars = [("|", "@punctuation.special", "│")] * 2
     assert found(shared, "| 1 |", "table") == bars

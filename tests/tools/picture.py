@@ -12,7 +12,8 @@ from shutil import copytree
 from tests.support.places import ROOT
 from tests.support.screen import ScreenEditor
 
-COLUMNS, ROWS = 118, 42
+COLUMNS, ROWS = 118, 48
+SET_UP = {"env": {"ACP_NVIM_DEMO_SPEED": "0"}, "config": {"ui": {"width": 60}}}
 CELL_WIDTH, CELL_HEIGHT = 8.4, 18
 PAPER, INK = "#14161b", "#e0e2ea"
 STYLE = "font: 14px 'DejaVu Sans Mono', Menlo, Consolas, monospace"
@@ -67,9 +68,17 @@ def svg(nvim: ScreenEditor) -> str:
     return "\n".join([head, f'<rect width="100%" height="100%" fill="{PAPER}"/>', *rows, "</svg>"]) + "\n"
 
 
+def talked(nvim: ScreenEditor) -> None:
+    """The demo agent has said all that markdown has; the chat is read from its beginning."""
+    nvim.type("i/markdown\x1b\r")
+    nvim.wait_until(lambda: nvim.events("AcpTurnEnd"))
+    nvim.type("\x17kgg")
+    nvim.wait_until(lambda: any("You" in row for row in nvim.rows()[:3]), what="the beginning")
+
+
 def asked(nvim: ScreenEditor) -> None:
     """The demo agent asks for permission."""
-    nvim.type("ifix the greeting\x1b\r")
+    nvim.type("G\x17jifix the greeting\x1b\r")
     nvim.wait_until('#require("acp_nvim").permissions() > 0')
     nvim.wait_for("[3] r")
 
@@ -92,15 +101,17 @@ def reviewed(nvim: ScreenEditor) -> None:
 
 
 def main() -> None:
-    """Ask the demo agent for an improvement, and keep the screens on which it asks and on which it is reviewed."""
+    """Talk with the demo agent, and keep the screens on which it has talked, asks for a permission, and is reviewed."""
     with tempfile.TemporaryDirectory(prefix="acp-picture-") as directory:
-        nvim = ScreenEditor(Path(directory), columns=COLUMNS, rows=ROWS, env={"ACP_NVIM_DEMO_SPEED": "0"})
+        nvim = ScreenEditor(
+            Path(directory), columns=COLUMNS, rows=ROWS, env={"ACP_NVIM_DEMO_SPEED": "0"}, config={"ui": {"width": 60}}
+        )
         try:
             copytree(ROOT / "acp_nvim" / "demo_project", nvim.project, dirs_exist_ok=True)
             nvim.command(f"cd {nvim.project} | edit greeting.py | set termguicolors")
             nvim.command("AcpChat demo")
             nvim.wait_until('require("acp_nvim").status().state == "idle"')
-            for name, show in (("picture", asked), ("review", reviewed)):
+            for name, show in (("chat", talked), ("picture", asked), ("review", reviewed)):
                 show(nvim)
                 (ROOT / "doc" / f"{name}.svg").write_text(svg(nvim), encoding="utf-8")
         finally:

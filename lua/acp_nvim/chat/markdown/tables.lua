@@ -30,6 +30,20 @@ local function delimiter(rows, row, line, at)
   end
 end
 
+---Colours a cell. No mark is hidden in it: its column would no longer stand below the others.
+---@param rows table<integer, acp.Span[]>
+---@param row integer
+---@param cell string
+---@param column integer byte
+---@param budget acp.InlineBudget
+local function colour_cell(rows, row, cell, column, budget)
+  local before = rows[row] and #rows[row] or 0
+  inline.colour(rows, row, { cell }, { column }, budget)
+  for index = before + 1, rows[row] and #rows[row] or 0 do
+    rows[row][index][2].conceal = nil
+  end
+end
+
 ---@param rows table<integer, acp.Span[]>
 ---@param row integer
 ---@param line string
@@ -52,7 +66,7 @@ function M.colour(rows, row, line, at, header, budget)
       if header then
         spans.add(rows, row, from - 1, to, HEADER, nil, 95)
       end
-      inline.colour(rows, row, { line:sub(from, to) }, { from - 1 }, budget)
+      colour_cell(rows, row, line:sub(from, to), from - 1, budget)
     end
     if bar then
       spans.add(rows, row, bar - 1, bar, RULE, "│")
