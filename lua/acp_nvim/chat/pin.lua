@@ -1,36 +1,22 @@
 -- The window above the prompt with the plans of the turn that runs; it takes no focus.
 local api = vim.api
+local plain_window = require("acp_nvim.chat.plain_window")
 local stack = require("acp_nvim.chat.stack")
 
 local M = {}
 
 local LOOKS = api.nvim_create_namespace("acp_nvim.pin")
 local OPTIONS = { bufhidden = "wipe", buftype = "nofile", swapfile = false, undolevels = -1, filetype = "acp_plan" }
-local LOOK = {
-  breakindent = false,
-  colorcolumn = "",
-  concealcursor = "",
-  cursorbind = false,
-  cursorline = false,
-  diff = false,
+local LOOK = vim.tbl_extend("error", plain_window, {
   fillchars = "eob: ",
-  foldcolumn = "0",
   foldenable = false,
   linebreak = false,
-  list = false,
-  number = false,
-  relativenumber = false,
-  scrollbind = false,
-  signcolumn = "no",
-  spell = false,
-  statuscolumn = "",
   statusline = " Plan",
   winbar = "",
   winfixbuf = true,
   winfixheight = true,
-  winhighlight = "",
   wrap = false,
-}
+})
 
 ---Whoever comes here on the way from one window to the next goes on.
 local function pass_on()

@@ -4,6 +4,7 @@ local config = require("acp_nvim.config")
 local fit = require("acp_nvim.chat.fit")
 local frame = require("acp_nvim.chat.frame")
 local message = require("acp_nvim.message")
+local plain_window = require("acp_nvim.chat.plain_window")
 local sessions = require("acp_nvim.sessions")
 local splits = require("acp_nvim.chat.splits")
 local stack = require("acp_nvim.chat.stack")
@@ -12,28 +13,13 @@ local winbar = require("acp_nvim.chat.winbar")
 local M = {}
 
 local api = vim.api
-local LOOK = {
-  breakindent = false, -- it takes as long as all else that is measured to place the cursor
-  colorcolumn = "",
-  concealcursor = "",
+local LOOK = vim.tbl_extend("error", plain_window, {
   conceallevel = 0,
-  cursorbind = false,
-  cursorline = false,
-  diff = false,
   fillchars = "eob: ,fold: ",
-  foldcolumn = "0",
   foldenable = true,
   linebreak = true,
-  list = false,
-  number = false,
-  relativenumber = false,
-  scrollbind = false,
-  signcolumn = "no",
-  spell = false,
-  statuscolumn = "",
-  winhighlight = "", -- with groups of a window Neovim finds out what all groups look like, at each redraw
   wrap = true,
-}
+})
 
 ---@param win integer
 ---@param fixed "winfixwidth"|"winfixheight"|nil
