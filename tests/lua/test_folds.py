@@ -192,11 +192,11 @@ def test_a_window_that_is_opened_later_has_all_folds(editor):
 
 
 def test_what_came_out_of_sight_has_folds_a_moment_later(editor):
-    key = chat(editor, append(1, 1, "hi", "user"))
+    key = chat(editor, call(1, 1, content=output(3)))
     contents = {n: output(20) * 2 if n == 50 else output(3) for n in range(2, 102)}
     editor.apply(*[call(key, n, "completed", id=f"t{n}", content=one) for n, one in contents.items()])
-    editor.wait_until(lambda: levels(editor).count("1") == 99 * 4 + 41, what="all folds")
-    assert closed(editor) == [[244, 284]]
+    editor.wait_until(lambda: levels(editor).count("1") == 100 * 4 + 41, what="all folds")
+    assert closed(editor) == [[247, 287]]
 
 
 def test_a_screen_of_closed_folds_has_all_of_them_at_once(editor):
