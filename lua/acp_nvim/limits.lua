@@ -12,6 +12,7 @@ return {
   details_diff_bytes = 8 * 1024 * 1024, -- of the texts of one change in a tool call's details: compared within 0.2 s
   thought_lines = 3, -- of a thought that stays open: closed it would take as much room
   thought_bytes = 240, -- of it: three lines of 80 columns
+  call_marks = 200, -- looks of what stands before the titles of tool calls that are kept: agents have a dozen kinds
   call_lines = 30, -- of a tool call that stays open: most of a screen
   fold_ns = 3e6, -- that making folds out of sight may take before the editor has its turn again
   fold_ms = 10, -- between two such turns
@@ -88,6 +89,7 @@ return {
   code_context_streaming = 12, -- the same while text comes in
   code_line_bytes = 1000, -- of a line of code: longer ones are minified, and stay plain
   parse_ns = 5e6, -- for one parse of it: twenty lines and what is above take two; odd bytes may take seconds
+  tree_kb = 100, -- that a tree and what found captures in it are taken for: Lua counts some bytes
   code_depth = 100, -- of brackets in each other: ten times as deep as people write
   code_ns = 3e6, -- for the colours of one segment: what is left is plain
   code_credit_ns = 10e6, -- of code that is parsed at once after a pause: about a screen, within a frame

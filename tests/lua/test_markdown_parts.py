@@ -16,7 +16,8 @@ for _, piece in ipairs(...) do
   cut.feed(made, text.lines(piece))
 end
 local segments = {}
-for _, segment in ipairs(made.segments) do
+for index = 1, #made.segments do
+  local segment = cut.segment(made, index)
   table.insert(segments, { segment.first, segment.code or false, segment.inside or false })
 end
 return segments

@@ -169,3 +169,26 @@ def test_a_long_fence_keeps_its_language(screen):
     wait_for_colour(editor, "local last", "606060")
     editor.lua("vim.api.nvim_win_set_cursor(vim.fn.bufwinid(...), { 150, 0 })", editor.chat_buffer())
     wait_for_colour(editor, "local value_140", "606060")
+
+
+LOOK_AT = """
+local win = vim.fn.win_findbuf(vim.fn.bufnr("acp://chat/"))[1]
+vim.api.nvim_win_set_cursor(win, { ..., 0 })
+vim.cmd.redraw()
+"""
+
+
+def test_pages_have_their_colours_when_they_are_seen_again(screen):
+    editor = opened(screen, rows=30)
+    code = "".join(f'local n{row} = "word"\n' for row in range(50))
+    tell(editor, f"# Begin\n\n```lua\n{code}```\n\n" + ANSWER * 100)
+    lines = editor.lua('return vim.api.nvim_buf_line_count(vim.fn.bufnr("acp://chat/"))')
+    for _ in range(2):
+        editor.lua(LOOK_AT, 1)
+        wait_for_colour(editor, "# Begin", "101010", 2)
+        wait_for_colour(editor, "local n3 =", "606060")
+        editor.lua(LOOK_AT, 50)
+        wait_for_colour(editor, "local n45 =", "606060")
+        assert coloured(editor, '"word"')[0] == "707070"
+        for row in range(60, lines, 20):
+            editor.lua(LOOK_AT, row)

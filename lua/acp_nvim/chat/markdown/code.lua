@@ -18,6 +18,8 @@ local LABEL = "@label.markdown"
 
 ---@type table<string, table<string, string>> parser -> capture -> group
 local groups = {}
+---@type table<string, TSParser> by name: each takes some ten kB, of which Lua's collector knows nothing
+local parsers = {}
 
 ---@param parser string
 ---@param name string of a capture
@@ -120,7 +122,9 @@ end
 ---@param lang acp.Language
 ---@return TSTree? tree nil when it took too long
 local function parse(code, lang)
-  local parser = vim._create_ts_parser(lang.name)
+  local parser = parsers[lang.name] or vim._create_ts_parser(lang.name)
+  parsers[lang.name] = parser
+  parser:reset() -- it may have given up the last time
   if parser.set_timeout then -- Neovim 0.11
     parser:set_timeout(limits.parse_ns / 1000)
     return (parser:parse(nil, code, false))
@@ -150,6 +154,7 @@ local function colour_tree(rows, text, lang)
       break
     end
   end
+  collectgarbage("step", limits.tree_kb)
   return true
 end
 

@@ -33,11 +33,12 @@ function M.is_seen(segment)
   return redraws - (segment.used or 0) <= limits.redraws_seen
 end
 
----@param segment acp.Segment
+---@param painted acp.Painted
 ---@param rows table<integer, acp.Span[]>
-local function keep(segment, rows)
+local function keep(painted, rows)
+  local segment = painted.segment
   if not segment.rows then
-    segment.used = redraws
+    segment.used, segment.cut = redraws, painted.block.cut
     kept[#kept + 1] = segment
   end
   segment.rows, segment.fresh = rows, true
@@ -48,8 +49,7 @@ local function keep(segment, rows)
     return a.used > b.used
   end)
   for index = #kept, math.floor(limits.segments_kept / 2) + 1, -1 do
-    local old = kept[index]
-    old.rows, old.fresh, old.done, old.rough = nil, nil, nil, nil
+    cut.pack(kept[index])
     kept[index] = nil
   end
 end
@@ -120,7 +120,7 @@ local function colour_code(painted, lang, again)
     rows[row] = segment.rows and segment.rows[row]
   end
   segment.plain = not code.colour(rows, code_text(painted, from), lang)
-  keep(segment, rows)
+  keep(painted, rows)
   segment.done = painted.last - painted.first
   if lang and not credit.quiet() and not segment.rough then
     segment.rough = true
@@ -159,7 +159,7 @@ function M.refresh(painted, again)
     refresh_code(painted, again)
   else
     local lines = lines_of(painted.transcript.bufnr, painted.first, painted.last, limits.inline_bytes)
-    keep(segment, structure(lines, segment.inside))
+    keep(painted, structure(lines, segment.inside))
   end
 end
 

@@ -19,9 +19,19 @@ local M = {}
 ---@field rough? boolean they were found in parts, while text came in
 ---@field waits? boolean for time to be parsed in
 ---@field used? integer number of the redraw in which it was last seen
+---@field cut? acp.Cut that it is part of, while its colours are kept
+
+---@class acp.SegmentKind what a segment out of sight is
+---@field code? string
+---@field indent? integer
+---@field marks? string
+---@field inside? "list"|"table"
+---@field below? integer rows of the same fence above it
 
 ---@class acp.Cut
----@field segments acp.Segment[] in order; the last one grows
+---@field segments (acp.Segment|integer)[] in order; the last one grows; a number: the first row of one that is out of sight
+---@field kinds table<integer, acp.SegmentKind> of such ones, by their first row; nil: plain markdown
+---@field known table<string, acp.SegmentKind> each once: a long chat has thousands of blocks of the same languages
 ---@field row integer of the line that is still incomplete
 ---@field head string what is known of that line, its beginning
 ---@field bytes integer in the last segment
@@ -39,6 +49,8 @@ local NEWLINE, SPACE, TAB, BACKTICK, TILDE, HASH = 10, 32, 9, 96, 126, 35
 function M.new()
   return {
     segments = { { first = 0 } },
+    kinds = {},
+    known = {},
     row = 0,
     head = "",
     bytes = 0,
@@ -52,14 +64,70 @@ function M.new()
 end
 
 ---@param cut acp.Cut
+---@param index integer
+---@return acp.Segment
+function M.segment(cut, index)
+  local segment = cut.segments[index]
+  if type(segment) ~= "number" then
+    return segment
+  end
+  local kind, first = cut.kinds[segment], segment
+  segment = { first = first }
+  if kind then
+    segment.code, segment.indent, segment.marks, segment.inside = kind.code, kind.indent, kind.marks, kind.inside
+    segment.fence = kind.below and first - kind.below
+  end
+  cut.segments[index] = segment
+  return segment
+end
+
+---@param cut acp.Cut
+---@param index integer
+---@return integer? row in the text; nil when there is no such segment
+function M.first(cut, index)
+  local segment = cut.segments[index]
+  return type(segment) == "table" and segment.first or segment --[[@as integer?]]
+end
+
+---Makes a segment as small as it can be: a long chat has ten thousands of them, and only some are in sight.
+---@param cut acp.Cut
+---@param index integer
+local function put_away(cut, index)
+  local segment = cut.segments[index] --[[@as acp.Segment]]
+  local code, indent, marks, inside = segment.code, segment.indent, segment.marks, segment.inside
+  if code or inside then
+    local below = code and segment.first - segment.fence
+    local words = { code or "", indent or "", marks or "", inside or "", below or "" }
+    local name = table.concat(words, "\0")
+    cut.known[name] = cut.known[name] or { code = code, indent = indent, marks = marks, inside = inside, below = below }
+    cut.kinds[segment.first] = cut.known[name]
+  end
+  cut.segments[index] = segment.first
+end
+
+---Forgets all of a segment that can be found again.
+---@param segment acp.Segment
+function M.pack(segment)
+  local cut = segment.cut
+  local index = cut and M.at(cut, segment.first)
+  segment.rows, segment.fresh, segment.done, segment.rough, segment.cut = nil, nil, nil, nil, nil
+  if cut and cut.segments[index] == segment and index < #cut.segments then
+    put_away(cut, index)
+  end
+end
+
+---@param cut acp.Cut
 ---@param first integer row
 ---@return acp.Segment
 local function begin(cut, first)
-  local last = cut.segments[#cut.segments]
+  local index = #cut.segments
+  local last = cut.segments[index]
   if last.first == first then -- nothing is in it yet
-    cut.segments[#cut.segments] = nil
-  else
+    cut.segments[index] = nil
+  elseif last.used then
     last.fresh = nil
+  else
+    put_away(cut, index)
   end
   local segment = { first = first }
   cut.segments[#cut.segments + 1] = segment
@@ -193,7 +261,7 @@ function M.at(cut, row)
   local low, high = 1, #segments
   while low < high do
     local middle = math.ceil((low + high) / 2)
-    if segments[middle].first <= row then
+    if M.first(cut, middle) <= row then
       low = middle
     else
       high = middle - 1

@@ -79,9 +79,8 @@ local function place(painted)
   if block.cut.segments[index] ~= segment then
     return false
   end
-  local following = block.cut.segments[index + 1]
   painted.first = begins + segment.first
-  painted.last = begins + (following and following.first - 1 or block.cut.row)
+  painted.last = begins + (cut.first(block.cut, index + 1) or block.cut.row + 1) - 1
   return true
 end
 
@@ -133,14 +132,13 @@ end
 ---@param top integer row
 ---@param bottom integer row
 local function gather(transcript, block, begins, top, bottom)
-  local segments = block.cut.segments
-  for index = cut.at(block.cut, math.max(top - begins, 0)), #segments do
-    local segment, following = segments[index], segments[index + 1]
-    local first = begins + segment.first
-    local last = begins + (following and following.first - 1 or block.cut.row)
+  for index = cut.at(block.cut, math.max(top - begins, 0)), #block.cut.segments do
+    local first = begins + cut.first(block.cut, index)
     if first > bottom then
       return
     end
+    local segment = cut.segment(block.cut, index)
+    local last = begins + (cut.first(block.cut, index + 1) or block.cut.row + 1) - 1
     visible[#visible + 1] = { transcript = transcript, block = block, segment = segment, first = first, last = last }
   end
 end
