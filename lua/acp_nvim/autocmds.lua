@@ -35,8 +35,8 @@ function M.batch(is)
 end
 
 ---@param pattern string
----@return boolean
-local function is_heard(pattern)
+---@return boolean somebody listens
+function M.is_heard(pattern)
   local found = heard or listeners()
   heard = keeps and found or nil
   return found[pattern] or found["*"] or false
@@ -51,7 +51,7 @@ end
 ---@param pattern string
 ---@param data table
 function M.fire(pattern, data)
-  if not is_heard(pattern) then
+  if not M.is_heard(pattern) then
     return
   end
   heard = nil -- who is called may begin to listen

@@ -12,8 +12,10 @@ local OVER = { completed = true, failed = true, cancelled = true, rejected = tru
 ---@param other any
 ---@return boolean the same, as far as one can see
 local function same(one, other)
-  if type(one) ~= "table" or type(other) ~= "table" then
-    return one == other
+  if one == other then
+    return true
+  elseif type(one) ~= "table" or type(other) ~= "table" then
+    return false
   end
   for key, value in pairs(one) do
     if not same(value, other[key]) then

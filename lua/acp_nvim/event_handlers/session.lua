@@ -29,6 +29,9 @@ end
 ---@param session acp.Session
 ---@param call acp.ToolCall
 local function tell_tool_call(session, call)
+  if session.kept or not autocmds.is_heard("AcpToolCall") then
+    return
+  end
   local size, endings = 0, ""
   for _, item in ipairs(call.content or {}) do
     size = size + #(item.text or "") + #(item.old_text or "") + #(item.new_text or "") + #(item.output or "") + 1
@@ -36,7 +39,7 @@ local function tell_tool_call(session, call)
   end
   -- a redraw repeats what listeners have heard
   local state = table.concat({ call.status or "", call.kind or "", size, endings, call.title or "" }, "\0")
-  if session.calls[call.id] ~= state and not session.kept then
+  if session.calls[call.id] ~= state then
     session.calls[call.id] = state
     autocmds.fire("AcpToolCall", { session = session.key, call = call })
   end

@@ -214,7 +214,12 @@ end
 
 ---@return acp.Rendered
 function Lines:rendered()
-  return { lines = self.lines, highlights = self.highlights, target_rows = self.targets, target_ranges = self.ranges }
+  return {
+    lines = self.lines,
+    highlights = self.highlights,
+    target_rows = next(self.targets) and self.targets or nil, -- blocks keep this as long as they are there
+    target_ranges = next(self.ranges) and self.ranges or nil,
+  }
 end
 
 return Lines

@@ -48,25 +48,55 @@ local function title_of(call)
   return title ~= "" and title or Lines.one_line(call.id)
 end
 
----What stands before and behind the title, and is no text.
----@param call acp.ToolCall
----@return acp.CallHead
-function M.head(call)
-  -- a status that nobody here knows counts as still in progress (v2, ToolCallStatus)
-  local status = STATUS[call.status] or { group = "AcpToolDetail", words = Lines.one_line(call.status) }
-  local kind = Lines.one_line(call.kind)
-  kind = kind ~= "" and kind or "other"
+---@param kind string
+---@param status string as the agent says it
+---@param group string
+---@param depth integer
+---@return string[][]
+local function marks(kind, status, group, depth)
   local icon = icons.of(kind, "other")
   local before = {
-    { icons.of(call.status, "in_progress") .. " ", status.group },
+    { icons.of(status, "in_progress") .. " ", group },
     { icon .. " ", "AcpToolKind" },
   }
-  if (call.depth or 0) > 0 then
-    table.insert(before, 1, { ("  "):rep(call.depth - 1) .. "↳ ", "AcpToolDetail" })
+  if depth > 0 then
+    table.insert(before, 1, { ("  "):rep(depth - 1) .. "↳ ", "AcpToolDetail" })
   end
   if not icons.has(kind) then
     table.insert(before, { kind .. "  ", "AcpToolKind" })
   end
+  return before
+end
+
+---The same for all calls that look alike there.
+---@type table<string, string[][]>
+local made = {}
+---@type acp.Config? with which they were made
+local made_with
+local count = 0
+
+---@param kind string
+---@param status string as the agent says it
+---@param group string
+---@param depth integer
+---@return string[][]
+local function kept_marks(kind, status, group, depth)
+  if made_with ~= config.get() or count >= limits.call_marks then
+    made, made_with, count = {}, config.get(), 0
+  end
+  local key = kind .. "\0" .. status .. "\0" .. depth
+  local before = made[key]
+  if not before then
+    before = marks(kind, status, group, depth)
+    made[key], count = before, count + 1
+  end
+  return before
+end
+
+---@param call acp.ToolCall
+---@param status { group: string, words: string }
+---@return string[][]
+local function behind(call, status)
   local after, words = {}, time(call)
   if status.words ~= "" and not (call.status == "in_progress" and words ~= "") then
     after[1] = { "  " .. status.words, status.group }
@@ -77,7 +107,18 @@ function M.head(call)
   if call.under then
     after[#after + 1] = { ("  of %s"):format(Lines.one_line(call.under)), "AcpToolDetail" }
   end
-  return { before = before, title = title_of(call), after = after }
+  return after
+end
+
+---What stands before and behind the title, and is no text.
+---@param call acp.ToolCall
+---@return acp.CallHead
+function M.head(call)
+  -- a status that nobody here knows counts as still in progress (v2, ToolCallStatus)
+  local status = STATUS[call.status] or { group = "AcpToolDetail", words = Lines.one_line(call.status) }
+  local kind = Lines.one_line(call.kind)
+  local before = kept_marks(kind ~= "" and kind or "other", call.status or "", status.group, call.depth or 0)
+  return { before = before, title = title_of(call), after = behind(call, status) }
 end
 
 ---@param call acp.ToolCall
