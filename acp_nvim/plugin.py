@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import logging
 from typing import Any
 
@@ -10,6 +11,7 @@ import anyio
 import pynvim
 
 from acp_nvim.app import App
+from acp_nvim.limits import GARBAGE
 from acp_nvim.nvim.nvim_editor import NvimEditor
 from acp_nvim.nvim.rpc import NvimRpc
 
@@ -40,6 +42,8 @@ class AcpPlugin:
             tasks.start_soon(editor.run)
             self._app = App(editor, tasks)
             atexit.register(self._app.close)
+            gc.freeze()  # what is there by now stays; to look through it over and over takes a tenth of a flood's time
+            gc.set_threshold(*GARBAGE)
             for method, params in self._early:
                 self._app.receive(method, params)
             self._early.clear()

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import msgspec
 
 from acp_nvim.jsonrpc import messages
@@ -16,7 +17,7 @@ from acp_nvim.jsonrpc.handler import Handler, Tap
 from acp_nvim.jsonrpc.intake import Intake
 from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, PeerGoneError
 from acp_nvim.jsonrpc.pending import Answer, PendingCalls
-from acp_nvim.limits import READ_BYTES
+from acp_nvim.limits import TAKEN_BYTES
 
 __all__ = ["ByteSink", "ByteSource", "Connection", "Handler", "Tap"]
 
@@ -138,11 +139,12 @@ class Connection:
     async def _read(self) -> None:
         while True:
             try:
-                data = await self._source.receive(READ_BYTES)
+                data = await self._source.receive(TAKEN_BYTES)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 self._take_rest(self._framer.rest())
                 return
-            for found in self._framer.feed(data):
+            ended = self._framer.feed(data)
+            for found in ended:
                 if isinstance(found, SkippedLine):
                     self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
                     self._intake.take_skipped(found)
@@ -150,6 +152,8 @@ class Connection:
                     self._tap_all(found)
                     self._intake.take(found)
             self._intake.caught_up()
+            if ended:
+                await anyio.lowlevel.checkpoint()  # `receive` of a full pipe need not wait, and others have work, too
 
     def _take_rest(self, rest: bytes) -> None:
         if rest:

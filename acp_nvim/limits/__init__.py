@@ -7,6 +7,12 @@ from typing import Final
 READ_BYTES: Final = 64 * 1024
 """Bytes asked of a pipe at once: what a Linux pipe holds."""
 
+TAKEN_BYTES: Final = 16 * 1024
+"""Of an agent's words looked at without a pause: half a millisecond, in which nobody else gets an answer."""
+
+GARBAGE: Final = (10_000, 20, 20)
+"""New objects until cycles are looked for, and how often the older ones are looked through: there are few."""
+
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 """One message of an agent; the largest seen in the field is 0.6 MB, whole files travel in one message."""
 

@@ -25,5 +25,11 @@ MOST_BATCH_BYTES: Final = 128 * 1024
 REST_SHARE: Final = 0.75
 """Pause before the next batch of a backlog, in times that the last one took: Neovim draws, and takes keys."""
 
+RETOLD_TIMES: Final = 3
+"""How much larger a batch is of what is told again: fewer of its screens are drawn, and nobody waits for its words."""
+
+RETOLD_REST_SHARE: Final = 0.25
+"""`REST_SHARE` of what is told again: the user waits for the end of it."""
+
 EVENT_BYTES: Final = 2 * 1024
 """What an event other than text counts in a batch beside its size: drawing one costs Lua as much as 2 kB of text."""

@@ -10,8 +10,8 @@ DAYS: Final = 90.0
 MEGABYTES: Final = 200.0
 """Size of all transcripts, when the user set none: thousands of conversations."""
 
-SOON_SECONDS: Final = 0.5
-"""Time until a finished block is written: blocks that end together are one write."""
+SOON_SECONDS: Final = 1.0
+"""Time until a finished block is written: those that end together are one write, and a flood is over by then."""
 
 LATE_SECONDS: Final = 5.0
 """Time until what is not finished is written too: so much is lost when the host is killed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
 import msgspec
 
@@ -14,6 +15,16 @@ from acp_nvim.terminal_events import TerminalOutput
 
 Key = tuple[object, ...]
 _TEXT = (events.Append, events.Replace)
+_OF_BLOCKS: dict[type, type] = {
+    events.Append: events.Append,
+    events.Replace: events.Append,
+    events.ToolCall: events.ToolCall,
+    events.Plan: events.Plan,
+}
+"""Events that are joined with those of the same group and block."""
+_GROUPS = frozenset(_OF_BLOCKS.values())
+_STATES = frozenset({events.Status, events.Location, events.FilesMaybeChanged, events.Commands})
+"""Events of which a session's last one counts."""
 
 
 class Batches:
@@ -23,6 +34,9 @@ class Batches:
         self._waiting: deque[_Entry] = deque()
         self._open: dict[Key, _Entry] = {}
         self._terminals = TerminalStreams()
+        self._starting: set[int] = set()
+        self.retold = False
+        """What waits is a conversation, or a part of one, that is told again as it was: all of it is wanted soon."""
 
     def __repr__(self) -> str:
         return f"<Batches {len(self._waiting)} waiting>"
@@ -47,7 +61,12 @@ class Batches:
             return
         if isinstance(event, events.Reset):
             self._open.clear()
+            self.retold = True
+        elif isinstance(event, events.Status):
+            self._note(event)
         key = _key(event)
+        if self._starting and key is not None and key[0] in _GROUPS and key[1] in self._starting:
+            self.retold = True
         waiting = None if key is None else self._open.get(key)
         if waiting is not None and waiting.join(event):
             return
@@ -69,7 +88,16 @@ class Batches:
             if not entry.alive:
                 self._waiting.popleft()
                 self._close(entry)
+        if not self._waiting:
+            self.retold = False
         return batch + self._terminals.take()
+
+    def _note(self, status: events.Status) -> None:
+        """An agent that speaks before its session has started tells what was said in it before (`session/load`)."""
+        if status.status.state == "starting":
+            self._starting.add(status.session)
+        else:
+            self._starting.discard(status.session)
 
     def _close(self, entry: _Entry) -> None:
         key = _key(entry.event)
@@ -141,17 +169,13 @@ def _pieces(text: str) -> list[str]:
     return [text[start : start + BATCH_BYTES] for start in range(0, len(text), BATCH_BYTES)]
 
 
-def _key(event: Event) -> Key | None:
+def _key(event: Any) -> Key | None:
     """Equal for events that are joined while they wait."""
-    match event:
-        case events.Append() | events.Replace():
-            return (events.Append, event.session, event.block)
-        case events.ToolCall() | events.Plan():
-            return (type(event), event.session, event.block)
-        case events.Status() | events.Location() | events.FilesMaybeChanged() | events.Commands():
-            return (type(event), event.session)
-        case _:
-            return None
+    kind = type(event)
+    group = _OF_BLOCKS.get(kind)
+    if group is not None:
+        return (group, event.session, event.block)
+    return (kind, event.session) if kind in _STATES else None
 
 
 def _size(value: str | Event) -> int:

@@ -44,11 +44,12 @@ class NvimEditor:
             self._filled = anyio.Event()
             while self._batches:
                 sent = anyio.current_time()
-                batch = self._batches.take(self._pace.room)
+                retold = self._batches.retold
+                batch = self._batches.take(self._pace.limit(retold))
                 more_waits = self._batches.backlog
                 seconds = await self._send(batch)
-                self._pace.applied(seconds, more_waits)
-                await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), seconds, more_waits))
+                self._pace.applied(seconds, more_waits, retold)
+                await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), seconds, more_waits, retold))
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """See `Editor`."""

@@ -9,11 +9,16 @@ from acp_nvim.limits.batches import (
     LEAST_BATCH_BYTES,
     MOST_BATCH_BYTES,
     REST_SHARE,
+    RETOLD_REST_SHARE,
+    RETOLD_TIMES,
 )
 
 
 class Pace:
-    """Learns how long Neovim takes for a batch. `room`: bytes of the next one."""
+    """Learns how long Neovim takes for a batch. `room`: bytes of the next one.
+
+    `retold`: the batch is of a conversation that is told again. It is larger, and the next one comes sooner.
+    """
 
     def __init__(self) -> None:
         self.room = BATCH_BYTES
@@ -21,19 +26,26 @@ class Pace:
     def __repr__(self) -> str:
         return f"<Pace {self.room} bytes>"
 
-    def applied(self, seconds: float | None, more_waits: bool) -> None:
+    def limit(self, retold: bool) -> int:
+        """Bytes of the next batch, if it is one of these."""
+        return self.room * RETOLD_TIMES if retold else self.room
+
+    def applied(self, seconds: float | None, more_waits: bool, retold: bool = False) -> None:
         """A batch took Lua so long, if it said so; when nothing is left it was not a full one, and says little."""
         if seconds is None:
             return
-        wanted = self.room * BATCH_SECONDS / max(seconds, BATCH_SECONDS / 2)
+        target = BATCH_SECONDS * RETOLD_TIMES if retold else BATCH_SECONDS
+        wanted = self.room * target / max(seconds, target / 2)
         if wanted < self.room or more_waits:
             # one batch that met a pause of something else is not to change much
             changed = min(max(wanted, self.room / 2), self.room * 1.5)
             self.room = round(min(max(changed, LEAST_BATCH_BYTES), MOST_BATCH_BYTES))
 
-    def next_at(self, sent: float, acknowledged: float, seconds: float | None, more_waits: bool) -> float:
+    def next_at(
+        self, sent: float, acknowledged: float, seconds: float | None, more_waits: bool, retold: bool = False
+    ) -> float:
         """When the next batch may go out: after a frame; of a backlog when Neovim had time for others."""
         frame = sent + FRAME_SECONDS
         if seconds is None or not more_waits:
             return frame
-        return min(frame, acknowledged + seconds * REST_SHARE)
+        return min(frame, acknowledged + seconds * (RETOLD_REST_SHARE if retold else REST_SHARE))

@@ -83,14 +83,15 @@ class Narrator:
 
     def update(self, update: updates.Update) -> None:
         """Something the agent says."""
+        if type(update) is updates.ToolCallChanged:  # these come in floods
+            self._tool_call(update)
+            return
         match update:
             case updates.MessageChunk():
                 self._say(update)
             case updates.MessageReplaced():
                 self._heard(update.role)
                 self.publish(self.transcript.replace_message(update))
-            case updates.ToolCallChanged():
-                self._tool_call(update)
             case updates.ToolCallContentAdded():
                 self.transcript.add_content(update)
                 self.on_call(update.tool_call_id)

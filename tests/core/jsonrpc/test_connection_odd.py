@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from acp_nvim.jsonrpc import connection
 from acp_nvim.jsonrpc.framing import LineFramer
 from acp_nvim.jsonrpc.messages import INVALID_REQUEST, PARSE_ERROR, RpcError
-from acp_nvim.limits import MAX_COMPLAINTS
+from acp_nvim.limits import MAX_COMPLAINTS, TAKEN_BYTES
 from tests.core.jsonrpc.peer import Peer, all_done, connected
 
 pytestmark = pytest.mark.anyio
@@ -30,6 +31,17 @@ def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def refusals(peer: Peer) -> list[tuple[Any, int]]:
     """Id and code of each error answer that the peer heard."""
     return [(one["id"], one["error"]["code"]) for one in peer.heard if "error" in one]
+
+
+async def test_a_peer_that_never_pauses_leaves_others_their_time() -> None:
+    async with connected() as peer:
+        line = json.dumps({"jsonrpc": "2.0", "method": "m", "params": "x" * 1_000}).encode() + b"\n"
+        peer.source.put(line * (8 * TAKEN_BYTES // len(line)))
+        seen: list[int] = []
+        while len(seen) < 50:
+            await anyio.lowlevel.checkpoint()
+            seen.append(len(peer.handler.log))
+    assert len(set(seen)) >= 8
 
 
 class Calling:
