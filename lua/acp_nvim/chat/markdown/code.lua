@@ -154,7 +154,6 @@ local function colour_tree(rows, text, lang)
       break
     end
   end
-  collectgarbage("step", limits.tree_kb)
   return true
 end
 

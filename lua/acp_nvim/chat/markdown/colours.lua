@@ -140,6 +140,9 @@ local function refresh_code(painted, again)
   elseif credit.has() then
     local began = vim.uv.hrtime()
     colour_code(painted, lang, again)
+    if credit.quiet() then -- while text streams there are few trees, and its own strings keep the collector going
+      collectgarbage("step", limits.tree_kb)
+    end
     credit.spend(vim.uv.hrtime() - began)
   elseif not segment.waits then
     segment.waits = true
