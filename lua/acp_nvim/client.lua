@@ -50,7 +50,7 @@ end
 ---@param session acp.Session with an empty chat
 local function refill(session)
   if not requests.redraw(session) then
-    transcript.put_back(session)
+    chat_buffer.put_back(session)
   end
   session.last_text = nil
 end

@@ -54,13 +54,13 @@ M.refresh_keys = refresh_keys
 ---@param one acp.Pending
 ---@return table<string, true>? lines of the tool call right above; nil when another block is there
 local function lines_above(session, one)
-  local row = session.call_blocks[one.request.tool_call_id] == one.block - 1 and transcript.row(session, one.block - 1)
-  local block = row and transcript.block_at(session, row)
+  local is_above = session.call_blocks[one.request.tool_call_id] == one.block - 1
+  local block = is_above and transcript.block(session, one.block - 1)
   if not block or not block.rendered then
     return nil
   end
   local lines = {}
-  for _, line in ipairs(block.rendered.lines) do
+  for _, line in ipairs(transcript.lines(session, block)) do
     lines[line] = true
   end
   return lines

@@ -92,9 +92,9 @@
 ---@field to integer byte column; -1: the whole line, to the window's edge
 ---@field group string
 
----@class acp.Rendered What a block looks like.
----@field lines string[]
----@field highlights acp.Highlight[]
+---@class acp.Rendered What a block looks like; lines and highlights until it is drawn in the chat.
+---@field lines? string[]
+---@field highlights? acp.Highlight[]
 ---@field option_rows? table<integer, string> row in the block -> option_id
 ---@field tool_call_id? string that a permission is about
 ---@field target_rows? table<integer, acp.Target> row in the block -> what it leads to

@@ -62,4 +62,15 @@ function M.adopt(session, bufnr)
   watch(session, bufnr)
 end
 
+---Puts the text of a buffer that is gone into the one that took its place, when nobody can send it again.
+---@param session acp.Session
+function M.put_back(session)
+  local lines = session.last_text
+  session.last_text = nil
+  if lines and #lines > 0 then
+    transcript.draw(session, transcript.own_block(), "notice", { lines = lines, highlights = {} })
+    transcript.flush()
+  end
+end
+
 return M

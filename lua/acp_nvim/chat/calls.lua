@@ -45,18 +45,19 @@ end
 ---@param block acp.Block
 ---@param head acp.CallHead
 ---@param row integer of its first line
-local function dress(session, block, head, row)
+---@param title_bytes integer length of that line
+local function dress(session, block, head, row, title_bytes)
   local bufnr = session.bufnr --[[@as integer]]
   block.head_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, 0, {
     id = block.head_mark,
     virt_text = head.before,
     virt_text_pos = "inline",
     right_gravity = false,
-    end_col = #block.rendered.lines[1],
+    end_col = title_bytes,
     hl_group = "AcpToolTitle",
   })
   if #head.after > 0 then
-    block.tail_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, #block.rendered.lines[1], {
+    block.tail_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, title_bytes, {
       id = block.tail_mark,
       virt_text = head.after,
       virt_text_pos = "inline",
@@ -83,18 +84,21 @@ function M.show(session, event)
   local call = event.call
   local block = transcript.block(session, event.block)
   local was = block and block.call
-  local head, row = tool_call.head(call), nil
+  local head, row, title_bytes = tool_call.head(call), nil, nil
   if not was or not same_lines(was, call) then
-    block, row = transcript.draw(session, event.block, "tool_call", tool_call.render(call, session.cwd))
+    local rendered = tool_call.render(call, session.cwd)
+    title_bytes = #rendered.lines[1]
+    block, row = transcript.draw(session, event.block, "tool_call", rendered)
   elseif same(block.head, head) then
     block.call = remembered(call)
     return
   else
     row = transcript.row(session, event.block)
+    title_bytes = #api.nvim_buf_get_lines(session.bufnr, row, row + 1, true)[1]
   end
   if block then
     block.call, block.head = remembered(call), head
-    dress(session, block, head, row --[[@as integer]])
+    dress(session, block, head, row --[[@as integer]], title_bytes)
   end
 end
 

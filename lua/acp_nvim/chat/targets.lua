@@ -25,10 +25,12 @@ local function line_of_diff(lines, offset)
   end
 end
 
----@param rendered acp.Rendered
+---@param session acp.Session
+---@param block acp.Block
 ---@param offset integer row in the block
 ---@return acp.Target?
-local function drawn(rendered, offset)
+local function drawn(session, block, offset)
+  local rendered = block.rendered --[[@as acp.Rendered]]
   local target = rendered.target_rows and rendered.target_rows[offset]
   for _, range in ipairs(rendered.target_ranges or {}) do
     if not target and offset >= range[1] and offset <= range[2] then
@@ -36,7 +38,7 @@ local function drawn(rendered, offset)
     end
   end
   if target and target.diff then
-    return { path = target.path, line = line_of_diff(rendered.lines, offset) }
+    return { path = target.path, line = line_of_diff(transcript.lines(session, block), offset) }
   end
   return target
 end
@@ -72,16 +74,17 @@ local function go(session, block, target)
 end
 
 ---The first place that a tool call names: what its title leads to.
+---@param session acp.Session
 ---@param block acp.Block
 ---@return acp.Target?
-local function first_place(block)
+local function first_place(session, block)
   local location = block.call and block.call.locations and block.call.locations[1]
   if location then
     return { path = location.path, line = location.line }
   end
   for _, range in ipairs(block.rendered.target_ranges or {}) do
     if range[3].diff then
-      return { path = range[3].path, line = line_of_diff(block.rendered.lines, range[1]) }
+      return { path = range[3].path, line = line_of_diff(transcript.lines(session, block), range[1]) }
     end
   end
 end
@@ -102,9 +105,9 @@ function M.open(session, key)
   local cursor = vim.api.nvim_win_get_cursor(0)
   local block, offset = transcript.block_at(session, cursor[1] - 1)
   local rendered = block and block.rendered
-  local target = rendered and drawn(rendered, offset)
+  local target = rendered and drawn(session, block, offset)
   if rendered and not target and block.kind == "tool_call" and offset == 0 then
-    target = first_place(block)
+    target = first_place(session, block)
   end
   target = target or places.at(vim.api.nvim_get_current_line(), cursor[2], session.cwd)
   if target then

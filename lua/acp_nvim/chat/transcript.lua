@@ -183,7 +183,7 @@ function M.replace(session, id, kind, whole)
   paint.redraw(transcript.bufnr, first, first + #lines)
 end
 
----Shows a block as it is now.
+---Shows a block as it is now; takes lines and highlights out of `rendered`.
 ---@param session acp.Session
 ---@param id integer|string
 ---@param kind string
@@ -200,13 +200,14 @@ function M.draw(session, id, kind, rendered)
     block, first = add_block(transcript, id, kind, rendered.lines)
   else
     first = block_rows.first(transcript, block)
-    local old = block.rendered and block.rendered.lines or {}
+    local old = api.nvim_buf_get_lines(transcript.bufnr, first, block_rows.after(transcript, block), true)
     dress.strip(transcript.bufnr, first, first + #old)
     change_lines(transcript.bufnr, first, old, rendered.lines)
     transcript.changed[block] = true
   end
-  block.rendered = rendered
   dress.colour(transcript.bufnr, first, rendered.highlights)
+  rendered.lines, rendered.highlights = nil, nil -- the buffer has them, and a block is kept as long as the chat
+  block.rendered = rendered
   return block, first
 end
 
@@ -214,17 +215,6 @@ end
 function M.own_block()
   notes = notes + 1
   return "lua-" .. notes
-end
-
----Puts the text of a buffer that is gone into the one that took its place, when nobody can send it again.
----@param session acp.Session
-function M.put_back(session)
-  local lines = session.last_text
-  session.last_text = nil
-  if lines and #lines > 0 then
-    M.draw(session, M.own_block(), "notice", { lines = lines, highlights = {} })
-    M.flush()
-  end
 end
 
 ---@param session acp.Session
@@ -274,6 +264,14 @@ end
 function M.blocks_in(session, first, last)
   local transcript = transcripts[session.key]
   return transcript and block_rows.between(transcript, first, last) or function() end
+end
+
+---@param session acp.Session
+---@param block acp.Block that is there
+---@return string[]
+function M.lines(session, block)
+  local first, last = M.rows(session, block)
+  return api.nvim_buf_get_lines(session.bufnr, first, last + 1, true)
 end
 
 ---@param session acp.Session
