@@ -48,15 +48,9 @@ def beginning(text: str, room: Room) -> tuple[str, int, int]:
     """As much of `text` as there is room for; how many lines, and characters, follow."""
     if len(text) <= room.chars and text.count("\n") < room.lines:
         return text, 0, 0
-    end = 0
-    for _ in range(room.lines):
-        end = text.find("\n", end) + 1
-        if end == 0:
-            end = len(text)
-            break
-        if end >= room.chars:
-            break
-    end = min(end, room.chars)
+    begun = text[: room.chars]
+    lines = begun.split("\n", room.lines)
+    end = len(begun) - (len(lines[-1]) if len(lines) > room.lines else 0)
     rest = len(text) - end
     return text[:end], text.count("\n", end, len(text) - 1) + 1 if rest else 0, rest
 
