@@ -6,3 +6,6 @@ from typing import Final
 
 NAMED_WAIT_SECONDS: Final = 2.0
 """Time that an agent waits for its permission until its files were looked at: one takes a millisecond."""
+
+KEEP_WAIT_SECONDS: Final = 1.0
+"""Time that a prompt waits until it is written down that a turn begins: git takes 20 ms for it."""

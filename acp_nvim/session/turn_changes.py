@@ -15,7 +15,7 @@ from acp_nvim.limits import (
     SNAPSHOT_WAIT_SECONDS,
     SNAPSHOT_WORDS_SECONDS,
 )
-from acp_nvim.limits.review import NAMED_WAIT_SECONDS
+from acp_nvim.limits.review import KEEP_WAIT_SECONDS, NAMED_WAIT_SECONDS
 from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.checkpoints import file_views
 from acp_nvim.review.reviews import Reviews
@@ -74,10 +74,23 @@ class TurnChanges:
         if waiting.cancelled_caught:
             self._is_blind = True
             self._complain(f"it took longer than {SNAPSHOT_WAIT_SECONDS:g} s")
-        self.begun(prompt)
+        self._open_log(prompt)
+        with anyio.move_on_after(KEEP_WAIT_SECONDS):
+            await self._keep()
 
-    def begun(self, prompt: str = "") -> None:
+    def begun(self) -> None:
         """From now on, what happens in the workspace is the agent's doing."""
+        self._open_log("")
+        self._reviews.spawn(self._keep)
+
+    async def _keep(self) -> None:
+        """The next host may have to find out what the turn did."""
+        try:
+            await self._reviews.keep()
+        except Exception:
+            log.exception("what is left to review of session %d cannot be written", self.log.session)
+
+    def _open_log(self, prompt: str) -> None:
         self._turn += 1
         self.log.prompt = prompt
         self.log.began = {
@@ -88,7 +101,6 @@ class TurnChanges:
         self.log.active = True
         self._looking = anyio.CancelScope()
         self._reviews.spawn(self._look_again, self._looking)
-        self._reviews.spawn(self._reviews.keep)  # the next Neovim may have to find out what it did
 
     def something_changed(self) -> None:
         """Files may be others now: a tool call, or a command, is done."""

@@ -61,7 +61,7 @@ def test_the_summary_in_a_narrow_chat(screen):
         "  M a.py  +10 −4",
         "  A a/rather/long/path.py  +2 −0",
         "  ⟲ :AcpRestore goes back to before",
-        f"  this turn ({clock})",
+        f"this turn ({clock})",
     ]
 
 

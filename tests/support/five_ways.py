@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
@@ -119,9 +120,10 @@ def look(directory: Path, *, git: bool = False) -> Tree:
             directories.remove(".git")
         for name in names:
             path = Path(where, name)
-            mark = "*" if path.stat().st_mode & stat.S_IXUSR else ""
-            if name != ".git":
-                found[f"{path.relative_to(directory)}{mark}"] = path.read_bytes()
+            with contextlib.suppress(FileNotFoundError):  # it was there for a moment: files are replaced by new ones
+                mark = "*" if path.stat().st_mode & stat.S_IXUSR else ""
+                if name != ".git":
+                    found[f"{path.relative_to(directory)}{mark}"] = path.read_bytes()
     return found
 
 

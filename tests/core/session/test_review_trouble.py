@@ -12,6 +12,7 @@ import pytest
 
 from acp_nvim import events, review_events
 from acp_nvim.protocol.diff import FileChange
+from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.snapshots import whole, work_tree
 from acp_nvim.snapshots.objects import LooseObjects
@@ -147,6 +148,24 @@ async def test_who_is_allowed_begins_when_it_is_known_what_was_there(
 
     monkeypatch.setattr(TurnChanges, "_look_at_named", late)
     await do(host, WORK, "a tool with locations", cwd, asks=True)
+    assert shown(host, cwd) == WORK.shown
+
+
+async def test_that_a_turn_begins_is_written_down_before_the_agent_can_do_anything(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cwd = place(host, "repository", WORK)
+    keep, there = Reviews.keep, []
+
+    async def late(reviews: Reviews) -> None:
+        with anyio.move_on_after(0.3):  # the agent's chance
+            await host.until("the agent's work", lambda: look(cwd) == WORK.after)
+        there.append(look(cwd))
+        await keep(reviews)
+
+    monkeypatch.setattr(Reviews, "keep", late)
+    await do(host, WORK, "a command", cwd)
+    assert there[0] == WORK.before
     assert shown(host, cwd) == WORK.shown
 
 
