@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import stat
@@ -112,6 +111,10 @@ def lay_out(directory: Path, tree: Tree) -> None:
         path.chmod(0o755 if name.endswith("*") else 0o644)
 
 
+TEMPORARY = ".acp_nvim-"
+"""Files that are there for a moment, while others are written. That none is left the tests of writing look after."""
+
+
 def look(directory: Path, *, git: bool = False) -> Tree:
     """The files that are there, or (`git`) what is in `.git`."""
     found = {}
@@ -119,11 +122,12 @@ def look(directory: Path, *, git: bool = False) -> Tree:
         if not git and ".git" in directories:
             directories.remove(".git")
         for name in names:
+            if name.startswith(TEMPORARY):
+                continue
             path = Path(where, name)
-            with contextlib.suppress(FileNotFoundError):  # it was there for a moment: files are replaced by new ones
-                mark = "*" if path.stat().st_mode & stat.S_IXUSR else ""
-                if name != ".git":
-                    found[f"{path.relative_to(directory)}{mark}"] = path.read_bytes()
+            mark = "*" if path.stat().st_mode & stat.S_IXUSR else ""
+            if name != ".git":
+                found[f"{path.relative_to(directory)}{mark}"] = path.read_bytes()
     return found
 
 
