@@ -44,3 +44,15 @@ def test_news_on_a_narrow_screen_ask_for_no_key(screen):
     editor.wait_for("something broke.")
     assert editor.api("get_mode")["blocking"] is False
     assert not editor.find("Press ENTER")
+
+
+def test_the_menu_is_gone_with_the_prompt_that_was_sent(screen):
+    editor = opened(screen)
+    editor.lua("require('acp_nvim.sessions').current().commands = { { name = 'slow', description = 'streams' } }")
+    editor.type("i/sl")
+    editor.wait_until("vim.fn.pumvisible() == 1", what="the menu")
+    editor.type("\x13")
+    editor.wait_until("vim.fn.pumvisible() == 0", what="the menu to be gone")
+    editor.type("next")
+    prompt = "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '|')"
+    editor.wait_until(f"{prompt} == 'next'", what="what is typed then")

@@ -163,6 +163,9 @@ function M.send(session, done)
   if vim.trim(text) == "" or sending[bufnr] then
     return
   end
+  if vim.fn.pumvisible() == 1 then
+    vim.fn.complete(vim.fn.col("."), {}) -- a menu would stay there, over a prompt that is gone
+  end
   sending[bufnr] = true
   mentions.resolve(session, text, function(items, problem)
     sending[bufnr] = nil
