@@ -111,10 +111,6 @@ def lay_out(directory: Path, tree: Tree) -> None:
         path.chmod(0o755 if name.endswith("*") else 0o644)
 
 
-TEMPORARY = ".acp_nvim-"
-"""Files that are there for a moment, while others are written. That none is left the tests of writing look after."""
-
-
 def look(directory: Path, *, git: bool = False) -> Tree:
     """The files that are there, or (`git`) what is in `.git`."""
     found = {}
@@ -122,12 +118,14 @@ def look(directory: Path, *, git: bool = False) -> Tree:
         if not git and ".git" in directories:
             directories.remove(".git")
         for name in names:
-            if name.startswith(TEMPORARY):
-                continue
             path = Path(where, name)
-            mark = "*" if path.stat().st_mode & stat.S_IXUSR else ""
-            if name != ".git":
-                found[f"{path.relative_to(directory)}{mark}"] = path.read_bytes()
+            try:
+                mark = "*" if path.stat().st_mode & stat.S_IXUSR else ""
+                if name != ".git":
+                    found[f"{path.relative_to(directory)}{mark}"] = path.read_bytes()
+            except FileNotFoundError:  # it was there for a moment, while another was written
+                if os.path.lexists(path):
+                    raise
     return found
 
 

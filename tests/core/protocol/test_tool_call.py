@@ -142,13 +142,14 @@ def reference(said: list[Json]) -> dict[str, Json]:
     return plain.calls
 
 
-@settings(max_examples=1_000)  # `make soak` tries ten thousand
+@pytest.mark.timeout(600)
+@settings(max_examples=10_000)
 @given(st.lists(update | chunk, max_size=8))
 def test_version_2_in_any_order_is_what_the_description_says(said: list[Json]) -> None:
     assert fold(DialectV2(), said) == reference(said)
 
 
-@settings(max_examples=500)
+@settings(max_examples=1_000)
 @given(st.lists(update | announced, max_size=8))
 def test_version_1_in_any_order_is_what_the_description_says(said: list[Json]) -> None:
     assert fold(DialectV1(), said) == reference(said)

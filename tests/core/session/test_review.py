@@ -139,7 +139,7 @@ async def check(host: Host, work: Work, way: str, cwd: Path, asks: bool = False)
     assert look(cwd) == work.after
     await check_told(host, work, cwd)
     await judge(host, "reject", cwd)
-    assert look(cwd) == work.before
+    await host.until("the files of before, and nothing beside them", lambda: look(cwd) == work.before)
     await undo(host, cwd)
     assert look(cwd) == work.after
     await judge(host, "keep", cwd)
