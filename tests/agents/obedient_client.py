@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 OBEDIENT_AGENT = Path(__file__).with_name("obedient_agent.py")
-LIMIT = 30.0
+LIMIT = 60.0
 
 
 class RefusedError(Exception):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 from typing import Any
 
-LIMIT = 30.0  # seconds that a script waits for anything
+LIMIT = 60.0  # seconds that a script waits for anything
 BATCH = 256 * 1024  # bytes written at once by a flood
 Json = dict[str, Any]
 

@@ -40,7 +40,7 @@ def test_the_demo_opens_a_chat_and_leaves_nothing(demo, tmp_path):
     shows("def greet")
     shows("demo idle")
     terminal.write(b"\x1b:qa!\r")
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
     assert list(temporary.iterdir()) == []
     wait_gone(lambda: marked(str(tmp_path)))
 

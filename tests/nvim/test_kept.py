@@ -92,7 +92,7 @@ def type_draft(nvim: HeadlessEditor, tmp_path: Path, text: str) -> None:
 
 def kill(nvim: HeadlessEditor) -> None:
     os.kill(nvim.pid, signal.SIGKILL)
-    nvim._process.wait(10)
+    nvim._process.wait(60)
 
 
 @pytest.mark.parametrize("end", [kill, HeadlessEditor.close], ids=["killed", "left"])

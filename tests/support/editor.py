@@ -70,11 +70,11 @@ class Editor:
 
     # Asking and telling
 
-    def api(self, name: str, *args: Any, limit: float = 30.0) -> Any:
+    def api(self, name: str, *args: Any, limit: float = LIMIT) -> Any:
         """Calls `nvim_<name>`."""
         return self.rpc.request(f"nvim_{name}", *args, limit=limit)
 
-    def lua(self, code: str, *args: Any, limit: float = 30.0) -> Any:
+    def lua(self, code: str, *args: Any, limit: float = LIMIT) -> Any:
         """Runs a chunk of Lua (`...` are the arguments); `return` gives an answer."""
         return self.api("exec_lua", code, list(args), limit=limit)
 

@@ -12,10 +12,9 @@ import anyio
 from acp_nvim import events as happenings
 from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, WholeText
 from acp_nvim.workspace.stamps import stamp_of
+from tests.support.waiting import LIMIT
 
 T = TypeVar("T", bound=happenings.Event)
-
-LIMIT_SECONDS = 20.0
 
 
 def stamp(path: str) -> str | None:
@@ -195,12 +194,12 @@ class FakeEditor:
 
     async def until(self, what: str, condition: Callable[[], object]) -> None:
         """Wait until the condition holds; fails with the events so far when it does not within the limit."""
-        with anyio.move_on_after(LIMIT_SECONDS):
+        with anyio.move_on_after(LIMIT):
             while not condition():  # noqa: ASYNC110  # a condition is anything, and sets no event
                 await anyio.sleep(0.005)
             return
         shown = "\n".join(map(repr, self.events[-15:]))
-        raise AssertionError(f"waited {LIMIT_SECONDS:g} s for: {what}\nthe last events:\n{shown}")
+        raise AssertionError(f"waited {LIMIT:g} s for: {what}\nthe last events:\n{shown}")
 
     async def until_event(self, kind: type[T], count: int = 1) -> T:
         """Wait for the `count`-th event of that type."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.waiting import wait_until
+from tests.support.waiting import LIMIT, wait_until
 
 PROC = Path("/proc")
 MARK = "ACP_NVIM_TEST_MARK"
@@ -77,7 +77,7 @@ def running(words: str, mark: str) -> list[Process]:
     return [process for process in marked(mark) if words in " ".join(process.command)]
 
 
-def wait_gone(find: Callable[[], list[Process]], limit: float = 10.0, what: str = "processes to end") -> None:
+def wait_gone(find: Callable[[], list[Process]], limit: float = LIMIT, what: str = "processes to end") -> None:
     """Waits until nothing is found any more; names what is left after the limit."""
     wait_until(lambda: not find(), limit, what, lambda: "\n".join(str(process) for process in find()))
 

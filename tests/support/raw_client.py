@@ -13,7 +13,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Self
 
-LIMIT = 10.0  # seconds that a test waits for a line or an exit
+from tests.support.waiting import LIMIT
+
 Json = dict[str, Any]
 Handler = Callable[[Json], Any]
 

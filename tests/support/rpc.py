@@ -10,7 +10,8 @@ from typing import Any
 
 import msgpack
 
-LIMIT = 30.0
+from tests.support.waiting import LIMIT
+
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
 
 

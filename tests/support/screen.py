@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.support.editor import Editor
 from tests.support.pseudo_terminal import PseudoTerminal
+from tests.support.waiting import LIMIT
 
 TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
@@ -66,7 +67,7 @@ class ScreenEditor(Editor):
                 return number, row.index(text)
         return None
 
-    def wait_for(self, text: str, limit: float = 10.0) -> tuple[int, int]:
+    def wait_for(self, text: str, limit: float = LIMIT) -> tuple[int, int]:
         """Waits until a text is on the screen."""
         place: tuple[int, int] = self.wait_until(lambda: self.find(text), limit, f"{text!r} on the screen")
         return place
@@ -75,7 +76,7 @@ class ScreenEditor(Editor):
         """The screen, and what the editor knows."""
         return f"--- screen\n{self.screen_text()}\n{super().describe()}"
 
-    def close(self, limit: float = 10.0) -> None:
+    def close(self, limit: float = LIMIT) -> None:
         """Leaves Neovim and gives the terminal back."""
         try:
             super().close(limit)

@@ -9,7 +9,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PAUSE = 0.01
-LIMIT = 10.0
+LIMIT = 60.0
+"""Seconds; only who fails waits as long: a busy machine may take ten times as long as one that rests."""
 
 
 def wait_until(

@@ -15,7 +15,7 @@ from tests.support.editor import HeadlessEditor
 from tests.workspace.texts import decode, encoding_of, tokens
 
 STAGE_LUA = Path(__file__).with_name("stage.lua")
-QUIET_LIMIT = 5.0
+QUIET_LIMIT = 30.0
 QUESTIONS = 10
 TROUBLE = re.compile(r"\bW1[0-9]\b|\bE\d+:|[Tt]raceback|Error executing|Press ENTER|has been changed since")
 KEPT = re.compile(r"kept in\s+(/[^\s:]+)")

@@ -45,7 +45,7 @@ class FakeRpc:
 
     async def until_calls(self, count: int) -> list[tuple[Any, ...]]:
         """Wait for so many calls."""
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while len(self.calls) < count:
                 await self._changed.wait()
         return self.calls

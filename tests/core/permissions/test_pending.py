@@ -61,7 +61,7 @@ async def test_who_waits_is_woken() -> None:
     async def wait() -> None:
         got.append(await request.wait())
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(wait)
             await anyio.lowlevel.checkpoint()

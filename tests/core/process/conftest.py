@@ -42,7 +42,7 @@ async def spawn(guard: Guard, mark: str) -> AsyncIterator[Spawn]:
             child = await Child.spawn("it", ["sh", "-c", script], "/", {MARK: mark}, guard)
             stack.push_async_callback(child.stop)
             said = b""
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 while b"ready" not in said:
                     said += await child.source.receive()
             return child

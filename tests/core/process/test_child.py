@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 async def read_all(child: Child) -> str:
     """Its whole stdout."""
     said = b""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         try:
             while True:
                 said += await child.source.receive()
@@ -119,7 +119,7 @@ async def test_a_start_that_is_cancelled_halfway_still_gives_a_child_that_can_be
 async def test_its_stderr_is_read_to_the_end_and_the_tail_kept(guard: Guard) -> None:
     script = 'i=0; while [ $i -lt 5000 ]; do echo "line $i" >&2; i=$((i+1)); done; printf "last words" >&2'
     child = await Child.spawn("it", ["sh", "-c", script], "/", {}, guard)
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await child.read_stderr()
     assert child.stderr.lines()[-3:] == ("line 4998", "line 4999", "last words")
     await child.stop()

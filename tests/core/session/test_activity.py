@@ -87,7 +87,7 @@ def activities(host: Host) -> list[str | None]:
 async def test_a_turn_tells_what_it_does_and_not_more_often_than_that_changes(host: Host) -> None:
     host.script("""
         def until_all_was_taken(agent):
-            agent.call("nobody/knows").answer.get(timeout=20)
+            agent.call("nobody/knows").answer.get(timeout=60)
         def turn(agent, prompt):
             for _ in range(50):
                 prompt.think("hm ")

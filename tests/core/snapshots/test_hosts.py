@@ -206,7 +206,7 @@ def test_many_threads_begin_at_once(tmp_path: Path) -> None:
         places, at_once, done = Places(tmp_path / str(number)), threading.Barrier(4), []
 
         def begin(places: Places = places, at_once: threading.Barrier = at_once, done: list[int] = done) -> None:
-            at_once.wait(10)
+            at_once.wait(60)
             places.prepare()
             done.append(1)
 
@@ -214,7 +214,7 @@ def test_many_threads_begin_at_once(tmp_path: Path) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
         assert len(done) == 4
         assert places.alone()
         places.close()

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 async def refusal(path: Path | str) -> str:
     """Why it is not read; within a limit."""
-    with anyio.fail_after(20), pytest.raises(FileRefusedError) as caught:
+    with anyio.fail_after(60), pytest.raises(FileRefusedError) as caught:
         await disk.read(str(path))
     assert not isinstance(caught.value, NoSuchFileError)
     return str(caught.value)

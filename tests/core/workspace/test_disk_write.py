@@ -31,7 +31,7 @@ async def overwrite(path: Path | str, text: str = "new", encoding: str = "utf-8"
     expected = None
     with suppress(OSError):
         expected = stamp_of(os.stat(path))
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         return await disk.write(str(path), text, encoding, expected)
 
 
