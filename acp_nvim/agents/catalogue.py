@@ -1,7 +1,9 @@
-"""All agents by name: the user's, and the bundled demo agent."""
+"""All agents by name: the user's, those that come as data files, and the bundled demo agent."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -10,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from acp_nvim.agents.definition import AgentDefinition, AgentSettings
+from acp_nvim.agents.builtin_agents import builtin_agent, builtin_names
+from acp_nvim.agents.definition import AgentDefinition, AgentSettings, BuiltinAgent
 from acp_nvim.errors import Failure, FailureError
 
 DEMO = "demo"
@@ -20,7 +23,7 @@ _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 def demo_agent() -> AgentDefinition:
     """The bundled agent: no model, no key, no network."""
     command = [sys.executable, "-P", "-m", "acp_nvim.demo_agent"]
-    return AgentDefinition(name=DEMO, command=command, env={"PYTHONPATH": _PACKAGE_ROOT})
+    return AgentDefinition(name=DEMO, command=command, env={"PYTHONPATH": _PACKAGE_ROOT}, title="Demo agent")
 
 
 class Catalogue:
@@ -34,7 +37,7 @@ class Catalogue:
         return f"<Catalogue {self.names()} default={self.default_name()!r}>"
 
     def names(self) -> list[str]:
-        """Every agent that can be asked for."""
+        """The user's agents, and the demo agent."""
         return [*sorted(self._agents), *([] if DEMO in self._agents else [DEMO])]
 
     def default_name(self) -> str:
@@ -44,31 +47,55 @@ class Catalogue:
     def find(self, name: str | None) -> AgentDefinition:
         """The agent called `name`, or the default one. Raises `FailureError` in words that list the known ones."""
         wanted = name or self.default_name()
+        builtin = builtin_agent(wanted)
         if wanted in self._agents:
-            return _define(wanted, self._agents[wanted])
+            return _define(wanted, self._agents[wanted], builtin)
         if wanted == DEMO:
             return demo_agent()
-        raise FailureError(self._unknown(wanted))
+        if builtin is None:
+            raise FailureError(self._unknown(wanted))
+        return _define(wanted, {}, builtin)
 
     def _unknown(self, name: str) -> Failure:
-        close = get_close_matches(name, self.names(), n=1)
+        close = get_close_matches(name, [*self.names(), *builtin_names()], n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         return Failure(
             "agent_unknown",
             f"There is no agent called {name!r}.{hint} Known agents: {', '.join(self.names())}.",
-            "Add it to `agents` in your configuration (:help acp_nvim-agents).",
+            "Add it to `agents` in your configuration; :help acp_nvim-agents lists those that need none.",
             name,
         )
 
 
-def _define(name: str, settings: Any) -> AgentDefinition:
+def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefinition:
+    """Field by field: what the user says, else what the data file says."""
     try:
         wanted = msgspec.convert(settings, AgentSettings)
     except msgspec.ValidationError as error:
         raise FailureError(_bad_settings(name, str(error))) from error
-    if not wanted.command:
-        raise FailureError(_bad_settings(name, "`command` is empty"))
-    return AgentDefinition(name=name, command=wanted.command, env=wanted.env, mcp_servers=wanted.mcp_servers)
+    known: dict[str, Any] = {} if builtin is None else _facts(builtin)
+    said = {field: value for field, value in msgspec.structs.asdict(wanted).items() if value is not None}
+    if builtin is not None and wanted.command is None:
+        said["command"] = chosen_command(builtin.commands, {**builtin.env, **(wanted.env or {})}, wanted.prefix)
+    if not said.get("command"):
+        reason = "there is no `command`" if wanted.command is None else "`command` is empty"
+        raise FailureError(_bad_settings(name, reason))
+    if builtin is not None and wanted.env:
+        said["env"] = {**builtin.env, **wanted.env}
+    return AgentDefinition(name=name, **{**known, **said})
+
+
+def _facts(builtin: BuiltinAgent) -> dict[str, Any]:
+    """What the data file says of it, apart from how it is started."""
+    fields = ("title", "url", "install", "sign_in", "env", "env_needed", "quirks")
+    return {field: getattr(builtin, field) for field in fields}
+
+
+def chosen_command(commands: list[list[str]], env: Mapping[str, str], prefix: list[str] | None) -> list[str]:
+    """The first whose program is here, else the first; what is elsewhere, behind a prefix, cannot be looked for."""
+    path = env.get("PATH", os.environ.get("PATH"))
+    here = [] if prefix else [command for command in commands if shutil.which(command[0], path=path)]
+    return [*here, *commands][0]
 
 
 def _bad_settings(name: str, reason: str) -> Failure:

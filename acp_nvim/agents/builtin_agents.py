@@ -1,0 +1,40 @@
+"""The agents that come as data files, read one at a time and only when they are needed."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from acp_nvim.agents.definition import BuiltinAgent
+
+_FILES = Path(__file__).with_name("builtin")
+
+
+@cache
+def builtin_names() -> tuple[str, ...]:
+    """Their names, sorted."""
+    return tuple(sorted(file.stem for file in _FILES.glob("*.toml")))
+
+
+@cache
+def builtin_agent(name: str) -> BuiltinAgent | None:
+    """What the data file says, if there is one."""
+    if name not in builtin_names():
+        return None
+    import tomllib  # which takes 4 ms, and few start an agent that needs it
+
+    return msgspec.convert(tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8")), BuiltinAgent)
+
+
+@cache
+def quirks_of(agent_name: str) -> frozenset[str]:
+    """The deviations of the program that calls itself so in `initialize`, whatever the user calls it."""
+    found: frozenset[str] = frozenset()
+    for name in builtin_names():
+        if f'"{agent_name}"' in (_FILES / f"{name}.toml").read_text(encoding="utf-8"):  # to read is faster than to parse
+            agent = builtin_agent(name)
+            if agent is not None and agent_name in agent.agent_names:
+                found |= agent.quirks
+    return found
