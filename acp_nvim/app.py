@@ -42,7 +42,7 @@ from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.cancelling import Patience
 from acp_nvim.session.context import context_items
 from acp_nvim.session.files import what_followed
-from acp_nvim.session.peer import PeerSettings
+from acp_nvim.session.greeting import PeerSettings
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.session import Session

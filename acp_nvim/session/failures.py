@@ -16,6 +16,8 @@ _LOG = ":AcpLog shows what it said."
 NOT_RESTORED = frozenset({"agent_refused", "not_offered", "session_taken"})
 """Failures to take up a session that would come again with each try."""
 
+KEPT_PROMPT = "Your prompt is kept, and goes out as soon as the agent starts."
+
 KEPT_QUEUE = "What is queued is kept, and goes out as soon as the agent starts."
 
 
@@ -78,12 +80,22 @@ def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:
 
 
 def refused(name: str, method: str, error: RpcError) -> Failure:
-    """An error answer to anything but a prompt; or to a prompt, when it wants the user to sign in."""
-    if error.code == AUTH_REQUIRED:
-        what = f"Agent {name!r} wants you to sign in first ({error.describe()})."
-        return Failure("auth_required", what, "Sign in with the agent's own program, then prompt again.", name)
+    """An error answer to anything but a prompt."""
+    if wants_sign_in(error):
+        return sign_in_wanted(name, error)
     what = f"Agent {name!r} refused `{method}`: {error.describe()} (code {error.code})."
     return Failure("agent_refused", what, _LOG, name)
+
+
+def wants_sign_in(error: RpcError) -> bool:
+    """Whether an error means that the user has to sign in before the same call can succeed."""
+    return error.code == AUTH_REQUIRED
+
+
+def sign_in_wanted(name: str, error: RpcError) -> Failure:
+    """One that does."""
+    what = f"Agent {name!r} wants you to sign in first ({error.describe()})."
+    return Failure("auth_required", what, "Sign in with the agent's own program, then prompt again.", name)
 
 
 def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
@@ -122,8 +134,6 @@ def turn_failed_with(name: str, words: str) -> Failure:
 
 def turn_failed(name: str, error: RpcError) -> Failure:
     """An error answer to a prompt."""
-    if error.code == AUTH_REQUIRED:
-        return refused(name, "session/prompt", error)
     return turn_failed_with(name, f"{error.describe()} (code {error.code})")
 
 

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from acp_nvim.errors import FailureError
+from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.jsonrpc.pending import Answer
 from acp_nvim.protocol.answers import Abilities, Opened
 from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.session import failures
 from acp_nvim.session.peer import AgentPeer
+
+How = Literal["load", "resume", "fork"]
 
 
 class Kept(msgspec.Struct, frozen=True):
     """A session that the agent keeps. `load`: with all that was said, `resume`: without, `fork`: a copy of it."""
 
     session_id: str
-    how: Literal["load", "resume", "fork"]
+    how: How
 
 
 def opening(peer: AgentPeer, place: Place, kept: Kept | None) -> Call[Opened]:
-    """The call that opens it. Raises `FailureError`: the agent cannot, or the user's MCP servers are malformed.
-
-    A process that has no session then is not left running.
-    """
+    """The call that opens it. Raises `FailureError`: the agent cannot, or the user's MCP servers are malformed."""
     if not peer.abilities.additional_directories:
         place = msgspec.structs.replace(place, additional_directories=())
-    try:
-        return _offered(peer, place, kept)
-    except FailureError:
-        peer.leave(None)
-        raise
-
-
-def _offered(peer: AgentPeer, place: Place, kept: Kept | None) -> Call[Opened]:
     try:
         offered, call = _call(peer, place, kept)
     except msgspec.ValidationError as error:
@@ -55,6 +48,30 @@ def _call(peer: AgentPeer, place: Place, kept: Kept | None) -> tuple[bool, Call[
             return peer.abilities.resume, peer.dialect.resume_session(kept.session_id, place)
         case "fork":
             return peer.abilities.fork, peer.dialect.fork_session(kept.session_id, place)
+
+
+async def open_session(peer: AgentPeer, call: Call[Opened], begin: Callable[[Opened], None]) -> None:
+    """Open a session; `begin` is called when the answer is read, before anything that follows it is looked at.
+
+    Raises `FailureError`, as `begin` may.
+    """
+    wrong: list[FailureError] = []
+
+    def on_answer(answer: Answer) -> None:
+        if not isinstance(answer, Exception):
+            try:
+                begin(call.read(answer))
+            except msgspec.DecodeError as error:
+                wrong.append(FailureError(failures.malformed_answer(peer.name, call.method, error)))
+            except FailureError as error:
+                wrong.append(error)
+
+    try:
+        await peer.request(call.method, call.params, on_answer)
+    except RpcError as error:
+        raise FailureError(failures.refused(peer.name, call.method, error)) from error
+    if wrong:
+        raise wrong[0]
 
 
 def usable_servers(

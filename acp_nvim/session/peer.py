@@ -4,47 +4,34 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.abc
 import msgspec
 
-from acp_nvim.agents.definition import QUIRKS, AgentDefinition
+from acp_nvim.agents.builtin_agents import quirks_of
+from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.connection import Connection
-from acp_nvim.jsonrpc.messages import (
-    AUTH_REQUIRED,
-    PeerGoneError,
-    RpcError,
-)
+from acp_nvim.jsonrpc.messages import PeerGoneError
 from acp_nvim.jsonrpc.pending import Answer
 from acp_nvim.limits import EXIT_SECONDS
 from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stopping import Rung
-from acp_nvim.protocol.answers import Abilities, Initialized, Opened
-from acp_nvim.protocol.capabilities import initialize_params
-from acp_nvim.protocol.dialect import Call, Dialect
+from acp_nvim.protocol.answers import Abilities, Initialized
+from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.dialect_v1 import notifications
-from acp_nvim.protocol.negotiation import NEWEST, VersionError, choose_dialect
 from acp_nvim.session import failures
 from acp_nvim.session.calls import AgentCalls
+from acp_nvim.session.greeting import PeerSettings, greet
 from acp_nvim.session.inbox import AgentInbox
 
 if TYPE_CHECKING:
     from acp_nvim.traffic.log import TrafficLog
 
 log = logging.getLogger(__name__)
-
-
-class PeerSettings(msgspec.Struct, frozen=True):
-    """What the configuration says of every agent; `traffic` is the directory for recordings, if they are wanted."""
-
-    initialize_seconds: float
-    v2: bool = False
-    traffic: Path | None = None
 
 
 class AgentPeer:
@@ -62,7 +49,7 @@ class AgentPeer:
         self._child: Child | None = None
         self._connection: Connection | None = None
         self._traffic: TrafficLog | None = None
-        self._opening = 0
+        self._holders: set[object] = set()
         self._stopping = False
         self._told: Failure | None = None  # what its sessions hear when it is ended because of these:
         self._ended_by: set[str] = set()
@@ -83,7 +70,7 @@ class AgentPeer:
     @property
     def quirks(self) -> frozenset[str]:
         """The deviations known of the program that answered."""
-        return QUIRKS.get(self.info.name or "", frozenset())
+        return self.definition.quirks | quirks_of(self.info.name or "")
 
     @property
     def dialect(self) -> Dialect:
@@ -119,42 +106,11 @@ class AgentPeer:
         tasks.start_soon(self._live)
         notifications()  # made ready while the agent starts
         try:
-            await self._initialize()
+            self.inbox.dialect, self.info = await greet(definition.name, self.settings, self.request, self._last_words)
         except BaseException:
             self._stopping = True
             await self._child.stop()
             raise
-
-    async def _initialize(self) -> None:
-        name, settings = self.definition.name, self.settings
-        try:
-            with anyio.fail_after(settings.initialize_seconds):
-                answer = await self._greet(settings.v2)
-        except TimeoutError as error:
-            raise FailureError(failures.silent(name, settings.initialize_seconds, self._last_words())) from error
-        except RpcError as error:
-            raise FailureError(failures.not_initialized(name, error, NEWEST)) from error
-        try:
-            self.inbox.dialect = choose_dialect(answer, settings.v2)
-            self.info = self.dialect.initialized(answer)
-        except VersionError as error:
-            raise FailureError(failures.wrong_version(name, error.version, NEWEST)) from error
-        except msgspec.DecodeError as error:
-            raise FailureError(failures.malformed_answer(name, "initialize", error)) from error
-        log.info("%s: %s %s, ACP version %d", name, self.info.name, self.info.version, self.dialect.version)
-
-    async def _greet(self, v2: bool) -> msgspec.Raw:
-        """The answer to `initialize`. Who refuses version 2, rather than to answer with version 1, is asked again.
-
-        Whatever the error: agents of version 1 choke on the newer one in many ways.
-        """
-        try:
-            return await self.request("initialize", initialize_params(v2))
-        except RpcError as error:
-            if not v2 or error.code == AUTH_REQUIRED:
-                raise
-            log.info("%s: refused version 2 (%r), is asked for version 1", self.definition.name, error)
-            return await self.request("initialize", initialize_params(v2=False))
 
     async def request(
         self,
@@ -191,38 +147,20 @@ class AgentPeer:
         assert self._connection is not None
         self._connection.withdraw(call_id)
 
-    async def open_session(self, call: Call[Opened], begin: Callable[[Opened], None]) -> None:
-        """Open a session; `begin` is called when the answer is read, before anything that follows it is looked at.
+    def hold(self, holder: object) -> None:
+        """The process is not stopped for want of sessions until `release`: one is being opened, the user signs in."""
+        self._holders.add(holder)
 
-        Raises `FailureError`, as `begin` may. A process that gave us no session at all is not left running.
-        """
-        wrong: list[FailureError] = []
-
-        def on_answer(answer: Answer) -> None:
-            if not isinstance(answer, Exception):
-                try:
-                    begin(call.read(answer))
-                except msgspec.DecodeError as error:
-                    wrong.append(FailureError(failures.malformed_answer(self.definition.name, call.method, error)))
-                except FailureError as error:
-                    wrong.append(error)
-
-        self._opening += 1
-        try:
-            await self.request(call.method, call.params, on_answer)
-        except RpcError as error:
-            raise FailureError(failures.refused(self.definition.name, call.method, error)) from error
-        finally:
-            self._opening -= 1
-            self.leave(None)
-        if wrong:
-            raise wrong[0]
+    def release(self, holder: object) -> None:
+        """Without any session, and held by nobody else, the process is stopped."""
+        self._holders.discard(holder)
+        self.leave(None)
 
     def leave(self, session_id: str | None) -> None:
         """The session needs the agent no more; without any session the process is stopped."""
         if session_id is not None:
             self.inbox.forget(session_id)
-        if not (self.inbox.sessions or self._opening):
+        if not (self.inbox.sessions or self._holders):
             self._stop()
 
     async def end(self, told: Failure, by: str, on_rung: Callable[[Rung], None]) -> None:

@@ -8,7 +8,8 @@ import anyio.abc
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.limits import INITIALIZE_SECONDS
 from acp_nvim.process.guarding import Guard
-from acp_nvim.session.peer import AgentPeer, PeerSettings
+from acp_nvim.session.greeting import PeerSettings
+from acp_nvim.session.peer import AgentPeer
 from acp_nvim.terminals.launcher import Launcher
 
 

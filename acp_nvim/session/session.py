@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import anyio
 import msgspec
@@ -13,19 +12,23 @@ import msgspec
 from acp_nvim import events
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import Opened
-from acp_nvim.protocol.dialect import Call, Place
+from acp_nvim.protocol.dialect import Place
 from acp_nvim.session import failures, status
 from acp_nvim.session.cancelling import Cancelling
+from acp_nvim.session.connecting import Connecting
 from acp_nvim.session.controls import Controls
 from acp_nvim.session.narrator import Narrator
-from acp_nvim.session.opening import Kept, opening, usable_servers
+from acp_nvim.session.opening import How, Kept
 from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.prompt_queue import PromptQueue
 from acp_nvim.session.requests import AgentRequests
 from acp_nvim.session.shared import Shared
+from acp_nvim.session.sign_in import SignIn
+from acp_nvim.session.status import State
 from acp_nvim.session.steering import Steering
 from acp_nvim.session.troubles import Troubles
 from acp_nvim.session.turn_changes import TurnChanges
@@ -34,8 +37,6 @@ from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.roots import Roots
 
 log = logging.getLogger(__name__)
-
-State = Literal["starting", "idle", "running", "waiting", "stopped", "failed"]
 
 
 class Session:
@@ -47,7 +48,6 @@ class Session:
         self.narrator = Narrator(key, place.cwd, shared.editor, self._publish_status)
         self.roots = Roots([place.cwd, *place.additional_directories])
         self.changes = TurnChanges(key, agent, self.roots, shared.reviews, self.narrator)
-        self._shared = shared
         self._permissions = shared.permissions
         self.requests = AgentRequests(self.narrator, shared, self.roots, seen, self._publish_status, self.changes)
         self.queue = PromptQueue(self.narrator)
@@ -56,11 +56,11 @@ class Session:
         self.turns = Turns(agent, self.narrator, self.requests, self._permissions, self.changes)
         self.cancelling = Cancelling(self.turns, self.queue, shared.reviews.spawn, self._leave_agent)
         self.steering = Steering(self.turns, self.queue, shared.reviews.spawn, self._at_work, self.open)
-        self._kept: Kept | None = None
+        self.sign_in = SignIn()
+        self.connecting = Connecting(agent, shared, self.narrator, self.sign_in, self._begin)
         self._troubles = Troubles()
         self._wanted = False
         self._work = anyio.Event()
-        self._connecting = anyio.CancelScope()
 
     def __repr__(self) -> str:
         return f"<Session {self.key} {self.agent} {self.state} queue={len(self.queue)}>"
@@ -68,9 +68,14 @@ class Session:
     @property
     def state(self) -> State:
         """As `status()` says it; `waiting`: for an answer of the user."""
-        if self.turns.turn.requires_action or self._permissions.of_session(self.key):
+        if self.turns.turn.requires_action or self.pending_permissions:
             return "waiting"  # between turns, too: agents may ask then
         return "running" if self.turns.turn.running else self._state
+
+    @property
+    def pending_permissions(self) -> list[PendingPermission]:
+        """Those that wait for an answer of the user."""
+        return self._permissions.of_session(self.key)
 
     @property
     def controls(self) -> Controls | None:
@@ -86,11 +91,13 @@ class Session:
         self._wanted = True
         if self._peer is None or not self._peer.alive:
             self._set_state("starting")
+        elif self._state == "failed":
+            self._set_state("idle")  # the user has signed in, or tries without
         self._work.set()
 
-    def restore(self, session_id: str, how: Literal["load", "resume", "fork"] = "load") -> None:
+    def restore(self, session_id: str, how: How = "load") -> None:
         """Like `open`, with a session that the agent kept; what it fails with is told."""
-        self._kept = Kept(session_id, how)
+        self.connecting.kept = Kept(session_id, how)
         self.open()
 
     def prompt(self, prompt: Prompt) -> None:
@@ -110,6 +117,7 @@ class Session:
     def stop(self) -> None:
         """Leave the agent; its process ends with its last session. Transcript and queue stay."""
         self.queue.hold()
+        self.sign_in.done()
         if self._peer is None or self.session_id is None:
             self._cancel_start()
             return
@@ -121,7 +129,7 @@ class Session:
         if self._state != "starting":
             return False
         self._wanted = False
-        self._connecting.cancel()
+        self.connecting.cancel()
         return True
 
     def _leave_agent(self, peer: AgentPeer) -> None:
@@ -143,10 +151,7 @@ class Session:
             if not self._wanted:
                 continue
             try:
-                with anyio.CancelScope() as self._connecting:
-                    await self._connect()
-                if self._connecting.cancelled_caught:
-                    self._give_up_start()
+                await self._connect()
                 await self._work_off()
             except FailureError as error:
                 self._fail(error.failure)
@@ -156,11 +161,21 @@ class Session:
 
     async def _work_off(self) -> None:
         """Send what is queued. A turn that the agent began by itself is waited for."""
-        while self.queue.next and self._peer is not None and self._peer.alive:
+        while self._wanted and self.queue.next and self._peer is not None and self._peer.alive:
             await self.cancelling.wait()
             await self.changes.settled()  # what the last turn did is told before the next one
             if self.queue.next and self._peer is not None and self._peer.alive:
-                await self.turns.take(self._peer, self.session_id or "", self.queue.take())
+                await self._send(self._peer, self.queue.take())
+
+    async def _send(self, peer: AgentPeer, prompt: Prompt) -> None:
+        """One prompt, to the end of its turn. One that is refused until the user has signed in is the next one."""
+        refused = await self.turns.take(peer, self.session_id or "", prompt)
+        if refused is not None:
+            self.queue.put_back(prompt)
+            self._wanted = False
+            self._set_state("failed")
+            self.narrator.failure(refused, failures.KEPT_PROMPT)
+            self.sign_in.needed(peer, refused)
 
     async def _connect(self) -> None:
         if self._peer is not None and self._peer.alive:
@@ -169,51 +184,24 @@ class Session:
             self._leave_agent(self._peer)  # it is being ended
         self._set_state("starting")
         self.queue.show()
-        definition = self._shared.find(self.agent)
-        peer = await self._shared.peers.obtain(definition, self.place.cwd)
-        kept = self._kept
-        servers, unusable = usable_servers(definition.mcp_servers, peer.abilities)
-        call = opening(peer, msgspec.structs.replace(self.place, mcp_servers=servers), kept)
-        for server in unusable:
-            self.narrator.notice("warn", failures.unreachable_server(server.get("name")))
-        if kept is None or kept.how == "fork":
-            await peer.open_session(call, partial(self._begin, peer))
-        else:
-            await self._take_up(peer, kept, call)
-        self._kept = None if self._kept is kept else self._kept  # another may be wanted by now
+        if not await self.connecting.run(self, self.place):
+            self._give_up_start()
 
-    async def _take_up(self, peer: AgentPeer, kept: Kept, call: Call[Opened]) -> None:
-        """A session whose id is known: what was said in it may come before the answer."""
-        peer.inbox.require_free(kept.session_id, self)
-        self.narrator.transcript.begin_agent()
-        peer.inbox.adopt(kept.session_id, self)
-        try:
-            await peer.open_session(call, partial(self._begin, peer))
-        except BaseException:
-            peer.leave(kept.session_id)
-            raise
-
-    def _begin(self, peer: AgentPeer, opened: Opened) -> None:
-        """The session lives from the moment that its answer is read: what the agent says next may be for it."""
-        if self._connecting.cancel_called:
-            return
-        session_id = opened.session_id or (self._kept.session_id if self._kept else "")
-        peer.inbox.require_free(session_id, self)
+    def _begin(self, peer: AgentPeer, session_id: str, opened: Opened) -> None:
+        """The session is open at the agent."""
         self._peer, self.session_id = peer, session_id
+        self.sign_in.done()
         self.requests.permissions.agent_gone = lambda: peer.silent
         self.narrator.facts.begin(opened)
         if opened.commands is not None:
             self.narrator.update(updates.CommandsReplaced(opened.commands))
-        self.requests.files.begin(peer.quirks, fresh=self._kept is None)
-        if session_id not in peer.inbox.sessions:
-            self.narrator.transcript.begin_agent()
+        self.requests.files.begin(peer.quirks, fresh=self.connecting.fresh)
         if self.turns.had_any:
             self.narrator.notice("warn", "The agent was started anew: it does not know what was said above.")
         for complaint in (*peer.info.complaints, *opened.complaints):
             self.on_trouble(failures.left_out(self.agent, complaint))
         self._set_state("idle")
         self.narrator.publish(events.SessionReady(session=self.key, session_id=session_id, agent=self.agent))
-        peer.inbox.adopt(session_id, self)
 
     def _give_up_start(self) -> None:
         """The user cancelled while the agent started: prompts already on screen are not sent."""
@@ -266,9 +254,9 @@ class Session:
         self._wanted = False
         self.turns.lose_agent("error")
         self._leave("failed")
-        kept = "Your prompt is kept, and goes out as soon as the agent starts." if self.queue else ""
-        if self._kept is not None and failure.code in failures.NOT_RESTORED:
-            self._kept = None
+        kept = failures.KEPT_PROMPT if self.queue else ""
+        if self.connecting.kept is not None and failure.code in failures.NOT_RESTORED:
+            self.connecting.kept = None
             kept = "Your next prompt begins a new session."
         self.narrator.failure(failure, kept)
 
@@ -284,16 +272,5 @@ class Session:
         self._publish_status()
 
     def _publish_status(self) -> None:
-        view = events.StatusView(
-            agent=self.agent,
-            agent_title=self.agent,
-            state=self.state,
-            cwd=self.place.cwd,
-            pending_permissions=len(self._permissions.of_session(self.key)),
-            queue=len(self.queue),
-            session_id=self.session_id,
-            review=self.changes.counts,
-            directories=self.roots.directories if self._wanted else [],
-        )
-        told = status.added_to(view, self._peer, self.turns.turn, self.narrator.facts)
+        told = status.view(self, self._peer, self._wanted)
         self.narrator.publish(events.Status(session=self.key, status=told))

@@ -8,7 +8,7 @@ import anyio
 import msgspec
 
 from acp_nvim import events
-from acp_nvim.errors import FailureError, Severity
+from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.jsonrpc.pending import Answer
 from acp_nvim.permissions.pending import PendingPermissions
@@ -39,6 +39,7 @@ class Turns:
         self.turn = Turn()
         self.had_any = False
         self._is_sent = True
+        self._is_refused = False  # the last prompt: the user has to sign in first
         self._agent = agent
         self.narrator = narrator
         self._requests = requests
@@ -65,23 +66,26 @@ class Turns:
         while self.turn.running:
             await self.turn.over.wait()
 
-    async def take(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
-        """One prompt, to the end of its turn."""
+    async def take(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> Failure | None:
+        """One prompt, to the end of its turn; what it was refused with when the user has to sign in first."""
         try:
             with anyio.CancelScope() as self._prompting:
                 self.narrator.prompt(prompt)
                 self.begin(prompted=True)
-                self._is_sent = False
+                self._is_sent = self._is_refused = False
                 await self._changes.begin(prompt.text)
                 await prompt.ready()
                 self._is_sent = True
                 call = peer.dialect.prompt(session_id, self.blocks(prompt, peer))
                 await peer.request(call.method, call.params, partial(self._on_answer, call, peer), self._on_call)
                 await self.turn.over.wait()
-        except (RpcError, FailureError):
-            return  # who took the answer, or lost the agent, has told it
+        except RpcError as error:  # who took the answer has told it, else
+            return failures.sign_in_wanted(self._agent, error) if self._is_refused else None
+        except FailureError:
+            return None  # who lost the agent has told it
         finally:
             self._call_id = None
+        return None
 
     def blocks(self, prompt: Prompt, peer: AgentPeer) -> list[ContentBlock]:
         """What that agent gets of a prompt that is ready; what it does not get is told."""
@@ -187,7 +191,9 @@ class Turns:
         if not self.turn.running:
             return
         if isinstance(answer, RpcError):
-            if not self._requests.permissions.refusing:
+            refusing = self._requests.permissions.refusing
+            self._is_refused = failures.wants_sign_in(answer) and not refusing
+            if not (refusing or self._is_refused):
                 self.narrator.failure(failures.turn_failed(self._agent, answer))
             self.end("cancelled" if self._requests.permissions.refusing else "error")
         elif isinstance(answer, Exception):
