@@ -33,8 +33,8 @@ def quirks_of(agent_name: str) -> frozenset[str]:
     """The deviations of the program that calls itself so in `initialize`, whatever the user calls it."""
     found: frozenset[str] = frozenset()
     for name in builtin_names():
-        if f'"{agent_name}"' in (_FILES / f"{name}.toml").read_text(encoding="utf-8"):  # to read is faster than to parse
-            agent = builtin_agent(name)
-            if agent is not None and agent_name in agent.agent_names:
-                found |= agent.quirks
+        text = (_FILES / f"{name}.toml").read_text(encoding="utf-8")
+        agent = builtin_agent(name) if f'"{agent_name}"' in text else None  # most need not be parsed
+        if agent is not None and agent_name in agent.agent_names:
+            found |= agent.quirks
     return found
