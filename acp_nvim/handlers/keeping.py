@@ -12,7 +12,7 @@ import msgspec
 from acp_nvim import events
 from acp_nvim.call_events import CallDetails
 from acp_nvim.editor import Editor
-from acp_nvim.handlers.kept_views import shown
+from acp_nvim.session.kept_views import shown
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.history.keeper import Keeper
 from acp_nvim.history.markdown import Markdown

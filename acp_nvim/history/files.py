@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -17,7 +18,7 @@ import msgspec
 
 from acp_nvim.workspace.private_file import make_directory
 
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
 _NAME = re.compile(r"[\w.-]{1,80}/[\w-]{1,60}\.jsonl", re.ASCII)
 
 
@@ -31,18 +32,36 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class TranscriptFile:
-    """A new file that only grows. While it is open nobody removes it: it is locked."""
+    """A file that only grows. While it is open nobody removes it, and nobody else writes it: it is locked."""
 
     def __init__(self, directory: Path, cwd: str, started: float) -> None:
-        """Raises `OSError`."""
+        """A new one. Raises `OSError`."""
         project = directory / _project(cwd)
         make_directory(project)
         stamp = datetime.fromtimestamp(started, UTC)
-        self.path = project / f"{stamp:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.jsonl"
-        self._file = os.fdopen(os.open(self.path, _FLAGS, 0o600), "wb", buffering=0)
+        self._open(project / f"{stamp:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.jsonl", os.O_CREAT | os.O_EXCL)
+
+    @classmethod
+    def again(cls, path: Path) -> TranscriptFile:
+        """One that is there: it goes on. Raises `OSError`, `BlockingIOError` when somebody else writes it."""
+        file = cls.__new__(cls)
+        file._open(path, 0)
+        with path.open("rb") as said:
+            said.seek(max(0, os.fstat(said.fileno()).st_size - 1))
+            file._torn = said.read(1) not in (b"", b"\n")
+        return file
+
+    def _open(self, path: Path, flags: int) -> None:
+        self.path = path
+        self._file = os.fdopen(os.open(path, _FLAGS | flags, 0o600), "wb", buffering=0)
         self._torn = False
-        with suppress(OSError):  # not every file system has locks
+        try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise
+        except OSError:
+            return  # not every file system has locks
 
     def __repr__(self) -> str:
         return f"<TranscriptFile {self.path}>"
@@ -91,6 +110,13 @@ def remove_old(directory: Path, days: float, megabytes: float) -> None:
     for project in _directories(directory):
         with suppress(OSError):  # there are others in it
             project.rmdir()
+
+
+def remove(path: Path) -> None:
+    """That one. Raises `OSError`, `BlockingIOError` when it is being written."""
+    if _is_in_use(path):
+        raise BlockingIOError(errno.EAGAIN, "it is still being written", str(path))
+    path.unlink()
 
 
 def _directories(directory: Path) -> Iterator[Path]:

@@ -6,6 +6,7 @@ import logging
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -17,11 +18,12 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim import __version__
-from acp_nvim.events import Event
+from acp_nvim.events import Event, Reset
 from acp_nvim.history import files, reader, search
 from acp_nvim.history.files import TranscriptFile
 from acp_nvim.history.masking import Masking
 from acp_nvim.history.reader import Summary
+from acp_nvim.history.recalled import Recalled
 from acp_nvim.history.recorder import Recorder, Source
 from acp_nvim.history.records import About, Header, Kept, encode
 from acp_nvim.history.settings import HistorySettings
@@ -34,11 +36,17 @@ T = TypeVar("T")
 
 
 class _Record:
-    """One session's recorder, and its file once there is one."""
+    """One session's recorder, and its file once there is one; `over`: nothing more is said in it."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, file: TranscriptFile | None) -> None:
         self.recorder = recorder
-        self.file: TranscriptFile | None = None
+        self.file = file
+        self.over = False
+
+    def end(self) -> None:
+        """What was said is written, and that is all."""
+        self.recorder.freeze()
+        self.over = True
 
 
 class Keeper:
@@ -56,7 +64,7 @@ class Keeper:
         self._lock = Lock()  # the thread may be writing when the process ends
         self._searching = anyio.CapacityLimiter(1)
         self._question = 0
-        self._is_broken = self._is_clean = False
+        self._is_broken = self._is_clean = self._is_running = False
 
     def __repr__(self) -> str:
         return f"<Keeper in {self.directory} {[one.recorder for one in self._records]}>"
@@ -65,20 +73,41 @@ class Keeper:
         """Where, how much, and what was configured for agents, which is secret."""
         self.directory, self.settings, self._masking = directory, settings, Masking(env)
 
-    def begin(self, key: int, agent: str, cwd: str, source: Source) -> Callable[[Event], None]:
-        """A session is to be kept: who hears what its editor is told."""
-        record = _Record(Recorder(key, agent, cwd, source))
-        if not self._records:
-            self._tasks.start_soon(self._run)
-        self._records.append(record)
+    def begin(
+        self, key: int, agent: str, cwd: str, source: Source, before: Recalled | None = None
+    ) -> Callable[[Event], None]:
+        """A session is to be kept: who hears what its editor is told. `before`: what the source says already."""
+        record = self._begin(Recorder(key, agent, cwd, source), before)
 
         def hear(event: Event) -> None:
-            if self.settings.transcripts:
-                record.recorder.on_event(event)
-                if not self._due.is_set() and record.recorder.is_due:
-                    self._due.set()
+            nonlocal record
+            if not self.settings.transcripts:
+                return
+            if isinstance(event, Reset):  # what was kept is kept; something else is said from now on
+                record.end()
+                record = self._begin(Recorder(key, agent, cwd, source), None)
+            record.recorder.on_event(event)
+            if not self._due.is_set() and record.recorder.is_due:
+                self._due.set()
 
         return hear
+
+    def _begin(self, recorder: Recorder, before: Recalled | None) -> _Record:
+        if before is not None:
+            recorder.knows(before.about, 0 if before.file is not None else len(before.blocks))
+        if not self._is_running:
+            self._is_running = True
+            self._tasks.start_soon(self._run)
+        record = _Record(recorder, before.file if before is not None else None)
+        self._records.append(record)
+        return record
+
+    async def end(self, key: int) -> None:
+        """Nothing more is said in that session; its file is there for others."""
+        for record in self._records:
+            if record.recorder.key == key and not record.over:
+                record.end()
+        await self.flush()
 
     async def flush(self) -> None:
         """Write all that there is by now."""
@@ -124,6 +153,33 @@ class Keeper:
         path = self._path(transcript_id)
         return await anyio.to_thread.run_sync(reader.block, path, number, limiter=self._searching)
 
+    async def recall(self, transcript_id: str, copied: bool = False) -> Recalled:
+        """All of a kept conversation, which goes on in its file, unless it is to be `copied`, or somebody else goes on.
+
+        Raises `OSError`.
+        """
+        about = (await self.summary(transcript_id)).about
+        file = None
+        if not copied and self.settings.transcripts:
+            with suppress(OSError):
+                file = await anyio.to_thread.run_sync(
+                    TranscriptFile.again, self._path(transcript_id), limiter=self._searching
+                )
+        blocks = [block async for some in self.blocks(transcript_id) for block in some]
+        return Recalled(blocks=blocks, about=about, file=file)
+
+    async def newest(self, agent: str, session_id: str, cwd: str) -> str | None:
+        """The transcript of that session of an agent in a project, the one written last; None when none is kept."""
+        if self.directory is None:
+            return None
+        return await anyio.to_thread.run_sync(
+            reader.newest_of, self.directory, agent, session_id, cwd, limiter=self._searching
+        )
+
+    async def delete(self, transcript_id: str) -> None:
+        """A kept conversation is not kept any more. Raises `OSError`."""
+        await anyio.to_thread.run_sync(files.remove, self._path(transcript_id), limiter=self._searching)
+
     def _path(self, transcript_id: str) -> Path:
         path = files.find(self.directory, transcript_id) if self.directory is not None else None
         if path is None:
@@ -143,9 +199,13 @@ class Keeper:
                 self._due.set()
 
     async def _write_due(self, now: float) -> None:
-        for record in self._records:
+        for record in list(self._records):
             while batch := record.recorder.take(now):
                 await anyio.to_thread.run_sync(self._write, record, batch, limiter=self._thread)
+            if record.over and record in self._records:
+                self._records.remove(record)
+                if record.file is not None:
+                    record.file.close()
         if not self._is_clean and any(record.file is not None for record in self._records):
             self._is_clean = True
             self._tasks.start_soon(self._clean)

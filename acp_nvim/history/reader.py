@@ -11,7 +11,7 @@ from typing import BinaryIO
 import msgspec
 
 from acp_nvim import events
-from acp_nvim.history.files import Entry
+from acp_nvim.history.files import Entry, newest_first
 from acp_nvim.history.records import About, Header, Kept, decode, decode_header, glance
 from acp_nvim.limits.history import HEAD_BYTES, PROMPT_CHARS, RECORD_BYTES, TAIL_BYTES
 
@@ -51,6 +51,15 @@ def summary(entry: Entry) -> Summary | None:
         if line.startswith(b'{"type":"session"') and isinstance(said := decode(line), About):
             about = said
     return Summary(header=header, about=about, prompt=prompt if prompt is not None else _cut_prompt(lines))
+
+
+def newest_of(directory: Path, agent: str, session_id: str, cwd: str) -> str | None:
+    """The transcript of that session that was written last, if one is kept."""
+    for entry in newest_first(directory, cwd):
+        known = summary(entry)
+        if known is not None and (known.header.agent, known.about.session_id) == (agent, session_id):
+            return entry.id
+    return None
 
 
 def blocks(path: Path) -> Iterator[list[Kept]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from itertools import islice
@@ -43,9 +44,18 @@ class Recorder:
         self._growing: dict[int, int] = {}  # message -> bytes that are written
         self._about = self._told_about = About()
         self._speaks = False
+        self._frozen: list[events.Event | About] = []
 
     def __repr__(self) -> str:
         return f"<Recorder of {self.key}: {len(self._due)} due>"
+
+    def knows(self, about: About, copied: int) -> None:
+        """The session goes on: that was known of it. So many blocks that the source has already are written again."""
+        self._about = about
+        if not copied:
+            self._told_about = about
+        for block in range(1, copied + 1):
+            self._note(block, SOON_SECONDS)
 
     def on_event(self, event: events.Event) -> None:
         """The editor was told that."""
@@ -72,12 +82,25 @@ class Recorder:
     @property
     def is_due(self) -> bool:
         """Whether anything is to be written, sooner or later."""
-        return self._speaks and (bool(self._due) or self._about != self._told_about)
+        return bool(self._frozen) or (self._speaks and (bool(self._due) or self._about != self._told_about))
+
+    @property
+    def about(self) -> About:
+        """What is known of the session by now."""
+        return self._about
+
+    def freeze(self) -> None:
+        """The source is about to say something else: what it said is taken out of it now."""
+        self.finish()
+        taken = []
+        while batch := self.take(math.inf):
+            taken += batch
+        self._frozen = taken
 
     def take(self, now: float) -> list[events.Event | About]:
         """What is to be written by now, in order; bounded: what is left is still due."""
-        taken: list[events.Event | About] = []
-        if not self._speaks:
+        taken, self._frozen = self._frozen, []
+        if taken or not self._speaks:
             return taken
         if self._about != self._told_about:
             self._told_about = self._about

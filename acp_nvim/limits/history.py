@@ -60,3 +60,6 @@ SENT_PROMPTS: Final = 100
 
 EXPORT_BLOCKS: Final = 20
 """Blocks of a session that are made markdown at once: the event loop is not held up by a long one."""
+
+MISSING_BLOCKS: Final = 1000
+"""Blocks in a row of a kept conversation that cannot be read, before the rest is left out: more is no accident."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import UNSET, UnsetType
 
 from acp_nvim import events
 from acp_nvim.errors import Severity
+from acp_nvim.history.records import Kept
 from acp_nvim.items import DiffItem
 from acp_nvim.limits.calls import INSTANT_SECONDS
 from acp_nvim.permission_events import PermissionAuto
@@ -165,4 +166,11 @@ class SummaryBlock:
         self.shown = shown
 
 
-Block = MessageBlock | CallBlock | PlanBlock | NoticeBlock | RequestBlock | AutoBlock | SummaryBlock
+class KeptBlock:
+    """A block of a conversation that was taken up again, as it was kept; nothing of it can change."""
+
+    def __init__(self, kept: Sequence[Kept]) -> None:
+        self.kept = kept
+
+
+Block = MessageBlock | CallBlock | PlanBlock | NoticeBlock | RequestBlock | AutoBlock | SummaryBlock | KeptBlock

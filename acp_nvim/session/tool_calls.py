@@ -10,7 +10,7 @@ from acp_nvim.call_events import CallDetails
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall
 from acp_nvim.protocol.updates import TerminalChanged, TerminalNews, ToolCallChanged, ToolCallContentAdded
-from acp_nvim.session.blocks import Block, CallBlock
+from acp_nvim.session.blocks import Block, CallBlock, KeptBlock
 from acp_nvim.session.call_views import call_view, pretty
 from acp_nvim.session.known_terminals import KnownTerminals
 from acp_nvim.session.shortened import IN_CHAT, IN_REQUEST, WHOLE, Room
@@ -91,7 +91,7 @@ class ToolCalls:
         """All that there is of the tool call at that block."""
         block = self.call_block(number)
         if block is None:
-            return None
+            return self._kept_details(number)
         return CallDetails(
             session=self.session,
             block=number,
@@ -100,6 +100,13 @@ class ToolCalls:
             raw_input=pretty(block.call.raw_input),
             raw_output=pretty(block.call.raw_output),
         )
+
+    def _kept_details(self, number: int) -> CallDetails | None:
+        block = self._blocks[number - 1] if 0 < number <= len(self._blocks) else None
+        for kept in block.kept if isinstance(block, KeptBlock) else ():
+            if isinstance(kept, events.ToolCall):
+                return CallDetails(session=self.session, block=number, call=kept.call)
+        return None
 
     def call(self, tool_call_id: str) -> ToolCall | None:
         """A tool call as it stands, if there is one of that id."""

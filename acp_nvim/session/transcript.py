@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec import UNSET
 
 from acp_nvim import events
 from acp_nvim.errors import Severity
+from acp_nvim.history.records import Kept
+from acp_nvim.limits.history import MISSING_BLOCKS
 from acp_nvim.permission_events import PermissionAuto, Source
 from acp_nvim.protocol.updates import (
     MessageChunk,
@@ -18,11 +20,12 @@ from acp_nvim.protocol.updates import (
     Role,
 )
 from acp_nvim.review_events import FileView, Summary
-from acp_nvim.session import views
+from acp_nvim.session import kept_views, views
 from acp_nvim.session.blocks import (
     AutoBlock,
     Block,
     CallBlock,
+    KeptBlock,
     MessageBlock,
     NoticeBlock,
     PlanBlock,
@@ -138,6 +141,16 @@ class Transcript(ToolCalls):
         self._calls.clear()
         self.terminals.begin_agent()
 
+    def recall(self, blocks: Iterable[Sequence[Kept]]) -> None:
+        """The conversation goes on: these are its blocks until now, with the numbers that they had."""
+        for kept in blocks:
+            number = kept[0].block if kept else 0
+            if not len(self._blocks) < number <= len(self._blocks) + MISSING_BLOCKS:
+                continue
+            while len(self._blocks) + 1 < number:
+                self._add(KeptBlock(()))
+            self._add(kept_views.block_of(kept))
+
     def replay(self) -> Iterator[events.Event]:
         """The events that show the whole of it again."""
         self._stale.clear()
@@ -158,6 +171,8 @@ class Transcript(ToolCalls):
         block = self._blocks[number - 1]
         if isinstance(block, CallBlock):
             yield events.ToolCall(session=self.session, block=number, call=self._call_view(number, WHOLE))
+        elif isinstance(block, KeptBlock):
+            yield from kept_views.whole(self.session, block.kept)
         else:
             yield from self._replay_block(number, block)
 
@@ -178,6 +193,8 @@ class Transcript(ToolCalls):
                 yield events.Permission(session=self.session, block=number, request=block.request)
                 if block.done is not None:
                     yield block.done
+            case KeptBlock():
+                yield from kept_views.shown(self.session, block.kept)
 
     def _add(self, block: Block) -> int:
         self._open_message = None

@@ -12,6 +12,7 @@ from acp_nvim.history_events import PermissionKept
 from acp_nvim.items import DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
 from acp_nvim.permission_events import PermissionAuto
 from acp_nvim.protocol.diff import Piece
+from acp_nvim.session.blocks import KeptBlock, MessageBlock
 from acp_nvim.session.shortened import IN_CHAT, beginning, hunks
 
 
@@ -42,6 +43,23 @@ def shown(session: int, block: Sequence[Kept]) -> Iterator[events.Event]:
                 yield msgspec.structs.replace(one, session=session, over=True)
             case _:
                 yield msgspec.structs.replace(one, session=session)
+
+
+def whole(session: int, block: Sequence[Kept]) -> Iterator[Kept]:
+    """What was kept of it, as the session of that key."""
+    for one in block:
+        yield msgspec.structs.replace(one, session=session)
+
+
+def block_of(kept: Sequence[Kept]) -> MessageBlock | KeptBlock:
+    """A block that was kept, for the transcript of a session in which it goes on."""
+    texts = [one for one in kept if isinstance(one, events.Append | events.Replace)]
+    if not texts:
+        return KeptBlock(kept)
+    block = MessageBlock(texts[0].kind, None)
+    for one in texts:
+        block.text += one.text.encode("utf-8", "surrogatepass")
+    return block
 
 
 def _permission(session: int, asked: events.Permission, done: events.PermissionDone | None) -> PermissionKept:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_nvim import events
-from acp_nvim.handlers.kept_views import shown
+from acp_nvim.session.kept_views import shown
 from acp_nvim.items import CallView
 
 
