@@ -78,7 +78,8 @@ def test_nothing_is_left(
 ) -> None:
     script = agent_script(tmp_path, AGENTS[agent])
     nvim = busy(editor, script)
-    assert len(of_the_agent(nvim, script)) == len(script.notes("started")) + len(script.notes("spawned"))
+    count = len(script.notes("started")) + len(script.notes("spawned"))
+    nvim.wait_until(lambda: len(of_the_agent(nvim, script)) == count, what="all of them to be seen")
     end(nvim)
     wait_gone(lambda: of_the_agent(nvim, script), SECONDS, "the agent and its children to end")
 

@@ -18,18 +18,21 @@ TURN = """
 """
 
 
+def pinned(editor):
+    """The three lines above the prompt's own bar."""
+    place = editor.find("Prompt")
+    return place and [text[place[1] :].strip() for text in editor.rows()[place[0] - 4 : place[0] - 1]]
+
+
 def test_a_turn_is_seen_while_it_runs_and_told_when_it_is_over(screen, tmp_path):
     script = agent_script(tmp_path, TURN)
     editor = screen(columns=200, rows=40, agents={"it": {"command": script.argv}}, config={"default_agent": "it"})
     editor.command("AcpChat")
     editor.type("ido it\x1b\r")
     editor.wait_for("waiting for you")
-    bar = editor.rows()[0]
     for words in ("? it waiting for you", "Laundry 100%", "1 to allow", "plan 1/3", "23%", "$0.50"):
-        assert words in bar, words
-    prompt, column = editor.find("Prompt")
-    pinned = [text[column:].strip() for text in editor.rows()[prompt - 4 : prompt - 1]]
-    assert pinned == ["✓ Wash", "▸ Dry", "○ Fold"]
+        editor.wait_until(lambda: words in editor.rows()[0], what=words)  # noqa: B023  # used at once
+    editor.wait_until(lambda: pinned(editor) == ["✓ Wash", "▸ Dry", "○ Fold"], what="the plan above the prompt")
     status = editor.lua('return require("acp_nvim").status()')
     assert (status["activity"], status["title"]) == ("Run the dryer", "Laundry 100%")
     assert status["usage"] == {"used": 45100, "size": 200000, "cost": 0.5, "currency": "USD"}
