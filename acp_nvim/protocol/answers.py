@@ -9,8 +9,21 @@ import msgspec
 from acp_nvim.protocol.tool_call import ToolCallPatch
 
 
+class AuthVariable(msgspec.Struct, frozen=True):
+    """An environment variable that an agent signs in with."""
+
+    name: str
+    label: str | None = None
+    secret: bool = True
+    optional: bool = False
+
+
 class AuthMethod(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to sign in. `kind`: `agent`, `terminal` (its program with `args` and `env` more), or another word."""
+    """One way to sign in. `kind`: `agent`, `terminal`, `env_var`, or another word.
+
+    `terminal` is the agent's program with `args` and `env` more, or the whole `command` where the agent names one;
+    `env_var` wants `variables`, and `link` is where to get what belongs into them.
+    """
 
     method_id: str
     name: str
@@ -18,6 +31,9 @@ class AuthMethod(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None = None
     args: list[str] = []
     env: dict[str, str] = {}
+    command: list[str] = []
+    variables: list[AuthVariable] = []
+    link: str | None = None
 
 
 class Abilities(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from acp_nvim.protocol import answers, diff, updates
+from acp_nvim.protocol.auth_methods import other_method, with_launch
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.terminal_meta import terminal_news
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
@@ -167,7 +168,7 @@ def _abilities(said: wire_answers.AgentCapabilities, sign_in: bool) -> answers.A
 def _auth_method(method: wire_answers.AuthMethod) -> answers.AuthMethod:
     match method:
         case wire_answers.AuthMethodTerminal():
-            return answers.AuthMethod(
+            typed = answers.AuthMethod(
                 method_id=method.id,
                 name=method.name,
                 kind="terminal",
@@ -175,13 +176,12 @@ def _auth_method(method: wire_answers.AuthMethod) -> answers.AuthMethod:
                 args=given(method.args) or [],
                 env=given(method.env) or {},
             )
+            return with_launch(typed, given(method.meta))
         case wire_answers.AuthMethodAgent():
-            return answers.AuthMethod(method_id=method.id, name=method.name, description=given(method.description))
+            plain = answers.AuthMethod(method_id=method.id, name=method.name, description=given(method.description))
+            return with_launch(plain, given(method.meta))
         case wire_answers.UnknownAuthMethod(original=said):
-            method_id = str(said.get("id"))
-            return answers.AuthMethod(
-                method_id=method_id, name=str(said.get("name") or method_id), kind=str(said.get("type"))
-            )
+            return other_method(str(said.get("id")), said)
 
 
 def permission(asked: RequestPermissionRequest) -> answers.PermissionAsked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from acp_nvim.protocol import answers
+from acp_nvim.protocol.auth_methods import other_method
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.translate_facts import choices
 from acp_nvim.wire.config_options import UnknownConfigOption
@@ -63,10 +64,7 @@ def _auth_method(method: wire.AuthMethod) -> answers.AuthMethod:
                 method_id=method.method_id, name=method.name, description=given(method.description)
             )
         case wire.UnknownAuthMethod(original=said):
-            method_id = str(said.get("methodId"))
-            return answers.AuthMethod(
-                method_id=method_id, name=str(said.get("name") or method_id), kind=str(said.get("type"))
-            )
+            return other_method(str(said.get("methodId")), said)
 
 
 def opened(answer: wire.ResumeSessionResponse) -> answers.Opened:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-from acp_nvim.limits import SECRET_CHARS
+from acp_nvim.limits import ENTERED_SECRET_CHARS, SECRET_CHARS
 from acp_nvim.traffic import shapes
+from acp_nvim.traffic.learned import LEARNED
 from acp_nvim.traffic.secret_names import counts, is_secret, is_secret_variable
 
 MASK: Final = "[masked]"
@@ -22,11 +23,22 @@ _SUSPICIOUS: Final = frozenset(
 
 
 class Masker:
-    """Replaces secrets by `[masked]`; `known` are secrets that are looked for in every string."""
+    """Replaces secrets by `[masked]`; `known` are looked for in every string, and so are those that were `LEARNED`."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
-        forms = {form for secret in known if len(secret) >= SECRET_CHARS for form in _forms(secret)}
-        self._known = sorted((_bytes(form) for form in forms), key=len, reverse=True)
+        self._given = frozenset(secret for secret in known if len(secret) >= SECRET_CHARS)
+        self._learned: frozenset[str] | None = None
+        self._forms: list[bytes] = []
+
+    @property
+    def _known(self) -> list[bytes]:
+        """The longest first."""
+        if self._learned is not LEARNED.secrets:
+            learned = LEARNED.secrets
+            forms = {_bytes(form) for secret in self._given | learned for form in _forms(secret)}
+            self._forms = sorted(forms, key=len, reverse=True)
+            self._learned = learned
+        return self._forms
 
     def clean(self, line: bytes) -> bool:
         """Whether a line of JSON surely holds nothing to mask; a quick look."""
@@ -45,14 +57,21 @@ class Masker:
 
     def text(self, text: str) -> str:
         """A text without its secrets."""
-        if len(text) < SECRET_CHARS:
+        if len(text) < ENTERED_SECRET_CHARS:
             return text
         data = _bytes(text)
-        masked = data
-        for secret in self._known:
-            masked = masked.replace(secret, _MASK)
+        masked = self._hide(data)
         masked = _cut(masked, sorted(shapes.find(masked)))
         return text if masked is data else masked.decode("utf-8", "surrogatepass")
+
+    def hide(self, text: str) -> str:
+        """A text without the secrets that are known; what only looks like one stays."""
+        return self._hide(_bytes(text)).decode("utf-8", "surrogatepass")
+
+    def _hide(self, text: bytes) -> bytes:
+        for secret in self._known:
+            text = text.replace(secret, _MASK)
+        return text
 
     def command(self, argv: Sequence[str]) -> list[str]:
         """A command line; what follows an option with a secret name (`--api-key xyz`) is masked too."""

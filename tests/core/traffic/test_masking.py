@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.limits import TRAFFIC_MESSAGE_BYTES
+from acp_nvim.traffic.learned import LEARNED, without_secrets
 from acp_nvim.traffic.masking import MASK, Masker, known_secrets
 from acp_nvim.traffic.secret_names import is_secret, is_secret_variable
 
@@ -175,3 +176,28 @@ def strings(value: Any) -> list[str]:
     if isinstance(value, list):
         return [text for one in value for text in strings(one)]
     return [value] if isinstance(value, str) else []
+
+
+@pytest.fixture
+def nothing_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LEARNED, "secrets", frozenset())
+
+
+@pytest.mark.usefixtures("nothing_learned")
+def test_what_the_user_enters_is_masked_from_then_on_by_who_masks_already() -> None:
+    masker = Masker()
+    line = json.dumps({"text": f"it is {SECRET}, and 4321"}).encode()
+    assert masker.clean(line)
+    LEARNED.learn([SECRET, "4321", "abc"])
+    assert not masker.clean(line)
+    assert masker.text(f"it is {SECRET}, and 4321, abc") == f"it is {MASK}, and {MASK}, abc"
+    assert masker.text("4321") == MASK
+
+
+@pytest.mark.usefixtures("nothing_learned")
+def test_words_for_the_user_lose_only_what_was_learned() -> None:
+    words = f"it quotes {SECRET} and sk-proj-abcdefgh12345678"
+    assert without_secrets(words) == words
+    LEARNED.learn([SECRET])
+    assert without_secrets(words) == f"it quotes {MASK} and sk-proj-abcdefgh12345678"
+    assert SECRET not in repr(LEARNED)

@@ -1,0 +1,35 @@
+"""The secrets that become known while the host runs: the user enters them, or configures them for an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from acp_nvim.limits import ENTERED_SECRET_CHARS
+
+
+class Learned:
+    """Only grows; in memory only. Every `Masker` masks what is in it, from the moment that it is there."""
+
+    def __init__(self) -> None:
+        self.secrets: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return f"<Learned {len(self.secrets)} secrets>"
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """These must not be written from now on, nor shown in words of ours."""
+        self.secrets |= {one for one in secrets if len(one) >= ENTERED_SECRET_CHARS}
+
+
+LEARNED: Final = Learned()
+"""Of this process."""
+
+
+def without_secrets(text: str) -> str:
+    """Words for the user, in which an agent may have quoted what it was given."""
+    if not LEARNED.secrets:
+        return text
+    from acp_nvim.traffic.masking import Masker  # 15 ms, which nobody pays who has entered nothing
+
+    return Masker().hide(text)
