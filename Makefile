@@ -47,7 +47,8 @@ fuzz: .venv/.stamp ## any bytes at all against the wire layer, for a minute (FUZ
 picture: setup ## make the pictures of the README again
 	@$(PY) -m tests.tools.picture
 
-doc: setup ## write the generated parts of the help again
+doc: setup ## write the generated parts of the help again, and Lua's list of agents
+	@$(PY) -m tests.tools.agent_catalogue
 	@nvim=$$($(PY) tests/support/find_nvim.py) && "$$nvim" --clean --headless -l doc/generate.lua
 
 clean: ## remove all that make brought

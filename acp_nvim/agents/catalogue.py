@@ -20,10 +20,10 @@ DEMO = "demo"
 _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 
 
-def demo_agent() -> AgentDefinition:
+def demo_agent() -> BuiltinAgent:
     """The bundled agent: no model, no key, no network."""
     command = [sys.executable, "-P", "-m", "acp_nvim.demo_agent"]
-    return AgentDefinition(name=DEMO, command=command, env={"PYTHONPATH": _PACKAGE_ROOT}, title="Demo agent")
+    return BuiltinAgent(title="Demo agent", commands=[command], env={"PYTHONPATH": _PACKAGE_ROOT})
 
 
 class Catalogue:
@@ -47,14 +47,10 @@ class Catalogue:
     def find(self, name: str | None) -> AgentDefinition:
         """The agent called `name`, or the default one. Raises `FailureError` in words that list the known ones."""
         wanted = name or self.default_name()
-        builtin = builtin_agent(wanted)
-        if wanted in self._agents:
-            return _define(wanted, self._agents[wanted], builtin)
-        if wanted == DEMO:
-            return demo_agent()
-        if builtin is None:
+        bundled = demo_agent() if wanted == DEMO else builtin_agent(wanted)
+        if bundled is None and wanted not in self._agents:
             raise FailureError(self._unknown(wanted))
-        return _define(wanted, {}, builtin)
+        return _define(wanted, self._agents.get(wanted, {}), bundled)
 
     def _unknown(self, name: str) -> Failure:
         close = get_close_matches(name, [*self.names(), *builtin_names()], n=1)
@@ -70,7 +66,7 @@ class Catalogue:
 def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefinition:
     """Field by field: what the user says, else what the data file says."""
     try:
-        wanted = msgspec.convert(settings, AgentSettings)
+        wanted = msgspec.convert({} if settings == [] else settings, AgentSettings)  # Lua's empty table is a list
     except msgspec.ValidationError as error:
         raise FailureError(_bad_settings(name, str(error))) from error
     known: dict[str, Any] = {} if builtin is None else _facts(builtin)

@@ -81,9 +81,9 @@ class BuiltinAgent(msgspec.Struct, forbid_unknown_fields=True):
 
     title: str
     commands: list[list[str]]
-    url: str
-    install: str
-    sign_in: str
+    url: str | None = None
+    install: str | None = None
+    sign_in: str | None = None
     env: dict[str, str] = {}
     env_needed: dict[str, str] = {}
     agent_names: list[str] = []

@@ -1,7 +1,7 @@
 -- What a person does with sessions: joins the registry, the buffers, the windows and the host.
+local agents = require("acp_nvim.agents")
 local autocmds = require("acp_nvim.autocmds")
 local chat_buffer = require("acp_nvim.chat.buffer")
-local config = require("acp_nvim.config")
 local context = require("acp_nvim.prompt.context")
 local float = require("acp_nvim.permission.float")
 local follow = require("acp_nvim.follow")
@@ -21,18 +21,6 @@ local windows = require("acp_nvim.chat.windows")
 local winbar = require("acp_nvim.chat.winbar")
 
 local M = {}
-
----@param agent string
----@return string? problem
-local function unknown(agent)
-  local names = config.agent_names()
-  if vim.list_contains(names, agent) then
-    return nil
-  end
-  local near = config.nearest_agent(agent)
-  local hint = near and ("; did you mean %q?"):format(near) or ""
-  return ("no agent is called %q%s (known: %s)"):format(agent, hint, table.concat(names, ", "))
-end
 
 ---@param session acp.Session
 ---@param bufnr integer
@@ -88,7 +76,7 @@ local function new_session(agent)
   if not host.ensure() then
     return nil, "the host cannot run"
   end
-  local session = sessions.new(agent or config.default_agent(), vim.fn.getcwd())
+  local session = sessions.new(agent or agents.default(), vim.fn.getcwd())
   session.named = agent ~= nil
   ensure_buffers(session)
   requests.open(session)
@@ -100,7 +88,7 @@ end
 ---@return acp.Session?
 ---@return string? problem
 function M.session(agent, fresh)
-  local problem = agent and unknown(agent)
+  local problem = agent and agents.problem(agent)
   if problem then
     return nil, problem
   end

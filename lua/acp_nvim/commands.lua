@@ -1,6 +1,6 @@
 -- The bodies of the commands.
+local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.client")
-local config = require("acp_nvim.config")
 local context = require("acp_nvim.prompt.context")
 local follow = require("acp_nvim.follow")
 local images = require("acp_nvim.prompt.images")
@@ -25,12 +25,18 @@ local M = {}
 function M.complete_agent(lead)
   return vim.tbl_filter(function(name)
     return vim.startswith(name, lead)
-  end, config.agent_names())
+  end, agents.names())
 end
 
 ---@param args acp.CommandArgs
 function M.chat(args)
-  client.chat(args.args ~= "" and args.args or nil, args.bang)
+  if args.args ~= "" or (not args.bang and sessions.usable()) then
+    client.chat(args.args ~= "" and args.args or nil, args.bang)
+    return
+  end
+  agents.choose(function(name)
+    client.chat(name, args.bang)
+  end)
 end
 
 ---@param args acp.CommandArgs

@@ -89,24 +89,6 @@ function M.get()
   return merged
 end
 
----@return string[] names of the agents that can be started, sorted
-function M.agent_names()
-  local names = vim.tbl_keys(M.get().agents)
-  if not vim.list_contains(names, "demo") then
-    names[#names + 1] = "demo"
-  end
-  table.sort(names)
-  return names
-end
-
----@return string name of the agent to start when none is named
-function M.default_agent()
-  local config = M.get()
-  local names = vim.tbl_keys(config.agents)
-  table.sort(names)
-  return config.default_agent or names[1] or "demo"
-end
-
 ---The keys of one action, as a list.
 ---@param action string
 ---@return string[]
@@ -116,12 +98,6 @@ function M.keys(action)
     return {}
   end
   return type(keys) == "table" and keys or { keys }
-end
-
----@param word string
----@return string? nearest name of an agent
-function M.nearest_agent(word)
-  return require("acp_nvim.config.nearest")(word, M.agent_names())
 end
 
 return M

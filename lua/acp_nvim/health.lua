@@ -1,4 +1,5 @@
 -- :checkhealth acp_nvim
+local agents = require("acp_nvim.agents")
 local config = require("acp_nvim.config")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
@@ -74,11 +75,11 @@ end
 
 local function check_agents()
   health.start("acp_nvim: agents")
-  local agents = config.get().agents
-  if next(agents) == nil then
+  local configured = config.get().agents
+  if next(configured) == nil then
     health.info("no agent is configured; :AcpChat starts the demo agent. See :help acp_nvim-agents.")
   end
-  for name, agent in vim.spairs(agents) do
+  for name, agent in vim.spairs(configured) do
     local program = agent.command[1]
     if vim.fn.executable(program) == 1 then
       health.ok(("%s: %s"):format(name, vim.fn.exepath(program)))
@@ -88,7 +89,7 @@ local function check_agents()
     end
   end
   local default = config.get().default_agent
-  if default and not vim.list_contains(config.agent_names(), default) then
+  if default and not vim.list_contains(agents.names(), default) then
     health.error(("default_agent: there is no agent called %q"):format(default))
   end
 end

@@ -20,6 +20,7 @@ check "ruff format" "$python" -m ruff format --check --quiet .
 check "mypy" "$python" -m mypy
 check "mypy of the tests' tools" "$python" -m mypy --exclude '(^|/)test_' tests/support tests/tools
 check "shape" "$python" tests/tools/check_shape.py
+check "agents" "$python" -m tests.tools.agent_catalogue --check
 check "lua" "$nvim" --clean --headless -l tests/tools/check_lua.lua
 check "stylua" .cache/stylua/stylua --check .
 

@@ -1,11 +1,10 @@
 -- Checks a user's table against the schema; gives back what is right of it, and words for what is not.
+local check_agents = require("acp_nvim.config.check_agents")
 local check_icons = require("acp_nvim.config.check_icons")
 local check_rules = require("acp_nvim.config.check_rules")
 local limits = require("acp_nvim.limits")
 local nearest = require("acp_nvim.config.nearest")
 local schema = require("acp_nvim.config.schema")
-
-local AGENT_FIELDS = { command = "strings", env = "env", mcp_servers = "table" }
 
 local M = {}
 
@@ -35,88 +34,12 @@ local function is_strings(value)
   end)
 end
 
----@param value any
----@return boolean
-local function is_env(value)
-  return type(value) == "table"
-    and vim.iter(value):all(function(name, text)
-      return type(name) == "string" and (type(text) == "string" or type(text) == "number")
-    end)
-end
-
 ---@param word any
 ---@param known string[]
 ---@return string
 local function hint(word, known)
   local near = nearest(tostring(word), known)
   return near and ("; did you mean %q?"):format(near) or ""
-end
-
----@param name string
----@param field string
----@param value any
----@return string? problem
-local function agent_field_problem(name, field, value)
-  local kind = AGENT_FIELDS[field]
-  if not kind then
-    return ("agents.%s.%s: no such field%s"):format(name, field, hint(field, vim.tbl_keys(AGENT_FIELDS)))
-  elseif kind == "strings" and not is_strings(value) then
-    return ('agents.%s.command: must be a list of strings, like { "program", "argument" }'):format(name)
-  elseif kind == "env" and not is_env(value) then
-    return ("agents.%s.env: must be a table of names and strings"):format(name)
-  elseif kind == "table" and type(value) ~= "table" then
-    return ("agents.%s.%s: must be a table, not a %s"):format(name, field, type(value))
-  end
-end
-
----@param name any
----@param agent any
----@param problems string[]
----@return table? agent
-local function agent_checked(name, agent, problems)
-  if type(name) ~= "string" then
-    problems[#problems + 1] = "agents: must be a map from a name to an agent, not a list"
-    return nil
-  elseif type(agent) == "string" or is_strings(agent) then
-    local command = type(agent) == "string" and vim.split(agent, "%s+", { trimempty = true }) or agent
-    local written = vim.inspect(command, { newline = "", indent = "" })
-    problems[#problems + 1] = ("agents.%s: must be a table: write { command = %s }"):format(name, written)
-    return nil
-  elseif type(agent) ~= "table" then
-    problems[#problems + 1] = ("agents.%s: must be a table with a command, not a %s"):format(name, type(agent))
-    return nil
-  end
-  local good = {}
-  for field, value in pairs(agent) do
-    local problem = agent_field_problem(name, tostring(field), value)
-    if problem then
-      problems[#problems + 1] = problem
-    elseif field == "env" then
-      good.env = next(value) and vim.tbl_map(tostring, value) or nil
-    else
-      good[field] = value
-    end
-  end
-  if good.command then
-    return good
-  elseif agent.command == nil then
-    problems[#problems + 1] = ('agents.%s: has no command, like { command = { "program" } }'):format(name)
-  end
-end
-
----@param agents any
----@param problems string[]
----@return table?
-local function agents_checked(agents, problems)
-  if type(agents) ~= "table" then
-    problems[#problems + 1] = ("agents: must be a map from a name to an agent, not a %s"):format(type(agents))
-    return nil
-  end
-  local good = {}
-  for name, agent in sorted(agents) do
-    good[name] = agent_checked(name, agent, problems)
-  end
-  return good
 end
 
 ---@param value any
@@ -182,7 +105,7 @@ function M.checked(user, from)
       local full = path == "" and tostring(name) or (path .. "." .. tostring(name))
       local option = by_name[full]
       if full == "agents" then
-        good.agents = agents_checked(value, problems)
+        good.agents = check_agents(value, problems)
       elseif full == "permissions.rules" then
         good.rules = check_rules(value, problems)
       elseif full == "ui.icons" then

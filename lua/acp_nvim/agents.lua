@@ -1,0 +1,120 @@
+-- Which agents there are: on this machine, and otherwise; which one is meant when none is named. Starts none.
+local config = require("acp_nvim.config")
+local nearest = require("acp_nvim.config.nearest")
+
+local M = {}
+
+---@type string? what the user has chosen in this Neovim when several were there and none was named
+local chosen
+
+---@return table<string, acp.BuiltinAgent>
+local function catalogue()
+  return require("acp_nvim.agents.catalogue") -- which takes a moment, and few commands need it
+end
+
+---@param command string[]
+---@return boolean
+local function is_here(command)
+  return vim.fn.executable(command[1]) == 1
+end
+
+---@param name string
+---@return string[]? command the first whose program is on this machine
+function M.command_here(name)
+  local configured, bundled = config.get().agents[name] or {}, catalogue()[name]
+  local own = configured.prefix and configured.prefix[1] and configured.prefix or configured.command
+  return vim.iter(own and { own } or bundled and bundled.commands or {}):find(is_here)
+end
+
+---@return string[] names of the agents that come with the plugin and are on this machine, sorted
+function M.found()
+  local names = vim.tbl_filter(function(name)
+    return vim.iter(catalogue()[name].commands):any(is_here)
+  end, vim.tbl_keys(catalogue()))
+  table.sort(names)
+  return names
+end
+
+---@return string[] names of all agents: first those that can be started here, the user's before others, then the rest
+function M.names()
+  local mine, others = vim.tbl_keys(config.get().agents), {}
+  for name in pairs(catalogue()) do
+    if not vim.list_contains(mine, name) then
+      others[#others + 1] = name
+    end
+  end
+  table.sort(mine)
+  table.sort(others)
+  local here, elsewhere = {}, {}
+  for _, name in ipairs(vim.list_extend(mine, others)) do
+    table.insert((name == "demo" or M.command_here(name)) and here or elsewhere, name)
+  end
+  if not vim.list_contains(here, "demo") then
+    here[#here + 1] = "demo"
+  end
+  return vim.list_extend(here, elsewhere)
+end
+
+---@return boolean
+local function is_unconfigured()
+  return config.get().default_agent == nil and next(config.get().agents) == nil
+end
+
+---@return string name of the agent to start when none is named
+function M.default()
+  if not is_unconfigured() then
+    local names = vim.tbl_keys(config.get().agents)
+    table.sort(names)
+    return config.get().default_agent or names[1]
+  end
+  return chosen or M.found()[1] or "demo"
+end
+
+---@param name string
+---@return string
+local function in_words(name)
+  local bundled = catalogue()[name]
+  if not bundled then
+    return "the demo agent, which has no model"
+  end
+  return ("%s (%s)"):format(bundled.title, table.concat(M.command_here(name) or bundled.commands[1], " "))
+end
+
+---Calls back with the agent to start when none is named; the user is asked, once, when that is not clear.
+---@param use fun(name: string?) nil: as it is decided without asking
+function M.choose(use)
+  local found = (is_unconfigured() and not chosen and #vim.api.nvim_list_uis() > 0) and M.found() or {}
+  if #found < 2 then
+    use(nil)
+    return
+  end
+  vim.ui.select(vim.list_extend(found, { "demo" }), { prompt = "Agent:", format_item = in_words }, function(name)
+    if name then
+      chosen = name
+      use(name)
+    end
+  end)
+end
+
+---@param name string
+---@return string? problem with starting it that is known without a try
+function M.problem(name)
+  local configured, bundled = config.get().agents[name], catalogue()[name]
+  if bundled and not configured and not M.command_here(name) then
+    return ("%s is not on this machine. To install it, type: %s (%s)"):format(
+      bundled.title,
+      bundled.install,
+      bundled.url
+    )
+  elseif bundled or configured or name == "demo" then
+    return nil
+  end
+  local mine = vim.tbl_keys(config.get().agents)
+  table.sort(mine)
+  local known = vim.list_extend(mine, vim.list_contains(mine, "demo") and {} or { "demo" })
+  local near = nearest(name, vim.list_extend(vim.tbl_keys(catalogue()), known))
+  local hint = near and ("; did you mean %q?"):format(near) or ""
+  return ("no agent is called %q%s (known: %s)"):format(name, hint, table.concat(known, ", "))
+end
+
+return M
