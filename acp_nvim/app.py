@@ -15,6 +15,7 @@ from acp_nvim import __version__, events
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
 from acp_nvim.handlers.calls import Calls
+from acp_nvim.handlers.configuring import Configuring
 from acp_nvim.handlers.keeping import Keeping
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.handlers.permission_rules import PermissionRules
@@ -95,6 +96,7 @@ class App:
             **Keeping(self._keeper, self._sessions, editor, tasks).methods,
             **PermissionRules(self._rules, editor, tasks).methods,
             **Calls(self._sessions, editor, tasks).methods,
+            **Configuring(self._sessions).methods,
         }
 
     def __repr__(self) -> str:
@@ -120,6 +122,7 @@ class App:
             self._files.conflicts = Conflicts(Path(hello.state_path, "conflicts"))
             self._reviews.state = Path(hello.state_path)
             self._rules.directory = Path(hello.state_path, "permissions")
+            self._shared.defaults.directory = Path(hello.state_path)
         config = self._config = hello.config
         self._reviews.judging.save = config.fs.write == "save"
         self._rules.configured = config.permissions.rules

@@ -23,6 +23,7 @@ SEVERITY: dict[str, Severity] = {
     "bad_message": "warn",
     "turn_failed": "error",
     "no_log": "warn",
+    "no_defaults": "warn",
     "host_bug": "error",
 }
 

@@ -34,7 +34,8 @@ class Takes(msgspec.Struct):
 class StatusView(msgspec.Struct, omit_defaults=True):
     """How a session stands.
 
-    `mode` and `model` are ids, `mode_name` and `model_name` what the agent calls them, where that is something else.
+    `mode` and `model` are ids, `mode_name` and `model_name` what the agent calls them, where that is something else;
+    `mode_next` and `model_next` are the names of what it was asked for and has not answered yet.
     `usage` is `{used, size, cost?, currency?}`. `plan` has the entries of all plans of the turn. `activity` is
     "thinking", "writing", or the title of a tool call; it and `turn_started` (seconds since 1970) are there while a
     turn runs. `directories` (real paths) is where the agent works, while there is one or will be.
@@ -47,6 +48,7 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     cwd: str
     pending_permissions: int
     queue: int
+    pending_elicitations: int = 0
     session_id: str | None = None
     stop_reason: str | None = None
     title: str | None = None
@@ -54,6 +56,8 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     model: str | None = None
     mode_name: str | None = None
     model_name: str | None = None
+    mode_next: str | None = None
+    model_next: str | None = None
     usage: dict[str, Any] | None = None
     plan: list[PlanStep] | None = None
     activity: str | None = None

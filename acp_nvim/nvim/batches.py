@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from acp_nvim import events
+from acp_nvim.config_events import Config
 from acp_nvim.events import Event
 from acp_nvim.limits.batches import BATCH_BYTES, EVENT_BYTES
 from acp_nvim.nvim.terminal_streams import TerminalStreams
@@ -23,7 +24,7 @@ _OF_BLOCKS: dict[type, type] = {
 }
 """Events that are joined with those of the same group and block."""
 _GROUPS = frozenset(_OF_BLOCKS.values())
-_STATES = frozenset({events.Status, events.Location, events.FilesMaybeChanged, events.Commands})
+_STATES = frozenset({events.Status, events.Location, events.FilesMaybeChanged, events.Commands, Config})
 """Events of which a session's last one counts."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from msgspec import UNSET
 from acp_nvim import events
 from acp_nvim.protocol import answers, updates
 from acp_nvim.session.activity import Activity
+from acp_nvim.session.switches import Switches
 
 
 class Facts:
@@ -19,18 +19,14 @@ class Facts:
 
     def __init__(self) -> None:
         self.title: str | None = None
-        self.mode: str | None = None
-        self.model: str | None = None
+        self.switches = Switches()
         self.usage: dict[str, Any] | None = None
         self.activity = Activity()
         self.turn_started: float | None = None
         self._plans: dict[int, list[events.PlanStep]] = {}  # by block
-        self.modes: answers.Selection | None = None
-        self.models: answers.Selection | None = None
-        self.options: Sequence[answers.ConfigOption] = ()
 
     def __repr__(self) -> str:
-        return f"<Facts title={self.title!r} mode={self.mode!r} model={self.model!r}>"
+        return f"<Facts title={self.title!r} {self.switches!r}>"
 
     @property
     def plan(self) -> list[events.PlanStep] | None:
@@ -57,18 +53,13 @@ class Facts:
 
     def begin(self, opened: answers.Opened) -> None:
         """What the agent told of the session when it was opened."""
-        self.modes, self.models = opened.modes, opened.models
-        self.mode = opened.modes.current if opened.modes else None
-        self.model = opened.models.current if opened.models else None
-        self._take_options(opened.options or ())
+        self.switches.begin(opened)
 
     def take(self, update: updates.Update) -> bool:
         """What an update says of the session itself; False when it says nothing of the kind."""
         match update:
-            case updates.ModeChanged():
-                self.mode = update.mode_id
-            case updates.ConfigReplaced():
-                self._take_options(update.options)
+            case updates.ModeChanged() | updates.ConfigReplaced():
+                self.switches.take(update)
             case updates.SessionInfoChanged():
                 if update.title is not UNSET:
                     self.title = update.title
@@ -80,13 +71,16 @@ class Facts:
 
     def added_to(self, view: events.StatusView) -> events.StatusView:
         """The status with these facts."""
+        switches = self.switches
         return msgspec.structs.replace(
             view,
             title=self.title,
-            mode=self.mode,
-            model=self.model,
-            mode_name=self._name("mode", self.mode, self.modes),
-            model_name=self._name("model", self.model, self.models),
+            mode=switches.mode,
+            model=switches.model,
+            mode_name=switches.name_of("mode", switches.mode),
+            model_name=switches.name_of("model", switches.model),
+            mode_next=switches.next_name("mode"),
+            model_next=switches.next_name("model"),
             usage=self.usage,
             plan=self.plan,
             activity=self.activity.words,
@@ -100,19 +94,3 @@ class Facts:
             self.usage |= {name: before[name] for name in ("cost", "currency") if name in before}
         elif update.cost is not None:
             self.usage |= {"cost": update.cost.amount, "currency": update.cost.currency}
-
-    def _name(self, category: str, chosen: str | None, known: answers.Selection | None) -> str | None:
-        """What the agent calls the chosen one, where that is not its id: some ids are addresses."""
-        choices: list[answers.Choice] = list(known.choices) if known else []
-        for option in self.options:
-            if option.category == category:
-                choices += option.choices
-        return next((choice.name for choice in choices if choice.value == chosen and choice.name != chosen), None)
-
-    def _take_options(self, options: Sequence[answers.ConfigOption]) -> None:
-        self.options = options
-        for option in options:
-            if option.category == "mode" and isinstance(option.current, str):
-                self.mode = option.current
-            elif option.category == "model" and isinstance(option.current, str):
-                self.model = option.current

@@ -140,6 +140,7 @@ class Narrator:
         for event in self.transcript.replay():
             self._editor.publish(event)
         self.publish(self._commands)
+        self.facts.switches.on_change()
         self.on_facts()
         self.on_redraw()
 

@@ -18,8 +18,10 @@ from acp_nvim.protocol.answers import Opened
 from acp_nvim.protocol.dialect import Place
 from acp_nvim.session import failures, status
 from acp_nvim.session.cancelling import Cancelling
+from acp_nvim.session.configuration import Configuration
 from acp_nvim.session.connecting import Connecting
 from acp_nvim.session.controls import Controls
+from acp_nvim.session.elicitations import Asker
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.opening import How, Kept
 from acp_nvim.session.peer import AgentPeer
@@ -58,6 +60,7 @@ class Session:
         self.steering = Steering(self.turns, self.queue, shared.reviews.spawn, self._at_work, self.open)
         self.sign_in = SignIn()
         self.connecting = Connecting(agent, shared, self.narrator, self.sign_in, self._begin)
+        self.configuration = Configuration(agent, self.narrator, shared, lambda: self.controls)
         self._troubles = Troubles()
         self._wanted = False
         self._work = anyio.Event()
@@ -68,7 +71,7 @@ class Session:
     @property
     def state(self) -> State:
         """As `status()` says it; `waiting`: for an answer of the user."""
-        if self.turns.turn.requires_action or self.pending_permissions:
+        if self.turns.turn.requires_action or self.pending_permissions or self.requests.elicitations.waiting:
             return "waiting"  # between turns, too: agents may ask then
         return "running" if self.turns.turn.running else self._state
 
@@ -152,6 +155,7 @@ class Session:
                 continue
             try:
                 await self._connect()
+                await self.configuration.settle()
                 await self._work_off()
             except FailureError as error:
                 self._fail(error.failure)
@@ -192,7 +196,8 @@ class Session:
         self._peer, self.session_id = peer, session_id
         self.sign_in.done()
         self.requests.permissions.agent_gone = lambda: peer.silent
-        self.narrator.facts.begin(opened)
+        self.requests.elicitations.asker = Asker(peer.inbox.open_urls, lambda: peer.silent)
+        self.configuration.begin(session_id, opened, self.connecting.fresh)
         if opened.commands is not None:
             self.narrator.update(updates.CommandsReplaced(opened.commands))
         self.requests.files.begin(peer.quirks, fresh=self.connecting.fresh)
@@ -262,8 +267,10 @@ class Session:
 
     def _leave(self, state: State) -> None:
         self._permissions.cancel_session(self.key)
+        self.requests.elicitations.cancel()
         self._peer = None
         self.session_id = None
+        self.configuration.leave()
         self.turns.turn.requires_action = False
         self._set_state(state)
 

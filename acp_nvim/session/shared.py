@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.editor import Editor
+from acp_nvim.elicitation.pending import PendingElicitations
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.review.reviews import Reviews
+from acp_nvim.session.kept_defaults import KeptDefaults
 from acp_nvim.session.peers import Peers
 
 
@@ -21,5 +23,7 @@ class Shared:
     find: Callable[[str], AgentDefinition]
     peers: Peers
     permissions: PendingPermissions
+    elicitations: PendingElicitations
     reviews: Reviews
     rules: RuleBook
+    defaults: KeptDefaults = field(default_factory=KeptDefaults)
