@@ -21,7 +21,6 @@ from acp_nvim.session.cancelling import Cancelling
 from acp_nvim.session.configuration import Configuration
 from acp_nvim.session.connecting import Connecting
 from acp_nvim.session.controls import Controls
-from acp_nvim.session.elicitations import Asker
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.opening import How, Kept
 from acp_nvim.session.peer import AgentPeer
@@ -71,7 +70,7 @@ class Session:
     @property
     def state(self) -> State:
         """As `status()` says it; `waiting`: for an answer of the user."""
-        if self.turns.turn.requires_action or self.pending_permissions or self.requests.elicitations.waiting:
+        if self.turns.turn.requires_action or self.pending_permissions:
             return "waiting"  # between turns, too: agents may ask then
         return "running" if self.turns.turn.running else self._state
 
@@ -196,7 +195,6 @@ class Session:
         self._peer, self.session_id = peer, session_id
         self.sign_in.done()
         self.requests.permissions.agent_gone = lambda: peer.silent
-        self.requests.elicitations.asker = Asker(peer.inbox.open_urls, lambda: peer.silent)
         self.configuration.begin(session_id, opened, self.connecting.fresh)
         if opened.commands is not None:
             self.narrator.update(updates.CommandsReplaced(opened.commands))
@@ -267,7 +265,6 @@ class Session:
 
     def _leave(self, state: State) -> None:
         self._permissions.cancel_session(self.key)
-        self.requests.elicitations.cancel()
         self._peer = None
         self.session_id = None
         self.configuration.leave()
