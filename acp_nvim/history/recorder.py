@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Literal, Protocol
 
 from acp_nvim import events
+from acp_nvim.elicitation_events import Elicitation, ElicitationDone
 from acp_nvim.history.records import About
 from acp_nvim.limits.history import GROWING, LATE_SECONDS, PIECE_BYTES, SOON_SECONDS, TAKEN_BLOCKS, TAKEN_BYTES
 from acp_nvim.permission_events import PermissionAuto
@@ -72,6 +73,8 @@ class Recorder:
                 | events.PermissionDone(block=block)
                 | PermissionAuto(block=block)
                 | Summary(block=block)
+                | Elicitation(block=block)
+                | ElicitationDone(block=block)
             ):
                 self._note(block, SOON_SECONDS)
             case events.TurnEnd():

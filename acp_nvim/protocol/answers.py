@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from acp_nvim.protocol.elicitation import ElicitationAsked
 from acp_nvim.protocol.tool_call import ToolCallPatch
 
 
@@ -196,8 +197,8 @@ class TerminalAsked(msgspec.Struct, frozen=True):
     terminal_id: str
 
 
-Asked = PermissionAsked | FileToRead | FileToWrite | CommandToRun | TerminalAsked
-"""What an agent asks of us in a session."""
+Asked = PermissionAsked | FileToRead | FileToWrite | CommandToRun | TerminalAsked | ElicitationAsked
+"""What an agent asks of us."""
 
 
 class PromptAnswer(msgspec.Struct, frozen=True):

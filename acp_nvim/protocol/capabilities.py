@@ -11,6 +11,8 @@ from acp_nvim.protocol.terminal_meta import CAPABILITY
 
 CLIENT_INFO = {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __version__}
 
+ELICITATION: dict[str, Any] = {"form": {}, "url": {}}
+
 
 def initialize_params(v2: bool) -> dict[str, Any]:
     """The parameters of `initialize`.
@@ -24,11 +26,12 @@ def initialize_params(v2: bool) -> dict[str, Any]:
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
             "terminal": True,
+            "elicitation": ELICITATION,
             "plan": {},
             "_meta": CAPABILITY,
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         },
     }
     if v2:
-        params |= {"protocolVersion": NEWEST, "info": CLIENT_INFO, "capabilities": {}}
+        params |= {"protocolVersion": NEWEST, "info": CLIENT_INFO, "capabilities": {"elicitation": ELICITATION}}
     return params

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -18,10 +18,16 @@ from acp_nvim.wire import facts, open_unions
 from acp_nvim.wire.content import ContentBlock
 from acp_nvim.wire.salvage import salvage
 from acp_nvim.wire.v2 import answers, calls
-from acp_nvim.wire.v2.requests import RequestPermissionRequest
+from acp_nvim.wire.v2.requests import CreateElicitationRequest, RequestPermissionRequest
 from acp_nvim.wire.v2.updates import UpdateSessionNotification
 
 _notification = msgspec.json.Decoder(UpdateSessionNotification)
+
+
+@cache
+def _elicitation() -> msgspec.json.Decoder[CreateElicitationRequest]:
+    """Understands `elicitation/create`, which few agents send."""
+    return msgspec.json.Decoder(CreateElicitationRequest)
 
 
 class DialectV2(SameWords):
@@ -30,7 +36,7 @@ class DialectV2(SameWords):
     version = 2
     answer_ends_turn = False
     message_ids = True
-    requests = frozenset({"session/request_permission"})
+    requests = frozenset({"session/request_permission", "elicitation/create"})
 
     def update(self, params: msgspec.Raw) -> tuple[str, Update]:
         """Session id and update of a `session/update`."""
@@ -42,8 +48,10 @@ class DialectV2(SameWords):
         said, _ = salvage(params, _notification)
         return said.session_id, translate_v2.translate(said.update)
 
-    def asked(self, _method: str, params: msgspec.Raw) -> Asked:
-        """A request of the agent: there is but one."""
+    def asked(self, method: str, params: msgspec.Raw) -> Asked:
+        """A request of the agent."""
+        if method == "elicitation/create":
+            return translate_v2.elicitation(open_unions.decode(params, _elicitation()))
         return self.permission(params)
 
     def permission(self, params: msgspec.Raw) -> PermissionAsked:

@@ -9,6 +9,7 @@ import msgspec
 
 from acp_nvim.protocol import answers, diff, updates
 from acp_nvim.protocol.auth_methods import other_method, with_launch
+from acp_nvim.protocol.elicitation import ElicitationAsked, form_asked, unknown_mode, url_asked
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.terminal_meta import terminal_news
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
@@ -18,7 +19,13 @@ from acp_nvim.wire.facts import Content, Terminal
 from acp_nvim.wire.v1 import answers as wire_answers
 from acp_nvim.wire.v1 import config, unstable
 from acp_nvim.wire.v1 import updates as wire
-from acp_nvim.wire.v1.requests import CreateTerminalRequest, RequestPermissionRequest
+from acp_nvim.wire.v1.requests import (
+    CreateElicitationRequest,
+    CreateTerminalRequest,
+    ElicitationFormMode,
+    ElicitationUrlMode,
+    RequestPermissionRequest,
+)
 
 
 def translate(update: wire.SessionUpdate) -> updates.Update:
@@ -202,3 +209,14 @@ def command_to_run(asked: CreateTerminalRequest) -> answers.CommandToRun:
         cwd=given(asked.cwd),
         output_byte_limit=given(asked.output_byte_limit),
     )
+
+
+def elicitation(request: CreateElicitationRequest) -> ElicitationAsked:
+    """`elicitation/create`. Raises `msgspec.ValidationError` for what can be neither shown nor answered."""
+    match request:
+        case ElicitationFormMode():
+            return form_asked(request, request.requested_schema)
+        case ElicitationUrlMode():
+            return url_asked(request, request.url, request.elicitation_id)
+        case unknown:
+            raise unknown_mode(unknown)

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.protocol import answers, diff, updates
+from acp_nvim.protocol.elicitation import ElicitationAsked, form_asked, unknown_mode, url_asked
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
@@ -168,3 +169,14 @@ def permission(asked: requests.RequestPermissionRequest) -> answers.PermissionAs
             return msgspec.structs.replace(common, subject=said)
         case _:
             return common
+
+
+def elicitation(request: requests.CreateElicitationRequest) -> ElicitationAsked:
+    """`elicitation/create`. Raises `msgspec.ValidationError` for what can be neither shown nor answered."""
+    match request:
+        case requests.ElicitationFormMode():
+            return form_asked(request, request.requested_schema)
+        case requests.ElicitationUrlMode():
+            return url_asked(request, request.url, request.elicitation_id)
+        case unknown:
+            raise unknown_mode(unknown)

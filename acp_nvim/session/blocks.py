@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from acp_nvim import events
+from acp_nvim.elicitation_events import ElicitationComplete, ElicitationDone, ElicitationView
 from acp_nvim.errors import Severity
 from acp_nvim.history.records import Kept
 from acp_nvim.items import DiffItem
@@ -159,6 +160,19 @@ class AutoBlock:
         self.shown = shown
 
 
+class ElicitationBlock:
+    """A question of the agent to the user, and what became of it."""
+
+    def __init__(self, request: ElicitationView) -> None:
+        self.request = request
+        self.news: list[ElicitationDone | ElicitationComplete] = []
+
+    @property
+    def done(self) -> ElicitationDone | None:
+        """How it was answered, once it is."""
+        return next((one for one in self.news if isinstance(one, ElicitationDone)), None)
+
+
 class SummaryBlock:
     """The files that a turn has changed."""
 
@@ -173,4 +187,14 @@ class KeptBlock:
         self.kept = kept
 
 
-Block = MessageBlock | CallBlock | PlanBlock | NoticeBlock | RequestBlock | AutoBlock | SummaryBlock | KeptBlock
+Block = (
+    MessageBlock
+    | CallBlock
+    | PlanBlock
+    | NoticeBlock
+    | RequestBlock
+    | AutoBlock
+    | ElicitationBlock
+    | SummaryBlock
+    | KeptBlock
+)

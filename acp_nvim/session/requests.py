@@ -1,4 +1,4 @@
-"""What an agent asks of us in a session: permissions, files and terminals."""
+"""What an agent asks of us in a session: permissions, answers of the user, files and terminals."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.protocol.answers import CommandToRun, FileToRead, FileToWrite, PermissionAsked
 from acp_nvim.protocol.dialect import Dialect
+from acp_nvim.protocol.elicitation import ElicitationAsked
 from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
 from acp_nvim.session.asked_for import Asking, Where, of_permission
 from acp_nvim.session.automatic import Automatic, option_for, with_ours
 from acp_nvim.session.command_permissions import CommandPermissions
+from acp_nvim.session.elicitations import Elicitations
 from acp_nvim.session.files import AgentFiles
 from acp_nvim.session.granted_commands import GrantedCommands, Seen
 from acp_nvim.session.narrator import Narrator
@@ -60,6 +62,8 @@ class AgentRequests:
         self.terminals = AgentTerminals(narrator, roots, commands, shared.peers.launcher)
         self.terminals.on_exit = changes.something_changed
         self.terminals.refuses = lambda: self.permissions.refusing
+        self.elicitations = Elicitations(changes.log.agent, narrator, shared.elicitations, on_permissions)
+        self.elicitations.refuses = lambda: self.permissions.refusing
 
     def __repr__(self) -> str:
         return f"<AgentRequests {self.files!r}>"
@@ -76,6 +80,8 @@ class AgentRequests:
             return self.files.write(asked)
         if isinstance(asked, PermissionAsked):
             return self._permission(asked)
+        if isinstance(asked, ElicitationAsked):
+            return self.elicitations.ask(asked)
         return self.terminals.create(asked) if isinstance(asked, CommandToRun) else self.terminals.serve(asked)
 
     def _permission(self, asked: PermissionAsked) -> Awaitable[RequestPermissionResponse]:

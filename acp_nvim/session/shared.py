@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.editor import Editor
+from acp_nvim.elicitation.pending import PendingElicitations
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.review.reviews import Reviews
@@ -25,3 +26,4 @@ class Shared:
     reviews: Reviews
     rules: RuleBook
     defaults: KeptDefaults = field(default_factory=KeptDefaults)
+    elicitations: PendingElicitations = field(default_factory=PendingElicitations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import anyio
@@ -26,7 +27,7 @@ from acp_nvim.wire.content import ContentBlock
 
 
 class Turns:
-    """The turns of one session; at most one runs."""
+    """The turns of one session; at most one runs. `on_finished` is called when the agent has ended one."""
 
     def __init__(
         self,
@@ -38,6 +39,7 @@ class Turns:
     ) -> None:
         self.turn = Turn()
         self.had_any = False
+        self.on_finished: Callable[[], None] = lambda: None
         self._is_sent = True
         self._is_refused = False  # the last prompt: the user has to sign in first
         self._agent = agent
@@ -126,10 +128,12 @@ class Turns:
 
     def cancel_rest(self, peer: AgentPeer, session_id: str) -> bool:
         """The same for what goes on between turns, questions and work in the background; False if there is nothing."""
-        if not (self.turn.background or self._permissions.of_session(self.key)):
+        waiting = self._permissions.of_session(self.key) or self._requests.elicitations.waiting
+        if not (self.turn.background or waiting):
             return False
         peer.notify(*peer.dialect.cancel(session_id))
         self._permissions.cancel_session(self.key, overrule=True)
+        self._requests.elicitations.cancel(overrule=True)
         return True
 
     def withdraw(self, peer: AgentPeer) -> bool:
@@ -147,11 +151,16 @@ class Turns:
         elif change == "ended":
             if news.error is not None:
                 self.narrator.failure(failures.turn_failed_with(self._agent, news.error))
-            self.end(news.stop_reason or "end_turn")
+            self._finish(news.stop_reason or "end_turn")
             if self.turn.prompted:
                 self._prompting.cancel()  # an answer that is still missing must not hold up the next prompt
         else:
             self.narrator.on_facts()
+
+    def _finish(self, stop_reason: str) -> None:
+        """The agent has brought it to its end."""
+        self.end(stop_reason)
+        self.on_finished()
 
     def end(self, stop_reason: str) -> None:
         """The turn is over."""
@@ -179,7 +188,9 @@ class Turns:
     def _settle(self, status: str) -> None:
         """Nothing of the turn stays open: neither questions nor tool calls, but those that go on in the background."""
         self.narrator.close_calls(status, self._requests.rejected, self.turn.background)
-        self._permissions.cancel_session(self.key, overrule=self._requests.permissions.refusing)
+        refusing = self._requests.permissions.refusing
+        self._permissions.cancel_session(self.key, overrule=refusing)
+        self._requests.elicitations.cancel(overrule=refusing, of_session=True)
         self.narrator.on_facts()
 
     def _on_call(self, call_id: int) -> None:
@@ -195,7 +206,7 @@ class Turns:
             self._is_refused = failures.wants_sign_in(answer) and not refusing
             if not (refusing or self._is_refused):
                 self.narrator.failure(failures.turn_failed(self._agent, answer))
-            self.end("cancelled" if self._requests.permissions.refusing else "error")
+            self._finish("cancelled" if self._requests.permissions.refusing else "error")
         elif isinstance(answer, Exception):
             return  # the agent is gone: who lost it ends the turn
         else:
@@ -206,9 +217,9 @@ class Turns:
             answer = call.read(raw)
         except msgspec.DecodeError as error:
             self.narrator.failure(failures.malformed_answer(self._agent, call.method, error))
-            self.end("error")
+            self._finish("error")
             return
         if peer.dialect.answer_ends_turn:
-            self.end(answer.stop_reason or "end_turn")
+            self._finish(answer.stop_reason or "end_turn")
         else:
             self.turn.accept(answer.message_id)

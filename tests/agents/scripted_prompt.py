@@ -103,6 +103,23 @@ class Prompt(Request):
         chosen: str | None = answer["outcome"].get("optionId")
         return chosen
 
+    def elicit(self, properties: Json, message: str = "Some questions", **fields: Any) -> Json:
+        """Have the user fill in a form: the answer. `required` goes into the schema, the rest beside it."""
+        schema: Json = {"type": "object", "properties": properties}
+        if "required" in fields:
+            schema["required"] = fields.pop("required")
+        answer: Json = self.request(
+            "elicitation/create", mode="form", message=message, requestedSchema=schema, **fields
+        )
+        return answer
+
+    def elicit_url(self, url: str, elicitation_id: str = "e1", message: str = "Look there", **fields: Any) -> Json:
+        """Have the user open a URL: the answer."""
+        answer: Json = self.request(
+            "elicitation/create", mode="url", message=message, url=url, elicitationId=elicitation_id, **fields
+        )
+        return answer
+
     def read(self, path: str, **fields: Any) -> str:
         content: str = self.request("fs/read_text_file", path=path, **fields)["content"]
         return content

@@ -54,7 +54,7 @@ async def test_noise_on_stderr_is_no_failure(host: Host) -> None:
     assert (host.text(), host.notices()) == ("fine", [])
 
 
-@pytest.mark.parametrize("method", ["craft/drainMidTurnQueue", "elicitation/create", "_x", "initialize"])
+@pytest.mark.parametrize("method", ["craft/drainMidTurnQueue", "elicitation/complete", "_x", "initialize"])
 @pytest.mark.parametrize("string_ids", [True, False])
 async def test_an_unknown_request_is_refused_with_method_not_found(host: Host, method: str, string_ids: bool) -> None:
     host.script(f"""

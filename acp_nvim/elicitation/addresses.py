@@ -1,0 +1,142 @@
+"""Looks at a URL before the user does: which host it leads to, and what might deceive somebody who reads it.
+
+Scripts are told by the first word of Unicode's names ("CYRILLIC SMALL LETTER A"), which holds for all letters that
+host names have; letters that look alike are known of Cyrillic and Greek only. It warns; it does not judge.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+from typing import Final
+
+import msgspec
+
+from acp_nvim.limits.elicitation import URL_CHARS
+
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#\\]*)")
+_PORT: Final = re.compile(r":[0-9]*$")
+_NUMBERS: Final = re.compile(r"(?:(?:0[xX][0-9A-Fa-f]*|[0-9]+)(?:\.|$))+")
+_DOTS: Final = str.maketrans("。．｡", "...")
+_TOGETHER: Final = (
+    frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"}),
+    frozenset({"LATIN", "CJK", "BOPOMOFO"}),
+    frozenset({"LATIN", "CJK", "HANGUL"}),
+)
+"""Scripts that are written together (Unicode TR 39, highly restrictive)."""
+
+_LOOK_LIKE: Final = str.maketrans(
+    "абвгдеѕіјӏкмнорстухһԁԛԝҽɡαβεικνοπρτυχγω",
+    "a6brdesijlkmhopctyxhdqwegabeikvonptuxyw",
+)
+"""Letters that somebody reads as Latin ones."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What is to be said of a URL. `first` and `last`: where in it its host stands, in characters.
+
+    `warnings` are for people; with `refused` it is not opened at all.
+    """
+
+    host: str
+    first: int
+    last: int
+    warnings: list[str]
+    refused: str | None = None
+
+
+def look(url: str) -> Look:
+    """Nothing is asked of anybody: no name is looked up."""
+    if len(url) > URL_CHARS:
+        return _refused(f"it has {len(url)} characters")
+    odd = next((one for one in url if one.isspace() or unicodedata.category(one)[0] == "C"), None)
+    if odd is not None:
+        return _refused(f"it has a character in it that nobody can see (U+{ord(odd):04X})")
+    if "\\" in url:
+        return _refused("it has a backslash in it, which browsers take for a slash")
+    found = _URL.match(url)
+    scheme = (found[1] if found else url.partition(":")[0]).lower()
+    if found is None or scheme not in ("http", "https"):
+        return _refused(f"it is no web page: {scheme[:20]!r} is neither https nor http")
+    return _authority(url, scheme, found.start(2), found[2])
+
+
+def _refused(why: str) -> Look:
+    return Look("", 0, 0, [], why)
+
+
+def _authority(url: str, scheme: str, first: int, authority: str) -> Look:
+    user, at, place = authority.rpartition("@")
+    host = _PORT.sub("", place) if not place.endswith("]") else place
+    first += len(user) + len(at)
+    if not host.strip("."):
+        return _refused("it names no host")
+    warnings = []
+    if at:
+        warnings.append(f"What stands before the @ is not the host. The page is at {host}.")
+    warnings += _host(host)
+    if scheme == "http" and not _is_here(host):
+        warnings.append("The connection is not encrypted (http): others can read along, and change the page.")
+    return Look(host, first, first + len(host), warnings)
+
+
+def _host(host: str) -> list[str]:
+    if _is_here(host):
+        return []
+    plain = unicodedata.normalize("NFKC", host.translate(_DOTS)).lower()
+    if host.startswith("[") or _NUMBERS.fullmatch(plain):
+        return ["The host is an address, not a name."]
+    warnings = []
+    if not host.isascii() and plain != host.lower():
+        warnings.append(f"Browsers read the host as {plain}.")
+    if "%" in host:
+        warnings.append("The host has % in it: parts of its name are written so that nobody can read them.")
+    for label in plain.split("."):
+        warnings += _label(label)
+    return warnings
+
+
+def _label(label: str) -> list[str]:
+    """Of one part of a host's name, between dots."""
+    shown, warnings = label, []
+    if label.startswith("xn--"):
+        try:
+            shown = label[4:].encode("ascii").decode("punycode")
+        except (UnicodeError, ValueError):
+            return [f"{label!r} is meant to be a name in other letters (punycode), but is none."]
+        warnings.append(f"{label!r} is written in other letters: {_visible(shown)} (punycode).")
+    elif not label.isascii():
+        warnings.append(f"{_visible(label)} has letters that are not ASCII: {_spelled(label)}.")
+    scripts = _scripts(shown)
+    if len(scripts) > 1 and not any(scripts <= together for together in _TOGETHER):
+        names = " and ".join(sorted(one.capitalize() for one in scripts))
+        warnings.append(f"{_visible(shown)} mixes letters of {names}: some look like others.")
+    looks = shown.translate(_LOOK_LIKE)
+    if looks != shown and looks.isascii():
+        warnings.append(f"{_visible(shown)} looks like {looks!r}, but is another name.")
+    return warnings
+
+
+def _spelled(label: str) -> str:
+    """As names of hosts are asked for."""
+    return "xn--" + label.encode("punycode").decode("ascii")
+
+
+def _visible(text: str) -> str:
+    """In quotes, with what nobody can see written out."""
+    return "“" + "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text) + "”"
+
+
+def _scripts(label: str) -> frozenset[str]:
+    letters = (one for one in label if unicodedata.category(one)[0] == "L")
+    return frozenset(unicodedata.name(one, "UNKNOWN").partition(" ")[0] for one in letters)
+
+
+def _is_here(host: str) -> bool:
+    """The user's own machine."""
+    name = host.strip("[]").lower()
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")

@@ -1,0 +1,96 @@
+"""The questions of one session's agent to the user: each is shown in the transcript, and answered once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+
+from acp_nvim.elicitation.open_urls import OpenUrls
+from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
+from acp_nvim.elicitation_events import ElicitationComplete, ElicitationDone
+from acp_nvim.protocol.elicitation import Address, ElicitationAsked
+from acp_nvim.session import elicitation_views as views
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.wire.elicitation import CreateElicitationResponse
+
+
+@dataclass(frozen=True)
+class Asker:
+    """The process that asks: `silent` says that nobody waits for an answer any more."""
+
+    urls: OpenUrls = field(default_factory=OpenUrls)
+    silent: Callable[[], bool] = lambda: False
+
+
+class Elicitations:
+    """`on_change` is called whenever the number of waiting ones changes; while `refuses`, all are cancelled at once."""
+
+    def __init__(
+        self, agent: str, narrator: Narrator, pending: PendingElicitations, on_change: Callable[[], None]
+    ) -> None:
+        self.asker = Asker()
+        self.refuses: Callable[[], bool] = lambda: False
+        self._agent = agent
+        self._narrator = narrator
+        self._transcript = narrator.transcript
+        self._pending = pending
+        self._on_change = on_change
+
+    def __repr__(self) -> str:
+        return f"<Elicitations {self.waiting}>"
+
+    @property
+    def waiting(self) -> list[PendingElicitation]:
+        """Those that nobody has answered, oldest first."""
+        return self._pending.of_session(self._transcript.session)
+
+    def cancel(self, overrule: bool = False, of_session: bool = False) -> None:
+        """Nobody will answer them; with `of_session` those stay that are about a request of ours (signing in)."""
+        for one in self._pending:
+            if one.session == self._transcript.session and not (of_session and one.asked.session_id is None):
+                one.cancel(overrule=overrule)
+
+    def ask(self, asked: ElicitationAsked, asker: Asker | None = None) -> Awaitable[CreateElicitationResponse]:
+        """The answer to come; the question is shown now. Without an `asker` it is the session's agent."""
+        asker = asker or self.asker
+        pending = self._pending.add(self._transcript.session, asked)
+        call = self._transcript.find_call(asked.tool_call_id) if asked.tool_call_id else None
+        shown = self._transcript.elicitation(views.view(pending.id, self._agent, asked, call.title if call else None))
+        pending.block = shown.block
+        self._narrator.publish(shown)
+        if self.refuses() and asked.session_id is not None:
+            pending.cancel()
+        if isinstance(asked.what, Address):
+            asker.urls.wait(asked.what.elicitation_id, lambda: self._complete(pending))
+        self._on_change()
+        return self._answer(pending, asker)
+
+    async def _answer(self, pending: PendingElicitation, asker: Asker) -> CreateElicitationResponse:
+        try:
+            await pending.wait()
+        finally:
+            pending.cancel("agent_gone" if asker.silent() else "withdrawn")  # unless it is answered
+            self._pending.remove(pending)
+            self._close(pending, asker)
+        content = UNSET if pending.content is None else pending.content
+        return CreateElicitationResponse(action=pending.action or "cancel", content=content)
+
+    def _close(self, pending: PendingElicitation, asker: Asker) -> None:
+        if isinstance(pending.asked.what, Address) and pending.action != "accept":
+            asker.urls.forget(pending.asked.what.elicitation_id)
+        done = ElicitationDone(
+            session=pending.session,
+            block=pending.block,
+            id=pending.id,
+            action=pending.action or "cancel",
+            answers=views.answers(pending.answers),
+            why=pending.why,
+        )
+        self._narrator.publish(self._transcript.elicitation_news(done))
+        self._on_change()
+
+    def _complete(self, pending: PendingElicitation) -> None:
+        complete = ElicitationComplete(session=pending.session, block=pending.block, id=pending.id)
+        self._narrator.publish(self._transcript.elicitation_news(complete))
