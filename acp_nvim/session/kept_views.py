@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -49,6 +49,13 @@ def whole(session: int, block: Sequence[Kept]) -> Iterator[Kept]:
     """What was kept of it, as the session of that key."""
     for one in block:
         yield msgspec.structs.replace(one, session=session)
+
+
+def kept_of(told: Iterable[events.Event]) -> Iterator[Kept]:
+    """As much of what shows a block as is kept of it."""
+    for one in told:
+        if isinstance(one, Kept):
+            yield one
 
 
 def block_of(kept: Sequence[Kept]) -> MessageBlock | KeptBlock:
