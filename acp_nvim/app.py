@@ -16,12 +16,18 @@ from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.editor import Editor
 from acp_nvim.handlers.calls import Calls
 from acp_nvim.handlers.configuring import Configuring
+from acp_nvim.handlers.eliciting import Eliciting
 from acp_nvim.handlers.keeping import Keeping
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.handlers.permission_rules import PermissionRules
 from acp_nvim.handlers.queueing import Queueing
 from acp_nvim.handlers.reviewing import Reviewing
+from acp_nvim.handlers.sessions_ending import SessionsEnding
+from acp_nvim.handlers.sessions_listing import SessionsListing
+from acp_nvim.handlers.sessions_taking_up import SessionsTakingUp
+from acp_nvim.handlers.signing_in import SigningIn
 from acp_nvim.history.keeper import Keeper
+from acp_nvim.history.recalled import Recalled
 from acp_nvim.host_log import configured_env, start_log
 from acp_nvim.limits.batches import FRAME_SECONDS
 from acp_nvim.messages import (
@@ -40,6 +46,7 @@ from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.protocol.dialect import Place
 from acp_nvim.review.reviews import Reviews
+from acp_nvim.session.asked_agents import AskedAgents
 from acp_nvim.session.cancelling import Patience
 from acp_nvim.session.context import context_items
 from acp_nvim.session.files import what_followed
@@ -47,11 +54,14 @@ from acp_nvim.session.greeting import PeerSettings
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.session import Session
+from acp_nvim.session.sessionless import Sessionless
 from acp_nvim.session.shared import Shared
+from acp_nvim.session.sign_ins import SignIns
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.directories import additional
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import Followed, OpenFiles
+from acp_nvim.worktrees.worktree import Worktrees
 
 log = logging.getLogger(__name__)
 
@@ -75,10 +85,16 @@ class App:
         self._reviews = Reviews(self._files, editor.publish, tasks)
         self._files.on_read = self._reviews.witness.buffer_is
         self._reviews.ledger.on_news = self._on_review
-        self._shared = Shared(editor, self._find, self._peers, self._permissions, self._reviews, self._rules)
+        self._sign_ins = SignIns(editor, self._peers, self._configured, self._reviews.spawn)
+        self._shared = Shared(
+            editor, self._find, self._peers, self._permissions, self._reviews, self._rules, self._sign_ins
+        )
+        self._peers.ask_user = Sessionless(self._sessions.values).ask
         self._keeper = Keeper(tasks, self._history_trouble)
         self._seen_directory: Path | None = None
         self._review_is_news = False
+        self._taking_up = SessionsTakingUp(self._keeper, self._sessions, self._new_session, self.receive, tasks)
+        asked = AskedAgents(self._find, self._peers, tasks)
         self._methods: Methods = {
             "hello": (Hello, self._hello),
             "open": (Open, self._open),
@@ -96,7 +112,12 @@ class App:
             **Keeping(self._keeper, self._sessions, editor, tasks).methods,
             **PermissionRules(self._rules, editor, tasks).methods,
             **Calls(self._sessions, editor, tasks).methods,
+            **self._taking_up.methods,
+            **SessionsListing(asked, self._peers, editor, tasks).methods,
+            **SessionsEnding(self._sessions, self._keeper, asked, editor, tasks).methods,
             **Configuring(self._sessions).methods,
+            **SigningIn(self._sign_ins, self._sessions).methods,
+            **Eliciting(self._shared.elicitations, editor, tasks).methods,
         }
 
     def __repr__(self) -> str:
@@ -104,6 +125,8 @@ class App:
 
     def receive(self, method: str, params: Any) -> None:
         """Something that Lua says; nothing it can say raises."""
+        if self._taking_up.defers(method, params):
+            return
         try:
             shape, act = self._methods[method]
             act(msgspec.convert(params, shape))
@@ -130,8 +153,13 @@ class App:
         self._catalogue = Catalogue(agents, config.default_agent)
         traffic = Path(hello.log_path).with_suffix("") / "traffic"
         self._peers.settings = PeerSettings(
-            config.timeouts.initialize / 1000, config.protocol.v2, traffic if config.log.traffic else None
+            config.timeouts.initialize / 1000,
+            config.protocol.v2,
+            traffic if config.log.traffic else None,
+            config.timeouts.idle / 1000,
         )
+        worktrees = config.worktrees.directory or Path(hello.state_path, "worktrees")
+        self._taking_up.worktrees = Worktrees(Path(worktrees).expanduser())
         self._keeper.configure(Path(hello.state_path, "transcripts"), config.history, configured_env(config))
         for session in self._sessions.values():
             self._configure(session)
@@ -139,7 +167,7 @@ class App:
         self._editor.publish(events.Ready(version=__version__, pid=os.getpid(), sessions=alive))
 
     def _open(self, wanted: Open) -> None:
-        self._known(wanted).open()
+        self._known(wanted).wake()
 
     def _load(self, wanted: Load) -> None:
         self._known(wanted).restore(wanted.session_id)
@@ -147,20 +175,26 @@ class App:
     def _known(self, wanted: Open) -> Session:
         return self._sessions.get(wanted.session) or self._new_session(wanted)
 
-    def _new_session(self, wanted: Open) -> Session:
+    def _new_session(self, wanted: Open, before: Recalled | None = None) -> Session:
         agent = wanted.agent or self._catalogue.default_name()
-        there, missing = additional(wanted.cwd, self._config.additional_directories)
+        there, missing = additional(
+            wanted.cwd, [*self._config.additional_directories, *wanted.additional_directories]
+        )
         place = Place(wanted.cwd, additional_directories=there)
         seen = LastSeen(self._seen_directory)
         session = Session(wanted.session, agent, place, self._shared, seen)
         self._sessions[wanted.session] = session
+        session.worktree = self._taking_up.worktree_at(wanted.cwd)
         self._configure(session)
+        if before is not None:
+            session.narrator.transcript.recall(before.blocks)
+            session.narrator.facts.title = before.about.title
         for one in missing:
             words = f"There is no directory {one!r}: the session goes on without it (additional_directories)."
             session.narrator.notice("warn", words)
         self._tasks.start_soon(session.run)
         real = os.path.realpath(wanted.cwd)
-        session.narrator.on_told = self._keeper.begin(session.key, agent, real, session.narrator.transcript)
+        session.narrator.on_told = self._keeper.begin(session.key, agent, real, session.narrator.transcript, before)
         session.changes.prepare()
         if agent == DEMO and wanted.agent is None:
             session.narrator.notice(
@@ -177,6 +211,9 @@ class App:
         session.requests.files.outside.asks = self._config.fs.outside == "ask"
 
     def _find(self, name: str) -> Any:
+        return self._sign_ins.find(name)
+
+    def _configured(self, name: str) -> Any:
         return self._catalogue.find(name)
 
     def _prompt(self, said: Say) -> None:

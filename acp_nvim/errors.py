@@ -17,6 +17,7 @@ SEVERITY: dict[str, Severity] = {
     "agent_silent": "error",
     "agent_refused": "error",
     "auth_required": "error",
+    "sign_in_failed": "error",
     "protocol_version": "error",
     "not_offered": "error",
     "session_taken": "error",

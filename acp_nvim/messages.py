@@ -8,6 +8,7 @@ import msgspec
 
 from acp_nvim.history.settings import HistorySettings
 from acp_nvim.limits import CANCEL_SECONDS, INITIALIZE_SECONDS
+from acp_nvim.limits.lives import IDLE_SECONDS
 from acp_nvim.permissions.rules import Rule
 
 
@@ -23,6 +24,7 @@ class Timeouts(msgspec.Struct):
 
     initialize: float = INITIALIZE_SECONDS * 1000
     cancel: float = CANCEL_SECONDS * 1000
+    idle: float = IDLE_SECONDS * 1000
 
 
 class Protocol(msgspec.Struct):
@@ -44,6 +46,12 @@ class Log(msgspec.Struct):
     traffic: bool = False
 
 
+class WorktreeSettings(msgspec.Struct):
+    """`worktrees` of the configuration."""
+
+    directory: str | None = None
+
+
 class Config(msgspec.Struct):
     """What the host uses of the user's configuration; Lua has checked it."""
 
@@ -56,6 +64,7 @@ class Config(msgspec.Struct):
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     history: HistorySettings = msgspec.field(default_factory=HistorySettings)
     log: Log = msgspec.field(default_factory=Log)
+    worktrees: WorktreeSettings = msgspec.field(default_factory=WorktreeSettings)
 
 
 class Hello(msgspec.Struct):
@@ -80,6 +89,7 @@ class Open(msgspec.Struct):
     session: int
     cwd: str
     agent: str | None = None
+    additional_directories: list[str] = []
 
 
 class Load(Open, kw_only=True):

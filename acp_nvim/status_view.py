@@ -39,7 +39,8 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     `usage` is `{used, size, cost?, currency?}`. `plan` has the entries of all plans of the turn. `activity` is
     "thinking", "writing", or the title of a tool call; it and `turn_started` (seconds since 1970) are there while a
     turn runs. `directories` (real paths) is where the agent works, while there is one or will be.
-    `takes` is there as long as the agent is.
+    `worktree` is the directory of the work tree that the session has for itself.
+    `takes` is there as long as the agent is. `asleep`: its process was stopped because nothing happened.
     """
 
     agent: str
@@ -50,6 +51,7 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     queue: int
     pending_elicitations: int = 0
     session_id: str | None = None
+    sign_in: str | None = None
     stop_reason: str | None = None
     title: str | None = None
     mode: str | None = None
@@ -63,5 +65,7 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     activity: str | None = None
     turn_started: float | None = None
     review: ReviewCounts | None = None
+    worktree: str | None = None
     directories: list[str] = []
     takes: Takes | None = None
+    asleep: bool = False

@@ -12,12 +12,12 @@ import msgspec
 from acp_nvim import events
 from acp_nvim.call_events import CallDetails
 from acp_nvim.editor import Editor
-from acp_nvim.session.kept_views import shown
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.history.keeper import Keeper
 from acp_nvim.history.markdown import Markdown
 from acp_nvim.history_events import Exported, SessionsFound, TranscriptShown
 from acp_nvim.limits.history import EXPORT_BLOCKS, EXPORT_PIECE_CHARS
+from acp_nvim.session.kept_views import shown
 from acp_nvim.session.session import Session
 
 

@@ -14,8 +14,8 @@ CLIENT_INFO = {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __
 ELICITATION: dict[str, Any] = {"form": {}, "url": {}}
 
 
-def initialize_params(v2: bool) -> dict[str, Any]:
-    """The parameters of `initialize`.
+def initialize_params(v2: bool, terminal: bool = True) -> dict[str, Any]:
+    """The parameters of `initialize`; `terminal`: whether commands are run for the agent.
 
     With `v2` they are readable in both versions, so that an agent of version 1 can answer with its own version and
     still knows what we can do.
@@ -25,7 +25,7 @@ def initialize_params(v2: bool) -> dict[str, Any]:
         "clientInfo": CLIENT_INFO,
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
-            "terminal": True,
+            "terminal": terminal,
             "elicitation": ELICITATION,
             "plan": {},
             "_meta": CAPABILITY,

@@ -17,6 +17,7 @@ from acp_nvim.permissions.stored import Subject
 from acp_nvim.permissions.wrapped import SHELLS
 from acp_nvim.protocol.answers import CommandToRun, PermissionAsked
 from acp_nvim.protocol.diff import Diff
+from acp_nvim.protocol.raw_paths import is_path, words_of
 from acp_nvim.protocol.tool_call import ToolCall
 from acp_nvim.session.granted_commands import without_cd
 from acp_nvim.terminals.command_line import ENVIRONMENT, command_to_run
@@ -32,8 +33,6 @@ OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
 _SHELLS = frozenset(
     f"{folder}{name}" for folder in ("", "/bin/", "/usr/bin/") for name in ("sh", "bash", "dash", "zsh", "ksh")
 )
-_PATH_NAMES = re.compile(r"(?:^|_)(?:file|path|filename|filepath|dir|directory|folder|uri)s?$")
-_TWO_PATHS = frozenset({"source", "destination", "src", "dst", "dest", "target", "from", "to"})
 _HARMLESS_NAMES = frozenset(
     {"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM", "COLUMNS", "LINES", "CI", "TZ"}
     | {"GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "LANG", "LC_ALL", "PYTHONUNBUFFERED", "CLAUDECODE"}
@@ -212,14 +211,8 @@ def _named_paths(raw: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _values(name: Any, value: Any) -> Iterator[str]:
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(name)).lower()
+    words = words_of(name)
     values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
     for one in values:
-        if isinstance(one, str) and one and _is_path(words, one):
+        if isinstance(one, str) and one and is_path(words, one):
             yield one
-
-
-def _is_path(name: str, value: str) -> bool:
-    if "://" in value and not value.startswith("file:"):
-        return False
-    return bool(_PATH_NAMES.search(name)) or (name in _TWO_PATHS and os.sep in value)

@@ -33,6 +33,10 @@ class Facts:
         """The entries of all plans of the turn; None without a plan."""
         return [step for plan in self._plans.values() for step in plan] if self._plans else None
 
+    def forget_plans(self) -> None:
+        """The blocks that had them are no more."""
+        self._plans.clear()
+
     def begin_turn(self) -> None:
         """The plans of the one before are history."""
         self._plans.clear()

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, RpcError
+from acp_nvim.protocol.answers import AuthMethod
+from acp_nvim.protocol.auth_methods import named_by_error
+
+UNAUTHORIZED: Final = 401
+"""Some agents answer with the HTTP status that their provider gave them."""
 
 _LOG = ":AcpLog shows what it said."
 
@@ -89,13 +96,21 @@ def refused(name: str, method: str, error: RpcError) -> Failure:
 
 def wants_sign_in(error: RpcError) -> bool:
     """Whether an error means that the user has to sign in before the same call can succeed."""
-    return error.code == AUTH_REQUIRED
+    return error.code in (AUTH_REQUIRED, UNAUTHORIZED)
 
 
-def sign_in_wanted(name: str, error: RpcError) -> Failure:
+@dataclass(frozen=True, slots=True)
+class SignInWanted(Failure):
+    """`methods` are those that the error names itself."""
+
+    methods: tuple[AuthMethod, ...] = ()
+
+
+def sign_in_wanted(name: str, error: RpcError) -> SignInWanted:
     """One that does."""
     what = f"Agent {name!r} wants you to sign in first ({error.describe()})."
-    return Failure("auth_required", what, "Sign in with the agent's own program, then prompt again.", name)
+    step = ":AcpLogin shows the ways to do so."
+    return SignInWanted("auth_required", what, step, name, methods=named_by_error(error.data))
 
 
 def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
@@ -135,6 +150,12 @@ def turn_failed_with(name: str, words: str) -> Failure:
 def turn_failed(name: str, error: RpcError) -> Failure:
     """An error answer to a prompt."""
     return turn_failed_with(name, f"{error.describe()} (code {error.code})")
+
+
+def no_worktree(name: str, reason: str) -> Failure:
+    """The work tree that the user wanted for a session could not be made."""
+    step = "Nothing was started, and no prompt of this chat goes out: :AcpChat! begins another one."
+    return Failure("no_worktree", f"No worktree could be made: {reason}.", step, name)
 
 
 def session_taken(name: str, session_id: str) -> Failure:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
+import anyio
 import msgspec
 
+from acp_nvim.elicitation.open_urls import OpenUrls
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.limits import EARLY_UPDATES
+from acp_nvim.protocol import elicitation
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.dialect_v1 import DialectV1
+from acp_nvim.protocol.elicitation import ElicitationAsked
 from acp_nvim.protocol.updates import Update
 from acp_nvim.session import failures
 from acp_nvim.session.text_runs import TextRuns
@@ -35,6 +39,13 @@ class PeerSession(Protocol):
     def on_trouble(self, failure: Failure) -> None:
         """Something that the agent said could not be taken."""
 
+    def on_idle(self) -> None:
+        """The process is stopped: nothing happens."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything goes on that needs the process."""
+
     def on_gone(self, failure: Failure | None) -> None:
         """The process ended; `failure` is None when we ended it."""
 
@@ -50,8 +61,12 @@ class AgentInbox:
         self.dialect: Dialect = DialectV1()
         self.sessions: dict[str, PeerSession] = {}
         self._name = name
+        self.last_word = 0.0
         self._left: set[str] = set()
         self._early: dict[str, list[Update]] = {}
+        self.open_urls = OpenUrls()
+        self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
+        """Takes what is asked of the user about no session."""
         self._runs = TextRuns(self._deliver)
 
     def __repr__(self) -> str:
@@ -79,7 +94,10 @@ class AgentInbox:
         self._runs.flush()
 
     def notification(self, method: str, params: msgspec.Raw) -> None:
-        """`session/update`; other notifications are logged."""
+        """`session/update`, `elicitation/complete`; other notifications are logged."""
+        if method == "elicitation/complete":
+            self._complete(params)
+            return
         if method != "session/update":
             log.info("%s: notification %s passed over", self._name, method)
             return
@@ -92,9 +110,18 @@ class AgentInbox:
 
     def caught_up(self) -> None:
         """Nothing more has arrived by now."""
+        self.last_word = anyio.current_time()
         self._runs.flush()
         for session in self.sessions.values():
             session.on_caught_up()
+
+    def _complete(self, params: msgspec.Raw) -> None:
+        """Ids that nobody knows are passed over (ACP "Elicitation", URL completion)."""
+        self._runs.flush()
+        try:
+            self.open_urls.complete(elicitation.completed(params))
+        except msgspec.DecodeError as error:
+            self.odd(f"elicitation/complete: {error}")
 
     def _deliver(self, session_id: str, update: Update) -> None:
         session = self.sessions.get(session_id)
@@ -123,11 +150,15 @@ class AgentInbox:
             self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
 
     def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
-        """Requests of a session go to it; there are no others."""
+        """Requests of a session go to it; without one the user can be asked something."""
         self._runs.flush()
         if method not in self.dialect.requests:
             raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}", {"method": method})
         try:
+            if method == "elicitation/create" and self.ask_user is not None:
+                asked = self.dialect.asked(method, params)
+                if isinstance(asked, ElicitationAsked) and asked.session_id is None:
+                    return self.ask_user(asked)
             session_id = msgspec.json.decode(params, type=_Envelope).session_id
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error

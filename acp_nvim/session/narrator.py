@@ -19,6 +19,7 @@ from acp_nvim.session.facts import Facts
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.terminal_events import TerminalOutput
+from acp_nvim.traffic.learned import without_secrets
 from acp_nvim.wire.content import TextContent
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class Narrator:
 
     def failure(self, failure: Failure, more: str = "") -> None:
         """What went wrong: in the transcript, as a message, and in the log."""
-        text = f"{failure}\n{more}".rstrip()
+        text = without_secrets(f"{failure}\n{more}".rstrip())
         log.warning("session %s: %s", self._key, text)
         self.notice(failure.severity, text)
         self.publish(events.Error(text=text, code=failure.code, session=self._key, agent=failure.agent))
@@ -143,6 +144,11 @@ class Narrator:
         self.facts.switches.on_change()
         self.on_facts()
         self.on_redraw()
+
+    def forget(self) -> None:
+        """What was said and done so far: the agent tells it anew."""
+        self.facts.forget_plans()
+        self.publish(self.transcript.forget())
 
     def publish(self, event: events.Event | None) -> None:
         """Tell the editor; tool calls that changed before come first."""

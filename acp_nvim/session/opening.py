@@ -15,39 +15,49 @@ from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.session import failures
 from acp_nvim.session.peer import AgentPeer
 
-How = Literal["load", "resume", "fork"]
+Way = Literal["load", "resume", "fork"]
+"""`load`: with all that was said, `resume`: without, `fork`: a copy of it."""
+
+How = Way | Literal["go_on"]
+"""`go_on`: whatever is best; the chat has the conversation, the agent's process is another one."""
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A session that the agent keeps. `load`: with all that was said, `resume`: without, `fork`: a copy of it."""
+    """A session that the agent keeps, and how it is wanted."""
 
     session_id: str
     how: How
 
 
-def opening(peer: AgentPeer, place: Place, kept: Kept | None) -> Call[Opened]:
-    """The call that opens it. Raises `FailureError`: the agent cannot, or the user's MCP servers are malformed."""
+def opening(peer: AgentPeer, place: Place, session_id: str | None, way: Way | None) -> Call[Opened]:
+    """The call that opens that session, or a new one. Raises `FailureError`: the agent cannot, or the user's MCP
+    servers are malformed."""
     if not peer.abilities.additional_directories:
         place = msgspec.structs.replace(place, additional_directories=())
     try:
-        offered, call = _call(peer, place, kept)
+        call = _call(peer, place, session_id or "", way)
     except msgspec.ValidationError as error:
         raise FailureError(failures.bad_mcp_servers(peer.name, str(error))) from error
-    if not offered:
+    if way is not None and not offers(peer.abilities, way):
         raise FailureError(failures.not_offered(peer.name, call.method))
     return call
 
 
-def _call(peer: AgentPeer, place: Place, kept: Kept | None) -> tuple[bool, Call[Opened]]:
-    if kept is None:
-        return True, peer.dialect.new_session(place)
-    match kept.how:
+def offers(abilities: Abilities, way: Way) -> bool:
+    """Whether the agent can open a session in that way."""
+    return {"load": abilities.load, "resume": abilities.resume, "fork": abilities.fork}[way]
+
+
+def _call(peer: AgentPeer, place: Place, session_id: str, way: Way | None) -> Call[Opened]:
+    match way:
+        case None:
+            return peer.dialect.new_session(place)
         case "load":
-            return peer.abilities.load, peer.dialect.load_session(kept.session_id, place)
+            return peer.dialect.load_session(session_id, place)
         case "resume":
-            return peer.abilities.resume, peer.dialect.resume_session(kept.session_id, place)
+            return peer.dialect.resume_session(session_id, place)
         case "fork":
-            return peer.abilities.fork, peer.dialect.fork_session(kept.session_id, place)
+            return peer.dialect.fork_session(session_id, place)
 
 
 async def open_session(peer: AgentPeer, call: Call[Opened], begin: Callable[[Opened], None]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -22,11 +23,13 @@ from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stopping import Rung
 from acp_nvim.protocol.answers import Abilities, Initialized
 from acp_nvim.protocol.dialect import Dialect
+from acp_nvim.protocol.dialect_elsewhere import elsewhere
 from acp_nvim.protocol.dialect_v1 import notifications
 from acp_nvim.session import failures
 from acp_nvim.session.calls import AgentCalls
 from acp_nvim.session.greeting import PeerSettings, greet
 from acp_nvim.session.inbox import AgentInbox
+from acp_nvim.session.launch import launch, path_map
 
 if TYPE_CHECKING:
     from acp_nvim.traffic.log import TrafficLog
@@ -42,6 +45,7 @@ class AgentPeer:
         self.cwd = cwd
         self.settings = settings
         self.info = Initialized()
+        self.paths = path_map(definition)
         self.calls = AgentCalls(self)
         self.inbox = AgentInbox(definition.name)
         self.gone = anyio.Event()
@@ -51,6 +55,7 @@ class AgentPeer:
         self._traffic: TrafficLog | None = None
         self._holders: set[object] = set()
         self._stopping = False
+        self._last_call = 0.0
         self._told: Failure | None = None  # what its sessions hear when it is ended because of these:
         self._ended_by: set[str] = set()
 
@@ -61,6 +66,16 @@ class AgentPeer:
     def alive(self) -> bool:
         """Whether it can still be talked to."""
         return not self.gone.is_set() and not self._stopping
+
+    @property
+    def held(self) -> bool:
+        """Whether somebody beside its sessions needs it."""
+        return bool(self._holders)
+
+    @property
+    def last_word(self) -> float:
+        """When it was spoken to, or spoke; on the clock of `anyio.current_time`."""
+        return max(self._last_call, self.inbox.last_word)
 
     @property
     def silent(self) -> bool:
@@ -90,12 +105,7 @@ class AgentPeer:
     async def start(self, tasks: anyio.abc.TaskGroup, guard: Guard) -> None:
         """Spawn and `initialize`. Raises `FailureError`; then nothing of it is left running."""
         definition, self._tasks = self.definition, tasks
-        try:
-            self._child = await Child.spawn(definition.name, definition.command, self.cwd, definition.env, guard)
-        except (OSError, ValueError) as error:  # ValueError: a NUL in the command or its environment
-            self.gone.set()
-            raise FailureError(failures.cannot_start(definition, self.cwd, error)) from error
-        log.info("%s: started %s as %d in %s", definition.name, definition.command, self._child.pid, self.cwd)
+        self._child = await self._spawn(guard)
         if self.settings.traffic is not None:
             from acp_nvim.traffic.log import TrafficLog  # which takes 15 ms, and few want it
 
@@ -106,11 +116,26 @@ class AgentPeer:
         tasks.start_soon(self._live)
         notifications()  # made ready while the agent starts
         try:
-            self.inbox.dialect, self.info = await greet(definition.name, self.settings, self.request, self._last_words)
+            dialect, self.info = await greet(definition, self.settings, self.request, self._last_words)
+            self.inbox.dialect = elsewhere(dialect, self.paths, definition.offers_terminal)
         except BaseException:
             self._stopping = True
             await self._child.stop()
             raise
+
+    async def _spawn(self, guard: Guard) -> Child:
+        definition = self.definition
+        try:
+            how = launch(definition, self.cwd, self.paths)
+            child = await Child.spawn(definition.name, how.argv, self.cwd, how.env, guard)
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the command or its environment
+            self.gone.set()
+            raise FailureError(failures.cannot_start(definition, self.cwd, error)) from error
+        log.info("%s: started %s as %d in %s", definition.name, how.argv, child.pid, self.cwd)
+        if how.first:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # whoever reads will see the end
+                await child.sink.send(how.first)
+        return child
 
     async def request(
         self,
@@ -125,6 +150,7 @@ class AgentPeer:
         hears what `withdraw` wants.
         """
         assert self._connection is not None
+        self._last_call = anyio.current_time()
 
         def settle(answer: Answer) -> None:
             self.inbox.flush()
@@ -140,6 +166,7 @@ class AgentPeer:
     def notify(self, method: str, params: Any) -> None:
         """Tell the agent."""
         assert self._connection is not None
+        self._last_call = anyio.current_time()
         self._connection.notify(method, params)
 
     def withdraw(self, call_id: int) -> None:

@@ -77,6 +77,12 @@ class PromptQueue:
             self._narrator.prompt(self.next)
             self.tell()
 
+    def unshow(self) -> None:
+        """The transcript was forgotten: what stands in it is shown when it goes out."""
+        for one in self._waiting:
+            one.prompt.shown = False
+        self.tell()
+
     def take(self) -> Prompt:
         """The next one."""
         return self._gone(self._waiting.popleft())

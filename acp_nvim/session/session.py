@@ -1,4 +1,4 @@
-"""One conversation: starts its agent when needed, and sends prompts one after the other."""
+"""One conversation: what the user does in it, and what its agent says."""
 
 from __future__ import annotations
 
@@ -6,100 +6,32 @@ import logging
 from collections.abc import Awaitable
 from typing import Any
 
-import anyio
 import msgspec
 
-from acp_nvim import events
-from acp_nvim.errors import Failure, FailureError
+from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
-from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.protocol import updates
-from acp_nvim.protocol.answers import Opened
-from acp_nvim.protocol.dialect import Place
-from acp_nvim.session import failures, status
-from acp_nvim.session.cancelling import Cancelling
-from acp_nvim.session.configuration import Configuration
-from acp_nvim.session.connecting import Connecting
-from acp_nvim.session.controls import Controls
-from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.life import Life
 from acp_nvim.session.opening import How, Kept
-from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
-from acp_nvim.session.prompt_queue import PromptQueue
-from acp_nvim.session.requests import AgentRequests
-from acp_nvim.session.shared import Shared
-from acp_nvim.session.sign_in import SignIn
-from acp_nvim.session.status import State
-from acp_nvim.session.steering import Steering
-from acp_nvim.session.troubles import Troubles
-from acp_nvim.session.turn_changes import TurnChanges
-from acp_nvim.session.turns import Turns
-from acp_nvim.workspace.last_seen import LastSeen
-from acp_nvim.workspace.roots import Roots
 
 log = logging.getLogger(__name__)
 
 
-class Session:
-    """A conversation under the key that the editor chose. `run` must be running for anything to happen."""
-
-    def __init__(self, key: int, agent: str, place: Place, shared: Shared, seen: LastSeen) -> None:
-        self.key, self.agent, self.place = key, agent, place
-        self.session_id: str | None = None
-        self.narrator = Narrator(key, place.cwd, shared.editor, self._publish_status)
-        self.roots = Roots([place.cwd, *place.additional_directories])
-        self.changes = TurnChanges(key, agent, self.roots, shared.reviews, self.narrator)
-        self._permissions = shared.permissions
-        self.requests = AgentRequests(self.narrator, shared, self.roots, seen, self._publish_status, self.changes)
-        self.queue = PromptQueue(self.narrator)
-        self._peer: AgentPeer | None = None
-        self._state: State = "stopped"
-        self.turns = Turns(agent, self.narrator, self.requests, self._permissions, self.changes)
-        self.cancelling = Cancelling(self.turns, self.queue, shared.reviews.spawn, self._leave_agent)
-        self.steering = Steering(self.turns, self.queue, shared.reviews.spawn, self._at_work, self.open)
-        self.sign_in = SignIn()
-        self.connecting = Connecting(agent, shared, self.narrator, self.sign_in, self._begin)
-        self.configuration = Configuration(agent, self.narrator, shared, lambda: self.controls)
-        self._troubles = Troubles()
-        self._wanted = False
-        self._work = anyio.Event()
-
-    def __repr__(self) -> str:
-        return f"<Session {self.key} {self.agent} {self.state} queue={len(self.queue)}>"
-
-    @property
-    def state(self) -> State:
-        """As `status()` says it; `waiting`: for an answer of the user."""
-        if self.turns.turn.requires_action or self.pending_permissions:
-            return "waiting"  # between turns, too: agents may ask then
-        return "running" if self.turns.turn.running else self._state
-
-    @property
-    def pending_permissions(self) -> list[PendingPermission]:
-        """Those that wait for an answer of the user."""
-        return self._permissions.of_session(self.key)
-
-    @property
-    def controls(self) -> Controls | None:
-        """Its switches, while there is an agent to switch."""
-        if self._peer is None or self.session_id is None:
-            return None
-        return Controls(self._peer, self.session_id, self.narrator)
+class Session(Life):
+    """A conversation under the key that the editor chose."""
 
     # --- the user acts -----------------------------------------------------------------------------------------------
 
-    def open(self) -> None:
-        """Make sure that the agent runs and takes prompts."""
-        self._wanted = True
-        if self._peer is None or not self._peer.alive:
-            self._set_state("starting")
-        elif self._state == "failed":
-            self._set_state("idle")  # the user has signed in, or tries without
-        self._work.set()
+    def wake(self) -> None:
+        """Like `open`, for who only looks at it: an agent that dies again and again is left alone."""
+        if not self.connecting.deaths.looping:
+            self.open()
 
     def restore(self, session_id: str, how: How = "load") -> None:
         """Like `open`, with a session that the agent kept; what it fails with is told."""
-        self.connecting.kept = Kept(session_id, how)
+        self._part()
+        self.connecting.wanted = Kept(session_id, how)
         self.open()
 
     def prompt(self, prompt: Prompt) -> None:
@@ -109,7 +41,9 @@ class Session:
         self._publish_status()
 
     def cancel(self, force: bool = False) -> None:
-        """End the turn, by all means if need be (`session.cancelling`); a start is given up."""
+        """End the turn, by all means if need be (`session.cancelling`); a start, and signing in, is given up."""
+        if self.sign_in.cancel():
+            return
         if self._peer is not None and self.session_id is not None:
             self.cancelling.cancel(self._peer, self.session_id, force)
         elif not self._cancel_start():
@@ -120,105 +54,22 @@ class Session:
         """Leave the agent; its process ends with its last session. Transcript and queue stay."""
         self.queue.hold()
         self.sign_in.done()
-        if self._peer is None or self.session_id is None:
+        self.asleep = False
+        if not self._part():
             self._cancel_start()
-            return
-        if self.turns.turn.running:
-            self.turns.cancel(self._peer, self.session_id)
-        self._leave_agent(self._peer)
 
-    def _cancel_start(self) -> bool:
-        if self._state != "starting":
-            return False
-        self._wanted = False
-        self.connecting.cancel()
-        return True
-
-    def _leave_agent(self, peer: AgentPeer) -> None:
-        """Unless it is another one by now."""
-        if self._peer is peer:
-            peer.leave(self.session_id)
-            self.on_gone(None)
-
-    def _at_work(self) -> tuple[AgentPeer, str] | None:
-        return (self._peer, self.session_id) if self._peer and self._peer.alive and self.session_id else None
-
-    # --- its life ----------------------------------------------------------------------------------------------------
-
-    async def run(self) -> None:
-        """Start, send, wait; for ever. Failures are told, and the next prompt tries again."""
-        while True:
-            await self._work.wait()
-            self._work = anyio.Event()
-            if not self._wanted:
-                continue
-            try:
-                await self._connect()
-                await self.configuration.settle()
-                await self._work_off()
-            except FailureError as error:
-                self._fail(error.failure)
-            except Exception as error:  # a bug of ours must not silence the session for good
-                log.exception("session %s failed", self.key)
-                self._fail(failures.bug(self.agent, error))
-
-    async def _work_off(self) -> None:
-        """Send what is queued. A turn that the agent began by itself is waited for."""
-        while self._wanted and self.queue.next and self._peer is not None and self._peer.alive:
-            await self.cancelling.wait()
-            await self.changes.settled()  # what the last turn did is told before the next one
-            if self.queue.next and self._peer is not None and self._peer.alive:
-                await self._send(self._peer, self.queue.take())
-
-    async def _send(self, peer: AgentPeer, prompt: Prompt) -> None:
-        """One prompt, to the end of its turn. One that is refused until the user has signed in is the next one."""
-        refused = await self.turns.take(peer, self.session_id or "", prompt)
-        if refused is not None:
-            self.queue.put_back(prompt)
-            self._wanted = False
-            self._set_state("failed")
-            self.narrator.failure(refused, failures.KEPT_PROMPT)
-            self.sign_in.needed(peer, refused)
-
-    async def _connect(self) -> None:
-        if self._peer is not None and self._peer.alive:
-            return
-        if self._peer is not None:
-            self._leave_agent(self._peer)  # it is being ended
-        self._set_state("starting")
-        self.queue.show()
-        if not await self.connecting.run(self, self.place):
-            self._give_up_start()
-
-    def _begin(self, peer: AgentPeer, session_id: str, opened: Opened) -> None:
-        """The session is open at the agent."""
-        self._peer, self.session_id = peer, session_id
-        self.sign_in.done()
-        self.requests.permissions.agent_gone = lambda: peer.silent
-        self.configuration.begin(session_id, opened, self.connecting.fresh)
-        if opened.commands is not None:
-            self.narrator.update(updates.CommandsReplaced(opened.commands))
-        self.requests.files.begin(peer.quirks, fresh=self.connecting.fresh)
-        if self.turns.had_any:
-            self.narrator.notice("warn", "The agent was started anew: it does not know what was said above.")
-        for complaint in (*peer.info.complaints, *opened.complaints):
-            self.on_trouble(failures.left_out(self.agent, complaint))
-        self._set_state("idle")
-        self.narrator.publish(events.SessionReady(session=self.key, session_id=session_id, agent=self.agent))
-
-    def _give_up_start(self) -> None:
-        """The user cancelled while the agent started: prompts already on screen are not sent."""
-        shown = self.queue.drop_shown()
-        if self.turns.turn.running:  # the agent works in the session that was to be taken up
-            self.turns.end("cancelled")
-        self.narrator.notice("info", "Cancelled before it was sent." if shown else "Cancelled.")
-        self.queue.hold()
-        self._set_state("stopped")
+    def end(self) -> None:
+        """The chat is closed for good: nothing more happens."""
+        self.stop()
+        self._is_over = True
+        self._work.set()
 
     # --- the agent acts (session.peer.PeerSession) -------------------------------------------------------------------
 
     def on_update(self, update: updates.Update) -> None:
         """Something the agent says. Some echo the prompt: it stands in the transcript already."""
+        if not self.connecting.replaying.takes(update):
+            return
         if isinstance(update, updates.StateChanged):
             self.turns.take_state(update)
         elif self._peer is None or self.turns.turn.take_message(update, self._peer.dialect.message_ids):
@@ -239,42 +90,8 @@ class Session:
         if self._troubles.is_news(failure):
             self.narrator.notice(failure.severity, str(failure))
 
-    def on_gone(self, failure: Failure | None) -> None:
-        """The agent is gone; `failure` is None when we left it. Who opens the session with it hears of it there."""
-        if self._peer is None:
-            return
-        self._wanted = False
-        self.turns.lose_agent("error" if failure else "cancelled")
-        self._leave("failed" if failure and failure.severity == "error" else "stopped")
-        self.turns.abandon()
-        if failure is not None:
-            self.narrator.failure(failure, failures.KEPT_QUEUE if self.queue else "")
-        elif self.queue.next:
-            self.open()  # said after the user had given up the agent's turn
-
-    def _fail(self, failure: Failure) -> None:
-        """The agent could not be started, or we failed with it."""
-        self._wanted = False
-        self.turns.lose_agent("error")
-        self._leave("failed")
-        kept = failures.KEPT_PROMPT if self.queue else ""
-        if self.connecting.kept is not None and failure.code in failures.NOT_RESTORED:
-            self.connecting.kept = None
-            kept = "Your next prompt begins a new session."
-        self.narrator.failure(failure, kept)
-
-    def _leave(self, state: State) -> None:
-        self._permissions.cancel_session(self.key)
-        self._peer = None
-        self.session_id = None
-        self.configuration.leave()
-        self.turns.turn.requires_action = False
-        self._set_state(state)
-
-    def _set_state(self, state: State) -> None:
-        self._state = state
-        self._publish_status()
-
-    def _publish_status(self) -> None:
-        told = status.view(self, self._peer, self._wanted)
-        self.narrator.publish(events.Status(session=self.key, status=told))
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything goes on that needs the agent."""
+        goes_on = self.state in ("starting", "running", "waiting") or self.queue.next is not None
+        return goes_on or bool(self.turns.turn.background) or self.requests.terminals.running

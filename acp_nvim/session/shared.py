@@ -13,6 +13,7 @@ from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.kept_defaults import KeptDefaults
 from acp_nvim.session.peers import Peers
+from acp_nvim.session.sign_ins import SignIns
 
 
 @dataclass(frozen=True)
@@ -25,5 +26,6 @@ class Shared:
     permissions: PendingPermissions
     reviews: Reviews
     rules: RuleBook
+    sign_ins: SignIns
     defaults: KeptDefaults = field(default_factory=KeptDefaults)
     elicitations: PendingElicitations = field(default_factory=PendingElicitations)

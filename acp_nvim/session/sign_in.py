@@ -2,28 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Literal, Protocol
+
 from acp_nvim.errors import Failure
+from acp_nvim.protocol.dialect import Place
+from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.peer import AgentPeer
+
+State = Literal["needed", "running"]
+
+
+class Desk(Protocol):
+    """Where the sessions of all agents wait (`session.sign_ins`)."""
+
+    def wait(self, one: SignIn, failure: Failure) -> None:
+        """The user has to sign in before it goes on."""
+
+    def leave(self, one: SignIn) -> None:
+        """It waits no more."""
+
+    def is_busy(self, one: SignIn) -> bool:
+        """Whether the user is signing in, and it goes on then."""
+
+    def cancel(self, agent: str) -> bool:
+        """The user gives that up; False when there is nothing to give up."""
+
+
+class Waiting(Protocol):
+    """What it needs of its session."""
+
+    key: int
+    agent: str
+    place: Place
+    narrator: Narrator
+
+    def open(self) -> None:
+        """Go on with the agent that it has, or get one."""
+
+    def reconnect(self) -> None:
+        """Go on at another process of the agent."""
+
+    def at_work(self) -> tuple[AgentPeer, str] | None:
+        """Its agent, and the session there, while they can be talked to."""
 
 
 class SignIn:
     """Of one session. The agent's process stays while somebody may sign in; the prompt waits in the queue."""
 
-    def __init__(self) -> None:
+    def __init__(self, session: Waiting, desk: Desk) -> None:
+        self.session = session
         self.peer: AgentPeer | None = None
+        self._desk = desk
 
     def __repr__(self) -> str:
-        return f"<SignIn at {self.peer}>"
+        return f"<SignIn of {self.session.key} at {self.peer}>"
+
+    @property
+    def state(self) -> State | None:
+        """As `status()` says it."""
+        if self._desk.is_busy(self):
+            return "running"
+        return None if self.peer is None else "needed"
 
     def needed(self, peer: AgentPeer, failure: Failure) -> None:
         """`session/new|load|resume|fork` or `session/prompt` was refused; the session tells the failure itself."""
         if self.peer is not peer:
-            self.done()
+            self._let_go()
             peer.hold(self)
             self.peer = peer
+        self._desk.wait(self, failure)
 
     def done(self) -> None:
         """The session is open, or not wanted any more: nobody signs in."""
+        if self.peer is not None:
+            self._let_go()
+            self._desk.leave(self)
+
+    def cancel(self) -> bool:
+        """The user wants no more to happen; False when they were not signing in."""
+        return self._desk.is_busy(self) and self._desk.cancel(self.session.agent)
+
+    def go_on(self, known: Collection[AgentPeer]) -> None:
+        """The user has signed in; `known` are the processes that are not to be replaced by others."""
+        works = self.session.at_work()
+        if self.peer is None:
+            if works is not None and works[0] not in known and not self.session.turns.turn.running:
+                self.session.reconnect()  # it did not wait, but works at a process that may know nothing of it
+        elif self.peer in known and self.peer.alive:
+            self.session.open()
+        else:
+            self.done()
+            self.session.reconnect()
+
+    def _let_go(self) -> None:
         peer, self.peer = self.peer, None
         if peer is not None:
             peer.release(self)

@@ -13,12 +13,12 @@ from acp_nvim.session.turn import Turn
 from acp_nvim.status_view import Takes
 
 if TYPE_CHECKING:
-    from acp_nvim.session.session import Session
+    from acp_nvim.session.life import Life
 
 State = Literal["starting", "idle", "running", "waiting", "stopped", "failed"]
 
 
-def view(session: Session, peer: AgentPeer | None, wanted: bool) -> events.StatusView:
+def view(session: Life, peer: AgentPeer | None, wanted: bool) -> events.StatusView:
     """All of it. `wanted`: the session works in its directories, or is about to."""
     told = events.StatusView(
         agent=session.agent,
@@ -27,9 +27,13 @@ def view(session: Session, peer: AgentPeer | None, wanted: bool) -> events.Statu
         cwd=session.place.cwd,
         pending_permissions=len(session.pending_permissions),
         queue=len(session.queue),
+        pending_elicitations=len(session.requests.elicitations.waiting),
         session_id=session.session_id,
+        sign_in=session.sign_in.state,
         review=session.changes.counts,
+        worktree=session.worktree,
         directories=session.roots.directories if wanted else [],
+        asleep=session.asleep,
     )
     return added_to(told, peer, session.turns.turn, session.narrator.facts)
 

@@ -46,6 +46,11 @@ class AgentTerminals:
     def __repr__(self) -> str:
         return f"<AgentTerminals {self._known} {self.permissions!r}>"
 
+    @property
+    def running(self) -> bool:
+        """Whether a command runs."""
+        return bool(self._alive)
+
     def create(self, wanted: CommandToRun) -> Awaitable[dict[str, Any]]:
         """The answer to `terminal/create`, to come. If the user has to be asked, the question is shown now."""
         if not wanted.command:

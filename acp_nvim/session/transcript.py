@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from acp_nvim import events
+from acp_nvim.elicitation_events import Elicitation, ElicitationComplete, ElicitationDone, ElicitationView
 from acp_nvim.errors import Severity
 from acp_nvim.history.records import Kept
 from acp_nvim.limits.history import MISSING_BLOCKS
@@ -20,11 +21,12 @@ from acp_nvim.protocol.updates import (
     Role,
 )
 from acp_nvim.review_events import FileView, Summary
-from acp_nvim.session import kept_views, views
+from acp_nvim.session import elicitation_views, kept_views, views
 from acp_nvim.session.blocks import (
     AutoBlock,
     Block,
     CallBlock,
+    ElicitationBlock,
     KeptBlock,
     MessageBlock,
     NoticeBlock,
@@ -124,6 +126,17 @@ class Transcript(ToolCalls):
         self._add(AutoBlock(shown))
         return shown
 
+    def elicitation(self, request: ElicitationView) -> Elicitation:
+        """A question of the agent to the user."""
+        return Elicitation(session=self.session, block=self._add(ElicitationBlock(request)), request=request)
+
+    def elicitation_news(self, news: ElicitationDone | ElicitationComplete) -> ElicitationDone | ElicitationComplete:
+        """What became of it."""
+        block = self._blocks[news.block - 1]
+        assert isinstance(block, ElicitationBlock)
+        block.news.append(news)
+        return news
+
     def end_message(self) -> None:
         """What is said next is a new message."""
         self._open_message = None
@@ -151,6 +164,19 @@ class Transcript(ToolCalls):
                 self._add(KeptBlock(()))
             self._add(kept_views.block_of(kept))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody has said or done anything."""
+        return all(isinstance(block, NoticeBlock) for block in self._blocks)
+
+    def forget(self) -> events.Reset:
+        """All of it: it is told anew."""
+        self._blocks.clear()
+        self._shown_in.clear()
+        self._stale.clear()
+        self.begin_agent()
+        return events.Reset(session=self.session)
+
     def replay(self) -> Iterator[events.Event]:
         """The events that show the whole of it again."""
         self._stale.clear()
@@ -171,6 +197,9 @@ class Transcript(ToolCalls):
         block = self._blocks[number - 1]
         if isinstance(block, CallBlock):
             yield events.ToolCall(session=self.session, block=number, call=self._call_view(number, WHOLE))
+        elif isinstance(block, ElicitationBlock):
+            words = elicitation_views.in_words(block.request, block.done)
+            yield events.Notice(session=self.session, block=number, level="info", text=words)
         elif isinstance(block, KeptBlock):
             yield from kept_views.whole(self.session, block.kept)
         else:
@@ -193,6 +222,9 @@ class Transcript(ToolCalls):
                 yield events.Permission(session=self.session, block=number, request=block.request)
                 if block.done is not None:
                     yield block.done
+            case ElicitationBlock():
+                yield Elicitation(session=self.session, block=number, request=block.request)
+                yield from block.news
             case KeptBlock():
                 yield from kept_views.shown(self.session, block.kept)
 
