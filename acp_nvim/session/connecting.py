@@ -104,6 +104,8 @@ class Connecting:
             servers, unusable = usable_servers(definition.mcp_servers, peer.abilities)
             for server in unusable:
                 self._narrator.notice("warn", failures.unreachable_server(server.get("name")))
+            for directory in peer.paths.missing(place.additional_directories):
+                self._narrator.notice("warn", failures.unmapped_directory(peer.name, directory))
             await self._open(peer, session, msgspec.structs.replace(place, mcp_servers=servers), kept)
         except FailureError as error:
             if error.failure.code == "auth_required":

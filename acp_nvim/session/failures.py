@@ -30,13 +30,15 @@ KEPT_QUEUE = "What is queued is kept, and goes out as soon as the agent starts."
 
 def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueError) -> Failure:
     """The command is not there, or may not be run; or the directory is not there."""
-    name, program = definition.name, definition.command[0]
+    name, program = definition.name, (definition.prefix or definition.command)[0]
     if not os.path.isdir(cwd):
         what = f"Agent {name!r} cannot start: there is no directory {cwd or 'to work in any more'}."
         step = ":cd to one that exists, then :AcpChat! begins a session there."
     elif isinstance(error, FileNotFoundError):
         what = f"Agent {name!r} cannot start: the command {program!r} was not found."
         step = f"Install it, or correct agents.{name}.command in your configuration (:checkhealth acp_nvim)."
+        if definition.install and not definition.prefix:
+            step = f"To install it, type: {definition.install} ({definition.url})"
     else:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         what = f"Agent {name!r} cannot start: {program!r}: {reason}."
@@ -208,3 +210,8 @@ def _how(returncode: int | None) -> str:
 def unreachable_server(name: object) -> str:
     """In words for the user."""
     return f"MCP server {name!r} is left out: the agent cannot reach servers of its type."
+
+
+def unmapped_directory(name: str, directory: str) -> str:
+    """In words for the user."""
+    return f"The directory {directory} is left out: nothing says where it is for the agent (agents.{name}.paths)."

@@ -29,7 +29,7 @@ from acp_nvim.session import failures
 from acp_nvim.session.calls import AgentCalls
 from acp_nvim.session.greeting import PeerSettings, greet
 from acp_nvim.session.inbox import AgentInbox
-from acp_nvim.session.launch import launch, path_map
+from acp_nvim.session.launch import Launch, launch, path_map
 
 if TYPE_CHECKING:
     from acp_nvim.traffic.log import TrafficLog
@@ -105,7 +105,8 @@ class AgentPeer:
     async def start(self, tasks: anyio.abc.TaskGroup, guard: Guard) -> None:
         """Spawn and `initialize`. Raises `FailureError`; then nothing of it is left running."""
         definition, self._tasks = self.definition, tasks
-        self._child = await self._spawn(guard)
+        how = await self._spawn(guard)
+        assert self._child is not None
         if self.settings.traffic is not None:
             from acp_nvim.traffic.log import TrafficLog  # which takes 15 ms, and few want it
 
@@ -116,6 +117,9 @@ class AgentPeer:
         tasks.start_soon(self._live)
         notifications()  # made ready while the agent starts
         try:
+            if how.first:
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # whoever reads will see the end
+                    await self._child.sink.send(how.first)
             dialect, self.info = await greet(definition, self.settings, self.request, self._last_words)
             self.inbox.dialect = elsewhere(dialect, self.paths, definition.offers_terminal)
         except BaseException:
@@ -123,19 +127,19 @@ class AgentPeer:
             await self._child.stop()
             raise
 
-    async def _spawn(self, guard: Guard) -> Child:
+    async def _spawn(self, guard: Guard) -> Launch:
         definition = self.definition
         try:
             how = launch(definition, self.cwd, self.paths)
-            child = await Child.spawn(definition.name, how.argv, self.cwd, how.env, guard)
+            self._child = await Child.spawn(definition.name, how.argv, self.cwd, how.env, guard)
+        except FailureError:
+            self.gone.set()
+            raise
         except (OSError, ValueError) as error:  # ValueError: a NUL in the command or its environment
             self.gone.set()
             raise FailureError(failures.cannot_start(definition, self.cwd, error)) from error
-        log.info("%s: started %s as %d in %s", definition.name, how.argv, child.pid, self.cwd)
-        if how.first:
-            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # whoever reads will see the end
-                await child.sink.send(how.first)
-        return child
+        log.info("%s: started %s as %d in %s", definition.name, how.argv, self._child.pid, self.cwd)
+        return how
 
     async def request(
         self,
