@@ -148,7 +148,8 @@ class Narrator:
     def forget(self) -> None:
         """What was said and done so far: the agent tells it anew."""
         self.facts.forget_plans()
-        self.publish(self.transcript.forget())
+        self.publish(events.Reset(session=self._key))  # who hears it may want to write down what was said
+        self.transcript.forget()
 
     def publish(self, event: events.Event | None) -> None:
         """Tell the editor; tool calls that changed before come first."""

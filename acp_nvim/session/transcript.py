@@ -169,13 +169,12 @@ class Transcript(ToolCalls):
         """Whether nobody has said or done anything."""
         return all(isinstance(block, NoticeBlock) for block in self._blocks)
 
-    def forget(self) -> events.Reset:
+    def forget(self) -> None:
         """All of it: it is told anew."""
         self._blocks.clear()
         self._shown_in.clear()
         self._stale.clear()
         self.begin_agent()
-        return events.Reset(session=self.session)
 
     def replay(self) -> Iterator[events.Event]:
         """The events that show the whole of it again."""
