@@ -57,6 +57,7 @@ from acp_nvim.session.session import Session
 from acp_nvim.session.sessionless import Sessionless
 from acp_nvim.session.shared import Shared
 from acp_nvim.session.sign_ins import SignIns
+from acp_nvim.traffic.learned import LEARNED, secret_values
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.directories import additional
 from acp_nvim.workspace.last_seen import LastSeen
@@ -147,6 +148,7 @@ class App:
             self._rules.directory = Path(hello.state_path, "permissions")
             self._shared.defaults.directory = Path(hello.state_path)
         config = self._config = hello.config
+        LEARNED.learn(secret_values(configured_env(config)))
         self._reviews.judging.save = config.fs.write == "save"
         self._rules.configured = config.permissions.rules
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list

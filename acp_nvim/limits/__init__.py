@@ -154,8 +154,8 @@ TRAFFIC_BYTES: Final = 200 * 1024 * 1024
 SECRET_CHARS: Final = 8
 """A secret shorter than this is not looked for inside texts: it would be found everywhere."""
 
-ENTERED_SECRET_CHARS: Final = 4
-"""The same for what the user has entered as a secret."""
+ENTERED_SECRET_CHARS: Final = 7
+"""The same for what the user has entered as a secret: "none" and "ollama" are keys for many local models."""
 
 SEEN_TEXT_BYTES: Final = 4 * 1024 * 1024
 """Memory for one text that an agent has seen: sources of 1 MB, at 4 bytes a character; larger texts go to disk."""

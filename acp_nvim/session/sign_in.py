@@ -37,6 +37,10 @@ class Waiting(Protocol):
     place: Place
     narrator: Narrator
 
+    @property
+    def state(self) -> str:
+        """As `status()` says it."""
+
     def open(self) -> None:
         """Go on with the agent that it has, or get one."""
 
@@ -53,6 +57,8 @@ class SignIn:
     def __init__(self, session: Waiting, desk: Desk) -> None:
         self.session = session
         self.peer: AgentPeer | None = None
+        """Held, until the session is open, or not wanted any more."""
+        self._waits = False
         self._desk = desk
 
     def __repr__(self) -> str:
@@ -63,37 +69,44 @@ class SignIn:
         """As `status()` says it."""
         if self._desk.is_busy(self):
             return "running"
-        return None if self.peer is None else "needed"
+        return "needed" if self._waits else None
 
     def needed(self, peer: AgentPeer, failure: Failure) -> None:
         """`session/new|load|resume|fork` or `session/prompt` was refused; the session tells the failure itself."""
-        if self.peer is not peer:
-            self._let_go()
-            peer.hold(self)
-            self.peer = peer
+        self._hold(peer)
+        self._waits = True
         self._desk.wait(self, failure)
 
     def done(self) -> None:
         """The session is open, or not wanted any more: nobody signs in."""
-        if self.peer is not None:
-            self._let_go()
-            self._desk.leave(self)
+        self._let_go()
+        self._stop_waiting()
 
     def cancel(self) -> bool:
         """The user wants no more to happen; False when they were not signing in."""
         return self._desk.is_busy(self) and self._desk.cancel(self.session.agent)
 
-    def go_on(self, known: Collection[AgentPeer]) -> None:
-        """The user has signed in; `known` are the processes that are not to be replaced by others."""
+    def go_on(self, peer: AgentPeer, known: Collection[AgentPeer]) -> None:
+        """The user has signed in at `peer`; `known` are the processes that are not to be replaced by others."""
         works = self.session.at_work()
-        if self.peer is None:
-            if works is not None and works[0] not in known and not self.session.turns.turn.running:
-                self.session.reconnect()  # it did not wait, but works at a process that may know nothing of it
-        elif self.peer in known and self.peer.alive:
+        if works is not None and works[0] in known:
+            self._stop_waiting()
             self.session.open()
-        else:
-            self.done()
+        elif self._waits or self.session.state == "idle":  # it works at a process that may know nothing of it
+            self._hold(peer)
+            self._stop_waiting()
             self.session.reconnect()
+
+    def _stop_waiting(self) -> None:
+        if self._waits:
+            self._waits = False
+            self._desk.leave(self)
+
+    def _hold(self, peer: AgentPeer) -> None:
+        if self.peer is not peer:
+            peer.hold(self)
+            self._let_go()
+            self.peer = peer
 
     def _let_go(self) -> None:
         peer, self.peer = self.peer, None

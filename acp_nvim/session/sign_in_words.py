@@ -58,8 +58,8 @@ def missing(agent: str, names: list[str], link: str | None) -> str:
     """Variables that have no value."""
     where = f" You get it at {link}." if link else ""
     return (
-        f"{', '.join(names)} must be set.{where} :AcpLogin asks for it, and keeps it in memory only; to set it for good "
-        f"do so in the shell that starts Neovim, or in agents.{agent}.env of your configuration."
+        f"{', '.join(names)} must be set.{where} :AcpLogin asks for it, and keeps it in memory only; to set it for "
+        f"good do so in the shell that starts Neovim, or in agents.{agent}.env of your configuration."
     )
 
 

@@ -88,7 +88,7 @@ class SignIns:
         self._spawn(self._ask, agent, cwd)
 
     def begin(self, agent: str, cwd: str, method_id: str, values: Mapping[str, str], beside: SignIn | None) -> None:
-        """The user wants to sign in so, and entered the `values` of variables. `beside`: a session that uses it, too."""
+        """The user wants to sign in so, and entered these `values` of variables. `beside`: a session that uses it."""
         if agent in self._attempts:
             self._tell(agent, None, "failed", str(words.busy(agent)))
             return
@@ -132,20 +132,23 @@ class SignIns:
                 one.session.narrator.notice("info", words.begun(attempt.method))
 
         attempt.tell_status()
+        peer: AgentPeer | None = None
+        failure: Failure | None = None
         try:
-            is_done = await attempt.run(self._means, begun)
+            peer = await attempt.run(self._means, begun)
         except FailureError as error:
-            self._over(attempt, "failed", error.failure)
+            failure = error.failure
         except Exception as error:
             log.exception("%r failed", attempt)
-            self._over(attempt, "failed", failures.bug(attempt.agent, error))
-        else:
-            self._over(attempt, "done" if is_done else "cancelled")
-
-    def _over(self, attempt: Attempt, outcome: Outcome, failure: Failure | None = None) -> None:
-        """Whoever waits by now goes on, too."""
+            failure = failures.bug(attempt.agent, error)
         del self._attempts[attempt.agent]
-        text = words.CANCELLED if outcome == "cancelled" else words.done(attempt.agent, attempt.method)
+        self._over(attempt, peer, failure)
+        attempt.release()
+
+    def _over(self, attempt: Attempt, peer: AgentPeer | None, failure: Failure | None) -> None:
+        """Whoever waits by now goes on, too, when it has worked: then there is a `peer`."""
+        outcome: Outcome = "failed" if failure else "done" if peer else "cancelled"
+        text = words.done(attempt.agent, attempt.method) if peer else words.CANCELLED
         text = without_secrets(text if failure is None else str(failure))
         log.info("%s: signing in: %s: %s", attempt.agent, outcome, text)
         sessions = [*attempt.sessions, *(one for one in self._of(attempt.agent) if one not in attempt.sessions)]
@@ -153,8 +156,9 @@ class SignIns:
             one.session.narrator.notice("info" if failure is None else "error", text)
         self._tell(attempt.agent, attempt, outcome, text)
         attempt.tell_status()
-        for one in sessions if outcome == "done" else ():
-            one.go_on(self._means.peers.known())
+        if peer is not None:
+            for one in sessions:
+                one.go_on(peer, self._means.peers.known())
 
     async def _sign_out(self, agent: str, cwd: str, told: Callable[[str], None]) -> None:
         try:

@@ -9,7 +9,7 @@ from typing import NoReturn
 import anyio
 
 from acp_nvim.agents.definition import AgentDefinition
-from acp_nvim.errors import Failure, FailureError
+from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.protocol.answers import AuthMethod
 from acp_nvim.session import sign_in_words as words
@@ -58,6 +58,7 @@ class Attempt:
         self.method = AuthMethod(method_id=method_id, name=method_id)
         self.sessions: list[SignIn] = []
         self._values = values
+        self._held: list[AgentPeer] = []
         self._scope = anyio.CancelScope()
         self._ended = anyio.Event()
         self._exit: int | None = None
@@ -80,18 +81,28 @@ class Attempt:
         self._exit, self._problem = code, problem
         self._ended.set()
 
-    async def run(self, means: Means, on_method: Callable[[], None]) -> bool:
-        """False when it was given up. Raises `FailureError`. `on_method`: it is known by now which method it is."""
+    async def run(self, means: Means, on_method: Callable[[], None]) -> AgentPeer | None:
+        """The process that knows the user then, held until `release`; None: it was given up. Raises `FailureError`.
+
+        `on_method`: it is known by now which method it is.
+        """
         with anyio.CancelScope() as self._scope:
-            peer = await means.peers.obtain(means.find(self.agent), self.cwd)
-            peer.hold(self)
-            try:
-                self.method = self._chosen(peer)
-                on_method()
-                await self._sign_in(means, peer)
-            finally:
-                peer.release(self)
-        return not self._scope.cancelled_caught
+            peer = await self._obtain(means)
+            self.method = self._chosen(peer)
+            on_method()
+            await self._sign_in(means, peer)
+        return None if self._scope.cancelled_caught else self._held[-1]
+
+    def release(self) -> None:
+        """Its sessions have gone on."""
+        for peer in self._held:
+            peer.release(self)
+
+    async def _obtain(self, means: Means) -> AgentPeer:
+        peer = await means.peers.obtain(means.find(self.agent), self.cwd)
+        peer.hold(self)
+        self._held.append(peer)
+        return peer
 
     def _chosen(self, peer: AgentPeer) -> AuthMethod:
         for method in peer.info.auth_methods:
@@ -120,8 +131,7 @@ class Attempt:
 
     async def _in_terminal(self, means: Means) -> None:
         """ACP "Authentication", Terminal authentication: another process of the agent's program, which is not asked."""
-        definition = means.find(self.agent)
-        run = launch(definition, self.cwd, self.method)
+        run = launch(means.find(self.agent), self.cwd, self.method)
         event = SignInTerminal(
             agent=self.agent,
             attempt=self.number,
@@ -135,7 +145,7 @@ class Attempt:
         if self._problem is not None or self._exit != 0:
             self._fail(words.terminal_failed(self._exit, self._problem))
         means.retire(self.agent)
-        await means.peers.obtain(definition, self.cwd)
+        await self._obtain(means)
 
     async def _with_variables(self, means: Means, peer: AgentPeer) -> None:
         """The agent gets what was entered when it is started again; some want to hear which of it they are to use."""
@@ -147,15 +157,11 @@ class Attempt:
             self._fail(words.missing(self.agent, missing, self.method.link))
         if is_news:
             means.retire(self.agent)
-            peer = await means.peers.obtain(definition, self.cwd)
-        peer.hold(self)
-        try:
-            await self._tell_to_use_them(peer)
-        finally:
-            peer.release(self)
+            peer = await self._obtain(means)
+        await self._tell_to_use_them(peer)
 
     async def _tell_to_use_them(self, peer: AgentPeer) -> None:
-        """To have them is enough for most: the methods of this type need no `authenticate`, and are gone since 2026-07."""
+        """To have them is enough for most: methods of this type (gone since 2026-07) need no `authenticate`."""
         try:
             await self._authenticate(peer)
         except FailureError as error:

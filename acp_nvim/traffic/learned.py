@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from acp_nvim.limits import ENTERED_SECRET_CHARS
+from acp_nvim.limits import ENTERED_SECRET_CHARS, SECRET_CHARS
+from acp_nvim.traffic.secret_names import is_secret_variable
 
 
 class Learned:
@@ -20,6 +21,11 @@ class Learned:
     def learn(self, secrets: Iterable[str]) -> None:
         """These must not be written from now on, nor shown in words of ours."""
         self.secrets |= {one for one in secrets if len(one) >= ENTERED_SECRET_CHARS}
+
+
+def secret_values(env: Mapping[str, str]) -> list[str]:
+    """Those of variables whose names say secret."""
+    return [value for name, value in env.items() if is_secret_variable(name) and len(value) >= SECRET_CHARS]
 
 
 LEARNED: Final = Learned()
