@@ -46,25 +46,19 @@ class Log(msgspec.Struct):
     traffic: bool = False
 
 
-class WorktreeSettings(msgspec.Struct):
-    """`worktrees` of the configuration."""
-
-    directory: str | None = None
-
-
 class Config(msgspec.Struct):
     """What the host uses of the user's configuration; Lua has checked it."""
 
     agents: dict[str, Any] | list[Any] = {}
     default_agent: str | None = None
     additional_directories: list[str] = []
+    worktree_directory: str | None = None
     fs: Fs = msgspec.field(default_factory=Fs)
     timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
     permissions: Permissions = msgspec.field(default_factory=Permissions)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     history: HistorySettings = msgspec.field(default_factory=HistorySettings)
     log: Log = msgspec.field(default_factory=Log)
-    worktrees: WorktreeSettings = msgspec.field(default_factory=WorktreeSettings)
 
 
 class Hello(msgspec.Struct):

@@ -73,7 +73,7 @@ class Worktrees:
             raise WorktreeError(f"{name!r} cannot be the name of a branch")
         path = self.path(top, name)
         if Path(path).is_relative_to(top):
-            raise WorktreeError(f"{self.directory} is inside of the project: set worktrees.directory to another one")
+            raise WorktreeError(f"{self.directory} is inside of the project: set worktree_directory to another one")
         if _is_directory(path):
             await _require_same(top, path)
             return Worktree(
