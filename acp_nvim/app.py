@@ -160,7 +160,7 @@ class App:
             traffic if config.log.traffic else None,
             config.timeouts.idle / 1000,
         )
-        worktrees = config.worktrees.directory or Path(hello.state_path, "worktrees")
+        worktrees = config.worktree_directory or Path(hello.state_path, "worktrees")
         self._taking_up.worktrees = Worktrees(Path(worktrees).expanduser())
         self._keeper.configure(Path(hello.state_path, "transcripts"), config.history, configured_env(config))
         for session in self._sessions.values():
