@@ -1,22 +1,21 @@
 -- What a person does with sessions: joins the registry, the buffers, the windows and the host.
 local agents = require("acp_nvim.agents")
 local autocmds = require("acp_nvim.autocmds")
+local buffers = require("acp_nvim.buffers")
 local chat_buffer = require("acp_nvim.chat.buffer")
 local context = require("acp_nvim.prompt.context")
-local float = require("acp_nvim.permission.float")
 local follow = require("acp_nvim.follow")
 local highlights = require("acp_nvim.highlights")
 local host = require("acp_nvim.host")
+local lost = require("acp_nvim.lost")
 local keys = require("acp_nvim.chat.keys")
 local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local permission = require("acp_nvim.permission")
-local plans = require("acp_nvim.chat.plans")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.requests")
 local sessions = require("acp_nvim.sessions")
-local transcript = require("acp_nvim.chat.transcript")
 local windows = require("acp_nvim.chat.windows")
 local winbar = require("acp_nvim.chat.winbar")
 
@@ -67,6 +66,24 @@ local function ensure_buffers(session)
   if prompt.ensure(session) then
     dress_prompt(session, session.prompt_bufnr)
   end
+end
+
+M.prepare = ensure_buffers
+
+---Nothing is shown of that session any more, and nobody finds it.
+---@param session acp.Session
+function M.forget(session)
+  windows.close(session)
+  for _, one in ipairs(permission.abandon(session)) do
+    autocmds.fire("AcpPermissionDone", { session = session.key, id = one.request.id, outcome = "cancelled" })
+  end
+  sessions.remove(session)
+  for _, bufnr in pairs({ session.bufnr or false, session.prompt_bufnr or false }) do
+    if bufnr and vim.api.nvim_buf_is_valid(bufnr) then
+      pcall(vim.api.nvim_buf_delete, bufnr, { force = true })
+    end
+  end
+  buffers.set_roots(session.key, {})
 end
 
 ---@param agent? string
@@ -229,40 +246,6 @@ function M.ready(event)
   end
 end
 
----@param session acp.Session
----@param words string
----@param last string[]
-local function session_lost(session, words, last)
-  for _, one in ipairs(permission.abandon(session)) do
-    autocmds.fire("AcpPermissionDone", { session = session.key, id = one.request.id, outcome = "cancelled" })
-  end
-  local text = words
-  if prompt.restore(session) then
-    text = text .. "\nWhat the agent had not seen yet is back in the prompt."
-  end
-  requests.note(session, "error", text .. (#last > 0 and "\n" .. table.concat(last, "\n") or ""))
-  session.status = vim.tbl_extend("force", session.status, { state = "failed", pending_permissions = 0, queue = 0 })
-  plans.over(session)
-  winbar.update(session)
-end
-
----@param words string
----@param code integer
----@param last string[]
-local function host_lost(words, code, last)
-  message.news(words)
-  permission.forget()
-  float.forget()
-  follow.lost()
-  for _, session in ipairs(sessions.all()) do
-    if session.host and session.status.state ~= "stopped" then
-      session_lost(session, words, last)
-    end
-  end
-  transcript.flush()
-  autocmds.fire("AcpError", { text = words, code = code })
-end
-
-host.on_exit(host_lost)
+lost.watch()
 
 return M

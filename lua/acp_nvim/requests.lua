@@ -3,6 +3,7 @@ local buffers = require("acp_nvim.buffers")
 local drafts = require("acp_nvim.prompt.drafts")
 local history = require("acp_nvim.prompt.history")
 local host = require("acp_nvim.host")
+local kept_queue = require("acp_nvim.prompt.kept_queue")
 local notice = require("acp_nvim.chat.blocks.notice")
 local plans = require("acp_nvim.chat.plans")
 local sessions = require("acp_nvim.sessions")
@@ -10,7 +11,8 @@ local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
 
-local NEW_HOST = "The host was started again. The agent begins a new session: it does not know what is above."
+local NEW_HOST = "The host was started again."
+local NEW_SESSION = NEW_HOST .. " The agent begins a new session: it does not know what is above."
 
 ---@param session acp.Session
 ---@param level "info"|"warn"|"error"
@@ -29,6 +31,21 @@ local function send_open(session)
   return host.send("open", { session = session.key, agent = agent, cwd = session.cwd })
 end
 
+---Another host takes the session up: the chat shows already what was said in it.
+---@param session acp.Session
+---@return boolean sent
+local function send_go_on(session)
+  buffers.set_roots(session.key, { vim.uv.fs_realpath(session.cwd) })
+  return host.send("take_up", {
+    session = session.key,
+    agent = session.agent,
+    cwd = session.cwd,
+    session_id = session.last_session_id,
+    how = "go_on",
+    shown = true,
+  })
+end
+
 ---@param session acp.Session
 ---@param again? boolean an agent that has ended is started again
 ---@return boolean known to the host that runs now
@@ -39,17 +56,29 @@ local function introduced(session, again)
     local state = session.status.state
     return not (again and (state == "stopped" or state == "failed")) or send_open(session)
   end
-  if session.host then
+  local is_another = session.host ~= nil
+  if is_another then
     transcript.forget_blocks(session)
     plans.forget(session)
-    session.heard = nil
-    M.note(session, "warn", NEW_HOST)
+    session.heard, session.call_blocks, session.calls = nil, {}, {}
+    M.note(session, "warn", session.last_session_id and NEW_HOST or NEW_SESSION)
   end
   session.host = host.channel()
-  return send_open(session)
+  return is_another and session.last_session_id and send_go_on(session) or send_open(session)
 end
 
 M.open = introduced
+
+---Begins a session that is more than a new one.
+---@param session acp.Session
+---@param beginning acp.SessionBeginning
+---@return boolean sent
+function M.begin(session, beginning)
+  session.host = host.channel()
+  buffers.set_roots(session.key, { vim.uv.fs_realpath(session.cwd) })
+  local params = { session = session.key, agent = session.named and session.agent or nil, cwd = session.cwd }
+  return host.send("take_up", vim.tbl_extend("error", params, beginning))
+end
 
 ---The host has named this session itself.
 ---@param session acp.Session
@@ -66,11 +95,13 @@ function M.prompt(session, text, context)
   if not introduced(session) then
     return false
   end
+  kept_queue.hand_over(session)
   local params = { session = session.key, text = text, context = context or {} }
   if not host.send("prompt", params) then
     return false
   end
   table.insert(session.unseen, text)
+  session.sent_context[text] = context
   history.add(session, text)
   drafts.changed(session)
   return true
@@ -115,7 +146,7 @@ end
 ---@param known integer[] ids of those that the user saw
 ---@return boolean sent
 function M.queue_set(session, prompts, known)
-  return about("queue_set", session, { prompts = prompts, known = known })
+  return kept_queue.set(session, prompts) or about("queue_set", session, { prompts = prompts, known = known })
 end
 
 ---Sends a prompt that waits into the turn that runs.

@@ -32,6 +32,7 @@ function M.add(key, agent, cwd)
     status = { agent = agent, state = "starting", pending_permissions = 0, queue = 0 },
     used = uses,
     unseen = {},
+    sent_context = {},
     context = {},
     commands = {},
     calls = {},
@@ -59,6 +60,11 @@ end
 ---@return acp.Session[]
 function M.all()
   return vim.tbl_values(by_key)
+end
+
+---@param session acp.Session that nothing is shown of any more
+function M.remove(session)
+  by_key[session.key] = nil
 end
 
 ---@param session acp.Session
@@ -111,7 +117,7 @@ function M.usable(agent)
   return M.last_used(function(session)
     return session == focused and (not agent or session.agent == agent)
   end) or M.last_used(function(session)
-    return session.status.state ~= "stopped" and (not agent or session.agent == agent)
+    return (session.status.state ~= "stopped" or session.status.asleep) and (not agent or session.agent == agent)
   end)
 end
 

@@ -115,6 +115,7 @@
 ---@field uri? string
 ---@field checkpoint? string a turn to go back to
 ---@field terminal? integer number of a terminal in the session
+---@field form? integer question of the agent
 ---@field words? string which turn that is, or what runs in the terminal
 
 ---@class acp.Block
@@ -157,6 +158,10 @@
 ---@field kept_query? string what was looked for in it
 ---@field took_up? boolean what an earlier Neovim had left unsent was asked for
 ---@field unseen string[] prompts handed over that the host has not shown yet
+---@field said? string the prompt that was shown last, until its turn begins
+---@field sent_context table<string, acp.ContextItem[]> what came along with prompts that were handed over, by their texts
+---@field keeps_queue? boolean its host has ended: what waits is only here
+---@field last_session_id? string of the agent's session, whether it runs or not
 ---@field context acp.ContextItem[] attached to the next prompt
 ---@field last_text? string[] of a chat whose buffer is gone, until it is shown again
 ---@field draft? string[] of a prompt buffer that was wiped

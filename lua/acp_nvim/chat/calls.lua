@@ -102,6 +102,17 @@ function M.show(session, event)
   end
 end
 
+---Nobody goes on with those that are open.
+---@param session acp.Session
+function M.over(session)
+  for _, number in pairs(session.call_blocks) do
+    local block = transcript.block(session, number)
+    if block and block.call and not OVER[block.call.status] then
+      M.show(session, { block = number, call = vim.tbl_extend("force", block.call, { status = "unfinished" }) })
+    end
+  end
+end
+
 ---The chat is empty.
 ---@param session acp.Session
 function M.forget(session)

@@ -3,6 +3,7 @@ local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local calls = require("acp_nvim.chat.calls")
 local follow = require("acp_nvim.follow")
+local kept_queue = require("acp_nvim.prompt.kept_queue")
 local notify = require("acp_nvim.notify")
 local notice = require("acp_nvim.chat.blocks.notice")
 local permission = require("acp_nvim.permission")
@@ -49,8 +50,11 @@ end
 return {
   status = function(session, event)
     session.status = event.status
+    session.last_session_id = event.status.session_id or session.last_session_id
     session.agent = event.status.agent or session.agent
+    session.cwd = event.status.worktree and event.status.cwd or session.cwd
     buffers.set_roots(session.key, event.status.directories or {})
+    kept_queue.status(session)
     prompt_seen.status(session)
     if event.status.state ~= "running" and event.status.state ~= "waiting" then
       plans.over(session)
@@ -117,6 +121,7 @@ return {
   end,
   turn_start = function(session)
     plans.over(session)
+    prompt_seen.begun(session)
     follow.turn_began(session.key)
     autocmds.fire("AcpTurnStart", { session = session.key })
   end,

@@ -102,17 +102,20 @@ function M.put_back(session, text)
   drafts.changed(session)
 end
 
----Puts prompts back that were handed over but never seen in the transcript.
+---Puts prompts back that were handed over, but neither are in the transcript nor wait.
 ---@param session acp.Session
 ---@return boolean any
 function M.restore(session)
-  local unseen = session.unseen
-  session.unseen = {}
-  session.queue = nil
+  local waits = vim.tbl_map(function(one)
+    return one.text
+  end, session.queue and session.queue.prompts or {})
+  local unseen = vim.tbl_filter(function(text)
+    return not vim.list_contains(waits, text)
+  end, session.unseen)
+  session.unseen = waits
   if #unseen > 0 then
     M.put_back(session, table.concat(unseen, "\n\n"))
   end
-  queue.show(session)
   return #unseen > 0
 end
 

@@ -21,6 +21,8 @@
 ---@field turn_started? number seconds since 1970, while a turn runs
 ---@field unread? integer messages of the agent that nobody has seen yet
 ---@field review? { files: integer, added: integer, removed: integer } of this session; nil: nothing is left
+---@field worktree? string directory of the worktree that the session has for itself
+---@field asleep? boolean its process was stopped because nothing happened: the next prompt goes on
 ---@field takes? { image: boolean, audio: boolean, embedded_context: boolean } what the agent takes in prompts; nil: not known yet
 ---@field follow? "on"|"off"|"paused" whether windows follow agents; nil: no agent was asked for yet
 
