@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from acp_nvim.events import Event, SessionEvent, Why
+from acp_nvim.events import SessionEvent, Why
 
 Action = Literal["accept", "decline", "cancel"]
 FieldKind = Literal["text", "integer", "number", "boolean", "choice", "choices", "unknown"]
@@ -99,7 +99,7 @@ class ElicitationComplete(SessionEvent, tag="elicitation_complete"):
     id: int
 
 
-class ElicitationChecked(Event, tag="elicitation_checked", omit_defaults=False):
+class ElicitationChecked(SessionEvent, tag="elicitation_checked", omit_defaults=False):
     """What is wrong with what the user has typed; if nothing is, what will be sent. `version` is Lua's.
 
     `unchecked` are names of fields whose pattern nobody could look at.

@@ -74,7 +74,8 @@ async def check(form: Form, typed: Typed) -> Checked:
     for field, matches in zip(with_pattern, found, strict=True):
         if matches is False:
             problems.append(FieldProblem(field.name, f"does not fit the pattern {field.pattern}"))
-    return Checked(content, problems, unchecked)
+    places = {one.name: place for place, one in enumerate(form.fields)}
+    return Checked(content, sorted(problems, key=lambda one: places[one.field]), unchecked)
 
 
 def said(form: Form, content: Mapping[str, Value], secrets: bool) -> list[Answered]:

@@ -55,14 +55,15 @@ class Eliciting:
     def _check(self, wanted: CheckElicitation) -> None:
         pending = self._find(wanted)
         if pending is not None and isinstance(pending.asked.what, Form):
-            self._tasks.start_soon(guarded, self._look, pending.asked.what, wanted)
+            self._tasks.start_soon(guarded, self._look, pending, pending.asked.what, wanted)
 
-    async def _look(self, form: Form, wanted: CheckElicitation) -> None:
-        self._tell(form, wanted, await check(form, _typed(wanted)))
+    async def _look(self, pending: PendingElicitation, form: Form, wanted: CheckElicitation) -> None:
+        self._tell(pending, form, wanted, await check(form, _typed(wanted)))
 
-    def _tell(self, form: Form, wanted: CheckElicitation, checked: Checked) -> None:
+    def _tell(self, pending: PendingElicitation, form: Form, wanted: CheckElicitation, checked: Checked) -> None:
         self._editor.publish(
             ElicitationChecked(
+                session=pending.session,
                 id=wanted.id,
                 version=wanted.version,
                 problems=[ProblemView(one.field, one.text) for one in checked.problems],
@@ -85,7 +86,7 @@ class Eliciting:
     async def _accept(self, pending: PendingElicitation, form: Form, wanted: AnswerElicitation) -> None:
         checked = await check(form, _typed(wanted))
         if checked.problems:
-            self._tell(form, wanted, checked)
+            self._tell(pending, form, wanted, checked)
         else:
             pending.accept(checked.content, said(form, checked.content, secrets=False))
 

@@ -27,7 +27,7 @@ end
 ---@type table<string, fun(event: acp.Event)>
 local of_host = handlers({ "host" })
 ---@type table<string, fun(session: acp.Session, event: acp.Event)>
-local of_session = handlers({ "session", "calls", "kept" })
+local of_session = handlers({ "session", "calls", "forms", "kept" })
 
 ---@type acp.Event[] batches that met a text lock
 local backlog = {}

@@ -55,4 +55,55 @@ function M.answer(id, option_id)
   return require("acp_nvim.permission").answer(id, option_id)
 end
 
+---Opens a chat, and goes to its prompt. With any of the last three it is a new session.
+---@param opts? { agent?: string, new?: boolean, cwd?: string, additional_directories?: string[], worktree?: string } the
+---name of a worktree that the session has for itself, "": any
+function M.chat(opts)
+  opts = opts or {}
+  if opts.cwd or opts.additional_directories or opts.worktree then
+    local beginning = { additional_directories = opts.additional_directories, worktree = opts.worktree }
+    require("acp_nvim.session_opening").begin(opts.agent, opts.cwd or vim.fn.getcwd(), beginning)
+  else
+    require("acp_nvim.client").chat(opts.agent, opts.new)
+  end
+end
+
+---Lists sessions: open ones, those that agents keep, and conversations that are kept here. `agents`: who is asked,
+---running or not; else those that run. `everywhere`: they tell those of all directories.
+---@param opts { text?: string, agents?: string[], everywhere?: boolean }
+---@param on_list fun(entries: acp.SessionEntry[], more: string[]) agents with another page, or without an answer yet
+function M.sessions(opts, on_list)
+  require("acp_nvim.session_list").list(opts, on_list)
+end
+
+---What can be done with an entry of that list, the most usual first.
+---@param entry acp.SessionEntry
+---@param on_ways fun(ways: { id: string, words: string }[])
+function M.session_ways(entry, on_ways)
+  require("acp_nvim.session_ways").ways(entry, on_ways)
+end
+
+---Does it.
+---@param entry acp.SessionEntry
+---@param way { id: string } one of those ways
+function M.session_do(entry, way)
+  require("acp_nvim.session_ways").go_with_offers(entry, way)
+end
+
+---The questions of agents that wait for you, of all sessions: forms with `fields`, or a `url` that is to be opened.
+---@return { id: integer, session: integer, agent: string, message: string, url?: string, fields?: table[] }[]
+function M.forms()
+  return require("acp_nvim.forms").list()
+end
+
+---Answers a question, without a look at it before.
+---@param id integer of a question
+---@param action "accept"|"decline"|"cancel"
+---@param values? table<string, string|boolean|string[]> by the fields' names; numbers as texts
+---@return boolean sent what is wrong is told in the form, and nothing is sent to the agent
+---@return string? problem
+function M.answer_form(id, action, values)
+  return require("acp_nvim.forms").answer(id, action, values)
+end
+
 return M

@@ -35,6 +35,14 @@ function M.permission(session, request)
   end
 end
 
+---@param session acp.Session
+---@param request acp.FormRequest
+function M.question(session, request)
+  if config.get().notify.permission and not unread.is_seen(session) then
+    say(session, "has a question (:AcpForms): " .. request.message:match("^[^\r\n]*"), vim.log.levels.WARN)
+  end
+end
+
 ---@type table<string, string>
 local ENDS = { refusal = "has refused to go on", max_tokens = "has used up its tokens" }
 

@@ -10,7 +10,7 @@ local LOOKS = api.nvim_create_namespace("acp_nvim.help")
 
 ---What stands in front of the words about a key says where it is one: "Chat and prompt, normal mode: cancel the turn."
 ---@param doc string
----@param where "chat"|"prompt"
+---@param where "chat"|"prompt"|"form"
 ---@param waits boolean a permission waits there
 ---@return string? words nil when it is none there
 local function words_of(doc, where, waits)
@@ -24,7 +24,7 @@ local function words_of(doc, where, waits)
   return (words:gsub("%.$", "")) .. (mode and (" (%s)"):format(mode) or "")
 end
 
----@param where "chat"|"prompt"
+---@param where "chat"|"prompt"|"form"
 ---@param waits boolean
 ---@return { keys: string, words: string }[]
 function M.keys(where, waits)
@@ -76,7 +76,7 @@ local function close_with(win, bufnr)
 end
 
 ---Shows the keys of the chat or of the prompt; the float has the focus, so that all of it can be read anywhere.
----@param where "chat"|"prompt"
+---@param where "chat"|"prompt"|"form"
 ---@param waits boolean a permission waits in the chat
 function M.show(where, waits)
   local list = M.keys(where, waits)
@@ -94,7 +94,7 @@ function M.show(where, waits)
     col = math.max(0, math.floor((vim.o.columns - width - 2) / 2)),
     style = "minimal",
     border = "rounded",
-    title = where == "chat" and " Keys of the chat " or " Keys of the prompt ",
+    title = (" Keys of the %s "):format(where),
     title_pos = "center",
   })
   vim.wo[win][0].wrap = true

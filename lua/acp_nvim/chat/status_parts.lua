@@ -171,6 +171,7 @@ function M.list(session)
   local found = {
     activity(status),
     counted("permissions", status.pending_permissions, "to allow", "?", "AcpPermission") or false,
+    counted("questions", status.pending_elicitations, "to answer", "?", "AcpPermission") or false,
     elapsed and { name = "elapsed", long = elapsed } or false,
     plan(session) or false,
     counted("queue", status.queue, "queued", "+") or false,

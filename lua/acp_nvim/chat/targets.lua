@@ -1,5 +1,6 @@
 -- Knows what a line of the chat leads to, and goes there.
 local details = require("acp_nvim.chat.details")
+local forms = require("acp_nvim.forms")
 local message = require("acp_nvim.message")
 local open_place = require("acp_nvim.chat.open_place")
 local places = require("acp_nvim.chat.places")
@@ -56,6 +57,10 @@ end
 local function go(session, block, target)
   if target.path then
     open_place.file(absolute(session, target.path), target.line, target.col)
+  elseif target.form then
+    if not forms.open(target.form) then
+      message.info("That question is over.")
+    end
   elseif target.terminal then
     terminals.open(session, target)
   elseif target.media then

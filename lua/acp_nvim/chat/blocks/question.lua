@@ -1,0 +1,78 @@
+-- Draws a question of the agent in the chat: what it asks, and what became of it.
+local Lines = require("acp_nvim.chat.blocks.lines")
+local config = require("acp_nvim.config")
+local limits = require("acp_nvim.limits")
+
+local MOST = 10 -- lines of a message: the form has all of it
+
+local DONE = { accept = "✓ answered", decline = "✗ declined", cancel = "– cancelled" }
+local WHY = {
+  withdrawn = "– withdrawn by the agent",
+  cancelled = "– cancelled",
+  agent_gone = "– cancelled: the agent is gone",
+}
+
+---@param question acp.Question
+---@return string
+local function outcome_words(question)
+  local outcome = question.outcome --[[@as table]]
+  if question.request.url and outcome.action == "accept" then
+    return question.complete and "✓ done" or "✓ opened: the agent goes on when you are done there"
+  end
+  return WHY[outcome.why] or DONE[outcome.action] or tostring(outcome.action)
+end
+
+---@param out acp.Lines
+---@param question acp.Question
+---@param touched boolean
+local function add_outcome(out, question, touched)
+  out:add({ "  ", { outcome_words(question), "AcpToolDetail" } })
+  for _, answer in ipairs(question.outcome.answers or {}) do
+    local text = Lines.one_line(answer.text)
+    out:add({ "    ", { Lines.one_line(answer.title) .. ": ", "AcpToolDetail" }, text })
+  end
+  if question.outcome.why and touched then
+    local key = config.keys("open")[1] or ":AcpForms"
+    out:add({ { ("  what you had filled in is kept: %s shows it"):format(key), "AcpToolDetail" } })
+  end
+end
+
+---@param out acp.Lines
+---@param request acp.FormRequest
+local function add_waiting(out, request)
+  if request.url then
+    out:add({ "  ", request.url.url })
+  else
+    local titles = vim.tbl_map(function(field)
+      return Lines.one_line(field.title)
+    end, request.fields or {})
+    out:add({ { "  " .. table.concat(titles, ", "), "AcpToolDetail" } })
+  end
+  local key = config.keys("open")[1]
+  out:add({ "  ", { key or ":AcpForms", "AcpFormKey" }, request.url and " shows where it leads" or " opens the form" })
+end
+
+---@param question acp.Question
+---@param touched boolean the user has filled in something
+---@return acp.Rendered
+return function(question, touched)
+  local request = question.request
+  local out = Lines.new(limits.line_bytes)
+  local waits = not question.outcome
+  out:add({
+    { waits and "Question for you" or "Question", waits and "AcpForm" or "AcpToolDetail" },
+    "  ",
+    { Lines.one_line(request.message), waits and "AcpToolTitle" or "AcpToolDetail" },
+  })
+  if waits then
+    local more = Lines.further_lines(request.message)
+    for index = 1, math.min(#more, MOST) do
+      out:add({ "  ", more[index] })
+    end
+    add_waiting(out, request)
+  else
+    add_outcome(out, question, touched)
+  end
+  out.ranges = { { 0, #out.lines - 1, { form = request.id } } }
+  return out:rendered()
+end
