@@ -13,7 +13,8 @@ class FoundSession(msgspec.Struct, omit_defaults=True):
     """A conversation that is kept; times in seconds since 1970.
 
     `id` names it for `transcript_open`. `session` is the key of the one that it is the transcript of, when that is
-    alive here. `snippet` is a text of it around what was looked for.
+    alive here. `snippet` is a text of it around what was looked for. `supersedes`: the one in which the same was kept
+    before its agent told it anew.
     """
 
     id: str
@@ -26,6 +27,7 @@ class FoundSession(msgspec.Struct, omit_defaults=True):
     session_id: str | None = None
     snippet: str | None = None
     session: int | None = None
+    supersedes: str | None = None
 
 
 class SessionsFound(Event, tag="sessions_found", omit_defaults=False):

@@ -48,12 +48,17 @@ local function agents(lead)
 end
 
 ---@return string[]
+local function asked_agents(lead)
+  return require("acp_nvim.commands").complete_sessions(lead)
+end
+
+---@return string[]
 local function follow_words(lead)
   return require("acp_nvim.commands").complete_follow(lead)
 end
 
 local command = vim.api.nvim_create_user_command
-command("AcpChat", body("chat"), { nargs = "?", bang = true, complete = agents, desc = "Open the chat with an agent" })
+command("AcpChat", body("chat"), { nargs = "*", bang = true, complete = agents, desc = "Open the chat with an agent" })
 command("AcpToggle", body("toggle"), { nargs = "?", complete = agents, desc = "Close the chat, or open it" })
 command("AcpPrompt", body("prompt"), { nargs = "*", range = true, desc = "Prompt the agent, a range is context" })
 command("AcpPaste", body("paste"), { desc = "Attach the image in the clipboard to the prompt" })
@@ -75,15 +80,17 @@ command("AcpPermissions", permission("permissions"), {
   desc = "Answer the agent's permission requests, or show the rules for them",
 })
 
+command("AcpForms", function()
+  require("acp_nvim.forms.commands").open()
+end, { desc = "Answer a question of the agent" })
 command("AcpQueue", function()
   require("acp_nvim.queue_commands").open()
 end, { desc = "Edit the prompts that wait" })
 command("AcpSessions", function(args)
   require("acp_nvim.session_list").command(args)
-command("AcpForms", function()
-  require("acp_nvim.forms.commands").open()
-end, { desc = "Answer a question of the agent" })
-end, { nargs = "*", desc = "Find an open session, or a kept conversation" })
+end, { nargs = "*", bang = true, complete = asked_agents, desc = "Find a session: open, kept, or at an agent" })
+command("AcpClose", body("close"), { desc = "Close this session for good" })
+command("AcpFork", body("fork"), { desc = "Fork this session: another one that begins with what was said" })
 command("AcpExport", function(args)
   require("acp_nvim.export").command(args)
 end, { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" })
@@ -96,14 +103,16 @@ map("x", "<Plug>(AcpPrompt)", ":AcpPrompt<CR>", { silent = true, desc = "Prompt 
 map("n", "<Plug>(AcpCancel)", "<Cmd>AcpCancel<CR>", { desc = "Cancel the agent's turn" })
 map("n", "<Plug>(AcpFollow)", "<Cmd>AcpFollow<CR>", { desc = "Follow the agent, on or off" })
 map("n", "<Plug>(AcpPermissions)", "<Cmd>AcpPermissions<CR>", { desc = "Answer a permission request" })
+map("n", "<Plug>(AcpForms)", "<Cmd>AcpForms<CR>", { desc = "Answer a question of the agent" })
 map("n", "<Plug>(AcpQueue)", "<Cmd>AcpQueue<CR>", { desc = "Edit the prompts that wait" })
+map("n", "<Plug>(AcpClose)", "<Cmd>AcpClose<CR>", { desc = "Close this session" })
+map("n", "<Plug>(AcpFork)", "<Cmd>AcpFork<CR>", { desc = "Fork this session" })
 map("n", "<Plug>(AcpSessions)", "<Cmd>AcpSessions<CR>", { desc = "Find a session" })
 map("n", "<Plug>(AcpPermissionsFocus)", permission("focus"), { desc = "Go to the permission in the float" })
 map({ "n", "x", "i", "t" }, "<Plug>(AcpAllow)", permission("allow"), { desc = "Allow once what the float shows" })
 map({ "n", "x", "i", "t" }, "<Plug>(AcpReject)", permission("reject"), { desc = "Reject once what the float shows" })
 map("n", "<Plug>(AcpReview)", "<Cmd>AcpReview<CR>", { desc = "List what the agent changed" })
 map("n", "<Plug>(AcpReviewNext)", "<Cmd>AcpReview next<CR>", { desc = "Next hunk of the agent's" })
-map("n", "<Plug>(AcpForms)", "<Cmd>AcpForms<CR>", { desc = "Answer a question of the agent" })
 map("n", "<Plug>(AcpReviewPrevious)", "<Cmd>AcpReview prev<CR>", { desc = "Previous hunk of the agent's" })
 map("n", "<Plug>(AcpReviewKeepAll)", "<Cmd>AcpReview keepall<CR>", { desc = "Keep all of this file" })
 map("n", "<Plug>(AcpReviewRejectAll)", "<Cmd>AcpReview rejectall<CR>", { desc = "Reject all of this file" })

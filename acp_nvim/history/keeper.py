@@ -25,7 +25,7 @@ from acp_nvim.history.masking import Masking
 from acp_nvim.history.reader import Summary
 from acp_nvim.history.recalled import Recalled
 from acp_nvim.history.recorder import Recorder, Source
-from acp_nvim.history.records import About, Header, Kept, encode
+from acp_nvim.history.records import FORMAT, About, Header, Kept, encode
 from acp_nvim.history.settings import HistorySettings
 from acp_nvim.history_events import FoundSession
 from acp_nvim.limits.history import FOUND_AT_ONCE, SHOWN_BLOCKS, SOON_SECONDS
@@ -36,11 +36,15 @@ T = TypeVar("T")
 
 
 class _Record:
-    """One session's recorder, and its file once there is one; `over`: nothing more is said in it."""
+    """One session's recorder, and its file once there is one; `over`: nothing more is said in it.
 
-    def __init__(self, recorder: Recorder, file: TranscriptFile | None) -> None:
+    `before`: what the same session said, until it said something else.
+    """
+
+    def __init__(self, recorder: Recorder, file: TranscriptFile | None, before: _Record | None = None) -> None:
         self.recorder = recorder
         self.file = file
+        self.before = before
         self.over = False
 
     def end(self) -> None:
@@ -85,20 +89,20 @@ class Keeper:
                 return
             if isinstance(event, Reset):  # what was kept is kept; something else is said from now on
                 record.end()
-                record = self._begin(Recorder(key, agent, cwd, source), None)
+                record = self._begin(Recorder(key, agent, cwd, source), None, record)
             record.recorder.on_event(event)
             if not self._due.is_set() and record.recorder.is_due:
                 self._due.set()
 
         return hear
 
-    def _begin(self, recorder: Recorder, before: Recalled | None) -> _Record:
-        if before is not None:
-            recorder.knows(before.about, 0 if before.file is not None else len(before.blocks))
+    def _begin(self, recorder: Recorder, recalled: Recalled | None, before: _Record | None = None) -> _Record:
+        if recalled is not None:
+            recorder.knows(recalled.about, 0 if recalled.file is not None else len(recalled.blocks))
         if not self._is_running:
             self._is_running = True
             self._tasks.start_soon(self._run)
-        record = _Record(recorder, before.file if before is not None else None)
+        record = _Record(recorder, recalled.file if recalled is not None else None, before)
         self._records.append(record)
         return record
 
@@ -217,7 +221,7 @@ class Keeper:
         try:
             with self._lock:
                 if record.file is None:
-                    record.file = self._new_file(record.recorder, self.directory)
+                    record.file = self._new_file(record, self.directory)
                 record.file.write(b"".join(encode(one, self._masking) for one in batch))
         except OSError as error:
             log.error("%r cannot be written: %s", record.recorder, error)
@@ -230,9 +234,17 @@ class Keeper:
         self._is_broken = True
         self._trouble(f"Conversations are not kept any more: {error}. Everything else works.")
 
-    def _new_file(self, recorder: Recorder, directory: Path) -> TranscriptFile:
+    def _new_file(self, record: _Record, directory: Path) -> TranscriptFile:
+        recorder, before = record.recorder, record.before
         file = TranscriptFile(directory, recorder.cwd, recorder.started)
-        header = Header(agent=recorder.agent, cwd=recorder.cwd, started=recorder.started, version=__version__)
+        header = Header(
+            transcript=FORMAT,
+            agent=recorder.agent,
+            cwd=recorder.cwd,
+            started=recorder.started,
+            version=__version__,
+            supersedes=before.file.id if before is not None and before.file is not None else None,
+        )
         file.write(encode(header, self._masking))
         return file
 

@@ -34,14 +34,15 @@ Kept = Append | Replace | ToolCall | Plan | Notice | Permission | PermissionDone
 """What is kept of a conversation."""
 
 
-class Header(msgspec.Struct, kw_only=True):
-    """Whose transcript it is; `started` in seconds since 1970."""
+class Header(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Whose transcript it is; `started` in seconds since 1970. `supersedes`: the same was kept there before."""
 
-    transcript: int = FORMAT
+    transcript: int
     agent: str
     cwd: str
     started: float
     version: str
+    supersedes: str | None = None
 
 
 class About(msgspec.Struct, tag_field="type", tag="session", omit_defaults=True, kw_only=True):

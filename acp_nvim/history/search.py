@@ -42,6 +42,7 @@ def _found(entry: Entry, known: Summary, snippet: str | None) -> FoundSession:
         prompt=known.prompt,
         session_id=known.about.session_id,
         snippet=snippet,
+        supersedes=known.header.supersedes,
     )
 
 

@@ -8,6 +8,7 @@ local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.requests")
+local session_arguments = require("acp_nvim.session_arguments")
 local sessions = require("acp_nvim.sessions")
 local windows = require("acp_nvim.chat.windows")
 
@@ -15,6 +16,7 @@ local M = {}
 
 ---@class acp.CommandArgs
 ---@field args string
+---@field fargs string[]
 ---@field bang boolean
 ---@field range integer
 ---@field line1 integer
@@ -23,13 +25,24 @@ local M = {}
 ---@param lead string
 ---@return string[]
 function M.complete_agent(lead)
-  return vim.tbl_filter(function(name)
-    return vim.startswith(name, lead)
-  end, agents.names())
+  return session_arguments.complete_chat(lead, agents.names())
+end
+
+---@param lead string
+---@return string[]
+function M.complete_sessions(lead)
+  return session_arguments.complete_sessions(lead, agents.names())
 end
 
 ---@param args acp.CommandArgs
 function M.chat(args)
+  local agent, beginning, problem = session_arguments.chat(args.fargs)
+  if problem then
+    return message.error(problem)
+  elseif beginning then
+    require("acp_nvim.session_opening").begin(agent, vim.fn.getcwd(), beginning)
+    return
+  end
   if args.args ~= "" or (not args.bang and sessions.usable()) then
     client.chat(args.args ~= "" and args.args or nil, args.bang)
     return
@@ -99,6 +112,24 @@ function M.cancel(args)
   to_current(function(session)
     return requests.cancel(session, args.bang)
   end)
+end
+
+function M.close()
+  local session = sessions.current()
+  if not session then
+    return message.info("no session is open")
+  elseif session.kept then
+    return windows.close(session)
+  end
+  require("acp_nvim.session_closing").close(session)
+end
+
+function M.fork()
+  local session = sessions.current()
+  if not session or session.kept or not session.status.session_id then
+    return message.info("no agent runs here: there is no session to be forked")
+  end
+  require("acp_nvim.session_ways").fork(session)
 end
 
 function M.stop()

@@ -27,8 +27,8 @@ local function dress(session, bufnr)
   end
   for _, key in ipairs(config.keys("focus_prompt")) do
     vim.keymap.set("n", key, function()
-      message.info("this conversation is kept, nobody listens: :AcpChat goes on with another one")
-    end, { buffer = bufnr, nowait = true, desc = "acp: no prompt here" })
+      require("acp_nvim.session_list").actions(session)
+    end, { buffer = bufnr, nowait = true, desc = "acp: go on with it" })
   end
   named.on_read(bufnr, function()
     if not session.bufnr then

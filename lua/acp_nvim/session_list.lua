@@ -1,143 +1,181 @@
--- Lets the user choose among the sessions that are open and the conversations that are kept.
+-- Lets the user choose among sessions: those that are open, those that agents keep, and the conversations kept here.
+local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.client")
-local host = require("acp_nvim.host")
-local kept_sessions = require("acp_nvim.kept_sessions")
-local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
-local sessions = require("acp_nvim.sessions")
+local session_arguments = require("acp_nvim.session_arguments")
+local session_entries = require("acp_nvim.session_entries")
+local session_search = require("acp_nvim.session_search")
+local session_ways = require("acp_nvim.session_ways")
 
 local M = {}
 
----@class acp.FoundSession
----@field id string
----@field agent string
----@field cwd string
----@field started number
----@field updated number
----@field title? string
----@field prompt? string
----@field snippet? string
----@field session? integer of the open one that this is the transcript of
+---A line of the list: a session, or something that can be done to see more of them.
+---@class acp.SessionLine
+---@field words string
+---@field entry? acp.SessionEntry
+---@field act? fun(search: acp.SessionSearch)
 
----@class acp.SessionChoice
----@field session? acp.Session
----@field found? acp.FoundSession
----@field updated number
+---@type acp.SessionSearch? the one that the user asked for last
+local latest
 
----@type { id: integer, query: string, found: acp.FoundSession[] }?
-local question
-local asked = 0
-
----@param text string?
----@return string
-local function one_line(text)
-  return (vim.trim(text or ""):gsub("%s+", " "):gsub("%c", " "))
+---@return string changes when the user does anything
+local function moment()
+  local win = vim.api.nvim_get_current_win()
+  local at = vim.api.nvim_win_get_cursor(win)
+  local tick = vim.api.nvim_buf_get_changedtick(0)
+  return table.concat({ win, vim.api.nvim_get_current_buf(), at[1], at[2], tick, vim.fn.mode() }, " ")
 end
 
----@param seconds number since 1970
----@return string
-local function time_of(seconds)
-  local today = os.date("%Y-%m-%d") == os.date("%Y-%m-%d", seconds)
-  return os.date(today and "today %H:%M" or "%Y-%m-%d %H:%M", seconds) --[[@as string]]
+---@return string[] agents whose programs are on this machine
+local function startable()
+  return vim.tbl_filter(agents.command_here, agents.names())
 end
 
----@param choice acp.SessionChoice
----@return string
-local function words(choice)
-  local session, found = choice.session, choice.found or {}
-  local title = session and session.status.title or found.title or found.prompt
-  local parts = {
-    session and "open" or time_of(choice.updated),
-    one_line(session and session.agent or found.agent),
-    vim.fn.fnamemodify(session and session.cwd or found.cwd or "", ":~"),
-    vim.fn.strcharpart(one_line(title), 0, limits.list_columns),
-  }
-  if found.snippet then
-    table.insert(parts, one_line(found.snippet))
-  end
-  return table.concat(
-    vim.tbl_filter(function(part)
-      return part ~= ""
-    end, parts),
-    " · "
-  )
-end
+local choose
 
----@param found acp.FoundSession[]
----@param query string
----@return acp.SessionChoice[] those that are open first, then the newest
-local function choices(found, query)
-  local list, open = {}, {}
-  for _, one in ipairs(found) do
-    local session = one.session and sessions.get(one.session)
-    if session then
-      open[session.key] = { session = session, found = one, updated = math.huge }
+---Shows the list when agents have answered, if the user has waited for it: nobody is taken from what they do.
+---@param search acp.SessionSearch
+---@param agent string
+local function wait_for(search, agent)
+  local before = moment()
+  message.info(("asking %s for its sessions ..."):format(agent))
+  search.on_news = function()
+    if latest ~= search or next(search.waits) or not session_search.is_ready(search) then
+      return
+    end
+    search.on_news = function() end
+    if search.problems[agent] then
+      message.news(search.problems[agent])
+    elseif moment() == before then
+      choose(search)
     else
-      table.insert(list, { found = one, updated = one.updated })
+      local words = ("%s has told its sessions: :AcpSessions agent:%s"):format(agent, agent)
+      message.news(words, vim.log.levels.INFO)
     end
   end
-  for _, session in ipairs(sessions.all()) do
-    if not session.kept and (query == "" or open[session.key]) then
-      open[session.key] = open[session.key] or { session = session, updated = math.huge }
-      table.insert(list, open[session.key])
+  search.on_news()
+end
+
+---@param search acp.SessionSearch
+local function ask_another(search)
+  local names = vim.tbl_filter(function(name)
+    return not search.listed[name]
+  end, startable())
+  vim.ui.select(names, { prompt = "Ask which agent for its sessions?", kind = "acp_agent" }, function(name)
+    if name then
+      session_search.ask(search, name)
+      wait_for(search, name)
     end
-  end
-  table.sort(list, function(a, b)
-    if a.session and b.session then
-      return a.session.used > b.session.used
-    end
-    return a.updated > b.updated
   end)
-  return list
 end
 
----@param choice acp.SessionChoice
----@param query string
-local function go(choice, query)
-  if choice.session then
-    client.show(choice.session)
-  else
-    kept_sessions.show(choice.found, query)
+---@param search acp.SessionSearch
+---@return acp.SessionLine[] what stands below the sessions
+local function more_lines(search)
+  local lines = {}
+  local function add(by_agent, words, act)
+    local names = vim.tbl_keys(by_agent)
+    table.sort(names)
+    for _, name in ipairs(names) do
+      table.insert(lines, {
+        words = words:format(name),
+        act = function()
+          act(name)
+        end,
+      })
+    end
   end
+  add(search.cursors, "more sessions of %s ...", function(name)
+    session_search.more(search, name)
+    wait_for(search, name)
+  end)
+  add(search.waits, "%s has not answered yet: wait for it ...", function(name)
+    wait_for(search, name)
+  end)
+  add(search.problems, "%s could not tell its sessions: why?", function(name)
+    message.error(search.problems[name])
+  end)
+  if #startable() > 0 then
+    table.insert(lines, { words = "ask an agent for its sessions ...", act = ask_another })
+  end
+  return lines
 end
 
----@param list acp.SessionChoice[]
----@param query string
-local function choose(list, query)
-  if #list == 0 then
+---@param search acp.SessionSearch
+choose = function(search)
+  local lines = vim.tbl_map(function(entry)
+    return { words = session_entries.words(entry), entry = entry }
+  end, session_search.entries(search))
+  if #lines == 0 and not next(search.waits) and not next(search.problems) and not next(search.cursors) then
+    local query = search.query
     local nothing = query == "" and "no conversations are kept yet" or ("%q was said in no conversation"):format(query)
-    return message.info(nothing)
+    return message.info(nothing .. " (:AcpSessions agent:{name} asks an agent)")
   end
-  vim.ui.select(list, {
-    prompt = query == "" and "Sessions" or ("Sessions with %q"):format(query),
+  local title = search.query == "" and "Sessions" or ("Sessions with %q"):format(search.query)
+  vim.ui.select(vim.list_extend(lines, more_lines(search)), {
+    prompt = title,
     kind = "acp_session",
-    format_item = words,
-  }, function(choice)
-    if choice then
-      go(choice, query)
+    format_item = function(line)
+      return line.words
+    end,
+  }, function(line)
+    if not line then
+      return
+    elseif line.act then
+      line.act(search)
+    elseif line.entry.session then
+      client.show(line.entry.session)
+    else
+      session_ways.choose(line.entry, search.query)
     end
   end)
-end
-
----The host has found some.
----@param event acp.Event of type sessions_found
-function M.found(event)
-  if not question or event.id ~= question.id then
-    return
-  end
-  vim.list_extend(question.found, event.found or {})
-  if event.done then
-    local done = question
-    question = nil
-    choose(choices(done.found, done.query), done.query)
-  end
 end
 
 ---@param args acp.CommandArgs
 function M.command(args)
-  asked = asked + 1
-  question = { id = asked, query = vim.trim(args.args), found = {} }
-  host.send("sessions_find", { id = asked, query = question.query })
+  local query, asked = session_arguments.sessions(args.args)
+  for _, name in ipairs(asked or {}) do
+    local problem = agents.problem(name)
+    if problem then
+      return message.error(problem)
+    end
+  end
+  latest = session_search.new({ query = query, agents = asked, everywhere = args.bang }, function(search)
+    if latest == search and not asked then
+      choose(search)
+    end
+  end)
+  if latest and asked then
+    wait_for(latest, asked[1])
+  end
+end
+
+---The sessions that there are, for other code.
+---@param opts { text?: string, agents?: string[], everywhere?: boolean }
+---@param on_list fun(entries: acp.SessionEntry[], more: string[]) `more`: agents with another page, or without an answer
+function M.list(opts, on_list)
+  session_search.new({ query = opts.text, agents = opts.agents, everywhere = opts.everywhere }, function(search)
+    local more = vim.list_extend(vim.tbl_keys(search.cursors), vim.tbl_keys(search.waits))
+    table.sort(more)
+    on_list(session_search.entries(search), more)
+  end)
+end
+
+---Lets the user choose what is done with a session that is shown: an open one, or a kept conversation.
+---@param session acp.Session
+function M.actions(session)
+  session_search.new({ agents = {} }, function(search)
+    for _, entry in ipairs(session_search.entries(search)) do
+      local is_it = entry.session == session
+      for _, one in ipairs(session.kept and entry.kept or {}) do
+        is_it = is_it or one.id == session.kept
+      end
+      if is_it then
+        return session_ways.choose(entry, "")
+      end
+    end
+    message.warn("this conversation is not kept any more")
+  end)
 end
 
 return M

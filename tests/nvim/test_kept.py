@@ -259,13 +259,21 @@ def test_a_conversation_is_on_disk_when_neovim_is_killed(shared: Start, tmp_path
 
 
 def found(nvim: HeadlessEditor, text: str = "") -> list[str]:
-    """What `:AcpSessions` lets the user choose from; none is chosen."""
-    nvim.lua(
-        "vim.ui.select = function(items, opts, done) _G.items, _G.opts, _G.done = items, opts, done end _G.items = nil"
-    )
+    """What `:AcpSessions` lets the user choose from, but for what asks agents; none is chosen."""
+    nvim.lua(LOOK_AT_LIST)
     nvim.command(f"AcpSessions {text}")
     nvim.wait_until("_G.items ~= nil", what="the list")
-    return list(nvim.lua("return vim.tbl_map(_G.opts.format_item, _G.items)"))
+    *lines, last = nvim.lua("return vim.tbl_map(_G.opts.format_item, _G.items)")
+    assert last == "ask an agent for its sessions ..."
+    return lines
+
+
+def choose(nvim: HeadlessEditor, way: str) -> None:
+    """The first session of the list, and what is done with it."""
+    nvim.lua("local done, first = _G.done, _G.items[1] _G.items = nil done(first)")
+    nvim.wait_until("_G.items ~= nil", what="what can be done with it")
+    ways = nvim.lua("return vim.tbl_map(_G.opts.format_item, _G.items)")
+    nvim.lua("_G.done(_G.items[...])", ways.index(way) + 1)
 
 
 def converse(nvim: HeadlessEditor, text: str) -> str:
@@ -289,7 +297,7 @@ def test_kept_conversations_are_found_and_shown_as_they_were(shared: Start, tmp_
     [only] = found(nvim, "pha bet")
     assert "alpha Beta" in only
     events = len(nvim.events())
-    nvim.lua("_G.done(_G.items[1])")
+    choose(nvim, "look at what is kept of it")
     nvim.wait_until(lambda: nvim.lua("return vim.bo.filetype") == "acp_chat" and nvim.buffer_text() == chat)
     assert not nvim.lua("return vim.bo.modifiable")
     assert nvim.lua("return vim.fn.getline('.')") == "alpha Beta"
@@ -332,7 +340,7 @@ def test_a_kept_conversation_becomes_the_same_markdown(shared: Start, tmp_path: 
     nvim.close()
     nvim = shared()
     found(nvim, "alpha")
-    nvim.lua("_G.done(_G.items[1])")
+    choose(nvim, "look at what is kept of it")
     nvim.wait_until(lambda: "Done." in nvim.buffer_text())
     nvim.command(f"AcpExport {tmp_path / 'kept.md'}")
     nvim.wait_until(lambda: "the conversation is in" in "\n".join(nvim.messages()), what="the other file")

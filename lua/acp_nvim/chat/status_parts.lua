@@ -181,6 +181,7 @@ function M.list(session)
     word("mode", status.mode_name, status.mode) or false,
     word("model", status.model_name, status.model) or false,
     cost(status.usage) or false,
+    word("worktree", status.worktree and "⎇ " .. vim.fs.basename(status.worktree)) or false,
     word("title", status.title) or false,
   }
   return vim.tbl_filter(function(part)

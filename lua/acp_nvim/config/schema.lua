@@ -260,6 +260,12 @@ can be told. See |acp_nvim-history|.]],
     doc = "Size of all kept conversations; beyond it the oldest are removed.",
   },
   {
+    name = "worktree_directory",
+    types = { "string" },
+    doc = [[Where worktrees of sessions are made (`++worktree` of |:AcpChat|). Without it: `acp_nvim/worktrees` in
+`stdpath("state")`. It must not be inside of the project. See |acp_nvim-worktrees|.]],
+  },
+  {
     name = "log.traffic",
     types = { "boolean" },
     default = false,

@@ -7,7 +7,7 @@ local message = require("acp_nvim.message")
 local permission_rules = require("acp_nvim.permission.rules")
 local review_watch = require("acp_nvim.review.watch")
 local restore = require("acp_nvim.review.restore")
-local session_list = require("acp_nvim.session_list")
+local session_question = require("acp_nvim.session_question")
 
 ---@type table<string, fun(event: acp.Event)>
 return {
@@ -32,6 +32,10 @@ return {
   permission_rules = permission_rules.told,
   files_maybe_changed = buffers.refresh,
   location = follow.told,
-  sessions_found = session_list.found,
+  sessions_found = session_question.answer,
+  agents_known = session_question.answer,
+  agent_sessions = session_question.answer,
+  session_done = session_question.answer,
+  worktree_seen = session_question.answer,
   review = review_watch.told,
 }

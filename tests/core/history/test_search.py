@@ -24,7 +24,7 @@ def kept(directory: Path, *texts: str, cwd: str = "/p", agent: str = "it", title
     growing.call(texts[-1], "completed")
     growing.end_turn()
     file = TranscriptFile(directory, cwd, 0.0)
-    header = Header(agent=agent, cwd=cwd, started=0.0, version="0")
+    header = Header(transcript=1, agent=agent, cwd=cwd, started=0.0, version="0")
     about = [] if title is None else [About(title=title)]
     file.write(b"".join(encode(one, plainly) for one in [header, *about, *growing.recorder.take(math.inf)]))
     file.close()

@@ -21,7 +21,7 @@ from acp_nvim.limits.history import PIECE_BYTES
 from acp_nvim.status_view import StatusView
 from tests.core.history.blocks import ACTS, Growing, plain, play
 
-HEADER = Header(agent="it", cwd="/p", started=1.5, version="0")
+HEADER = Header(transcript=1, agent="it", cwd="/p", started=1.5, version="0")
 
 
 def plainly(line: bytes) -> bytes:

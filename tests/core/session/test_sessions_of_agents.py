@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_nvim import events
+from acp_nvim.history_events import SessionsFound
 from acp_nvim.session_events import AgentSessions, AgentsKnown, SessionDone
 from tests.core.session.host import Host
 
@@ -95,15 +96,7 @@ async def test_an_agent_lists_its_sessions_of_a_directory_page_by_page(host: Hos
     assert asked.agents == []
     cursor, seen = None, []
     for number in range(1, 4):
-        page = await ask(
-            host,
-            "agent_sessions",
-            AgentSessions,
-            number,
-            agent="it",
-            cwd=str(host.cwd),
-            **({"cursor": cursor} if cursor else {}),
-        )
+        page = await ask(host, "agent_sessions", AgentSessions, number, agent="it", cwd=str(host.cwd), cursor=cursor)
         seen += [one.session_id for one in page.sessions]
         cursor = page.next_cursor
     assert (seen, cursor) == (["s00", "s01", "s10", "s11", "s20", "s21"], None)
@@ -160,6 +153,10 @@ async def test_what_the_agent_tells_anew_takes_another_file_and_both_stay(host: 
     host.app.receive("session_close", {"id": 5, "session": 2})
     await answered(host, SessionDone, 5)
     assert sorted(map(texts, transcripts(host))) == [["hello", "said hello"], ["told anew", "more", "said more"]]
+    host.app.receive("sessions_find", {"id": 8})
+    await host.until("both", lambda: any(one.done for one in host.editor.all(SessionsFound)))
+    found = [one for told in host.editor.all(SessionsFound) for one in told.found]
+    assert {one.supersedes for one in found} == {None, transcript}
 
 
 @pytest.mark.parametrize("how", ["load", "resume"])

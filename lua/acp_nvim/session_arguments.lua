@@ -1,0 +1,73 @@
+-- Reads what `:AcpChat` and `:AcpSessions` are given.
+local M = {}
+
+---@param words string[] an agent's name, and `++dir={directory}`, `++worktree`, `++worktree={name}`
+---@return string? agent
+---@return acp.SessionBeginning? beginning nil when nothing but an agent is named
+---@return string? problem
+function M.chat(words)
+  local agent, directories, worktree
+  for _, word in ipairs(words) do
+    local option, value = word:match("^%+%+(%a+)=?(.*)$")
+    if option == "dir" and value ~= "" then
+      directories = directories or {}
+      table.insert(directories, vim.fn.fnamemodify(value, ":p"))
+    elseif option == "worktree" then
+      worktree = value
+    elseif vim.startswith(word, "++") or agent then
+      return nil, nil, (":AcpChat takes an agent, ++dir={directory} and ++worktree[={name}], not %q"):format(word)
+    else
+      agent = word
+    end
+  end
+  local is_more = directories or worktree
+  return agent, is_more and { additional_directories = directories, worktree = worktree } or nil
+end
+
+---@param lead string
+---@param names string[] of agents
+---@return string[]
+function M.complete_chat(lead, names)
+  local directory = lead:match("^%+%+dir=(.*)$")
+  if directory then
+    return vim.tbl_map(function(one)
+      return "++dir=" .. one
+    end, vim.fn.getcompletion(directory, "dir"))
+  end
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, vim.list_extend(vim.list_slice(names), vim.startswith(lead, "+") and { "++dir=", "++worktree" } or {}))
+end
+
+---@param text string what is looked for, and `agent:{name}` of agents that are asked
+---@return string query
+---@return string[]? agents
+function M.sessions(text)
+  local words, agents = {}, nil
+  for word in text:gmatch("%S+") do
+    local agent = word:match("^agent:(.+)$")
+    if agent then
+      agents = agents or {}
+      table.insert(agents, agent)
+    else
+      table.insert(words, word)
+    end
+  end
+  return agents and table.concat(words, " ") or vim.trim(text), agents
+end
+
+---@param lead string
+---@param names string[] of agents
+---@return string[]
+function M.complete_sessions(lead, names)
+  return vim.tbl_filter(
+    function(word)
+      return vim.startswith(word, lead)
+    end,
+    vim.tbl_map(function(name)
+      return "agent:" .. name
+    end, names)
+  )
+end
+
+return M
