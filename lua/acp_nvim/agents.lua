@@ -12,6 +12,14 @@ local function catalogue()
   return require("acp_nvim.agents.catalogue") -- which takes a moment, and few commands need it
 end
 
+---@param agents table<string, any>
+---@return string[]
+local function sorted_names(agents)
+  local names = vim.tbl_keys(agents)
+  table.sort(names)
+  return names
+end
+
 ---@param command string[]
 ---@return boolean
 local function is_here(command)
@@ -28,25 +36,20 @@ end
 
 ---@return string[] names of the agents that come with the plugin and are on this machine, sorted
 function M.found()
-  local names = vim.tbl_filter(function(name)
+  return vim.tbl_filter(function(name)
     return vim.iter(catalogue()[name].commands):any(is_here)
-  end, vim.tbl_keys(catalogue()))
-  table.sort(names)
-  return names
+  end, sorted_names(catalogue()))
 end
 
 ---@return string[] names of all agents: first those that can be started here, the user's before others, then the rest
 function M.names()
-  local mine, others = vim.tbl_keys(config.get().agents), {}
-  for name in pairs(catalogue()) do
-    if not vim.list_contains(mine, name) then
-      others[#others + 1] = name
+  local names, here, elsewhere = sorted_names(config.get().agents), {}, {}
+  for _, name in ipairs(sorted_names(catalogue())) do
+    if not config.get().agents[name] then
+      names[#names + 1] = name
     end
   end
-  table.sort(mine)
-  table.sort(others)
-  local here, elsewhere = {}, {}
-  for _, name in ipairs(vim.list_extend(mine, others)) do
+  for _, name in ipairs(names) do
     table.insert((name == "demo" or M.command_here(name)) and here or elsewhere, name)
   end
   if not vim.list_contains(here, "demo") then
@@ -63,9 +66,7 @@ end
 ---@return string name of the agent to start when none is named
 function M.default()
   if not is_unconfigured() then
-    local names = vim.tbl_keys(config.get().agents)
-    table.sort(names)
-    return config.get().default_agent or names[1]
+    return config.get().default_agent or sorted_names(config.get().agents)[1]
   end
   return chosen or M.found()[1] or "demo"
 end
@@ -109,10 +110,9 @@ function M.problem(name)
   elseif bundled or configured or name == "demo" then
     return nil
   end
-  local mine = vim.tbl_keys(config.get().agents)
-  table.sort(mine)
+  local mine = sorted_names(config.get().agents)
   local known = vim.list_extend(mine, vim.list_contains(mine, "demo") and {} or { "demo" })
-  local near = nearest(name, vim.list_extend(vim.tbl_keys(catalogue()), known))
+  local near = nearest(name, vim.list_extend(vim.list_slice(known), sorted_names(catalogue())))
   local hint = near and ("; did you mean %q?"):format(near) or ""
   return ("no agent is called %q%s (known: %s)"):format(name, hint, table.concat(known, ", "))
 end

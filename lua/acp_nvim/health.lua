@@ -1,5 +1,5 @@
 -- :checkhealth acp_nvim
-local agents = require("acp_nvim.agents")
+local agents = require("acp_nvim.agents.health")
 local config = require("acp_nvim.config")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
@@ -48,6 +48,7 @@ local function report_package(name, found)
   end
 end
 
+---@return string? program that can run the host
 local function check_python()
   health.start("acp_nvim: Python host")
   local program, where = python.find(config.get().python)
@@ -71,27 +72,7 @@ local function check_python()
   for name, found in result.stdout:gmatch("(%S+) (%S+)\n") do
     report_package(name, found)
   end
-end
-
-local function check_agents()
-  health.start("acp_nvim: agents")
-  local configured = config.get().agents
-  if next(configured) == nil then
-    health.info("no agent is configured; :AcpChat starts the demo agent. See :help acp_nvim-agents.")
-  end
-  for name, agent in vim.spairs(configured) do
-    local program = agent.command[1]
-    if vim.fn.executable(program) == 1 then
-      health.ok(("%s: %s"):format(name, vim.fn.exepath(program)))
-    else
-      local advice = { ("Install it, or correct agents.%s.command in your configuration."):format(name) }
-      health.error(("%s: the command %q was not found"):format(name, program), advice)
-    end
-  end
-  local default = config.get().default_agent
-  if default and not vim.list_contains(agents.names(), default) then
-    health.error(("default_agent: there is no agent called %q"):format(default))
-  end
+  return program
 end
 
 local function check_protocol()
@@ -170,8 +151,7 @@ end
 
 function M.check()
   check_neovim()
-  check_python()
-  check_agents()
+  agents.check(check_python())
   check_protocol()
   check_files()
 end

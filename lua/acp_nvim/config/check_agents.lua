@@ -142,7 +142,8 @@ local function taken(field, value)
     end, value)
   elseif field == "defaults" then
     local options = value.options and next(value.options) and value.options or nil
-    return next(value) and { mode = value.mode, model = value.model, options = options } or nil
+    local said = { mode = value.mode, model = value.model, options = options }
+    return next(said) and said or nil
   end
   return value
 end

@@ -60,6 +60,15 @@ function M.argv(python)
   return { python, "-P", "-E", "-c", HOST, file }
 end
 
+---Runs `main` of a module of the package, as `argv` runs the host.
+---@param python string
+---@param module string
+---@return string[]
+function M.main_argv(python, module)
+  local code = ("import sys; sys.path.insert(0, sys.argv[1]); from %s import main; main()"):format(module)
+  return { python, "-P", "-E", "-c", code, M.root() }
+end
+
 ---What to do when the host cannot run.
 ---@return string
 function M.advice()

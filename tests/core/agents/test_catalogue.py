@@ -1,14 +1,18 @@
-"""Agents by name: the user's, and the demo agent."""
+"""Agents by name: the user's, those of data files, and the demo agent."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from acp_nvim.agents.builtin_agents import builtin_agent, builtin_names, quirks_of
 from acp_nvim.agents.catalogue import Catalogue
+from acp_nvim.agents.definition import QUIRKS, Defaults, PathPair
 from acp_nvim.errors import Failure, FailureError
 
 MINE = {"command": ["mine", "--acp"], "env": {"KEY": "v"}, "mcp_servers": [{"name": "m"}]}
@@ -114,3 +118,130 @@ def test_one_agent_with_bad_settings_does_not_harm_the_others() -> None:
 
 def test_repr_shows_names_and_default() -> None:
     assert repr(Catalogue({"a": MINE})) == "<Catalogue ['a', 'demo'] default='a'>"
+
+
+# --- data files ------------------------------------------------------------------------------------------------------
+
+ASKED_FOR = {"claude", "gemini", "codex", "opencode", "qwen", "kimi", "vibe", "goose", "copilot", "cursor", "auggie"}
+ASKED_FOR |= {"cline", "kilo", "kiro", "junie", "amp", "droid", "fast-agent"}
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes programs that are found, and no others."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    def make(*names: str) -> None:
+        for name in names:
+            (tmp_path / name).write_text("#!/bin/sh\n")
+            (tmp_path / name).chmod(0o755)
+
+    return make
+
+
+def test_there_is_a_data_file_for_each_agent_that_we_promise() -> None:
+    assert set(builtin_names()) >= ASKED_FOR
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_a_data_file_says_all_that_a_user_needs(name: str) -> None:
+    agent = builtin_agent(name)
+    assert agent is not None
+    assert re.fullmatch(r"[a-z][a-z-]*", name)
+    assert agent.title
+    assert all(command and all(command) for command in agent.commands)
+    assert (agent.url or "").startswith("https://")
+    assert re.match(r"(npm install -g|uv tool install|brew install|curl) ", agent.install or "")
+    assert (agent.sign_in or "").endswith(".")
+    assert agent.quirks <= QUIRKS.keys()
+    assert all(re.fullmatch(r"[A-Z][A-Z0-9_]*", one) and words for one, words in agent.env_needed.items())
+
+
+def test_no_two_agents_call_themselves_alike_or_are_one_command() -> None:
+    agents = [builtin_agent(name) for name in builtin_names()]
+    names = [one for agent in agents if agent for one in agent.agent_names]
+    commands = [tuple(one) for agent in agents if agent for one in agent.commands]
+    assert (len(set(names)), len(set(commands))) == (len(names), len(commands))
+
+
+def test_an_agent_of_a_data_file_needs_no_configuration(programs: Any) -> None:
+    found = Catalogue().find("droid")
+    assert (found.title, found.command) == ("Droid", ["droid", "exec", "--output-format", "acp"])
+    assert found.env == {"DROID_DISABLE_AUTO_UPDATE": "true", "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false"}
+    assert (found.prefix, found.paths, found.offers_terminal) == ([], [], True)
+    assert found.install
+    assert found.sign_in
+    assert "FACTORY_API_KEY" in found.env_needed
+
+
+def test_of_its_commands_the_first_that_is_here_is_run(programs: Any) -> None:
+    assert Catalogue().find("claude").command == ["claude-agent-acp"]
+    programs("claude-code-acp")
+    assert Catalogue().find("claude").command == ["claude-code-acp"]
+    programs("claude-agent-acp")
+    assert Catalogue().find("claude").command == ["claude-agent-acp"]
+
+
+def test_programs_are_looked_for_in_the_path_that_the_agent_gets(programs: Any, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "claude-code-acp").write_text("")
+    (other / "claude-code-acp").chmod(0o755)
+    configured = {"claude": {"env": {"PATH": str(other)}}}
+    assert Catalogue(configured).find("claude").command == ["claude-code-acp"]
+
+
+def test_behind_a_prefix_programs_are_not_looked_for(programs: Any) -> None:
+    programs("claude-code-acp")
+    found = Catalogue({"claude": {"prefix": ["docker", "exec", "-i", "box"]}}).find("claude")
+    assert (found.command, found.offers_terminal) == (["claude-agent-acp"], False)
+
+
+def test_the_user_overrides_it_field_by_field() -> None:
+    settings = {
+        "env": {"DROID_DISABLE_AUTO_UPDATE": "false", "MORE": "1"},
+        "mcp_servers": [{"name": "m"}],
+        "prefix": ["ssh", "box"],
+        "paths": [{"here": "/home/me", "there": "/work"}],
+        "terminal": True,
+        "defaults": {"mode": "plan", "options": {"fast": True}},
+        "idle_seconds": 60,
+        "sign_in": "Ask Ann.",
+    }
+    found, as_it_is = Catalogue({"droid": settings}).find("droid"), Catalogue().find("droid")
+    assert found.env == as_it_is.env | {"DROID_DISABLE_AUTO_UPDATE": "false", "MORE": "1"}
+    assert (found.command, found.title, found.install) == (as_it_is.command, as_it_is.title, as_it_is.install)
+    assert (found.mcp_servers, found.prefix, found.sign_in) == ([{"name": "m"}], ["ssh", "box"], "Ask Ann.")
+    assert found.paths == [PathPair("/home/me", "/work")]
+    assert found.defaults == Defaults(mode="plan", options={"fast": True})
+    assert (found.idle_seconds, found.offers_terminal) == (60, True)
+    assert Catalogue({"droid": {"command": ["mine"]}}).find("droid").command == ["mine"]
+
+
+@pytest.mark.parametrize("settings", [[], {}])
+def test_an_entry_that_says_nothing_changes_nothing(settings: Any) -> None:
+    assert Catalogue({"kiro": settings}).find("kiro") == Catalogue().find("kiro")
+
+
+def test_the_demo_can_be_changed_without_a_command() -> None:
+    found = Catalogue({"demo": {"defaults": {"mode": "x"}}}).find("demo")
+    assert (found.command, found.defaults.mode) == (Catalogue().find("demo").command, "x")
+
+
+@pytest.mark.parametrize(
+    ("agent_name", "quirks"),
+    [("gemini-cli", {"missing_file_reads_empty"}), ("OpenCode", set()), ("GeMini", set()), ("", set())],
+)
+def test_quirks_go_by_what_the_agent_calls_itself(agent_name: str, quirks: set[str]) -> None:
+    assert quirks_of(agent_name) == quirks
+
+
+def test_names_lead_to_no_other_files() -> None:
+    assert builtin_agent("../definition") is None
+    assert "no agent called '../builtin/kiro'" in failure(Catalogue(), "../builtin/kiro").what
+
+
+def test_who_mistypes_an_agent_of_a_data_file_is_told_its_name() -> None:
+    told = failure(Catalogue({"mine": MINE}), "gemni")
+    assert "Did you mean 'gemini'?" in told.what
+    assert "Known agents: mine, demo." in told.what

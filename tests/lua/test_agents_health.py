@@ -1,0 +1,125 @@
+""":checkhealth starts each configured agent, says who it is and whether it wants a sign-in, and leaves none running."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from tests.lua.conftest import LuaEditor
+from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.processes import look_at
+
+GOOD = """
+    INITIALIZE = {
+        "agentInfo": {"name": "good-agent", "title": "Good Agent", "version": "1.2.3"},
+        "agentCapabilities": {"loadSession": True, "sessionCapabilities": {"delete": {}}},
+        "authMethods": [{"id": "a", "name": "With an account"}],
+    }
+"""
+SHY = """
+    INITIALIZE = {"authMethods": [{"id": "a", "name": "With an account"}, {"id": "k", "name": "With a key"}]}
+
+    def session_new(agent, request):
+        raise Error(-32000, "Authentication required")
+"""
+ODD = """
+    def session_new(agent, request):
+        raise Error(-32603, "the disk is on fire")
+"""
+SILENT = """
+    def initialize(agent, request):
+        return NO_ANSWER
+"""
+OTHER_VERSION = """
+    INITIALIZE = {"protocolVersion": 7}
+"""
+DYING = """
+    def start(agent):
+        agent.stderr("no key, only " + os.environ["MY_TOKEN"] + "\\n")
+        agent.exit(3)
+"""
+
+
+def configure(editor: LuaEditor, agents: dict[str, Any], **more: Any) -> None:
+    editor.lua("require('acp_nvim').setup(...)", {"agents": agents, **more})
+
+
+def section(editor: LuaEditor) -> str:
+    """What the report says of agents."""
+    editor.command("checkhealth acp_nvim")
+    _, found, after = editor.buffer_text().partition("acp_nvim: agents")
+    assert found
+    return after.partition("\nacp_nvim: ")[0]
+
+
+def scripts(directory: Path, **sources: str) -> dict[str, AgentScript]:
+    return {name: agent_script(directory, source, name) for name, source in sources.items()}
+
+
+def test_every_agent_is_asked_who_it_is_and_what_fails_is_said_in_words(editor, tmp_path):
+    known = scripts(tmp_path, good=GOOD, shy=SHY, odd=ODD, silent=SILENT, other=OTHER_VERSION, dying=DYING, boxed=GOOD)
+    agents: dict[str, Any] = {name: {"command": script.argv} for name, script in known.items()}
+    agents["dying"]["env"] = {"MY_TOKEN": "abcdef-0123456789"}
+    agents["boxed"]["prefix"] = ["env", "INSIDE=1"]
+    agents["gone"] = {"command": ["no-such-program", "--acp"]}
+    configure(editor, agents)
+    report = section(editor)
+    for words in (
+        "OK good: Good Agent 1.2.3, ACP version 1, answered in ",
+        "good can: session load, delete",
+        "OK good: signed in, or needs no sign-in",
+        "WARNING shy: not signed in (Authentication required)",
+        ":AcpChat shy, then :AcpLogin: With an account, With a key",
+        "WARNING odd: opens no session: the disk is on fire",
+        "ERROR other: Agent 'other' speaks ACP version 7",
+        "ERROR dying: Agent 'dying' ended with exit code 3.",
+        "no key, only [masked]",
+        "(behind env INSIDE=1)",
+        'ERROR gone: the command "no-such-program" was not found',
+        "Install it, or correct agents.gone.command",
+    ):
+        assert words in report
+    assert "abcdef-0123456789" not in editor.buffer_text()
+    assert len(known["good"].received("session/new")) == len(known["good"].received("session/delete")) == 1
+    started = [pid for script in known.values() for pid in script.notes("started")]
+    assert len(started) == len(known)
+    assert [pid for pid in started if look_at(pid)] == []
+
+
+def test_who_is_silent_is_not_waited_for_and_does_not_stay(editor, tmp_path):
+    script = agent_script(tmp_path, SILENT, "silent")
+    configure(editor, {"silent": {"command": script.argv}}, timeouts={"initialize": 1000})
+    assert "ERROR silent: Agent 'silent' did not answer `initialize` within 1 s" in section(editor)
+    assert [pid for pid in script.notes("started") if look_at(pid)] == []
+
+
+def test_those_of_the_catalogue_are_named_with_what_to_install(editor, tmp_path):
+    script = agent_script(tmp_path, GOOD, "gemini")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, body in (("gemini", f"exec {shlex.join(script.argv)}"), ("goose", "exit 1")):
+        (programs / name).write_text(f"#!/bin/sh\n{body}\n")
+        (programs / name).chmod(0o755)
+    editor.lua("vim.env.PATH = ... .. ':' .. vim.env.PATH", str(programs))
+    configure(editor, {"opencode": {"env": {"A": "1"}}}, default_agent="gemini")
+    report = section(editor)
+    assert "OK gemini: Good Agent 1.2.3" in report
+    assert 'ERROR opencode: the command "opencode" was not found' in report
+    assert "To install it, type: npm install -g opencode-ai (https://opencode.ai)" in report
+    assert "on this machine, not configured, not started here: goose" in report
+    known = report.partition("known, not on this machine: ")[2]
+    assert known.startswith("amp, auggie, claude, cline, ")
+    assert "goose" not in known
+
+
+def test_without_a_python_agents_are_not_started_and_it_is_said(editor, tmp_path):
+    script = agent_script(tmp_path, GOOD, "good")
+    configure(editor, {"good": {"command": script.argv}}, python="/no/such/python")
+    assert "agents are started by the host, which has no Python" in section(editor)
+    assert script.notes("started") == []
+
+
+def test_a_default_that_is_no_agent_is_an_error(editor):
+    configure(editor, {}, default_agent="nobody")
+    assert 'ERROR default_agent: there is no agent called "nobody"' in section(editor)
