@@ -25,6 +25,8 @@ NOT_RESTORED = frozenset({"agent_refused", "not_offered", "session_taken"})
 
 KEPT_PROMPT = "Your prompt is kept, and goes out as soon as the agent starts."
 
+KEPT_FOR_SIGN_IN = "Your prompt is kept, and goes out by itself then."
+
 KEPT_QUEUE = "What is queued is kept, and goes out as soon as the agent starts."
 
 
@@ -90,8 +92,10 @@ def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:
 
 def refused(name: str, method: str, error: RpcError) -> Failure:
     """An error answer to anything but a prompt."""
-    if wants_sign_in(error):
-        return sign_in_wanted(name, error)
+    return sign_in_wanted(name, error) if wants_sign_in(error) else _refusal(name, method, error)
+
+
+def _refusal(name: str, method: str, error: RpcError) -> Failure:
     what = f"Agent {name!r} refused `{method}`: {error.describe()} (code {error.code})."
     return Failure("agent_refused", what, _LOG, name)
 
@@ -122,7 +126,10 @@ def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
         versions = [version for version in supported if isinstance(version, int)]
         if versions:
             return wrong_version(name, min(versions), newest)
-    return refused(name, "initialize", error)
+    if error.code == AUTH_REQUIRED:  # and says no way to do so
+        what = f"Agent {name!r} wants you to sign in first ({error.describe()})."
+        return Failure("auth_required", what, "Sign in with the agent's own program, then prompt again.", name)
+    return _refusal(name, "initialize", error)
 
 
 def malformed_answer(name: str, method: str, error: msgspec.DecodeError) -> Failure:

@@ -141,7 +141,7 @@ class Life(PeerSession):
             self.queue.put_back(prompt)
             self._wanted = False
             self._set_state("failed")
-            self.narrator.failure(refused, failures.KEPT_PROMPT)
+            self.narrator.failure(refused, failures.KEPT_FOR_SIGN_IN)
             self.sign_in.needed(peer, refused)
 
     async def _connect(self) -> None:
@@ -230,7 +230,9 @@ class Life(PeerSession):
         self._wanted = False
         self.turns.lose_agent("error")
         self._leave("failed")
-        more = (self.connecting.deaths.note(failure), failures.KEPT_PROMPT if self.queue else "")
+        waits = isinstance(failure, failures.SignInWanted)
+        kept = failures.KEPT_FOR_SIGN_IN if waits else failures.KEPT_PROMPT
+        more = (self.connecting.deaths.note(failure), kept if self.queue else "")
         if self.connecting.wanted is not None and failure.code in failures.NOT_RESTORED:
             more = (self.connecting.forget_wanted(), "")
         self.narrator.failure(failure, "\n".join(filter(None, more)))

@@ -19,7 +19,7 @@ from acp_nvim.session.facts import Facts
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.terminal_events import TerminalOutput
-from acp_nvim.traffic.learned import without_secrets
+from acp_nvim.traffic.words import without_secrets
 from acp_nvim.wire.content import TextContent
 
 log = logging.getLogger(__name__)

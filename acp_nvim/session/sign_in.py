@@ -29,6 +29,21 @@ class Desk(Protocol):
         """The user gives that up; False when there is nothing to give up."""
 
 
+class Questions(Protocol):
+    """What the agent asks the user."""
+
+    def cancel(self) -> None:
+        """Nobody answers them any more."""
+
+
+class Requests(Protocol):
+    """What the agent wants in a session."""
+
+    @property
+    def elicitations(self) -> Questions:
+        """It may ask while the user signs in."""
+
+
 class Waiting(Protocol):
     """What it needs of its session."""
 
@@ -36,6 +51,10 @@ class Waiting(Protocol):
     agent: str
     place: Place
     narrator: Narrator
+
+    @property
+    def requests(self) -> Requests:
+        """Those of its agent."""
 
     @property
     def state(self) -> str:

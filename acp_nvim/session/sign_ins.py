@@ -21,7 +21,7 @@ from acp_nvim.session.sign_in import SignIn
 from acp_nvim.session.signing_in import Attempt, Means, launch
 from acp_nvim.sign_in_events import MethodView, Outcome, SignInDone, VariableView
 from acp_nvim.sign_in_events import SignIn as SignInEvent
-from acp_nvim.traffic.learned import without_secrets
+from acp_nvim.traffic.words import without_secrets
 
 log = logging.getLogger(__name__)
 
@@ -153,6 +153,8 @@ class SignIns:
         log.info("%s: signing in: %s: %s", attempt.agent, outcome, text)
         sessions = [*attempt.sessions, *(one for one in self._of(attempt.agent) if one not in attempt.sessions)]
         for one in sessions:
+            if peer is None and one.session.state != "running":
+                one.session.requests.elicitations.cancel()
             one.session.narrator.notice("info" if failure is None else "error", text)
         self._tell(attempt.agent, attempt, outcome, text)
         attempt.tell_status()

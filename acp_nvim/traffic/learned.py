@@ -30,12 +30,3 @@ def secret_values(env: Mapping[str, str]) -> list[str]:
 
 LEARNED: Final = Learned()
 """Of this process."""
-
-
-def without_secrets(text: str) -> str:
-    """Words for the user, in which an agent may have quoted what it was given."""
-    if not LEARNED.secrets:
-        return text
-    from acp_nvim.traffic.masking import Masker  # 15 ms, which nobody pays who has entered nothing
-
-    return Masker().hide(text)

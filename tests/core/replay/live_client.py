@@ -154,6 +154,8 @@ class LiveClient:
             and prompt_text(params)
             and not session.turns.turn.running
         ):
+            if session.sign_in.state is not None:
+                session.queue.take()  # who was recorded did not send again what was refused
             self.host.prompt(prompt_text(params), session.key)
         else:
             self._tasks.start_soon(self._quietly, self._call(session, method, params), method, params)
@@ -219,6 +221,7 @@ class OpenedAs:
         self.session = session
         self.cwd = cwd
         self.agent = "it"
+        self.additional_directories: list[str] = []
 
 
 def is_of(record: Record, direction: str, wanted: str) -> bool:

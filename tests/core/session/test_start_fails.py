@@ -13,7 +13,7 @@ from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 
-KEPT = "Your prompt is kept, and goes out as soon as the agent starts."
+KEPT = ("Your prompt is kept, and goes out as soon as the agent starts.", "kept, and goes out by itself then.")
 
 
 async def failed(host: Host, agent: str = "it", prompt: str = "go", cwd: str | None = None) -> events.Error:
@@ -124,7 +124,7 @@ async def test_an_answer_that_is_not_acp(host: Host, version: str) -> None:
     [
         (-32603, "Internal error", {"details": "no network"}, "Internal error: no network (code -32603)"),
         (-31002, "vendor", None, "vendor (code -31002)"),
-        (401, '{"error": {"code": 401}}', "", '{"error": {"code": 401}} (code 401)'),
+        (429, '{"error": {"code": 429}}', "", '{"error": {"code": 429}} (code 429)'),
         (1001, "exited\n  at frame 1", {"restartable": True}, "exited\n  at frame 1 (code 1001)"),
     ],
 )

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.limits import TRAFFIC_MESSAGE_BYTES
-from acp_nvim.traffic.learned import LEARNED, without_secrets
+from acp_nvim.traffic.learned import LEARNED
 from acp_nvim.traffic.masking import MASK, Masker, known_secrets
 from acp_nvim.traffic.secret_names import is_secret, is_secret_variable
+from acp_nvim.traffic.words import without_secrets
 
 SECRET = "Zq9-very/private+value"
 MODEST = Masker()
