@@ -156,6 +156,7 @@
 ---@field queue? { held: boolean, prompts: acp.QueuedPrompt[] } what waits and is not in the transcript yet
 ---@field kept? string id of the kept conversation that it shows: it has no agent, and no prompt
 ---@field kept_query? string what was looked for in it
+---@field additional_directories? string[] that it may use besides its own, and those of the configuration
 ---@field took_up? boolean what an earlier Neovim had left unsent was asked for
 ---@field unseen string[] prompts handed over that the host has not shown yet
 ---@field said? string the prompt that was shown last, until its turn begins
@@ -184,9 +185,19 @@
 ---@field answered? boolean
 
 ---@class acp.AgentConfig
----@field command string[]
+---@field command? string[] of those that come with the plugin it is known
 ---@field env? table<string, string>
 ---@field mcp_servers? table[]
+---@field prefix? string[]
+---@field paths? { here: string, there: string }[]
+---@field terminal? boolean
+---@field defaults? { mode?: string, model?: string, options?: table<string, string|boolean> }
+---@field idle_seconds? number
+---@field quirks? string[]
+---@field title? string
+---@field url? string
+---@field install? string
+---@field sign_in? string
 
 ---@class acp.Config
 ---@field agents table<string, acp.AgentConfig>

@@ -13,14 +13,21 @@ local options = {
     name = "agents",
     types = { "agents" },
     default = {},
-    doc = [[Your agents: a map from a name to `{ command = { "program", "argument" }, env = { NAME = "value" },
-mcp_servers = {} }`. Only `command` is needed. The agent inherits Neovim's environment; `env` is added to it.
-The agent `demo` comes with the plugin.]],
+    doc = [[Your agents: a map from a name to what is to be said of it. Of those in |acp_nvim-known-agents| nothing needs to
+be said, and what is said takes the place of what is known. Others need a `command`. `command`: a list, the program
+and its arguments. `env`: a map, added to Neovim's environment. `mcp_servers`: a list of what the protocol calls MCP
+servers, which the agent is to use. `defaults`: `{ mode = "id", model = "id", options = { id = "value" } }`, what new
+sessions are set to. `idle_seconds`: a number, after which a process is stopped that does nothing. `prefix`, `paths`
+and `terminal`: for an agent that runs elsewhere, see |acp_nvim-remote|. `quirks`: a list of names of known deviations;
+`"missing_file_reads_empty"` is of an agent that makes no file unless reading it gives an empty text. `title`, `url`,
+`install`, `sign_in`: texts for people. The agent `demo` comes with the plugin.]],
   },
   {
     name = "default_agent",
     types = { "string" },
-    doc = "The agent that `:AcpChat` starts when none is named. Without it: the first of `agents` by name, else `demo`.",
+    doc = [[The agent that `:AcpChat` starts when none is named. Without it: the first of `agents` by name; without these the
+one of |acp_nvim-known-agents| that is on this machine. Of several you choose, once in each Neovim; the first is taken
+where nobody can be asked. If there is none: `demo`.]],
   },
   {
     name = "python",
