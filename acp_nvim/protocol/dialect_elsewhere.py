@@ -8,12 +8,12 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from acp_nvim.errors import Failure, FailureError
+from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.protocol.answers import Asked, Opened, PromptAnswer, SessionPage, Steered
 from acp_nvim.protocol.dialect import Call, Dialect, Place
 from acp_nvim.protocol.moved_words import MovedWords, UnmappedError, block
-from acp_nvim.protocol.path_map import PathMap
+from acp_nvim.protocol.path_map import PathMap, unmapped
 from acp_nvim.protocol.updates import Update
 from acp_nvim.wire.content import ContentBlock
 
@@ -110,9 +110,3 @@ class DialectElsewhere:
         if there is None:
             raise FailureError(unmapped(self._paths.name, path))
         return there
-
-
-def unmapped(name: str, path: str) -> Failure:
-    """Nobody knows what a directory of ours is called where the agent runs."""
-    what = f"Agent {name!r} runs elsewhere, and nothing says where {path} is there."
-    return Failure("agent_misconfigured", what, f"Add it to agents.{name}.paths (:help acp_nvim-remote).", name)

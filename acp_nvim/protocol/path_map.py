@@ -7,6 +7,8 @@ import posixpath
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
+from acp_nvim.errors import Failure
+
 Table = Sequence[tuple[str, str]]
 
 
@@ -103,3 +105,9 @@ def _uri(uri: str, move: Callable[[str], str]) -> str:
     path = os.fsdecode(unquote_to_bytes(parts.path))
     moved = move(path)
     return uri if moved == path else parts._replace(path=quote(os.fsencode(moved))).geturl()
+
+
+def unmapped(name: str, path: str) -> Failure:
+    """Nobody knows what a directory of ours is called where the agent runs."""
+    what = f"Agent {name!r} runs elsewhere, and nothing says where {path} is there."
+    return Failure("agent_misconfigured", what, f"Add it to agents.{name}.paths (:help acp_nvim-remote).", name)

@@ -11,9 +11,7 @@ import msgspec
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import FailureError
-from acp_nvim.protocol.dialect_elsewhere import unmapped
-from acp_nvim.protocol.path_map import PathMap
-from acp_nvim.traffic.secret_names import is_secret_variable
+from acp_nvim.protocol.path_map import PathMap, unmapped
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -53,6 +51,8 @@ def in_terminal(
     """
     if not definition.prefix:
         return Launch(list(command), {**definition.env, **env})
+    from acp_nvim.traffic.secret_names import is_secret_variable  # few sign in so
+
     known = {name: value for name, value in definition.env.items() if not is_secret_variable(name)}
     words = [f"{name}={value}" for name, value in {**known, **env}.items()]
     return Launch(_behind(definition, cwd, paths, [], ["env", *words, *command] if words else command), {})

@@ -23,7 +23,6 @@ from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stopping import Rung
 from acp_nvim.protocol.answers import Abilities, Initialized
 from acp_nvim.protocol.dialect import Dialect
-from acp_nvim.protocol.dialect_elsewhere import elsewhere
 from acp_nvim.protocol.dialect_v1 import notifications
 from acp_nvim.session import failures
 from acp_nvim.session.calls import AgentCalls
@@ -121,11 +120,18 @@ class AgentPeer:
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # whoever reads will see the end
                     await self._child.sink.send(how.first)
             dialect, self.info = await greet(definition, self.settings, self.request, self._last_words)
-            self.inbox.dialect = elsewhere(dialect, self.paths, definition.offers_terminal)
+            self.inbox.dialect = self._placed(dialect)
         except BaseException:
             self._stopping = True
             await self._child.stop()
             raise
+
+    def _placed(self, dialect: Dialect) -> Dialect:
+        if self.definition.offers_terminal and not self.paths:
+            return dialect
+        from acp_nvim.protocol.dialect_elsewhere import elsewhere  # few agents run elsewhere
+
+        return elsewhere(dialect, self.paths, self.definition.offers_terminal)
 
     async def _spawn(self, guard: Guard) -> Launch:
         definition = self.definition
