@@ -70,10 +70,11 @@ class Connecting:
 
     def outcome(self, had_turns: bool) -> tuple[Severity, str] | None:
         """What to say of the session that is open now; `had_turns`: the chat shows some."""
+        is_wanted = self.wanted is not None and self.wanted.how == "go_on"
         if not self.fresh:
-            return ("info", GOES_ON) if self.deaths.any or (self.wanted and self.wanted.how == "go_on") else None
-        knew, self.last, self._missed = had_turns or self.last or self._missed, None, False
-        return ("warn", ANEW) if knew else None
+            return ("info", GOES_ON) if self.deaths.any or is_wanted else None
+        was_more, self.last, self._missed = had_turns or self.last or self._missed or is_wanted, None, False
+        return ("warn", ANEW) if was_more else None
 
     def forget_wanted(self) -> str:
         """It cannot be had, and would not be the next time: what comes of the next prompt, in words."""

@@ -159,6 +159,10 @@ class Narrator:
         if event is not None:
             self._tell(event)
 
+    async def told(self) -> None:
+        """Until the editor knows all of it."""
+        await self._editor.told()
+
     def open_terminal(self, number: int) -> None:
         """Somebody wants to see all that a terminal shows."""
         self._terminal(self.transcript.terminals.open(number))

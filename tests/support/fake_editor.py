@@ -84,6 +84,9 @@ class FakeEditor:
     busy: int = 0
     """How often the user is still in the middle of a command when a buffer is to be written."""
 
+    async def told(self) -> None:
+        """It knows everything at once."""
+
     def publish(self, event: happenings.Event) -> None:
         self.events.append(event)
 
