@@ -4,6 +4,11 @@ local config = require("acp_nvim.config")
 
 local M = {}
 
+local ENDS = { { "form_decline", "decline" }, { "form_cancel", "cancel" }, { "close", "later" } }
+local FILLING = { { "form_edit", "fill in" }, { "form_next", "next" }, { "form_review", "review" } }
+local LOOKING = { { "form_send", "send" }, { "form_back", "back" } }
+local OPENING = { { "form_open", "open it in the browser" }, { "form_opened", "I open it myself" } }
+
 ---@class acp.FormRow
 ---@field field integer
 ---@field choice? integer
@@ -35,16 +40,17 @@ local function add_keys(out, actions)
       vim.list_extend(pieces, { #pieces > 0 and " · " or "", { key, "AcpFormKey" }, " " .. one[2] })
     end
   end
-  out:add_whole("")
   out:add(pieces)
 end
 
 ---@param out acp.Lines
 ---@param question acp.Question
 ---@param words string what it wants
-local function add_head(out, question, words)
+---@param actions string[][] action and words
+local function add_head(out, question, words, actions)
   local request = question.request
   out:add({ { ("%s %s"):format(request.agent, words), "AcpForm" } })
+  add_keys(out, actions)
   if request.about then
     out:add({ { "about ", "AcpToolDetail" }, Lines.one_line(request.about) })
   end
@@ -148,7 +154,7 @@ end
 ---@return acp.FormLook
 function M.fill(question)
   local look = new()
-  add_head(look.out, question, "asks you")
+  add_head(look.out, question, "asks you", vim.list_extend(vim.list_slice(FILLING), ENDS))
   for index, field in ipairs(question.request.fields or {}) do
     look.out:add_whole("")
     add_title(look.out, field)
@@ -158,14 +164,6 @@ function M.fill(question)
       look.out:add({ { "    ✗ " .. problem, "AcpFormProblem" } })
     end
   end
-  add_keys(look.out, {
-    { "form_edit", "fill in" },
-    { "form_next", "next" },
-    { "form_review", "review" },
-    { "form_decline", "decline" },
-    { "form_cancel", "cancel" },
-    { "close", "later" },
-  })
   return look
 end
 
@@ -201,6 +199,7 @@ end
 function M.review(question)
   local look = new()
   look.out:add({ { ("This will be sent to %s"):format(question.request.agent), "AcpForm" } })
+  add_keys(look.out, vim.list_extend(vim.list_slice(LOOKING), ENDS))
   look.out:add_whole("")
   add_answers(look.out, question.review or {})
   if #(question.review or {}) == 0 then
@@ -213,13 +212,6 @@ function M.review(question)
   for _, name in ipairs(question.unchecked or {}) do
     look.out:add({ { ("  Nobody here can check the pattern of %q; the agent does."):format(name), "AcpFormProblem" } })
   end
-  add_keys(look.out, {
-    { "form_send", "send" },
-    { "form_back", "back" },
-    { "form_decline", "decline" },
-    { "form_cancel", "cancel" },
-    { "close", "later" },
-  })
   return look
 end
 
@@ -228,7 +220,8 @@ end
 function M.url(question)
   local look, url = new(), question.request.url --[[@as acp.FormUrl]]
   local out = look.out
-  add_head(out, question, "asks you to open a web page")
+  local opening = url.refused and {} or vim.list_slice(OPENING)
+  add_head(out, question, "asks you to open a web page", vim.list_extend(opening, ENDS))
   out:add_whole("")
   look.places[1] = #out.lines
   if url.refused then
@@ -243,12 +236,6 @@ function M.url(question)
       out:add({ { "! " .. warning, "AcpFormProblem" } })
     end
   end
-  local actions = { { "form_decline", "decline" }, { "form_cancel", "cancel" }, { "close", "later" } }
-  if not url.refused then
-    table.insert(actions, 1, { "form_open", "open it in the browser" })
-    table.insert(actions, 2, { "form_opened", "I open it myself" })
-  end
-  add_keys(out, actions)
   return look
 end
 
@@ -265,7 +252,7 @@ M.WHY = {
 function M.over(question)
   local look = new()
   local why = M.WHY[question.outcome and question.outcome.why] or "it was answered"
-  add_head(look.out, question, "asked you")
+  add_head(look.out, question, "asked you", { { "close", "close" } })
   look.out:add_whole("")
   look.out:add({ { ("This question is over: %s. Nothing more is sent."):format(why), "AcpFormProblem" } })
   for index, field in ipairs(question.request.fields or {}) do
@@ -273,7 +260,6 @@ function M.over(question)
     look.out:add({ "  ", { Lines.one_line(field.title), "AcpFormField" } })
     add_value(look, index, field, question.values[field.name])
   end
-  add_keys(look.out, { { "close", "close" } })
   return look
 end
 

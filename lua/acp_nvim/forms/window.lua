@@ -72,6 +72,8 @@ local function show(bufnr, lines)
   local height = math.max(5, math.min(lines + 1, math.floor(vim.o.lines * limits.details_part)))
   if not pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then -- no room
     vim.cmd(("tab sbuffer %d"):format(bufnr))
+  else
+    api.nvim_win_set_height(0, height) -- 'equalalways' has made it as high as the others
   end
   local shown = vim.wo[api.nvim_get_current_win()][0]
   shown.number, shown.relativenumber, shown.signcolumn, shown.spell, shown.list = false, false, "no", false, false

@@ -26,6 +26,9 @@ end
 ---@param question acp.Question
 ---@param touched boolean
 local function add_outcome(out, question, touched)
+  if question.request.url then
+    out:add({ "  ", { question.request.url.url, "AcpToolDetail" } })
+  end
   out:add({ "  ", { outcome_words(question), "AcpToolDetail" } })
   for _, answer in ipairs(question.outcome.answers or {}) do
     local text = Lines.one_line(answer.text)
