@@ -181,7 +181,7 @@ class Cancelling:
             self._narrator.notice("warn", str(closing.refusal))
         elif over.is_set() or closing.settled.is_set():
             self._leave(peer)
-            self._narrator.notice("info", "The session is closed. Your next prompt begins a new one.")
+            self._narrator.notice("info", "The session is closed. Your next prompt opens it again, or a new one.")
 
     async def _end_process(self, peer: AgentPeer, session_id: str) -> None:
         if not peer.alive:

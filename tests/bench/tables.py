@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable
 from functools import partial
 
-from tests.bench import files, follow, pipeline, review, snapshots, starting, streaming, terminals, turns
+from tests.bench import files, follow, pipeline, review, sessions, snapshots, starting, streaming, terminals, turns
 from tests.bench.printing import ROUNDS, fresh, line
 
 
@@ -34,6 +34,19 @@ def bench_streams() -> None:
             line("  a request every 5 ms: p99, worst of all runs", f"{p99:.1f} ms, {worst:.1f} ms", "p99 <= 16 ms")
     slow = fresh(streaming.slow_start)
     line("an agent takes 5 s to start: p99, worst", f"{slow.p99:.1f} ms, {slow.max:.1f} ms", "p99 <= 16 ms")
+
+
+def bench_sessions() -> None:
+    """How the editor feels while many talk."""
+    for lines, pause, words in ((2_000, 0.0, "without a pause"), (250, 0.02, "50 a second each")):
+        for screen in (False, True):
+            runs = [fresh(lambda place: sessions.talk(place, lines, pause, screen)) for _ in range(ROUNDS)]  # noqa: B023
+            what = f"20 sessions on 3 agents, {lines} lines {words}, {'with' if screen else 'without'} a screen"
+            assert all(run.exact for run in runs), what
+            line(f"{what}: all turns", f"{statistics.median(run.seconds for run in runs):.2f} s", "")
+            worst = max(run.pings.max for run in runs)
+            p99 = statistics.median(run.pings.p99 for run in runs)
+            line("  a request every 5 ms: p99, worst of all runs", f"{p99:.1f} ms, {worst:.1f} ms", "p99 <= 16 ms")
 
 
 def bench_pipeline() -> None:
@@ -156,6 +169,7 @@ def bench_follow() -> None:
 BENCHES = {
     "start": bench_start,
     "streams": bench_streams,
+    "sessions": bench_sessions,
     "pipeline": bench_pipeline,
     "files": bench_files,
     "review": bench_review,

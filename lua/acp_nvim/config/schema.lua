@@ -241,6 +241,14 @@ coq_nvim, 'autocomplete'). See |acp_nvim-completion|.]],
 |:AcpCancel| uses stronger means, see |acp_nvim-cancel|.]],
   },
   {
+    name = "timeouts.idle",
+    types = { "number" },
+    default = 1800000,
+    doc = [[Milliseconds after which the process of an agent is stopped when none of its sessions had a turn, a question
+or a command. Only when all of them can be taken up again: the next prompt starts it, and they go on. 0: never.
+`agents.<name>.idle_seconds` is for one agent. See |acp_nvim-ends|.]],
+  },
+  {
     name = "protocol.v2",
     types = { "boolean" },
     default = false,

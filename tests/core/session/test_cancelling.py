@@ -20,7 +20,7 @@ ENDING = [
 ]
 STOPPED = "Stopped: cancelled"
 ENDED = "The agent's process has ended. Your next prompt starts it again."
-CLOSED = "The session is closed. Your next prompt begins a new one."
+CLOSED = "The session is closed. Your next prompt opens it again, or a new one."
 
 FOREVER = 3600.0
 SOON = 0.01
