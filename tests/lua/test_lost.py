@@ -1,0 +1,125 @@
+"""The host has ended: nothing turns any more, the queue stays a queue, and the next prompt goes on with the session."""
+
+from __future__ import annotations
+
+from tests.lua.test_sessions import host_ends, status
+
+WAITING = """
+local queue = require("acp_nvim.sessions").get(...).queue or {}
+return vim.tbl_map(function(one) return one.text end, queue.prompts or {})
+"""
+VIRTUAL = """
+local session, words = require("acp_nvim.sessions").get(...), {}
+for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(session.bufnr, -1, 0, -1, { details = true })) do
+  for _, chunk in ipairs(mark[4].virt_text or {}) do
+    table.insert(words, chunk[1])
+  end
+end
+return table.concat(words, "|")
+"""
+
+
+def works(editor):
+    """A session whose agent works, with two prompts that wait; its key."""
+    key = editor.chat()
+    for text in ("one", "two", "three"):
+        editor.lua("require('acp_nvim').prompt(...)", text)
+    queue = [{"id": number, "text": text, "context_names": []} for number, text in ((2, "two"), (3, "three"))]
+    editor.apply(
+        status(key, "idle", session_id="s-1"),
+        {"type": "append", "session": key, "block": 1, "kind": "user", "text": "one"},
+        {"type": "turn_start", "session": key},
+        {"type": "queue", "session": key, "held": False, "prompts": queue},
+        status(key, "running", session_id="s-1", queue=2, activity="writing", turn_started=1.0),
+        {"type": "append", "session": key, "block": 2, "kind": "agent", "text": "so far"},
+    )
+    return key
+
+
+def test_the_queue_stays_and_goes_out_with_the_next_prompt_in_the_same_session(editor):
+    key = works(editor)
+    host_ends(editor)
+    now = editor.lua('return require("acp_nvim").status()')
+    assert (now["state"], now["queue"]) == ("failed", 2)
+    assert "activity" not in now
+    assert "turn_started" not in now
+    assert editor.lua(WAITING, key) == ["two", "three"]
+    assert editor.prompt_lines(key) == [""]
+    assert "goes out with your next prompt" in "\n".join(editor.lines(key))
+    editor.lua("require('acp_nvim').prompt('four')")
+    [taken] = editor.sent("take_up")
+    assert (taken["session"], taken["session_id"], taken["how"], taken["shown"]) == (key, "s-1", "go_on", True)
+    assert [one["text"] for one in editor.sent("queue_set")[-1]["prompts"]] == ["two", "three"]
+    assert editor.sent("prompt")[-1]["text"] == "four"
+    order = [one for one in editor.lua("return vim.tbl_map(function(one) return one.method end, sent)")]
+    assert order[-3:] == ["take_up", "queue_set", "prompt"]
+
+
+def test_what_comes_along_with_what_waits_is_kept_too(editor):
+    key = editor.chat()
+    items = [{"type": "text", "name": "a note", "text": "of mine"}]
+    editor.lua(
+        "require('acp_nvim.requests').prompt(require('acp_nvim.sessions').get(...), 'two', select(2, ...))", key, items
+    )
+    editor.apply(
+        {
+            "type": "queue",
+            "session": key,
+            "held": False,
+            "prompts": [{"id": 2, "text": "two", "context_names": ["a note"]}],
+        }
+    )
+    host_ends(editor)
+    editor.lua("require('acp_nvim').prompt('four')")
+    [one] = editor.sent("queue_set")[-1]["prompts"]
+    assert one["context"] == items
+
+
+def test_what_is_looked_at_meanwhile_starts_nothing_of_the_queue_and_it_can_be_edited(editor):
+    key = works(editor)
+    host_ends(editor)
+    editor.command("AcpChat")
+    editor.apply(status(key, "idle", session_id="s-1"))
+    assert editor.lua('return require("acp_nvim").status().queue') == 2
+    assert editor.sent("queue_set") == []
+    editor.command("AcpQueue")
+    editor.api("buf_set_lines", 0, 0, -1, True, ["three, then"])
+    editor.command("write")
+    assert editor.lua(WAITING, key) == ["three, then"]
+    assert editor.sent("queue_set") == []
+    editor.lua("require('acp_nvim').prompt('four')")
+    assert [one["text"] for one in editor.sent("queue_set")[-1]["prompts"]] == ["three, then"]
+
+
+def test_a_prompt_that_was_shown_but_not_sent_is_back(editor):
+    key = editor.chat()
+    editor.lua("require('acp_nvim').prompt('one')")
+    editor.apply(status(key, "starting"), {"type": "append", "session": key, "block": 1, "kind": "user", "text": "one"})
+    host_ends(editor)
+    assert editor.prompt_lines(key) == ["one"]
+
+
+def test_open_tool_calls_are_over(editor):
+    key = works(editor)
+    call = {"id": "c", "title": "Build", "kind": "execute", "status": "in_progress", "content": [], "locations": []}
+    editor.apply({"type": "tool_call", "session": key, "block": 3, "call": call})
+    assert "◐" in editor.lua(VIRTUAL, key)
+    host_ends(editor)
+    assert "◐" not in editor.lua(VIRTUAL, key)
+    assert "–" in editor.lua(VIRTUAL, key)
+
+
+def test_a_session_of_which_no_agent_knows_begins_anew(editor):
+    key = editor.chat()
+    host_ends(editor)
+    editor.lua("require('acp_nvim').prompt('one')")
+    assert editor.sent("take_up") == []
+    assert [one["session"] for one in editor.sent("open")] == [key, key]
+
+
+def test_a_session_that_sleeps_is_the_one_to_go_on_with(editor):
+    key = editor.chat()
+    editor.apply(status(key, "stopped", asleep=True))
+    editor.command("wincmd p")
+    editor.lua("require('acp_nvim').prompt('one')")
+    assert editor.sent("prompt")[-1]["session"] == key
