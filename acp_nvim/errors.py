@@ -21,6 +21,7 @@ SEVERITY: dict[str, Severity] = {
     "protocol_version": "error",
     "not_offered": "error",
     "session_taken": "error",
+    "no_worktree": "error",
     "bad_message": "warn",
     "turn_failed": "error",
     "no_log": "warn",
