@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-CHECKUP_INITIALIZE_SECONDS: Final = 10.0
-"""For an agent to answer `initialize`: the slowest that we know takes 3 s. The user waits for all at once."""
+CHECKUP_INITIALIZE_SECONDS: Final = 25.0
+"""For an agent to answer `initialize`: the slowest that we know takes 3 s alone, but all start at once."""
 
-CHECKUP_SESSION_SECONDS: Final = 6.0
-"""For it to open a session: they take up to 2 s."""
+CHECKUP_SESSION_SECONDS: Final = 10.0
+"""For it to open a session: they take up to 2 s alone."""
 
 CHECKUP_CLOSE_SECONDS: Final = 1.0
 """For it to delete that again."""

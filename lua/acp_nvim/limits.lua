@@ -27,6 +27,7 @@ return {
   event_types = 20, -- unknown types of events that are logged: a newer host has a few
   request_lines = 5000, -- of a text or a command that is to be allowed: people see the whole of what they allow
   request_line_bytes = 256 * 1024, -- of one line of it: Linux takes no longer argument than half of that
+  login_rows = 15, -- of the terminal in which one signs in: such programs ask a few questions, and show a code
   float_columns = 80, -- of the float with waiting permissions: lines that can still be read
   answer_pause_ms = 500, -- that a request stands in the float before a key answers it: who presses earlier meant the last one
   line_bytes = 2000, -- of one line in a tool call: minified files would make each redraw slow
@@ -54,7 +55,7 @@ return {
   realpath_ms = 2000, -- how long the real path of a buffer is believed
   saved_text_bytes = 16 * 1024 * 1024, -- of a buffer whose saved text is kept for merging: as much as people edit by hand
   health_ms = 2000, -- how long :checkhealth waits for Python
-  health_agents_ms = 25000, -- how long it waits for all agents that it starts; each has less (the host's CHECKUP_...)
+  health_agents_ms = 45000, -- how long it waits for all agents that it starts; each has less (the host's CHECKUP_...)
   key_bytes = 50, -- of a key that is mapped: Neovim takes no more
   hunks = 50, -- of a text of the chat that is replaced: with more changes it is another text
   review_load_ms = 3000, -- until nothing was left to review: a host that starts on a slow machine has told by then

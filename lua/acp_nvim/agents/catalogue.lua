@@ -89,8 +89,9 @@ return {
     commands = { { "fast-agent-acp" }, { "fast-agent", "acp" } },
     url = "https://fast-agent.ai/acp",
     install = "uv tool install --python 3.13 fast-agent-mcp",
-    sign_in = "Put your provider's key into fast-agent.secrets.yaml, or into the environment.",
+    sign_in = "Put your provider's key into fast-agent.secrets.yaml, and a model into fast-agent.yaml.",
     env_needed = {
+      FAST_AGENT_MODEL = "the model, when it is not in fast-agent.yaml",
       ANTHROPIC_API_KEY = "a key of the model's provider; others have their own variable",
     },
   },
