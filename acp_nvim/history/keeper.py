@@ -65,6 +65,7 @@ class Keeper:
         self._records: list[_Record] = []
         self._due = anyio.Event()
         self._thread = anyio.CapacityLimiter(1)
+        self._writing = anyio.Lock()
         self._lock = Lock()  # the thread may be writing when the process ends
         self._searching = anyio.CapacityLimiter(1)
         self._question = 0
@@ -203,13 +204,14 @@ class Keeper:
                 self._due.set()
 
     async def _write_due(self, now: float) -> None:
-        for record in list(self._records):
-            while batch := record.recorder.take(now):
-                await anyio.to_thread.run_sync(self._write, record, batch, limiter=self._thread)
-            if record.over and record in self._records:
-                self._records.remove(record)
-                if record.file is not None:
-                    record.file.close()
+        async with self._writing:  # nobody closes what another one writes
+            for record in list(self._records):
+                while batch := record.recorder.take(now):
+                    await anyio.to_thread.run_sync(self._write, record, batch, limiter=self._thread)
+                if record.over:
+                    self._records.remove(record)
+                    if record.file is not None:
+                        record.file.close()
         if not self._is_clean and any(record.file is not None for record in self._records):
             self._is_clean = True
             self._tasks.start_soon(self._clean)

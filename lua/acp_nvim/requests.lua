@@ -28,7 +28,9 @@ local function send_open(session)
   -- the host explains why it is the demo agent when nobody asked for it
   local agent = (session.named or session.agent ~= "demo") and session.agent or nil
   buffers.set_roots(session.key, { vim.uv.fs_realpath(session.cwd) }) -- before the agent can do anything
-  return host.send("open", { session = session.key, agent = agent, cwd = session.cwd })
+  local more = session.additional_directories
+  local params = { session = session.key, agent = agent, cwd = session.cwd, additional_directories = more }
+  return host.send("open", params)
 end
 
 ---Another host takes the session up: the chat shows already what was said in it.
@@ -42,6 +44,7 @@ local function send_go_on(session)
     cwd = session.cwd,
     session_id = session.last_session_id,
     how = "go_on",
+    additional_directories = session.additional_directories,
     shown = true,
   })
 end
@@ -74,6 +77,7 @@ M.open = introduced
 ---@param beginning acp.SessionBeginning
 ---@return boolean sent
 function M.begin(session, beginning)
+  session.additional_directories = beginning.additional_directories
   session.host = host.channel()
   buffers.set_roots(session.key, { vim.uv.fs_realpath(session.cwd) })
   local params = { session = session.key, agent = session.named and session.agent or nil, cwd = session.cwd }

@@ -31,7 +31,7 @@ end
 local function tell(event)
   if event.problem then
     message.error(event.problem)
-  elseif event.words ~= "" then
+  elseif event.words then
     message.info(event.words)
   end
 end
@@ -48,9 +48,11 @@ local function ask_about_worktree(event)
     return message.warn(("the worktree %s stays: %s"):format(event.path, event.problem))
   end
   local name, branch = vim.fn.fnamemodify(event.path, ":~"), event.branch or "no branch"
-  local commits = event.commits > 0 and ("; %d commits are on %s only, which stays"):format(event.commits, branch) or ""
+  local commits = (event.commits or 0) > 0
+      and ("; %d commits are on %s only, which stays"):format(event.commits, branch)
+    or ""
   local answers = { { words = "keep it" } }
-  if event.changed == 0 then
+  if (event.changed or 0) == 0 then
     local act = function()
       remove_worktree(event.path, false)
     end
