@@ -103,6 +103,7 @@ local function watch(bufnr, win, edit, close)
     buffer = bufnr,
     callback = function()
       edit.on_change(text_of(bufnr))
+      vim.bo[bufnr].modified = false -- :q loses nothing
       if api.nvim_win_is_valid(win) then
         local lines = math.max(1, math.min(api.nvim_buf_line_count(bufnr), MOST))
         api.nvim_win_set_height(win, lines)
