@@ -16,6 +16,12 @@ from acp_nvim.worktrees.git import WorktreeError, asks, git
 BRANCHES = "acp/"
 """Begins the names of the branches that we make."""
 
+_NOWHERE = {
+    "not a git repository": "is not in a git repository",
+    "must be run in a work tree": "is not in a work tree of git",
+}
+"""What git says, and what it means for a directory."""
+
 _NAME = re.compile(r"[\w][\w.+-]{0,59}")
 
 
@@ -126,11 +132,10 @@ async def _top(cwd: str) -> str:
     try:
         top = (await git(cwd, "rev-parse", "--show-toplevel")).removesuffix("\n")
     except WorktreeError as error:
-        if "not a git repository" in str(error):
-            raise WorktreeError(f"{cwd} is not in a git repository") from error
+        for said, words in _NOWHERE.items():
+            if said in str(error):
+                raise WorktreeError(f"{cwd} {words}") from error
         raise
-    if not top:
-        raise WorktreeError(f"{cwd} is not in a work tree of git")
     return _real(top)
 
 

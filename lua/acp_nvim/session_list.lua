@@ -44,10 +44,10 @@ local function wait_for(search, agent)
       return
     end
     search.on_news = function() end
-    if search.problems[agent] then
-      message.news(search.problems[agent])
-    elseif moment() == before then
+    if moment() == before then
       choose(search)
+    elseif search.problems[agent] then
+      message.news(search.problems[agent])
     else
       local words = ("%s has told its sessions: :AcpSessions agent:%s"):format(agent, agent)
       message.news(words, vim.log.levels.INFO)

@@ -135,7 +135,7 @@ def test_one_list_of_what_is_kept_and_what_agents_keep(shared: Start, script: Ag
     pick(nvim, "ask an agent")
     assert lines(nvim) == ["it"]
     pick(nvim, "it")
-    known, theirs, more, _ = lines(nvim)
+    known, theirs, _more, _ = lines(nvim)
     assert ("About alpha" in known, "Theirs" in theirs, "at the agent" in theirs) == (True, True, True)
     pick(nvim, "more sessions of it ...")
     assert [line for line in lines(nvim) if "Older" in line]
@@ -157,7 +157,7 @@ def test_one_list_of_what_is_kept_and_what_agents_keep(shared: Start, script: Ag
     text_of(nvim, "said alpha.")
     script.wait_received("session/resume")
     converse(nvim, "beta")
-    assert [line.split(" · ")[0] for line in listed(nvim, " alpha")][0] == "open"
+    assert next(line.split(" · ")[0] for line in listed(nvim, " alpha")) == "open"
     nvim.lua("_G.done(1)")
     text_of(nvim, "said beta.")
     [path] = (project.parent / "state").glob("nvim/acp_nvim/transcripts/*/*.jsonl")
