@@ -129,6 +129,7 @@ class Life(PeerSession):
         while self._wanted and self.queue.next and self._peer is not None and self._peer.alive:
             await self.cancelling.wait()
             await self.changes.settled()  # what the last turn did is told before the next one
+            await self.configuration.settle()  # it goes out in the mode that was wanted before it
             if self.queue.next and self._peer is not None and self._peer.alive:
                 await self._send(self._peer, self.queue.take())
 
