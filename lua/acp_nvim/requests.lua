@@ -150,7 +150,11 @@ end
 ---@param known integer[] ids of those that the user saw
 ---@return boolean sent
 function M.queue_set(session, prompts, known)
-  return kept_queue.set(session, prompts) or about("queue_set", session, { prompts = prompts, known = known })
+  if kept_queue.set(session, prompts) then
+    return true
+  end
+  kept_queue.changed(session, prompts)
+  return about("queue_set", session, { prompts = prompts, known = known })
 end
 
 ---Sends a prompt that waits into the turn that runs.
@@ -194,6 +198,21 @@ end
 function M.call_media(session, block, place)
   local directory = vim.fs.joinpath(vim.fn.stdpath("cache") --[[@as string]], "acp_nvim", "media")
   return about("call_media", session, { block = block, place = place, directory = directory })
+end
+
+---@param session acp.Session
+---@param option string an id, a category or a name
+---@param value string|boolean
+---@param keep boolean new sessions of the agent are to begin with it, too
+---@return boolean sent
+function M.config_set(session, option, value, keep)
+  return about("config_set", session, { option = option, value = value, keep = keep })
+end
+
+---@param session acp.Session
+---@return boolean sent
+function M.config_forget(session)
+  return about("config_forget", session, {})
 end
 
 ---@param id integer of a permission

@@ -123,3 +123,18 @@ def test_a_session_that_sleeps_is_the_one_to_go_on_with(editor):
     editor.command("wincmd p")
     editor.lua("require('acp_nvim').prompt('one')")
     assert editor.sent("prompt")[-1]["session"] == key
+
+
+def test_what_comes_along_stays_with_a_text_that_was_changed(editor):
+    key = editor.chat()
+    items = [{"type": "text", "name": "a note", "text": "of mine"}]
+    lua = "require('acp_nvim.requests')[select(2, ...)](require('acp_nvim.sessions').get(...), select(3, ...))"
+    editor.lua(lua, key, "prompt", "two", items)
+    two = {"id": 2, "text": "two", "context_names": ["a note"]}
+    editor.apply({"type": "queue", "session": key, "held": False, "prompts": [two]})
+    editor.lua(lua, key, "queue_set", [{"id": 2, "text": "two, then"}], [2])
+    editor.apply({"type": "queue", "session": key, "held": False, "prompts": [{**two, "text": "two, then"}]})
+    host_ends(editor)
+    editor.lua("require('acp_nvim').prompt('four')")
+    [one] = editor.sent("queue_set")[-1]["prompts"]
+    assert (one["text"], one["context"]) == ("two, then", items)

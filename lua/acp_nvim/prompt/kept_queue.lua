@@ -23,6 +23,19 @@ local function waiting(session)
   return kept
 end
 
+---The user changes what waits: what comes along with it is the same.
+---@param session acp.Session
+---@param wanted { id?: integer, text: string, context?: acp.ContextItem[] }[]
+function M.changed(session, wanted)
+  local before = {}
+  for _, one in ipairs(session.queue and session.queue.prompts or {}) do
+    before[one.id] = session.sent_context[one.text]
+  end
+  for _, one in ipairs(wanted) do
+    session.sent_context[one.text] = vim.list_extend(vim.list_slice(before[one.id] or {}), one.context or {})
+  end
+end
+
 ---The host has ended: they wait until the user sends another one.
 ---@param session acp.Session
 ---@return integer count

@@ -20,6 +20,7 @@ function M.text(session, text)
     -- a long text comes in pieces; the names of what was attached follow it
     if vim.startswith(unseen, text) or vim.startswith(text, unseen) then
       table.remove(session.unseen, index)
+      session.sent_context[unseen] = nil
       session.said = is_next(session) and unseen or nil
       drafts.changed(session)
       return
