@@ -1,0 +1,112 @@
+"""MCP servers of the configuration, for whoever can reach them; and what version 2 says of sessions otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_nvim.session_events import AgentSessions, SessionDone
+from tests.core.session.host import Host
+
+pytestmark = pytest.mark.anyio
+
+SERVERS: dict[str, dict[str, Any]] = {
+    "stdio": {"name": "local", "command": "/bin/server", "args": ["-v"], "env": [{"name": "A", "value": "b"}]},
+    "http": {"type": "http", "name": "web", "url": "http://127.0.0.1/mcp", "headers": [{"name": "H", "value": "v"}]},
+    "sse": {"type": "sse", "name": "events", "url": "http://127.0.0.1/sse", "headers": []},
+}
+
+V1 = """
+    ABLE = {"list": {}, "resume": {}, "fork": {}}
+    MCP = {"http": True, "sse": True}
+    INITIALIZE = {"agentCapabilities": {"loadSession": True, "mcpCapabilities": MCP, "sessionCapabilities": ABLE}}
+    def session_load(agent, request): return {}
+    def session_resume(agent, request): return {}
+    def session_fork(agent, request): return {"sessionId": "forked"}
+"""
+
+V2 = """
+    SESSION = {"mcp": {"stdio": {}, "http": {}}, "delete": {}, "additionalDirectories": {}}
+    INITIALIZE = {"protocolVersion": 2, "info": {"name": "v2", "version": "1"}, "capabilities": {"session": SESSION}}
+    def session_list(agent, request):
+        return {"sessions": [{"sessionId": "s", "cwd": request.params["cwd"], "title": "T"}]}
+    def session_resume(agent, request):
+        if "replayFrom" in request.params:
+            agent.update(request.params["sessionId"], {"sessionUpdate": "agent_message_chunk", "messageId": "m",
+                         "content": {"type": "text", "text": "told anew"}})
+        return {}
+    def session_close(agent, request): return {}
+    def session_delete(agent, request): return {}
+"""
+
+
+async def wanted(host: Host, how: str) -> Any:
+    """What the agent is asked for when a session is opened in that way."""
+    if how == "new":
+        host.open(1)
+    else:
+        params = {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "kept", "how": how}
+        host.app.receive("take_up", params)
+    await host.until_state("idle", 1)
+    [request] = host.scripts["it"].received(f"session/{how}")
+    return request["params"]
+
+
+@pytest.mark.parametrize("how", ["new", "load", "resume", "fork"])
+async def test_all_servers_go_to_an_agent_that_reaches_them(host: Host, how: str) -> None:
+    host.script(V1)
+    host.config["agents"]["it"]["mcp_servers"] = list(SERVERS.values())
+    host.hello()
+    assert (await wanted(host, how))["mcpServers"] == list(SERVERS.values())
+    assert not [words for words in host.notices(1) if "left out" in words]
+
+
+@pytest.mark.parametrize(("kind", "capability"), [("http", '{"sse": True}'), ("sse", '{"http": True}')])
+async def test_those_that_it_cannot_reach_are_left_out_and_named(host: Host, kind: str, capability: str) -> None:
+    host.script(f'INITIALIZE = {{"agentCapabilities": {{"mcpCapabilities": {capability}}}}}')
+    host.config["agents"]["it"]["mcp_servers"] = list(SERVERS.values())
+    host.hello()
+    sent = (await wanted(host, "new"))["mcpServers"]
+    assert sent == [server for name, server in SERVERS.items() if name != kind]
+    assert host.notices(1) == [
+        f"MCP server {SERVERS[kind]['name']!r} is left out: the agent cannot reach servers of its type."
+    ]
+
+
+async def test_version_2_has_its_own_words_for_servers(host: Host) -> None:
+    host.script(V2)
+    host.config["agents"]["it"]["mcp_servers"] = list(SERVERS.values())
+    host.hello(protocol={"v2": True})
+    sent = (await wanted(host, "new"))["mcpServers"]
+    assert [(one["type"], one["name"]) for one in sent] == [("stdio", "local"), ("http", "web")]
+    assert "'events' is left out" in host.notices(1)[0]
+
+
+async def test_version_2_lists_loads_closes_and_deletes(host: Host) -> None:
+    host.script(V2)
+    host.hello(protocol={"v2": True})
+    host.app.receive("agent_sessions", {"id": 1, "agent": "it", "cwd": str(host.cwd)})
+    page = await host.editor.until_event(AgentSessions)
+    assert ([one.session_id for one in page.sessions], page.problem) == (["s"], None)
+    assert page.offers == ["list", "load", "resume", "close", "delete"]
+    params = {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "s"}
+    host.app.receive("take_up", {**params, "how": "load"})
+    await host.until_state("idle", 1)
+    assert host.text() == "told anew"
+    host.app.receive("take_up", {**params, "session": 2, "session_id": "other", "how": "resume"})
+    await host.until_state("idle", 2)
+    assert host.text(key=2) == ""
+    assert ["replayFrom" in one["params"] for one in host.scripts["it"].received("session/resume")] == [True, False]
+    host.app.receive("session_delete", {"id": 2, "agent": "it", "cwd": str(host.cwd), "session": 1, "session_id": "s"})
+    done = await host.editor.until_event(SessionDone)
+    assert (done.words, done.problem) == ("deleted at it", None)
+    assert [len(host.scripts["it"].received(f"session/{one}")) for one in ("close", "delete")] == [1, 1]
+
+
+async def test_version_2_has_no_forks(host: Host) -> None:
+    host.script(V2)
+    host.hello(protocol={"v2": True})
+    host.app.receive("take_up", {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "s", "how": "fork"})
+    await host.until_state("failed", 1)
+    assert "does not offer `session/fork`" in host.notices(1)[-1]
