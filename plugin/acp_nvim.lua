@@ -57,6 +57,19 @@ local function follow_words(lead)
   return require("acp_nvim.commands").complete_follow(lead)
 end
 
+---@param name string of the function in acp_nvim.login.commands
+---@return fun(args: table)
+local function login(name)
+  return function(args)
+    require("acp_nvim.login.commands")[name](args)
+  end
+end
+
+---@return string[]
+local function login_words(lead, line)
+  return require("acp_nvim.login.commands").complete(lead, line)
+end
+
 local command = vim.api.nvim_create_user_command
 command("AcpChat", body("chat"), { nargs = "*", bang = true, complete = agents, desc = "Open the chat with an agent" })
 command("AcpToggle", body("toggle"), { nargs = "?", complete = agents, desc = "Close the chat, or open it" })
@@ -89,8 +102,25 @@ end, { desc = "Edit the prompts that wait" })
 command("AcpSessions", function(args)
   require("acp_nvim.session_list").command(args)
 end, { nargs = "*", bang = true, complete = asked_agents, desc = "Find a session: open, kept, or at an agent" })
+command("AcpConfig", function(args)
+  require("acp_nvim.session_config.commands").config(args)
+end, {
+  nargs = "*",
+  bang = true,
+  complete = function(_, line, column)
+    return require("acp_nvim.session_config.commands").complete(line, column)
+  end,
+  desc = "Set the mode, the model, or another option of the agent (! also for new sessions)",
+})
 command("AcpClose", body("close"), { desc = "Close this session for good" })
 command("AcpFork", body("fork"), { desc = "Fork this session: another one that begins with what was said" })
+command("AcpLogin", login("login"), {
+  nargs = "*",
+  bang = true,
+  complete = login_words,
+  desc = "Sign in to an agent (! gives up signing in)",
+})
+command("AcpLogout", login("logout"), { nargs = "?", complete = login_words, desc = "Sign out of an agent" })
 command("AcpExport", function(args)
   require("acp_nvim.export").command(args)
 end, { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" })

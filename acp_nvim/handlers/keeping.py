@@ -19,6 +19,7 @@ from acp_nvim.history_events import Exported, SessionsFound, TranscriptShown
 from acp_nvim.limits.history import EXPORT_BLOCKS, EXPORT_PIECE_CHARS
 from acp_nvim.session.kept_views import shown
 from acp_nvim.session.session import Session
+from acp_nvim.traffic.words import without_secrets
 
 
 class SessionsFind(msgspec.Struct):
@@ -154,7 +155,7 @@ class Keeping:
 
 
 def _joined(markdown: Markdown, blocks: Sequence[Sequence[events.Event]]) -> str:
-    return "".join(map(markdown.block, blocks))
+    return without_secrets("".join(map(markdown.block, blocks)))
 
 
 async def _to_file(path: str, overwrite: bool, pieces: AsyncIterator[str]) -> None:

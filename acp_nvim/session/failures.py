@@ -114,9 +114,8 @@ class SignInWanted(Failure):
 
 def sign_in_wanted(name: str, error: RpcError) -> SignInWanted:
     """One that does."""
-    what = f"Agent {name!r} wants you to sign in first ({error.describe()})."
-    step = ":AcpLogin shows the ways to do so."
-    return SignInWanted("auth_required", what, step, name, methods=named_by_error(error.data))
+    what = f"Agent {name!r} wants you to sign in first (:AcpLogin): {error.describe()}."
+    return SignInWanted("auth_required", what, "", name, methods=named_by_error(error.data))
 
 
 def not_initialized(name: str, error: RpcError, newest: int) -> Failure:

@@ -25,9 +25,9 @@ local function handlers(topics)
 end
 
 ---@type table<string, fun(event: acp.Event)>
-local of_host = handlers({ "host" })
+local of_host = handlers({ "host", "sign_in" })
 ---@type table<string, fun(session: acp.Session, event: acp.Event)>
-local of_session = handlers({ "session", "calls", "forms", "kept" })
+local of_session = handlers({ "session", "calls", "config", "forms", "kept" })
 
 ---@type acp.Event[] batches that met a text lock
 local backlog = {}

@@ -36,7 +36,9 @@ end
 ---@param status acp.Status
 ---@return string what goes on, in words
 function M.activity(status)
-  if status.state == "waiting" then
+  if status.sign_in then
+    return status.sign_in == "running" and "signing in" or "sign in: :AcpLogin"
+  elseif status.state == "waiting" then
     return "waiting for you"
   elseif status.state ~= "running" then
     return cells.plain(tostring(status.state))

@@ -9,6 +9,7 @@
 ---@field queue integer
 ---@field agent? string
 ---@field session_id? string
+---@field sign_in? "needed"|"running" the user has to sign in before the agent goes on; or is doing so
 ---@field stop_reason? string
 ---@field plan? acp.PlanEntry[] of all plans of the turn
 ---@field title? string that the agent gave the session

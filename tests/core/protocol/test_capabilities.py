@@ -17,9 +17,10 @@ def test_only_what_works_is_offered() -> None:
         "clientCapabilities": {
             "fs": {"readTextFile": True, "writeTextFile": True},
             "terminal": True,
+            "auth": {"terminal": True},
             "elicitation": {"form": {}, "url": {}},
             "plan": {},
-            "_meta": {"terminal_output": True},
+            "_meta": {"terminal_output": True, "terminal-auth": True},
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         },
     }
@@ -29,7 +30,7 @@ def test_with_version_2_both_versions_can_read_it() -> None:
     first, both = initialize_params(v2=False), initialize_params(v2=True)
     assert both["protocolVersion"] == 2
     assert both["info"] == both["clientInfo"] == first["clientInfo"]
-    assert both["capabilities"] == {"elicitation": {"form": {}, "url": {}}}
+    assert both["capabilities"] == {"auth": {"terminal": {}}, "elicitation": {"form": {}, "url": {}}}
     assert both["clientCapabilities"] == first["clientCapabilities"]
 
 

@@ -119,7 +119,7 @@ async def test_commands_that_an_adapter_tells_of_in_meta_are_terminals(host: Hos
     open_terminal(host)
     assert text(host) == b"Running \x1b[1mtests\x1b[0m\n1 passed\n"
     [started] = host.scripts["it"].received("initialize")
-    assert started["params"]["clientCapabilities"]["_meta"] == {"terminal_output": True}
+    assert started["params"]["clientCapabilities"]["_meta"]["terminal_output"] is True
 
 
 async def test_output_is_shown_although_the_content_names_no_terminal(host: Host) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from textwrap import dedent
 from typing import Any
 
@@ -440,10 +439,10 @@ V2 = """
 
 
 @pytest.fixture
-def v2(host: Host) -> Iterator[Host]:
+def v2(host: Host) -> Host:
     host.hello(protocol={"v2": True})
     host.script(V2)
-    yield host
+    return host
 
 
 async def test_version_2_signs_in_and_out_with_its_own_words(v2: Host) -> None:

@@ -156,7 +156,7 @@ async def test_a_sign_in_that_is_needed_is_told_and_the_prompt_goes_out_afterwar
     """)
     error = await failed(host, prompt="first")
     assert error.code == "auth_required"
-    assert "wants you to sign in first (Authentication required)" in error.text
+    assert "wants you to sign in first (:AcpLogin): Authentication required." in error.text
     os.mknod(door)
     host.prompt("second")
     await host.editor.until_event(events.TurnEnd, 2)

@@ -1,0 +1,128 @@
+-- The terminal in which a program of an agent signs the user in; nothing of what it shows is kept.
+local command_line_window = require("acp_nvim.command_line_window")
+local config = require("acp_nvim.config")
+local host = require("acp_nvim.host")
+local interrupting = require("acp_nvim.login.interrupting")
+local limits = require("acp_nvim.limits")
+local message = require("acp_nvim.message")
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+local api = vim.api
+
+---@class acp.LoginTerminal
+---@field attempt integer
+---@field bufnr integer
+---@field job? integer
+---@field host? integer channel of the host that waits for its end
+---@field closed? boolean by the user, before its end
+
+---@type table<integer, acp.LoginTerminal> by attempt
+local open = {}
+
+---@param bufnr integer
+local function wipe(bufnr)
+  for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
+    pcall(api.nvim_win_close, win, true)
+  end
+  if api.nvim_buf_is_valid(bufnr) then
+    pcall(api.nvim_buf_delete, bufnr, { force = true })
+  end
+end
+
+---@param one acp.LoginTerminal
+---@param code? integer
+local function ended(one, code)
+  one.ended = true
+  open[one.attempt] = nil
+  if vim.v.exiting ~= vim.NIL then
+    return
+  end
+  code = not one.closed and code or nil
+  if code == 0 then
+    wipe(one.bufnr)
+  elseif api.nvim_buf_is_valid(one.bufnr) and one.bufnr == api.nvim_get_current_buf() then
+    vim.cmd.stopinsert() -- what it has said last stays to be read
+  end
+  if one.host and one.host == host.channel() then
+    host.send("login_ended", { attempt = one.attempt, code = code })
+  end
+end
+
+---@param one acp.LoginTerminal
+---@param event acp.Event
+local function start(one, event)
+  local env = vim.tbl_isempty(event.env) and vim.empty_dict() or event.env
+  one.job = vim.fn.jobstart(event.argv, {
+    term = true,
+    cwd = event.cwd,
+    env = env,
+    on_exit = function(_, code)
+      ended(one, code)
+    end,
+  })
+end
+
+---@param one acp.LoginTerminal
+---@param event acp.Event
+local function dress(one, event)
+  local bufnr = one.bufnr
+  vim.bo[bufnr].buflisted = false
+  vim.bo[bufnr].bufhidden = "wipe"
+  api.nvim_create_autocmd("BufWipeout", {
+    buffer = bufnr,
+    once = true,
+    callback = function()
+      one.closed = true
+    end,
+  })
+  pcall(api.nvim_buf_set_name, bufnr, ("acp://login/%s/%d"):format(event.agent, event.attempt))
+  for _, key in ipairs(config.keys("close")) do
+    vim.keymap.set("n", key, function()
+      wipe(bufnr)
+    end, { buffer = bufnr, nowait = true, desc = "acp: close" })
+  end
+end
+
+---@return boolean the user is at nothing that a window with the focus would disturb
+local function may_enter()
+  return interrupting.is_possible() or sessions.of_buffer(api.nvim_get_current_buf()) ~= nil
+end
+
+---Opens a window for it. Raises an error when there can be none, or nothing to run.
+---@param event acp.Event of type sign_in_terminal
+function M.open(event)
+  if command_line_window.refuses() then
+    error("the command-line window is open", 0)
+  end
+  local before, enters = api.nvim_get_current_win(), may_enter()
+  vim.cmd(("botright %dnew"):format(math.max(1, math.min(limits.login_rows, math.floor(vim.o.lines / 2)))))
+  local one = { attempt = event.attempt, bufnr = api.nvim_get_current_buf(), host = host.channel() }
+  local ok, problem = pcall(start, one, event)
+  if not ok or one.job <= 0 then
+    wipe(one.bufnr)
+    error(ok and "the program cannot be run" or problem, 0)
+  end
+  open[event.attempt] = one
+  dress(one, event)
+  if enters then
+    vim.cmd.startinsert()
+  else
+    api.nvim_set_current_win(before)
+    message.news(("sign in to %s in the terminal below"):format(event.agent), vim.log.levels.INFO)
+  end
+end
+
+---@param attempt integer
+---@param outcome string
+function M.over(attempt, outcome)
+  local one = open[attempt]
+  if one and outcome == "cancelled" then
+    open[attempt] = nil
+    vim.fn.jobstop(one.job)
+    wipe(one.bufnr)
+  end
+end
+
+return M
