@@ -41,6 +41,31 @@ function M.prompt(text, opts)
   return require("acp_nvim.client").prompt(text, opts)
 end
 
+---What can be switched in a session: modes, models and other options, in the agent's order.
+---@param session? integer|string as for status()
+---@return acp.ConfigOption[] empty while no agent has told any
+function M.config_options(session)
+  local registry = package.loaded["acp_nvim.sessions"]
+  local found = registry and (session and registry.find(session) or not session and registry.current())
+  return vim.deepcopy(found and found.options or {})
+end
+
+---Switches one of them; the agent is started if need be. It is done when `config_options()` says so.
+---@param option string an id, a category ("mode", "model") or a name
+---@param value string|boolean an id or a name, or whether it is on
+---@param opts? { session?: integer|string, keep?: boolean } with `keep` new sessions of the agent begin with it, too
+---@return boolean sent
+---@return string? problem
+function M.set_config(option, value, opts)
+  opts = opts or {}
+  local sessions = require("acp_nvim.sessions")
+  local session = not opts.session and sessions.current() or opts.session and sessions.find(opts.session)
+  if not session or session.kept then
+    return false, "there is no such session"
+  end
+  return require("acp_nvim.session_config").set(session, option, value, opts.keep)
+end
+
 ---The permissions that wait for an answer, of all sessions.
 ---@return { id: integer, session: integer, title: string, kind: string, options: acp.Option[] }[]
 function M.permissions()

@@ -167,6 +167,7 @@
 ---@field last_text? string[] of a chat whose buffer is gone, until it is shown again
 ---@field draft? string[] of a prompt buffer that was wiped
 ---@field commands acp.SlashCommand[]
+---@field options? acp.ConfigOption[] what can be switched; nil: no agent has told any yet
 ---@field calls table<string, string> tool call -> what was last told about it
 ---@field call_blocks table<string, integer> tool call -> the block that shows it
 ---@field plans acp.Plans

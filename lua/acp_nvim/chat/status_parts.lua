@@ -165,6 +165,13 @@ local function activity(status)
   return { name = "activity", long = words, short = is_waiting and "waiting" or nil, cut = not is_waiting }
 end
 
+---@param now any
+---@param to any what was asked for
+---@return any
+local function switched(now, to)
+  return type(to) == "string" and ("%s → %s …"):format(cells.plain(now), cells.plain(to)) or now
+end
+
 ---@param session acp.Session
 ---@return acp.StatusPart[] the most important first
 function M.list(session)
@@ -180,8 +187,8 @@ function M.list(session)
     counted("review", status.review and status.review.files, "to review", "±") or false,
     context(status.usage) or false,
     others(session) or false,
-    word("mode", status.mode_name, status.mode) or false,
-    word("model", status.model_name, status.model) or false,
+    word("mode", switched(status.mode_name or status.mode, status.mode_next)) or false,
+    word("model", switched(status.model_name or status.model, status.model_next)) or false,
     cost(status.usage) or false,
     word("worktree", status.worktree and "⎇ " .. vim.fs.basename(status.worktree)) or false,
     word("title", status.title) or false,

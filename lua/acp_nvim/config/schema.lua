@@ -60,6 +60,13 @@ error. `"ask"`: you are asked, as for any permission, and may answer for the res
 file is always an error. Agents that open files themselves do not ask for them.]],
   },
   {
+    name = "config.keep",
+    types = { "boolean" },
+    default = false,
+    doc = [[Whether the mode, model or option that you set for a session is what new sessions of that agent begin with. Without
+it only what you set with a bang (`:AcpConfig!`) is kept. See |acp_nvim-config|.]],
+  },
+  {
     name = "permissions.terminal",
     types = { "string" },
     values = { "ask_unless_asked", "ask", "allow" },

@@ -17,6 +17,8 @@
 ---@field model? string id
 ---@field mode_name? string where that is something else
 ---@field model_name? string where that is something else
+---@field mode_next? string name of the one that was asked for, while the agent has not answered
+---@field model_next? string likewise
 ---@field usage? { used: integer, size: integer, cost?: number, currency?: string } tokens; what the session cost
 ---@field activity? string while a turn runs: "thinking", "writing", or the title of a tool call
 ---@field turn_started? number seconds since 1970, while a turn runs
