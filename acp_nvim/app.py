@@ -179,9 +179,7 @@ class App:
 
     def _new_session(self, wanted: Open, before: Recalled | None = None) -> Session:
         agent = wanted.agent or self._catalogue.default_name()
-        there, missing = additional(
-            wanted.cwd, [*self._config.additional_directories, *wanted.additional_directories]
-        )
+        there, missing = additional(wanted.cwd, [*self._config.additional_directories, *wanted.additional_directories])
         place = Place(wanted.cwd, additional_directories=there)
         seen = LastSeen(self._seen_directory)
         session = Session(wanted.session, agent, place, self._shared, seen)
@@ -259,6 +257,7 @@ class App:
     def close(self) -> None:
         """The process ends: what is not written yet is written."""
         self._keeper.close()
+        self._reviews.close()
 
     def _on_review(self) -> None:
         """Of many news at once the sessions tell once."""

@@ -79,6 +79,14 @@ class KeptLedger:
         async with self._writing:
             return await anyio.to_thread.run_sync(self._take_over)
 
+    def close(self) -> None:
+        """What was kept is whoever's takes it over."""
+        taken, self._taken = self._taken, []
+        for lock in (self._lock, *(lock for _, lock in taken)):
+            if lock is not None:
+                os.close(lock)
+        self._lock = None
+
     def _write(self, kept: Kept) -> None:
         if self._lock is None and not kept.entries and not kept.turns:
             self._drop_taken()

@@ -188,6 +188,11 @@ class Reviews:
         self._to_keep = False
         await self.keep()
 
+    def close(self) -> None:
+        """The process ends: others may have what it held."""
+        for workspace in self._workspaces.values():
+            workspace.close()
+
     def _of(self, path: str) -> Workspace:
         inside = [root for root in self._workspaces if path.startswith(root.rstrip(os.sep) + os.sep)]
         return self._workspaces[max(inside, key=len) if inside else next(iter(self._workspaces))]

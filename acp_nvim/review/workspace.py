@@ -74,6 +74,11 @@ class Workspace:
         except (OSError, SnapshotError) as error:
             log.warning("%s could not be cleaned up: %s", self.root, error)
 
+    def close(self) -> None:
+        """Nothing is asked of it any more."""
+        self.scanner.shadow.close()
+        self.kept.close()
+
 
 def name(root: str) -> str:
     """For people first, then unique."""

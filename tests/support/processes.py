@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Callable
@@ -75,6 +76,15 @@ def marked(mark: str) -> list[Process]:
 def running(words: str, mark: str) -> list[Process]:
     """The marked processes whose command line contains the words."""
     return [process for process in marked(mark) if words in " ".join(process.command)]
+
+
+def open_files(directory: Path) -> list[str]:
+    """Those below the directory that this process holds open."""
+    found = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):  # closed meanwhile
+            found.append(os.readlink(descriptor))
+    return [path for path in found if path.startswith(f"{directory}/")]
 
 
 def wait_gone(find: Callable[[], list[Process]], limit: float = LIMIT, what: str = "processes to end") -> None:

@@ -32,6 +32,8 @@ class Rpc:
         self._unpacker = msgpack.Unpacker(
             raw=False, unicode_errors="surrogateescape", strict_map_key=False, ext_hook=_handle, max_buffer_size=0
         )
+        self._ready = select.poll()  # `select` knows no descriptor above 1023
+        self._ready.register(self._socket, select.POLLIN)
         self._last = 0
 
     def request(self, method: str, *args: Any, limit: float = LIMIT) -> Any:
@@ -60,7 +62,7 @@ class Rpc:
             for message in self._unpacker:
                 return list(message)
             left = end - time.monotonic()
-            if left <= 0 or not select.select([self._socket], [], [], left)[0]:
+            if left <= 0 or not self._ready.poll(left * 1000):
                 raise AssertionError(f"Neovim did not answer {method} in time: it is blocked")
             data = self._socket.recv(1 << 16)
             if not data:

@@ -15,7 +15,7 @@ from acp_nvim.app import App
 from tests.core.guards import close_guard, close_log
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.fake_editor import FakeEditor
-from tests.support.processes import look_at
+from tests.support.processes import look_at, open_files
 
 
 class Host:
@@ -159,3 +159,4 @@ async def running_host(directory: Path, beside: Host | None = None) -> AsyncIter
     finally:
         if host is not None:
             host.close()
+            assert beside or open_files(host.log_path.parent.with_name("state")) == []
