@@ -62,8 +62,9 @@ class ElicitationView(msgspec.Struct, omit_defaults=True):
 
 
 class AnswerView(msgspec.Struct):
-    """One answer, for people; `title` is the field's."""
+    """One answer, for people; `field` is its name, `title` what people read."""
 
+    field: str
     title: str
     text: str
 

@@ -40,6 +40,7 @@ class FieldProblem(msgspec.Struct, frozen=True):
 class Answered(msgspec.Struct, frozen=True):
     """One field and its answer, for people."""
 
+    field: str
     title: str
     text: str
 
@@ -86,7 +87,7 @@ def said(form: Form, content: Mapping[str, Value], secrets: bool) -> list[Answer
             text = _words(field, content[field.name])
             if not secrets:
                 text = HIDDEN if looks_secret(field) else _short(text)
-            shown.append(Answered(field.title, text))
+            shown.append(Answered(field.name, field.title, text))
     return shown
 
 

@@ -8,7 +8,7 @@ import anyio
 
 from acp_nvim.elicitation.answers import Answered
 from acp_nvim.elicitation.values import Value
-from acp_nvim.elicitation_events import Action
+from acp_nvim.elicitation_events import Action, ElicitationView
 from acp_nvim.events import Why
 from acp_nvim.protocol.elicitation import ElicitationAsked
 
@@ -21,6 +21,7 @@ class PendingElicitation:
         self.session = session
         self.asked = asked
         self.block = 0  # of the transcript, once it stands there
+        self.view: ElicitationView | None = None  # once it is shown
         self.action: Action | None = None
         self.content: dict[str, Value] | None = None
         self.answers: list[Answered] = []  # for people

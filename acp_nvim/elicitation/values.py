@@ -6,7 +6,6 @@ from acp_nvim.elicitation import formats
 from acp_nvim.protocol.elicitation import (
     AnyField,
     BooleanField,
-    Choice,
     ChoicesField,
     NumberField,
     TextField,
@@ -36,7 +35,7 @@ def problem(field: AnyField, value: object) -> str | None:
 def _text(field: TextField, value: object) -> str | None:
     if not isinstance(value, str):
         return "is no text"
-    if field.choices is not None and not _is_one_of(field.choices, value):
+    if field.choices is not None and all(choice.value != value for choice in field.choices):
         return "is none of the values to choose from"
     length = len(value)
     if field.min_length is not None and length < field.min_length:
@@ -61,18 +60,15 @@ def _number(field: NumberField, value: object) -> str | None:
 def _choices(field: ChoicesField, value: object) -> str | None:
     if not isinstance(value, list):
         return "is no list"
+    known = {choice.value for choice in field.choices}
     for one in value:
-        if not isinstance(one, str) or not _is_one_of(field.choices, one):
+        if not isinstance(one, str) or one not in known:
             return f"has {one!r}, which is none of the values to choose from"
     if field.min_items is not None and len(value) < field.min_items:
         return f"has too few: choose at least {field.min_items}"
     if field.max_items is not None and len(value) > field.max_items:
         return f"has too many: choose at most {field.max_items}"
     return None
-
-
-def _is_one_of(choices: tuple[Choice, ...], value: str) -> bool:
-    return any(choice.value == value for choice in choices)
 
 
 def characters(count: int) -> str:

@@ -8,7 +8,10 @@ FIELDS: Final = 200
 """Fields of one form: nobody fills in more."""
 
 CHOICES: Final = 2000
-"""Values to choose from in one field: more can be typed."""
+"""Values to choose from in one form: more can be typed."""
+
+REQUEST_BYTES: Final = 1024 * 1024
+"""Of a question: a form that people fill in has some kB."""
 
 PATTERN_SECONDS: Final = 2.0
 """For all patterns of a form: people wait that long without wondering. Patterns come from agents and may never end."""

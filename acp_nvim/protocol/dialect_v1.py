@@ -23,6 +23,7 @@ from acp_nvim.protocol.answers import (
     TerminalAsked,
 )
 from acp_nvim.protocol.dialect import Call, Place
+from acp_nvim.protocol.elicitation import decode
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.same_words import SameWords, directories, read, read_most, read_nothing, read_opened
 from acp_nvim.protocol.updates import MessageChunk, Update
@@ -106,7 +107,7 @@ class DialectV1(SameWords):
             case "terminal/output" | "terminal/wait_for_exit" | "terminal/kill" | "terminal/release":
                 return TerminalAsked(method, read(TerminalRequest, params).terminal_id)
             case "elicitation/create":
-                return translate_v1.elicitation(open_unions.decode(params, _elicitation()))
+                return translate_v1.elicitation(decode(params, _elicitation()))
             case _:
                 return self.permission(params)
 

@@ -12,6 +12,7 @@ from msgspec import UNSET
 from acp_nvim.protocol import translate_v2, translate_v2_answers
 from acp_nvim.protocol.answers import Asked, ConfigOption, Initialized, Opened, PermissionAsked, PromptAnswer, Steered
 from acp_nvim.protocol.dialect import Call, Place
+from acp_nvim.protocol.elicitation import decode
 from acp_nvim.protocol.same_words import SameWords, directories, read, read_most, read_nothing, read_opened
 from acp_nvim.protocol.updates import Update
 from acp_nvim.wire import facts, open_unions
@@ -51,7 +52,7 @@ class DialectV2(SameWords):
     def asked(self, method: str, params: msgspec.Raw) -> Asked:
         """A request of the agent."""
         if method == "elicitation/create":
-            return translate_v2.elicitation(open_unions.decode(params, _elicitation()))
+            return translate_v2.elicitation(decode(params, _elicitation()))
         return self.permission(params)
 
     def permission(self, params: msgspec.Raw) -> PermissionAsked:

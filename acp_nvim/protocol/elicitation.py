@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from acp_nvim.limits.elicitation import CHOICES, FIELDS
+from acp_nvim.limits.elicitation import CHOICES, FIELDS, REQUEST_BYTES
 from acp_nvim.protocol.given import given
 from acp_nvim.wire import elicitation as wire
+from acp_nvim.wire import open_unions
 from acp_nvim.wire.base import Maybe, Omittable
+
+T = TypeVar("T")
 
 
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -118,6 +121,13 @@ class WireSchema(Protocol):
         """By name, in the agent's order."""
 
 
+def decode(params: msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T:
+    """The parameters of `elicitation/create`. Raises `msgspec.DecodeError`."""
+    if len(params) > REQUEST_BYTES:
+        raise msgspec.ValidationError(f"a question of {len(params)} bytes is too large to be shown")
+    return open_unions.decode(params, decoder)
+
+
 def form_asked(scope: WireScope, schema: WireSchema) -> ElicitationAsked:
     """A form. Raises `msgspec.ValidationError` for one that cannot be answered."""
     return _asked(scope, _form(schema))
@@ -151,6 +161,8 @@ def _form(schema: WireSchema) -> Form:
     if missing:
         raise msgspec.ValidationError(f"no property is called {missing[0]!r} - at `$.requestedSchema.required`")
     fields = tuple(_field(name, one, name in required) for name, one in properties.items())
+    if sum(len(one.choices or ()) for one in fields if isinstance(one, TextField | ChoicesField)) > CHOICES:
+        raise msgspec.ValidationError(f"more than {CHOICES} values to choose from - at `$.requestedSchema.properties`")
     for field in fields:
         _require_answerable(field)
     return Form(fields, given(schema.title), given(schema.description))
@@ -162,8 +174,6 @@ def _require_answerable(field: AnyField) -> None:
     match field:
         case UnknownField(required=True):
             raise msgspec.ValidationError(f"the required field {field.name!r} has an unknown type{where}")
-        case TextField(choices=tuple() as choices) | ChoicesField(choices=choices) if len(choices) > CHOICES:
-            raise msgspec.ValidationError(f"{len(choices)} values to choose from are too many{where}")
         case TextField(choices=(), required=True) | ChoicesField(choices=(), required=True):
             raise msgspec.ValidationError(f"the required field {field.name!r} has no values to choose from{where}")
 

@@ -39,7 +39,7 @@ def view(elicitation_id: int, agent: str, asked: ElicitationAsked, about: str | 
 
 def answers(answered: Iterable[Answered]) -> list[told.AnswerView]:
     """An answer, for people."""
-    return [told.AnswerView(one.title, one.text) for one in answered]
+    return [told.AnswerView(one.field, one.title, one.text) for one in answered]
 
 
 def in_words(request: told.ElicitationView, done: told.ElicitationDone | None) -> str:

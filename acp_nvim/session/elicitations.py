@@ -57,15 +57,21 @@ class Elicitations:
         asker = asker or self.asker
         pending = self._pending.add(self._transcript.session, asked)
         call = self._transcript.find_call(asked.tool_call_id) if asked.tool_call_id else None
-        shown = self._transcript.elicitation(views.view(pending.id, self._agent, asked, call.title if call else None))
-        pending.block = shown.block
-        self._narrator.publish(shown)
+        pending.view = views.view(pending.id, self._agent, asked, call.title if call else None)
+        self._show(pending)
         if self.refuses() and asked.session_id is not None:
             pending.cancel()
         if isinstance(asked.what, Address):
             asker.urls.wait(asked.what.elicitation_id, lambda: self._complete(pending))
         self._on_change()
         return self._answer(pending, asker)
+
+    def _show(self, pending: PendingElicitation) -> None:
+        """Unless it is to be seen already."""
+        if pending.view is not None and not self._transcript.asks(pending.block, pending.id):
+            shown = self._transcript.elicitation(pending.view)
+            pending.block = shown.block
+            self._narrator.publish(shown)
 
     async def _answer(self, pending: PendingElicitation, asker: Asker) -> CreateElicitationResponse:
         try:
@@ -80,6 +86,7 @@ class Elicitations:
     def _close(self, pending: PendingElicitation, asker: Asker) -> None:
         if isinstance(pending.asked.what, Address) and pending.action != "accept":
             asker.urls.forget(pending.asked.what.elicitation_id)
+        self._show(pending)
         done = ElicitationDone(
             session=pending.session,
             block=pending.block,
@@ -92,5 +99,6 @@ class Elicitations:
         self._on_change()
 
     def _complete(self, pending: PendingElicitation) -> None:
+        self._show(pending)
         complete = ElicitationComplete(session=pending.session, block=pending.block, id=pending.id)
         self._narrator.publish(self._transcript.elicitation_news(complete))

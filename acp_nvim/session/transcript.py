@@ -137,6 +137,11 @@ class Transcript(ToolCalls):
         block.news.append(news)
         return news
 
+    def asks(self, number: int, elicitation_id: int) -> bool:
+        """Whether that block is that question: a transcript may have been told anew."""
+        block = self._blocks[number - 1] if 0 < number <= len(self._blocks) else None
+        return isinstance(block, ElicitationBlock) and block.request.id == elicitation_id
+
     def end_message(self) -> None:
         """What is said next is a new message."""
         self._open_message = None

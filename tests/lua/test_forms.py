@@ -36,7 +36,7 @@ def done(key, action="accept", number=1, block=1, why=None, answers=()):
 def checked(key, *problems, number=1, version=0, answers=(), unchecked=()):
     told = {"type": "elicitation_checked", "session": key, "id": number, "version": version}
     wrong = [{"field": field, "text": text} for field, text in problems]
-    shown = [{"title": title, "text": text} for title, text in answers]
+    shown = [{"field": field, "title": title, "text": text} for field, title, text in answers]
     return {**told, "problems": wrong, "answers": shown, "unchecked": list(unchecked)}
 
 
@@ -113,9 +113,9 @@ def test_what_is_checked_is_looked_at_before_it_is_sent(editor, key):
     editor.keys("<Space><C-s>")
     [check] = editor.sent("elicitation_check")
     assert check == {"id": 1, "version": check["version"], "values": {"name": "Ada", "sure": True}}
-    editor.apply(checked(key, version=0, answers=[("stale", "x")]))
+    editor.apply(checked(key, version=0, answers=[("name", "stale", "x")]))
     assert "stale" not in "\n".join(shown(editor))
-    answers = [("Your name", "Ada"), ("Sure?", "yes")]
+    answers = [("name", "Your name", "Ada"), ("sure", "Sure?", "yes")]
     editor.apply(checked(key, version=check["version"], answers=answers, unchecked=["name"]))
     assert shown(editor) == [
         "This will be sent to demo",

@@ -1,6 +1,7 @@
 -- Draws a question in its own buffer: the form to be filled in, what would be sent, or the URL to be opened.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
+local limits = require("acp_nvim.limits")
 
 local M = {}
 
@@ -24,8 +25,12 @@ local OPENING = { { "form_open", "open it in the browser" }, { "form_opened", "I
 ---@param group? string
 local function add_text(out, text, indent, group)
   if text and text ~= "" then
-    for _, line in ipairs(vim.split(vim.trim(text), "\r?\n")) do
-      out:add_whole(line == "" and "" or indent .. line, group)
+    local lines = vim.split(vim.trim(text), "\r?\n")
+    for index = 1, math.min(#lines, limits.request_lines) do
+      out:add_whole(lines[index] == "" and "" or indent .. lines[index], group)
+    end
+    if #lines > limits.request_lines then
+      out:add_count(#lines - limits.request_lines)
     end
   end
 end
@@ -172,10 +177,10 @@ end
 local function left_out(question)
   local titles, said = {}, {}
   for _, answer in ipairs(question.review or {}) do
-    said[answer.title] = true
+    said[answer.field] = true
   end
   for _, field in ipairs(question.request.fields or {}) do
-    if not said[field.title] then
+    if not said[field.name] then
       titles[#titles + 1] = Lines.one_line(field.title)
     end
   end
@@ -183,7 +188,7 @@ local function left_out(question)
 end
 
 ---@param out acp.Lines
----@param answers { title: string, text: string }[]
+---@param answers acp.FormAnswer[]
 local function add_answers(out, answers)
   for _, answer in ipairs(answers) do
     local lines = vim.split(answer.text, "\n", { plain = true })

@@ -17,6 +17,11 @@ local M = {}
 ---@field default? string|boolean|string[]
 ---@field secret? boolean it asks for what looks like a secret
 
+---@class acp.FormAnswer
+---@field field string its name
+---@field title string
+---@field text string
+
 ---@class acp.FormUrl
 ---@field url string
 ---@field host string
@@ -44,9 +49,9 @@ local M = {}
 ---@field problems table<string, string> by the field's name
 ---@field phase "fill"|"review"|"sent"|"over"
 ---@field version integer counts what was filled in
----@field review? { title: string, text: string }[] what would be sent
+---@field review? acp.FormAnswer[] what would be sent
 ---@field unchecked? string[] names of fields whose pattern nobody could look at
----@field outcome? { action: string, why?: string, answers: { title: string, text: string }[] }
+---@field outcome? { action: string, why?: string, answers: acp.FormAnswer[] }
 ---@field complete? boolean what was to be done at the URL is done
 
 ---@type table<integer, acp.Question>

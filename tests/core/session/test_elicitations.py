@@ -325,3 +325,35 @@ async def test_a_question_about_a_tool_call_names_it(host: Host) -> None:
     """,
     )
     assert asked.request.about == "Book a flight"
+
+
+async def test_a_transcript_that_was_told_anew_has_the_question_again(host: Host) -> None:
+    asked = await ask(host, form(NAME))
+    narrator = host.app._sessions[1].narrator
+    transcript = narrator.transcript
+    narrator.publish(transcript.forget())
+    answer(host, asked, "decline")
+    [told] = await done(host)
+    assert transcript.asks(told.block, asked.request.id)
+    assert [one.block for one in host.of(Elicitation)] == [asked.block, told.block]
+
+
+@pytest.mark.parametrize(
+    ("properties", "words"),
+    [
+        ('{str(n): {"type": "string"} for n in range(201)}', "201 fields are too many"),
+        ('{"x": {"type": "string", "enum": [str(n) for n in range(2001)]}}', "more than 2000 values"),
+        ('{"x": {"type": "string", "description": "d" * 2_000_000}}', "too large to be shown"),
+    ],
+)
+async def test_a_form_that_nobody_would_fill_in_is_refused(host: Host, properties: str, words: str) -> None:
+    host.script(f"""
+    def turn(agent, prompt):
+        try:
+            prompt.elicit({properties})
+        except Error as error:
+            agent.note(code=error.code, said=str(error))
+    """)
+    await host.turn()
+    assert host.scripts["it"].notes("code") == [-32602]
+    assert words in host.scripts["it"].notes("said")[0]
