@@ -8,6 +8,7 @@ from acp_nvim.protocol.answers import AuthMethod
 
 AGAIN = ":AcpLogin tries again."
 GONE = "The agent has ended while it waited for you to sign in. :AcpLogin, or your next prompt, starts it again."
+NOTHING_NEW = "nothing was entered that the agent did not have already."
 CANCELLED = "Signing in was given up. :AcpLogin tries again."
 
 

@@ -18,6 +18,7 @@ from acp_nvim.session.failures import SignInWanted
 from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.sign_in import SignIn
+from acp_nvim.session.sign_in_ways import ways
 from acp_nvim.session.signing_in import Attempt, Means, launch
 from acp_nvim.sign_in_events import MethodView, Outcome, SignInDone, VariableView
 from acp_nvim.sign_in_events import SignIn as SignInEvent
@@ -40,6 +41,7 @@ class SignIns:
         self._waiting: list[SignIn] = []
         self._attempts: dict[str, Attempt] = {}
         self._numbers = count(1)
+        self._named: dict[str, tuple[AuthMethod, ...]] = {}  # by errors of an agent
 
     def __repr__(self) -> str:
         return f"<SignIns {self._waiting} {list(self._attempts.values())}>"
@@ -57,8 +59,8 @@ class SignIns:
         if one not in self._waiting:
             self._waiting.append(one)
         self._spawn(self._watch, one, peer)
-        named = failure.methods if isinstance(failure, SignInWanted) else ()
-        self._show(peer, named, session=one.session.key, reason=without_secrets(failure.what))
+        self._named[peer.name] = failure.methods if isinstance(failure, SignInWanted) else ()
+        self._show(peer, session=one.session.key, reason=without_secrets(failure.what))
         one.session.narrator.on_facts()
 
     def leave(self, one: SignIn) -> None:
@@ -93,7 +95,7 @@ class SignIns:
             self._tell(agent, None, "failed", str(words.busy(agent)))
             return
         attempt = self._attempts[agent] = Attempt(next(self._numbers), agent, cwd, method_id, values)
-        attempt.sessions = self._of(agent)
+        attempt.sessions, attempt.named = self._of(agent), self._named.get(agent, ())
         if beside is not None and beside not in attempt.sessions:
             attempt.sessions.append(beside)
         self._spawn(self._run, attempt)
@@ -123,7 +125,7 @@ class SignIns:
         except FailureError as error:
             self._tell(agent, None, "failed", str(error.failure))
             return
-        self._show(peer, (), asked=True)
+        self._show(peer, asked=True)
         peer.release(self)
 
     async def _run(self, attempt: Attempt) -> None:
@@ -186,15 +188,11 @@ class SignIns:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def _show(
-        self,
-        peer: AgentPeer,
-        named: tuple[AuthMethod, ...],
-        session: int | None = None,
-        reason: str | None = None,
-        asked: bool = False,
+        self, peer: AgentPeer, session: int | None = None, reason: str | None = None, asked: bool = False
     ) -> None:
         definition = self.find(peer.name)
-        views = [_view(definition, peer.cwd, one) for one in peer.info.auth_methods or named]
+        methods = ways(definition, peer.info.auth_methods, self._named.get(peer.name, ()))
+        views = [_view(definition, peer.cwd, one) for one in methods]
         hint = None if views else words.no_way(peer.name, definition.sign_in)
         event = SignInEvent(
             agent=peer.name, cwd=peer.cwd, methods=views, asked=asked, session=session, reason=reason, hint=hint

@@ -18,6 +18,7 @@ from acp_nvim.session.launch import Launch, in_terminal, path_map
 from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.sign_in import SignIn
+from acp_nvim.session.sign_in_ways import OWN, ways
 from acp_nvim.sign_in_events import SignInTerminal
 
 log = logging.getLogger(__name__)
@@ -57,6 +58,7 @@ class Attempt:
         self.cwd = cwd
         self.method = AuthMethod(method_id=method_id, name=method_id)
         self.sessions: list[SignIn] = []
+        self.named: tuple[AuthMethod, ...] = ()  # by an error of the agent
         self._values = values
         self._held: list[AgentPeer] = []
         self._scope = anyio.CancelScope()
@@ -88,7 +90,7 @@ class Attempt:
         """
         with anyio.CancelScope() as self._scope:
             peer = await self._obtain(means)
-            self.method = self._chosen(peer)
+            self.method = self._chosen(means, peer)
             on_method()
             await self._sign_in(means, peer)
         return None if self._scope.cancelled_caught else self._held[-1]
@@ -104,8 +106,8 @@ class Attempt:
         self._held.append(peer)
         return peer
 
-    def _chosen(self, peer: AgentPeer) -> AuthMethod:
-        for method in peer.info.auth_methods:
+    def _chosen(self, means: Means, peer: AgentPeer) -> AuthMethod:
+        for method in ways(means.find(self.agent), peer.info.auth_methods, self.named):
             if method.method_id == self.method.method_id:
                 return method
         raise FailureError(words.no_such_method(self.agent, self.method.method_id))
@@ -158,7 +160,10 @@ class Attempt:
         if is_news:
             means.retire(self.agent)
             peer = await self._obtain(means)
-        await self._tell_to_use_them(peer)
+        if self.method.method_id != OWN:
+            await self._tell_to_use_them(peer)
+        elif not is_news:
+            self._fail(words.NOTHING_NEW)
 
     async def _tell_to_use_them(self, peer: AgentPeer) -> None:
         """To have them is enough for most: methods of this type (gone since 2026-07) need no `authenticate`."""

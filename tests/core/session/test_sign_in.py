@@ -398,10 +398,39 @@ async def test_an_agent_without_ways_gets_a_hint(host: Host) -> None:
 async def test_an_error_may_name_the_ways_itself(host: Host) -> None:
     host.script("""
         def session_new(agent, request):
-            raise Error(-32000, "Authentication required", {"authMethods": [{"id": "login", "name": "L"}]})
+            if not os.path.exists("in"):
+                raise Error(-32000, "Authentication required", {"authMethods": [{"id": "login", "name": "L"}]})
+            return {"sessionId": "s"}
+        def authenticate(agent, request):
+            open("in", "w").close()
+            return {}
     """)
     host.open()
     assert [one.id for one in (await asked(host)).methods] == ["login"]
+    login(host, "login")
+    await host.editor.until_event(events.SessionReady)
+
+
+async def test_variables_that_an_agent_is_known_to_take_are_a_way_of_ours(host: Host) -> None:
+    host.script("""
+        def session_new(agent, request):
+            if os.environ.get("GEMINI_API_KEY") != "right-key-0123":
+                raise Error(-32000, "Authentication required")
+            return {"sessionId": "s"}
+    """)
+    host.config["agents"]["gemini"] = host.config["agents"]["it"]
+    host.hello()
+    host.open(1, "gemini")
+    [way] = (await asked(host)).methods
+    assert way.kind == "env_var"
+    assert ("GEMINI_API_KEY", True) in [(one.name, one.secret) for one in way.variables]
+    for values, words in (({}, "nothing was entered"), ({"GEMINI_API_KEY": "right-key-0123"}, "Signed in")):
+        before = len(host.editor.all(SignInDone))
+        more = {"agent": "gemini", "cwd": str(host.cwd), "method": way.id, "values": values}
+        host.app.receive("login", more)
+        assert words in (await done(host, before + 1)).text
+    await host.editor.until_event(events.SessionReady)
+    assert host.scripts["it"].received("authenticate") == []
 
 
 async def test_a_status_of_http_means_the_same(host: Host) -> None:
