@@ -97,6 +97,20 @@ def choices(items: Iterable[SelectItem]) -> list[answers.Choice]:
     return found
 
 
+def unknown_option(said: dict[str, Any], id_member: str) -> answers.ConfigOption:
+    """A configuration option of a kind that we do not know: what there is to show of it."""
+    config_id, current = str(said.get(id_member)), said.get("currentValue")
+    category, description = said.get("category"), said.get("description")
+    return answers.ConfigOption(
+        config_id=config_id,
+        name=str(said.get("name") or config_id),
+        kind=str(said.get("type")),
+        current=current if current is None or isinstance(current, bool) else str(current),
+        category=category if isinstance(category, str) else None,
+        description=description if isinstance(description, str) else None,
+    )
+
+
 def plan_entries(entries: Iterable[facts.PlanEntry]) -> list[updates.PlanEntry]:
     """The steps of a plan."""
     return [updates.PlanEntry(one.content, one.status, one.priority) for one in entries]

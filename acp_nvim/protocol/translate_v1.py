@@ -13,7 +13,14 @@ from acp_nvim.protocol.elicitation import ElicitationAsked, form_asked, unknown_
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.terminal_meta import terminal_news
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
-from acp_nvim.protocol.translate_facts import choices, permission_options, plan_entries, tool_call_patch, translate_fact
+from acp_nvim.protocol.translate_facts import (
+    choices,
+    permission_options,
+    plan_entries,
+    tool_call_patch,
+    translate_fact,
+    unknown_option,
+)
 from acp_nvim.wire.config_options import UnknownConfigOption
 from acp_nvim.wire.facts import Content, Terminal
 from acp_nvim.wire.v1 import answers as wire_answers
@@ -84,10 +91,7 @@ def options(given_ones: list[config.SessionConfigOption]) -> list[answers.Config
 
 def _option(one: config.SessionConfigOption) -> answers.ConfigOption:
     if isinstance(one, UnknownConfigOption):
-        name = str(one.original.get("name") or one.original.get("id"))
-        return answers.ConfigOption(
-            config_id=str(one.original.get("id")), name=name, kind=str(one.original.get("type"))
-        )
+        return unknown_option(one.original, "id")
     select = isinstance(one, config.SessionConfigSelect)
     return answers.ConfigOption(
         config_id=one.id,

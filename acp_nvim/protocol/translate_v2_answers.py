@@ -5,7 +5,7 @@ from __future__ import annotations
 from acp_nvim.protocol import answers
 from acp_nvim.protocol.auth_methods import other_method
 from acp_nvim.protocol.given import given
-from acp_nvim.protocol.translate_facts import choices
+from acp_nvim.protocol.translate_facts import choices, unknown_option
 from acp_nvim.wire.config_options import UnknownConfigOption
 from acp_nvim.wire.v2 import answers as wire
 from acp_nvim.wire.v2 import config
@@ -84,9 +84,7 @@ def options(given_ones: list[config.SessionConfigOption]) -> list[answers.Config
 
 def _option(one: config.SessionConfigOption) -> answers.ConfigOption:
     if isinstance(one, UnknownConfigOption):
-        config_id = str(one.original.get("configId"))
-        name = str(one.original.get("name") or config_id)
-        return answers.ConfigOption(config_id=config_id, name=name, kind=str(one.original.get("type")))
+        return unknown_option(one.original, "configId")
     select = isinstance(one, config.SessionConfigSelect)
     return answers.ConfigOption(
         config_id=one.config_id,

@@ -97,7 +97,7 @@ def test_everything_that_an_agent_offers_is_set_from_the_editor(editor, tmp_path
         "Engine: Mini",
         "Effort: Low",
         "Brave: off",
-        'Volume: ? (of the type "slider": it cannot be set here)',
+        'Volume: 3 (of the type "slider": it cannot be set here)',
     ]
     nvim.wait_until(lambda: "Volume cannot be set" in str(nvim.messages()), what="why not")
     # values with their groups and what they are about; other options change with them
