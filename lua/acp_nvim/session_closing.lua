@@ -106,6 +106,11 @@ local function going_on(session)
   elseif queue > 0 then
     return queue == 1 and "A prompt waits to be sent." or ("%d prompts wait to be sent."):format(queue)
   end
+  local prompt = session.prompt_bufnr
+  local typed = prompt and vim.api.nvim_buf_is_loaded(prompt) and vim.api.nvim_buf_get_lines(prompt, 0, -1, true) or {}
+  if vim.trim(table.concat(typed, "\n")) ~= "" then
+    return "What you typed in its prompt was not sent."
+  end
 end
 
 ---Closes a chat for good: the agent is told, the buffers go; what was said is kept, where conversations are kept.

@@ -139,7 +139,7 @@ end
 ---@return string
 function M.time_of(seconds)
   if seconds <= 0 then
-    return "some day"
+    return "undated"
   end
   local today = os.date("%Y-%m-%d") == os.date("%Y-%m-%d", math.floor(seconds))
   return os.date(today and "today %H:%M" or "%Y-%m-%d %H:%M", math.floor(seconds)) --[[@as string]]

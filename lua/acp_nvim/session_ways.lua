@@ -131,15 +131,6 @@ function M.go(entry, way, opts)
   act(entry, way, opts or {})
 end
 
----Forks an open session: another one, which begins with what was said.
----@param session acp.Session
-function M.fork(session)
-  local title = session.status.title
-  local entry = { agent = session.agent, cwd = session.cwd, session = session, kept = {}, updated = 0, title = title }
-  entry.session_id = session.status.session_id
-  M.go(entry, { id = "fork", words = "" })
-end
-
 ---@param agent string
 ---@param use fun(offers: table<string, true>?) of it; nil: it has not run yet
 local function with_offers(agent, use)
@@ -150,6 +141,19 @@ local function with_offers(agent, use)
       offers[offer] = true
     end
     use(offers or known[agent] and {} or nil)
+  end)
+end
+
+---Forks an open session: another one, which begins with what was said.
+---@param session acp.Session
+function M.fork(session)
+  with_offers(session.agent, function(offers)
+    if offers and not offers.fork then
+      return message.error(("%s cannot fork sessions"):format(session.agent))
+    end
+    local entry = { agent = session.agent, cwd = session.cwd, session = session, kept = {}, updated = 0 }
+    entry.session_id, entry.title = session.status.session_id, session.status.title
+    M.go(entry, { id = "fork", words = "" })
   end)
 end
 

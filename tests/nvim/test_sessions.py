@@ -259,6 +259,45 @@ def test_closing_and_deleting_ask_where_something_is_lost(shared: Start, script:
     assert list((project.parent / "state").glob("nvim/acp_nvim/transcripts/*/*.jsonl")) == []
 
 
+def test_other_code_can_have_a_picker_of_its_own(shared: Start, script: AgentScript) -> None:
+    nvim = shared()
+    converse(nvim, "alpha")
+    nvim.lua("""
+        local acp = require("acp_nvim")
+        acp.sessions({ agents = { "it" } }, function(entries, more)
+            _G.entries, _G.more = entries, more
+            acp.session_ways(entries[2], function(ways) _G.ways = ways end)
+        end)
+    """)
+    nvim.wait_until("_G.ways ~= nil", what="the ways")
+    seen = "return vim.tbl_map(function(one) return { one.session_id, one.session ~= nil, #one.kept, one.listed } end, "
+    assert nvim.lua(seen + "_G.entries)") == [["s0", True, 1, True], ["far", False, 0, True]]
+    assert nvim.lua("return _G.more") == ["it"]
+    ways = [way["id"] for way in nvim.lua("return _G.ways")]
+    assert ways == ["load", "fork", "delete"]
+    nvim.lua("require('acp_nvim').session_do(_G.entries[2], { id = 'fork' })")
+    [fork] = script.wait_received("session/fork")
+    assert fork["params"]["sessionId"] == "far"
+    nvim.lua("require('acp_nvim').session_do(_G.entries[2], { id = 'show' })")
+    said(nvim, "this session is not open")
+
+
+def test_who_cannot_fork_is_not_asked_to_and_what_was_typed_is_not_lost(shared: Start, tmp_path: Path) -> None:
+    plain = agent_script(tmp_path, "", "plain")
+    nvim = shared()
+    nvim.lua("require('acp_nvim').setup({ agents = { plain = { command = ... } } })", plain.argv)
+    nvim.command("AcpChat plain")
+    nvim.wait_until("require('acp_nvim').status().state == 'idle'")
+    nvim.command("AcpFork")
+    said(nvim, "plain cannot fork sessions")
+    nvim.keys("inot sent<Esc>")
+    nvim.command("AcpClose")
+    assert lines(nvim) == ["leave it open", "close it"]
+    assert "was not sent" in nvim.lua("return _G.given.prompt")
+    pick(nvim, "leave it open")
+    assert nvim.buffer_text() == "not sent"
+
+
 def test_more_directories_and_servers_go_to_the_agent(shared: Start, script: AgentScript, project: Path) -> None:
     nvim = shared()
     (project / "lib").mkdir()
