@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from acp_nvim import events
+from acp_nvim.agents.definition import AgentDefinition, PathPair
+from acp_nvim.errors import FailureError
+from acp_nvim.process.guarding import Guard
+from acp_nvim.session.greeting import PeerSettings
+from acp_nvim.session.peer import AgentPeer
 from tests.core.session.host import Host
 from tests.support.agent_scripts import AgentScript
 
@@ -183,3 +189,12 @@ async def test_the_box_and_all_in_it_end_with_the_session(host: Host) -> None:
     script, _ = elsewhere(host, "    IGNORE_EOF = IGNORE_SIGTERM = True\n")
     await host.turn()
     assert len(script.notes("started")) == 1  # that it is gone is looked at when the host ends
+
+
+async def test_what_could_not_be_started_is_not_alive(host: Host) -> None:
+    agent = AgentDefinition(name="it", command=["true"], prefix=["env"], paths=[PathPair("/home/nobody", "/work")])
+    peer = AgentPeer(agent, "/usr", PeerSettings(1))
+    async with anyio.create_task_group() as tasks:
+        with pytest.raises(FailureError, match="nothing says where /usr is there"):
+            await peer.start(tasks, Guard())
+    assert not peer.alive
