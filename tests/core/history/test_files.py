@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from acp_nvim.history.files import TranscriptFile, find, newest_first, remove_old
+from acp_nvim.history.files import TranscriptFile, find, newest_first, remove, remove_old
 
 
 def made(directory: Path, cwd: str, size: int, age: float = 0.0) -> Path:
@@ -93,3 +93,25 @@ def test_one_that_is_being_written_is_not_removed(tmp_path: Path) -> None:
 def test_where_there_is_nothing_nothing_is_removed(tmp_path: Path) -> None:
     remove_old(tmp_path / "none", days=1, megabytes=1)
     assert newest_first(tmp_path / "none") == []
+
+
+def test_a_file_goes_on_after_what_was_torn_and_only_one_writes_it(tmp_path: Path) -> None:
+    file = TranscriptFile(tmp_path, "/p", 0.0)
+    file.write(b"one\n")
+    with pytest.raises(BlockingIOError):
+        TranscriptFile.again(file.path)
+    with pytest.raises(BlockingIOError):
+        remove(file.path)
+    file.close()
+    file.path.write_bytes(b"one\ntor")
+    again = TranscriptFile.again(file.path)
+    again.write(b"two\n")
+    again.close()
+    assert file.path.read_bytes() == b"one\ntor\ntwo\n"
+    whole = TranscriptFile.again(file.path)
+    whole.write(b"three\n")
+    whole.close()
+    assert file.path.read_bytes() == b"one\ntor\ntwo\nthree\n"
+    remove(file.path)
+    with pytest.raises(FileNotFoundError):
+        TranscriptFile.again(file.path)

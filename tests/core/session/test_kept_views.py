@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from acp_nvim import events
-from acp_nvim.session.kept_views import shown
 from acp_nvim.items import CallView
+from acp_nvim.session.kept_views import shown
 
 
 @pytest.mark.parametrize(
