@@ -1,6 +1,6 @@
 // An agent of protocol version 1, written with the official SDK; `whole_turn` shows each thing that it can say.
 import path from "node:path";
-import { BLOCKS, KEPT, load, OPTIONS, promptKinds, promptText, serve, until, withdrawal } from "./sdk.mjs";
+import { BLOCKS, KEPT, load, OPTIONS, promptKinds, promptText, questions, serve, until, withdrawal } from "./sdk.mjs";
 
 const acp = await load("@agentclientprotocol/sdk");
 const { agent: calls, client } = acp.methods;
@@ -85,6 +85,10 @@ const TURNS = {
   },
   async state(ctx, session) {
     await session.say(ctx, `mode=${session.mode} model=${session.model} verbose=${session.verbose}`, "state");
+    return "end_turn";
+  },
+  async questions(ctx, session) {
+    await session.say(ctx, await questions(ctx, client.elicitation, session.id), "answers");
     return "end_turn";
   },
   async limit() {

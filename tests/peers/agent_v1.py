@@ -23,6 +23,23 @@ OPTIONS = [
     schema.PermissionOption(option_id="never", name="Never allow", kind="reject_always"),
 ]
 
+FORM = {
+    "type": "object",
+    "title": "Details",
+    "properties": {
+        "name": {"type": "string", "title": "Name", "minLength": 2, "maxLength": 20, "pattern": "^[A-Z]"},
+        "mail": {"type": "string", "format": "email"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3},
+        "ratio": {"type": "number", "minimum": 0, "maximum": 1},
+        "sure": {"type": "boolean", "default": False},
+        "colour": {"type": "string", "enum": ["red", "green"], "default": "red"},
+        "size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}]},
+        "tags": {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "string", "enum": ["a", "b", "c"]}},
+        "more": {"type": "array", "items": {"anyOf": [{"const": "x", "title": "The x"}]}, "default": ["x"]},
+    },
+    "required": ["name", "tags"],
+}
+
 
 @dataclass
 class Session:
@@ -84,6 +101,7 @@ class Peer(acp.Agent):
         self.sessions = {one.session_id: one for one in ones}
         self.signed_in = True
         self.turns = {"slow": self.slow, "fail": self.fail, "ask": self.ask, "state": self.state, "limit": self.limit}
+        self.turns["questions"] = self.questions
 
     def on_connect(self, conn: acp.Client) -> None:
         self.client = conn
@@ -121,6 +139,20 @@ class Peer(acp.Agent):
     async def state(self, session: Session) -> str:
         verbose = json.dumps(session.verbose)
         await self.say(session, f"mode={session.mode} model={session.model} verbose={verbose}")
+        return "end_turn"
+
+    async def questions(self, session: Session) -> str:
+        form = acp.ElicitationFormSessionMode(
+            session_id=session.session_id, requested_schema=acp.ElicitationSchema.model_validate(FORM)
+        )
+        filled = await self.client.create_elicitation("Tell me more.", form)
+        page = acp.ElicitationUrlSessionMode(
+            session_id=session.session_id, elicitation_id="p1", url="https://example.org/in"
+        )
+        opened = await self.client.create_elicitation("Sign in there.", page)
+        await self.client.complete_elicitation("p1")
+        content = json.dumps(getattr(filled, "content", None), separators=(",", ":"))
+        await self.say(session, f"{filled.action} {content}, then {opened.action}")
         return "end_turn"
 
     async def limit(self, session: Session) -> str:

@@ -1,6 +1,6 @@
 // An agent of the draft of protocol version 2, written with the official SDK; `wholeTurn` shows each thing it can say.
 import path from "node:path";
-import { BLOCKS, KEPT, load, OPTIONS, pause, promptKinds, promptText, serve, until, withdrawal } from "./sdk.mjs";
+import { BLOCKS, KEPT, load, OPTIONS, pause, promptKinds, promptText, questions, serve, until, withdrawal } from "./sdk.mjs";
 
 const acp = await load("@agentclientprotocol/sdk/experimental/v2");
 const { agent: calls, client } = acp.methods;
@@ -104,6 +104,10 @@ const TURNS = {
   },
   async snapshot(ctx, session) {
     await session.say(ctx, "Still here.", session.newMessage());
+    return { stopReason: "end_turn" };
+  },
+  async questions(ctx, session) {
+    await session.say(ctx, await questions(ctx, client.elicitation, session.id), session.newMessage());
     return { stopReason: "end_turn" };
   },
   async limit() {

@@ -62,4 +62,32 @@ export const OPTIONS = [
 ];
 
 /** A conversation that was kept from an earlier run. */
+/** A form with each kind of field. */
+const FORM = {
+  type: "object",
+  title: "Details",
+  properties: {
+    name: { type: "string", title: "Name", minLength: 2, maxLength: 20, pattern: "^[A-Z]" },
+    mail: { type: "string", format: "email" },
+    count: { type: "integer", minimum: 1, maximum: 9, default: 3 },
+    ratio: { type: "number", minimum: 0, maximum: 1 },
+    sure: { type: "boolean", default: false },
+    colour: { type: "string", enum: ["red", "green"], default: "red" },
+    size: { type: "string", oneOf: [{ const: "s", title: "Small" }, { const: "l", title: "Large" }] },
+    tags: { type: "array", minItems: 1, maxItems: 2, items: { type: "string", enum: ["a", "b", "c"] } },
+    more: { type: "array", items: { anyOf: [{ const: "x", title: "The x" }] }, default: ["x"] },
+  },
+  required: ["name", "tags"],
+};
+
+/** Has the user fill in a form, and open a page: what was answered, in words. */
+export async function questions(ctx, { create, complete }, sessionId) {
+  const form = { sessionId, mode: "form", message: "Tell me more.", requestedSchema: FORM };
+  const filled = await ctx.client.request(create, form);
+  const page = { sessionId, mode: "url", message: "Sign in there.", url: "https://example.org/in", elicitationId: "p1" };
+  const opened = await ctx.client.request(create, page);
+  await ctx.client.notify(complete, { elicitationId: "p1" });
+  return `${filled.action} ${JSON.stringify(filled.content ?? null)}, then ${opened.action}`;
+}
+
 export const KEPT = { sessionId: "kept", title: "An older conversation", updatedAt: "2026-01-02T03:04:05Z" };
