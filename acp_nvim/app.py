@@ -94,7 +94,7 @@ class App:
         self._keeper = Keeper(tasks, self._history_trouble)
         self._seen_directory: Path | None = None
         self._review_is_news = False
-        self._taking_up = SessionsTakingUp(self._keeper, self._sessions, self._new_session, self.receive, tasks)
+        self._taking_up = SessionsTakingUp(self._keeper, self._sessions, self._new_session, self.receive, editor, tasks)
         asked = AskedAgents(self._find, self._peers, tasks)
         self._methods: Methods = {
             "hello": (Hello, self._hello),

@@ -11,6 +11,7 @@ import anyio.abc
 import anyio.lowlevel
 import msgspec
 
+from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.history.keeper import Keeper
@@ -22,6 +23,7 @@ from acp_nvim.session import failures
 from acp_nvim.session.kept_views import kept_of
 from acp_nvim.session.opening import How
 from acp_nvim.session.session import Session
+from acp_nvim.session.transcript import Transcript
 from acp_nvim.worktrees.git import WorktreeError
 from acp_nvim.worktrees.worktree import Worktree, Worktrees
 
@@ -63,6 +65,7 @@ class SessionsTakingUp:
         sessions: Mapping[int, Session],
         make: Callable[[Open, Recalled | None], Session],
         receive: Callable[[str, Any], None],
+        editor: Editor,
         tasks: anyio.abc.TaskGroup,
     ) -> None:
         self.worktrees: Worktrees | None = None
@@ -70,6 +73,7 @@ class SessionsTakingUp:
         self._sessions = sessions
         self._make = make
         self._receive = receive
+        self._editor = editor
         self._tasks = tasks
         self._waiting: dict[int, list[tuple[str, Any]]] = {}
         self.methods: Methods = {"take_up": (TakeUp, self._take_up)}
@@ -101,10 +105,9 @@ class SessionsTakingUp:
         try:
             await self._make_worktree(wanted, ready)
             await self._recall(wanted, ready)
+            await self._go_on(wanted, ready)
         finally:
-            waiting = self._waiting.pop(wanted.session)
-            self._go_on(wanted, ready)
-            for method, params in waiting:
+            for method, params in self._waiting.pop(wanted.session):
                 self._receive(method, params)
 
     async def _make_worktree(self, wanted: TakeUp, ready: _Prepared) -> None:
@@ -140,13 +143,13 @@ class SessionsTakingUp:
             if copied:
                 ready.recalled.about = About(title=ready.recalled.about.title)
 
-    def _go_on(self, wanted: TakeUp, ready: _Prepared) -> None:
+    async def _go_on(self, wanted: TakeUp, ready: _Prepared) -> None:
+        if ready.recalled is not None and not wanted.shown:
+            await self._show(wanted.session, ready.recalled)
         worktree = ready.worktree
         place = msgspec.structs.replace(wanted, cwd=worktree.cwd) if worktree is not None else wanted
         session = self._make(place, ready.recalled)
         session.connecting.refusal = ready.refusal
-        if not wanted.shown:
-            session.narrator.redraw()
         for words in ready.problems:
             session.narrator.notice("warn", words)
         for words in ready.remarks:
@@ -158,6 +161,15 @@ class SessionsTakingUp:
         elif ready.recalled is not None and wanted.session_id is None:
             session.narrator.notice("warn", NEW_SESSION)
         _begin(session, wanted)
+
+    async def _show(self, key: int, recalled: Recalled) -> None:
+        """All that was said before, a few blocks at a time; the session, which may say more, is made afterwards."""
+        transcript = Transcript(key)
+        transcript.recall(recalled.blocks)
+        for number, event in enumerate(transcript.replay()):
+            self._editor.publish(event)
+            if number % COPIED_BLOCKS == 0:
+                await anyio.lowlevel.checkpoint()
 
 
 def _begin(session: Session, wanted: TakeUp) -> None:
