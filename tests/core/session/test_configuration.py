@@ -171,6 +171,9 @@ async def test_an_agent_that_does_not_answer_holds_nothing_up_for_ever(host: Hos
 
 async def test_who_stops_the_agent_meanwhile_does_not_wait_for_its_answer(host: Host) -> None:
     await opened(host, AGENT + "    def session_set_config_option(agent, request):\n        return NO_ANSWER\n")
+    host.open(2)
+    await host.until_state("idle", 2)  # the process goes on for this one
+    host.app._sessions[1].configuration.patience = 1000
     put(host, "mode", "plan")
     await host.until_received("session/set_config_option")
     host.stop()
