@@ -91,6 +91,11 @@ def said(form: Form, content: Mapping[str, Value], secrets: bool) -> list[Answer
     return shown
 
 
+def secrets_of(form: Form, content: Mapping[str, Value]) -> list[str]:
+    """What in the answer looks like a secret: nothing of it is to be written down."""
+    return [str(content[one.name]) for one in form.fields if one.name in content and looks_secret(one)]
+
+
 def looks_secret(field: AnyField) -> bool:
     """Whether it asks for something that agents must not ask for in a form (ACP "Elicitation", Form mode)."""
     return isinstance(field, TextField) and (

@@ -10,12 +10,13 @@ import msgspec
 
 from acp_nvim.editor import Editor
 from acp_nvim.elicitation.addresses import look
-from acp_nvim.elicitation.answers import Checked, check, said
+from acp_nvim.elicitation.answers import Checked, check, said, secrets_of
 from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
 from acp_nvim.elicitation_events import ElicitationChecked, ProblemView
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.protocol.elicitation import Form
 from acp_nvim.session.elicitation_views import answers
+from acp_nvim.traffic.learned import LEARNED
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +89,7 @@ class Eliciting:
         if checked.problems:
             self._tell(pending, form, wanted, checked)
         else:
+            LEARNED.learn(secrets_of(form, checked.content))
             pending.accept(checked.content, said(form, checked.content, secrets=False))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from acp_nvim import events
 from acp_nvim.elicitation_events import Elicitation, ElicitationChecked, ElicitationComplete, ElicitationDone
+from acp_nvim.traffic.learned import LEARNED
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -331,7 +332,7 @@ async def test_a_transcript_that_was_told_anew_has_the_question_again(host: Host
     asked = await ask(host, form(NAME))
     narrator = host.app._sessions[1].narrator
     transcript = narrator.transcript
-    narrator.publish(transcript.forget())
+    narrator.forget()
     answer(host, asked, "decline")
     [told] = await done(host)
     assert transcript.asks(told.block, asked.request.id)
@@ -357,3 +358,18 @@ async def test_a_form_that_nobody_would_fill_in_is_refused(host: Host, propertie
     await host.turn()
     assert host.scripts["it"].notes("code") == [-32602]
     assert words in host.scripts["it"].notes("said")[0]
+
+
+async def test_the_question_and_its_answers_are_kept_with_the_conversation_but_for_secrets(host: Host) -> None:
+    asked = await ask(host, form('{"who": {"type": "string", "title": "Who?"}, "password": {"type": "string"}}'))
+    answer(host, asked, who="it is me", password="hunter2hunter2")
+    await host.editor.until_event(events.TurnEnd)
+    state = host.log_path.parent.with_name("state")
+
+    def kept() -> str:
+        return "".join(path.read_text() for path in state.glob("transcripts/*/*.jsonl"))
+
+    await host.until("the answer on disk", lambda: "Who?: it is me" in kept())
+    assert "The agent asked: Some questions" in kept()
+    assert "hunter2" not in kept()
+    assert "hunter2hunter2" in LEARNED.secrets  # whoever writes it down masks it
