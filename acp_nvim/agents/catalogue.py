@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from acp_nvim.agents.builtin_agents import builtin_agent, builtin_names
-from acp_nvim.agents.definition import AgentDefinition, AgentSettings, BuiltinAgent
+from acp_nvim.agents.definition import QUIRKS, AgentDefinition, AgentSettings, BuiltinAgent
 from acp_nvim.errors import Failure, FailureError
 
 DEMO = "demo"
@@ -69,6 +69,9 @@ def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefi
         wanted = msgspec.convert({} if settings == [] else settings, AgentSettings)  # Lua's empty table is a list
     except msgspec.ValidationError as error:
         raise FailureError(_bad_settings(name, str(error))) from error
+    strange = sorted((wanted.quirks or frozenset()) - QUIRKS.keys())
+    if strange:
+        raise FailureError(_bad_settings(name, f"there is no quirk {strange[0]!r} (known: {', '.join(QUIRKS)})"))
     known: dict[str, Any] = {} if builtin is None else _facts(builtin)
     said = {field: value for field, value in msgspec.structs.asdict(wanted).items() if value is not None}
     if builtin is not None and wanted.command is None:

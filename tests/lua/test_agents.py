@@ -87,11 +87,13 @@ def test_what_is_not_installed_says_what_to_type(editor, programs):
     assert [one["agent"] for one in editor.sent("open")] == ["qwen"]
 
 
-@pytest.mark.parametrize(("word", "near"), [("gemni", "gemini"), ("demmo", "demo"), ("mien", "mine")])
-def test_a_name_that_nobody_has_is_told_with_the_nearest(editor, programs, word, near):
+def test_a_name_that_nobody_has_is_told_with_the_nearest(editor, programs):
     configure(editor, agents={"mine": {"command": ["mine"]}})
-    editor.command(f"AcpChat {word}")
-    assert f'no agent is called "{word}"; did you mean "{near}"? (known: mine, demo)' in editor.message()
+    for word, near in (("gemni", "gemini"), ("demmo", "demo"), ("mien", "mine")):
+        problem = editor.lua("return require('acp_nvim.agents').problem(...)", word)
+        assert problem == f'no agent is called "{word}"; did you mean "{near}"? (known: mine, demo)'
+    editor.command("AcpChat gemni")
+    assert 'did you mean "gemini"?' in editor.message()
 
 
 def test_the_one_that_is_there_is_meant_when_nothing_is_said(editor, programs):
@@ -149,29 +151,33 @@ def test_who_has_configured_something_is_not_asked(editor, programs, options):
     assert editor.session(1, "agent") == ("demo" if "default_agent" in options else "mine")
 
 
-@pytest.mark.parametrize(
-    ("agent", "problem"),
-    [
-        ({"prefix": "docker"}, "agents.x.prefix: must be a list of strings"),
-        ({"prefix": [1]}, "agents.x.prefix: must be a list of strings"),
-        ({"paths": {"here": "/a", "there": "/b"}}, "agents.x.paths: must be a list of { here ="),
-        ({"paths": [{"here": "/a"}]}, "agents.x.paths: must be a list of { here ="),
-        ({"paths": [{"here": "a", "there": "/b"}]}, "agents.x.paths: must be a list of { here ="),
-        ({"paths": [{"here": "/a", "there": "b"}]}, "agents.x.paths: must be a list of { here ="),
-        ({"terminal": 1}, "agents.x.terminal: must be a boolean, not a number"),
-        ({"defaults": {"mod": "x"}}, 'agents.x.defaults: there is no "mod" in it'),
-        ({"defaults": {"mode": 1}}, "agents.x.defaults: mode must be a string, not a number"),
-        ({"defaults": {"options": {"a": 1}}}, "agents.x.defaults: options must be a map"),
-        ({"defaults": 3}, "agents.x.defaults: must be a table, not a number"),
-        ({"idle_seconds": 0}, "agents.x.idle_seconds: must be a number above 0"),
-        ({"title": 1}, "agents.x.title: must be a string, not a number"),
-        ({"quirks": "missing"}, "agents.x.quirks: must be a list of strings"),
-    ],
-)
-def test_a_field_that_cannot_be_used_is_told(editor, agent, problem):
-    configure(editor, agents={"x": {"command": ["x"], **agent}})
-    assert problem in editor.message()
-    assert list(editor.lua("return require('acp_nvim.config').get().agents.x")) == ["command"]
+PROBLEMS = [
+    ({"prefix": "docker"}, "agents.x.prefix: must be a list of strings"),
+    ({"prefix": [1]}, "agents.x.prefix: must be a list of strings"),
+    ({"paths": {"here": "/a", "there": "/b"}}, "agents.x.paths: must be a list of { here ="),
+    ({"paths": [{"here": "/a"}]}, "agents.x.paths: must be a list of { here ="),
+    ({"paths": [{"here": "a", "there": "/b"}]}, "agents.x.paths: must be a list of { here ="),
+    ({"paths": [{"here": "/a", "there": "b"}]}, "agents.x.paths: must be a list of { here ="),
+    ({"terminal": 1}, "agents.x.terminal: must be a boolean, not a number"),
+    ({"defaults": {"mod": "x"}}, 'agents.x.defaults: there is no "mod" in it'),
+    ({"defaults": {"mode": 1}}, "agents.x.defaults: mode must be a string, not a number"),
+    ({"defaults": {"options": {"a": 1}}}, "agents.x.defaults: options must be a map"),
+    ({"defaults": 3}, "agents.x.defaults: must be a table, not a number"),
+    ({"idle_seconds": 0}, "agents.x.idle_seconds: must be a number above 0"),
+    ({"title": 1}, "agents.x.title: must be a string, not a number"),
+    ({"quirks": "missing"}, "agents.x.quirks: must be a list of strings"),
+]
+
+
+def test_a_field_that_cannot_be_used_is_told_and_left_out(editor):
+    for agent, problem in PROBLEMS:
+        agents = {"x": {"command": ["x"], **agent}}
+        good, problems = editor.lua(
+            "return { require('acp_nvim.config.check').checked(...) }", {"agents": agents}, "here"
+        )
+        assert good == {"agents": {"x": {"command": ["x"]}}}
+        assert len(problems) == 1
+        assert problem in problems[0]
 
 
 def test_good_fields_are_taken_as_the_host_wants_them(editor):

@@ -109,7 +109,7 @@ return {
   goose = {
     title = "Goose",
     commands = { { "goose", "acp" } },
-    url = "https://github.com/block/goose",
+    url = "https://block.github.io/goose/docs/guides/acp-clients",
     install = "brew install block-goose-cli",
     sign_in = "Type `goose configure` in a terminal: it asks for a provider and its key.",
   },
@@ -123,7 +123,7 @@ return {
   kilo = {
     title = "Kilo",
     commands = { { "kilo", "acp" }, { "kilocode", "acp" } },
-    url = "https://kilo.ai",
+    url = "https://github.com/Kilo-Org/kilocode",
     install = "npm install -g @kilocode/cli",
     sign_in = "Type `kilo auth login` in a terminal.",
   },

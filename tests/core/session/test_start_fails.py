@@ -36,6 +36,13 @@ async def test_a_command_that_is_not_there(host: Host) -> None:
     assert "agents.it.command" in error.text
 
 
+async def test_a_known_agent_that_is_not_installed(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    error = await failed(host, "qwen")
+    assert "Agent 'qwen' cannot start: the command 'qwen' was not found." in error.text
+    assert "To install it, type: npm install -g @qwen-code/qwen-code (https://" in error.text
+
+
 async def test_a_command_that_may_not_be_run(host: Host) -> None:
     program = host.directory / "program"
     program.write_text("#!/bin/sh\n")
