@@ -12,6 +12,7 @@ from acp_nvim.permission_events import Action
 from acp_nvim.permissions.rule_book import Answer, RuleBook
 from acp_nvim.session.asked_for import Asking, Where
 from acp_nvim.session.permission_requests import PermissionRequests
+from acp_nvim.traffic.words import has_secret
 
 OURS = "acp_nvim:"
 """Begins the ids of the options that we add."""
@@ -68,6 +69,8 @@ def with_ours(options: Sequence[events.Option], asking: Asking) -> list[events.O
         once = option_for("allow" if action == "allow" else "reject", options)
         if asking.about is None or once is None or once.kind != f"{action}_once":
             continue
+        if has_secret(asking.about.command or ""):
+            continue  # it would be on disk then
         option_id = f"{OURS}{action}_always"
         if not any(one.kind == f"{action}_always" or one.option_id == option_id for one in options):
             added.append(events.Option(option_id, f"{name} {_what(asking)} in this project", f"{action}_always", True))

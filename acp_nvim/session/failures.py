@@ -114,7 +114,7 @@ class SignInWanted(Failure):
 
 def sign_in_wanted(name: str, error: RpcError) -> SignInWanted:
     """One that does."""
-    what = f"Agent {name!r} wants you to sign in first (:AcpLogin): {error.describe()}."
+    what = f"Agent {name!r} wants you to sign in first (:AcpLogin): {error.describe().rstrip('.')}."
     return SignInWanted("auth_required", what, "", name, methods=named_by_error(error.data))
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from acp_nvim.traffic.learned import LEARNED
 
 
+def has_secret(text: str) -> bool:
+    """Whether something in it was learned to be a secret."""
+    return without_secrets(text) != text
+
+
 def without_secrets(text: str) -> str:
     """What only looks like a secret stays."""
     if not LEARNED.secrets:

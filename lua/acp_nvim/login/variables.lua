@@ -69,6 +69,7 @@ function M.ask(agent, method, use)
     elseif way == now then
       local values = entered(method)
       vim.cmd.redraw()
+      vim.api.nvim_echo({ { "" } }, false, {}) -- the last question does not stay on the command line
       if values then
         use(values)
       end

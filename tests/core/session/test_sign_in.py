@@ -506,3 +506,20 @@ async def test_a_session_that_works_goes_on_at_a_process_that_knows_of_it(host: 
     await host.editor.until_event(events.SessionReady, 2)
     assert await host.turn("two") == "end_turn"
     assert len(host.scripts["it"].notes("started")) == 2
+
+
+async def test_a_command_with_a_secret_in_it_is_never_kept_as_a_rule(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            for word in ("harmless", "entered-secret"):
+                line = {"command": f"curl {word}"}
+                prompt.ask(word, [{"optionId": "y", "name": "Y", "kind": "allow_once"}], kind="execute", rawInput=line)
+    """)
+    LEARNED.learn(["entered-secret"])
+    host.open()
+    host.prompt("go")
+    for number, ours in ((1, True), (2, False)):
+        asking = await host.editor.until_event(events.Permission, number)
+        assert any(one.ours for one in asking.request.options) is ours
+        host.answer(asking.request.id, "y")
+    await host.editor.until_event(events.TurnEnd)
