@@ -34,6 +34,16 @@ function M.complete_sessions(lead)
   return session_arguments.complete_sessions(lead, agents.names())
 end
 
+---@param fresh boolean whether a session that there is will not do
+---@param go fun(agent: string?) with the agent for a new session, if the user had to choose one
+local function with_agent(fresh, go)
+  if not fresh and sessions.usable() then
+    go(nil)
+  else
+    agents.choose(go)
+  end
+end
+
 ---@param args acp.CommandArgs
 function M.chat(args)
   local agent, beginning, problem = session_arguments.chat(args.fargs)
@@ -43,12 +53,12 @@ function M.chat(args)
     require("acp_nvim.session_opening").begin(agent, vim.fn.getcwd(), beginning)
     return
   end
-  if args.args ~= "" or (not args.bang and sessions.usable()) then
-    client.chat(args.args ~= "" and args.args or nil, args.bang)
+  if args.args ~= "" then
+    client.chat(args.args, args.bang)
     return
   end
-  agents.choose(function(name)
-    client.chat(name, args.bang)
+  with_agent(args.bang, function(chosen)
+    client.chat(chosen, args.bang)
   end)
 end
 
@@ -79,17 +89,19 @@ end
 ---@param args acp.CommandArgs
 function M.prompt(args)
   local item = selection(args)
-  if vim.trim(args.args) ~= "" then
-    client.prompt(args.args, { context = item and { item } or nil, mentions = true })
-    return
-  end
-  local session = client.chat()
-  if session then
-    if item then
-      prompt.attach(session, item)
+  with_agent(false, function(chosen)
+    if vim.trim(args.args) ~= "" then
+      client.prompt(args.args, { agent = chosen, context = item and { item } or nil, mentions = true })
+      return
     end
-    vim.cmd("startinsert!")
-  end
+    local session = client.chat(chosen)
+    if session then
+      if item then
+        prompt.attach(session, item)
+      end
+      vim.cmd("startinsert!")
+    end
+  end)
 end
 
 function M.paste()

@@ -55,7 +55,7 @@ return {
   realpath_ms = 2000, -- how long the real path of a buffer is believed
   saved_text_bytes = 16 * 1024 * 1024, -- of a buffer whose saved text is kept for merging: as much as people edit by hand
   health_ms = 2000, -- how long :checkhealth waits for Python
-  health_agents_ms = 45000, -- how long it waits for all agents that it starts; each has less (the host's CHECKUP_...)
+  health_agents_ms = 38000, -- how long it waits for all agents that it starts; each has less (the host's CHECKUP_...)
   key_bytes = 50, -- of a key that is mapped: Neovim takes no more
   hunks = 50, -- of a text of the chat that is replaced: with more changes it is another text
   review_load_ms = 3000, -- until nothing was left to review: a host that starts on a slow machine has told by then

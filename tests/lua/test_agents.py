@@ -118,6 +118,15 @@ def test_of_several_the_user_chooses_once(editor, programs):
     assert len(editor.sent("open")) == 2
 
 
+def test_a_prompt_without_a_session_goes_to_the_agent_that_is_chosen(editor, programs):
+    programs("goose", "gemini")
+    editor.lua(CHOOSE, 2)
+    editor.command("AcpPrompt hello")
+    assert [one["agent"] for one in editor.sent("open")] == ["goose"]
+    assert [one["text"] for one in editor.sent("prompt")] == ["hello"]
+    assert len(editor.lua("return _G.asked")) == 1
+
+
 def test_who_chooses_none_gets_none(editor, programs):
     programs("goose", "gemini")
     editor.lua(CHOOSE)
