@@ -112,7 +112,7 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
                     category="thinking",
                 ),
                 answers.ConfigOption(config_id="y", name="Y", kind="boolean", current=True),
-                answers.ConfigOption(config_id="z", name="Z", kind="dial"),
+                answers.ConfigOption(config_id="z", name="Z", kind="dial", current="5"),
             ]
         ),
     ),

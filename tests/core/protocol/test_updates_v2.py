@@ -178,7 +178,7 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
                     choices=[answers.Choice("z", "Z", "last"), answers.Choice("a", "A", None, "G")],
                 ),
                 answers.ConfigOption(config_id="y", name="Y", kind="boolean", current=True, category="model"),
-                answers.ConfigOption(config_id="z", name="Z", kind="_dial"),
+                answers.ConfigOption(config_id="z", name="Z", kind="_dial", current="5"),
             ]
         ),
     ),
