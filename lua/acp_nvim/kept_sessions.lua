@@ -26,9 +26,8 @@ local function dress(session, bufnr)
     vim.keymap.set("n", key, close, { buffer = bufnr, nowait = true, desc = "acp: close" })
   end
   for _, key in ipairs(config.keys("focus_prompt")) do
-    vim.keymap.set("n", key, function()
-      require("acp_nvim.session_list").actions(session)
-    end, { buffer = bufnr, nowait = true, desc = "acp: go on with it" })
+    local opts = { buffer = bufnr, nowait = true, remap = true, desc = "acp: go on with it" }
+    vim.keymap.set("n", key, "<Plug>(AcpSessionActions)", opts)
   end
   named.on_read(bufnr, function()
     if not session.bufnr then
@@ -57,7 +56,10 @@ local function new_session(found)
   session.status = {
     agent = found.agent,
     agent_title = found.agent,
-    title = ("kept since %s"):format(os.date("%Y-%m-%d %H:%M", found.started)),
+    title = ("%skept since %s"):format(
+      found.title and found.title .. ", " or "",
+      os.date("%Y-%m-%d %H:%M", math.floor(found.started))
+    ),
     state = "stopped",
     pending_permissions = 0,
     queue = 0,

@@ -6,6 +6,7 @@ local session_arguments = require("acp_nvim.session_arguments")
 local session_entries = require("acp_nvim.session_entries")
 local session_search = require("acp_nvim.session_search")
 local session_ways = require("acp_nvim.session_ways")
+local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
@@ -161,9 +162,12 @@ function M.list(opts, on_list)
   end)
 end
 
----Lets the user choose what is done with a session that is shown: an open one, or a kept conversation.
----@param session acp.Session
-function M.actions(session)
+---Lets the user choose what is done with the session that is shown: an open one, or a kept conversation.
+function M.actions()
+  local session = sessions.current()
+  if not session then
+    return message.info("no session is open")
+  end
   session_search.new({ agents = {} }, function(search)
     for _, entry in ipairs(session_search.entries(search)) do
       local is_it = entry.session == session

@@ -95,9 +95,10 @@ function M.attach_chat(session)
       targets.details(session, key)
     end, { buffer = bufnr, nowait = true, desc = "acp: details" })
   end
-  map(bufnr, { "n" }, "session_actions", function()
-    require("acp_nvim.session_list").actions(session)
-  end)
+  for _, key in ipairs(config.keys("session_actions")) do
+    local opts = { buffer = bufnr, nowait = true, remap = true, desc = "acp: session actions" }
+    vim.keymap.set("n", key, "<Plug>(AcpSessionActions)", opts)
+  end
   map(bufnr, { "n", "x" }, "next_message", function()
     jump(session, false)
   end)

@@ -128,6 +128,7 @@ async def test_a_kept_conversation_goes_on_in_its_file(host: Host) -> None:
     host.prompt("more", 2)  # at once: it waits until what was said before is there
     await host.until("the turn", lambda: host.of(events.TurnEnd, 2))
     assert [one.text for one in host.of(events.Append, 2)][:2] == ["hello", "said hello"]
+    assert host.editor.all(events.Error) == []
     assert host.scripts["it"].received("session/resume")[0]["params"]["sessionId"] == "session-1"
     await host.app._keeper.flush()
     host.app.receive("session_close", {"id": 5, "session": 2})
