@@ -53,6 +53,24 @@ TEXTS = WORDS | VALUES | st.sampled_from(
      "nan", "٣"]
 )  # fmt: skip
 JSON = TEXTS | NUMBERS | st.booleans() | st.none() | st.lists(TEXTS, max_size=4) | st.lists(NUMBERS, max_size=2)
+
+
+def values_for(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Values near to what the schema allows, and sometimes anything."""
+    match schema["type"]:
+        case "string":
+            near = st.text("ab1", max_size=6) | TEXTS
+        case "array":
+            near = st.lists(VALUES, max_size=4)
+        case "boolean":
+            near = st.booleans()
+        case _:
+            bounds = [schema[name] for name in ("minimum", "maximum") if name in schema] or [0]
+            steps = st.sampled_from([-1, -0.5, 0, 0.5, 1])
+            near = NUMBERS | st.builds(lambda bound, step: bound + step, st.sampled_from(bounds), steps)
+    return st.one_of(near, near, near, JSON)
+
+
 TYPED = TEXTS | st.booleans() | st.lists(VALUES, max_size=4) | st.none()
 """What Lua may say that was filled in."""
 
