@@ -254,5 +254,20 @@ class Life(PeerSession):
         self._publish_status()
 
     def _publish_status(self) -> None:
-        told = status.view(self, self._peer, self._wanted)
-        self.narrator.publish(events.Status(session=self.key, status=told))
+        told = events.StatusView(
+            agent=self.agent,
+            agent_title=self.agent,
+            state=self.state,
+            cwd=self.place.cwd,
+            pending_permissions=len(self.pending_permissions),
+            queue=len(self.queue),
+            pending_elicitations=len(self.requests.elicitations.waiting),
+            session_id=self.session_id,
+            sign_in=self.sign_in.state,
+            review=self.changes.counts,
+            worktree=self.worktree,
+            directories=self.roots.directories if self._wanted else [],
+            asleep=self.asleep,
+        )
+        whole = status.added_to(told, self._peer, self.turns.turn, self.narrator.facts)
+        self.narrator.publish(events.Status(session=self.key, status=whole))

@@ -1,8 +1,8 @@
-"""What a session's status says: of the session, its agent, its turn, and the facts."""
+"""What a session's status says beside what the session knows itself: of its agent, its turn, and the facts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
@@ -12,30 +12,7 @@ from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.turn import Turn
 from acp_nvim.status_view import Takes
 
-if TYPE_CHECKING:
-    from acp_nvim.session.life import Life
-
 State = Literal["starting", "idle", "running", "waiting", "stopped", "failed"]
-
-
-def view(session: Life, peer: AgentPeer | None, wanted: bool) -> events.StatusView:
-    """All of it. `wanted`: the session works in its directories, or is about to."""
-    told = events.StatusView(
-        agent=session.agent,
-        agent_title=session.agent,
-        state=session.state,
-        cwd=session.place.cwd,
-        pending_permissions=len(session.pending_permissions),
-        queue=len(session.queue),
-        pending_elicitations=len(session.requests.elicitations.waiting),
-        session_id=session.session_id,
-        sign_in=session.sign_in.state,
-        review=session.changes.counts,
-        worktree=session.worktree,
-        directories=session.roots.directories if wanted else [],
-        asleep=session.asleep,
-    )
-    return added_to(told, peer, session.turns.turn, session.narrator.facts)
 
 
 def added_to(view: events.StatusView, peer: AgentPeer | None, turn: Turn, facts: Facts) -> events.StatusView:
