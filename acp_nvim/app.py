@@ -115,7 +115,7 @@ class App:
             **Calls(self._sessions, editor, tasks).methods,
             **self._taking_up.methods,
             **SessionsListing(asked, self._peers, editor, tasks).methods,
-            **SessionsEnding(self._sessions, self._keeper, asked, editor, tasks).methods,
+            **SessionsEnding(self._sessions, self._keeper, asked, self._taking_up.worktree_at, editor, tasks).methods,
             **Configuring(self._sessions).methods,
             **SigningIn(self._sign_ins, self._sessions).methods,
             **Eliciting(self._shared.elicitations, editor, tasks).methods,

@@ -59,7 +59,7 @@ class SessionDone(Event, tag="session_done"):
 class WorktreeSeen(Event, tag="worktree_seen"):
     """What would be lost with the work tree `path`: `changed` files, `commits` that are only on its `branch`.
 
-    `problem`: why nobody knows.
+    `problem`: why nobody knows. No `path`: that was no work tree of ours.
     """
 
     id: int

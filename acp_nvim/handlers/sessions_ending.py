@@ -42,7 +42,7 @@ class DeleteSession(msgspec.Struct):
 
 
 class LookAtWorktree(msgspec.Struct):
-    """`worktree_look`: what would be lost with that work tree."""
+    """`worktree_look`: what would be lost with the work tree in which that path is."""
 
     id: int
     path: str
@@ -55,19 +55,21 @@ class RemoveWorktree(LookAtWorktree, kw_only=True):
 
 
 class SessionsEnding:
-    """The messages about it."""
+    """The messages about it; `worktree_at` says in which work tree of ours a path is."""
 
     def __init__(
         self,
         sessions: MutableMapping[int, Session],
         keeper: Keeper,
         asked: AskedAgents,
+        worktree_at: Callable[[str], str | None],
         editor: Editor,
         tasks: anyio.abc.TaskGroup,
     ) -> None:
         self._sessions = sessions
         self._keeper = keeper
         self._asked = asked
+        self._worktree_at = worktree_at
         self._editor = editor
         self._tasks = tasks
         self.methods: Methods = {
@@ -121,10 +123,14 @@ class SessionsEnding:
         self._editor.publish(SessionDone(id=question, problem=problem))
 
     async def _look(self, wanted: LookAtWorktree) -> None:
+        path = self._worktree_at(wanted.path)
+        if path is None:
+            self._editor.publish(WorktreeSeen(id=wanted.id, path=""))
+            return
         try:
-            seen = await look(wanted.path)
+            seen = await look(path)
         except WorktreeError as error:
-            self._editor.publish(WorktreeSeen(id=wanted.id, path=wanted.path, problem=str(error)))
+            self._editor.publish(WorktreeSeen(id=wanted.id, path=path, problem=str(error)))
         else:
             self._editor.publish(
                 WorktreeSeen(
@@ -133,8 +139,12 @@ class SessionsEnding:
             )
 
     async def _remove(self, wanted: RemoveWorktree) -> None:
+        path = self._worktree_at(wanted.path)
+        if path is None:
+            self._fails(wanted.id, f"{wanted.path} is no worktree of ours")
+            return
         try:
-            words = await remove(wanted.path, wanted.force)
+            words = await remove(path, wanted.force)
         except WorktreeError as error:
             self._fails(wanted.id, f"the worktree is not removed: {error}")
         else:

@@ -75,24 +75,25 @@ local function ask_about_worktree(event)
   ask(("The worktree %s (%s)"):format(name, branch), answers)
 end
 
----@param path? string of the worktree of a session that is closed
-local function leave_worktree(path)
+---@param cwd string of a session that is gone, perhaps in a worktree
+local function leave_worktree(cwd)
   for _, other in ipairs(sessions.all()) do
-    if not path or other.status.worktree == path then
+    if other.status.worktree and vim.startswith(cwd, other.status.worktree) then
       return
     end
   end
-  if path then
-    question.ask("worktree_look", { path = path }, ask_about_worktree)
-  end
+  question.ask("worktree_look", { path = cwd }, function(event)
+    if event.path ~= "" then
+      ask_about_worktree(event)
+    end
+  end)
 end
 
 ---@param session acp.Session
 local function close_now(session)
-  local worktree = session.status.worktree
   question.ask("session_close", { session = session.key }, function(event)
     tell(event)
-    leave_worktree(worktree)
+    leave_worktree(session.cwd)
   end)
   client.forget(session)
 end
@@ -145,7 +146,12 @@ local function delete_now(entry, at_agent, here)
   for _, one in ipairs(here and entry.kept or {}) do
     table.insert(params.transcripts, one.id)
   end
-  question.ask("session_delete", params, tell)
+  question.ask("session_delete", params, function(event)
+    tell(event)
+    if not event.problem then
+      leave_worktree(entry.cwd)
+    end
+  end)
   if entry.session then
     client.forget(entry.session)
   end

@@ -336,7 +336,13 @@ def test_a_session_works_in_a_worktree_of_its_own(shared: Start, script: AgentSc
     nvim.wait_until("require('acp_nvim').status().state == 'idle'")
     assert nvim.lua("return require('acp_nvim.sessions').current().cwd") == str(worktree)
     (worktree / "a.txt").write_text("three\n")
+    converse(nvim, "alpha")
     nvim.command("AcpClose")
+    pick(nvim, "keep it")
+    listed(nvim)
+    pick(nvim, "About alpha")
+    pick(nvim, "delete it ...")
+    pick(nvim, "delete what is kept of it here only")
     assert lines(nvim) == ["keep it", "remove it, and with it the changes of 1 files that are not committed"]
     pick(nvim, "remove it")
     assert lines(nvim) == ["keep it", "remove it with all changes"]

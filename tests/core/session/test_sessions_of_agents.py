@@ -10,7 +10,7 @@ import pytest
 
 from acp_nvim import events
 from acp_nvim.history_events import SessionsFound
-from acp_nvim.session_events import AgentSessions, AgentsKnown, SessionDone
+from acp_nvim.session_events import AgentSessions, AgentsKnown, SessionDone, WorktreeSeen
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -250,3 +250,11 @@ async def test_what_is_being_written_is_not_deleted_but_with_its_session(host: H
     assert "still being written" in done.problem
     done = await ask(host, "session_delete", SessionDone, 2, session=1, **wanted)
     assert (done.problem, transcripts(host), list(host.app._sessions)) == (None, [], [])
+
+
+async def test_no_directory_but_a_worktree_of_ours_is_removed(host: Host) -> None:
+    seen = await ask(host, "worktree_look", WorktreeSeen, path=str(host.cwd))
+    assert (seen.path, seen.problem) == ("", None)
+    done = await ask(host, "worktree_remove", SessionDone, 2, path=str(host.cwd), force=True)
+    assert done.problem == f"{host.cwd} is no worktree of ours"
+    assert host.cwd.exists()
