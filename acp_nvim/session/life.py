@@ -174,6 +174,7 @@ class Life(PeerSession):
 
     def _give_up_start(self) -> None:
         """The user cancelled while the agent started: prompts already on screen are not sent."""
+        self.requests.elicitations.cancel()
         shown = self.queue.drop_shown()
         if self.turns.turn.running:  # the agent works in the session that was to be taken up
             self.turns.end("cancelled")

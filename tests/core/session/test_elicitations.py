@@ -316,6 +316,40 @@ async def test_what_is_asked_while_the_session_opens_is_shown_in_its_chat(host: 
     await host.until_state("idle")
 
 
+async def test_giving_up_the_start_cancels_what_is_asked_for_it(host: Host) -> None:
+    host.script("""
+        def session_new(agent, request):
+            agent.note(got=agent.request("elicitation/create", {
+                "requestId": request.id, "mode": "url", "message": "Sign in", "elicitationId": "e",
+                "url": "https://example.org"}))
+            return {"sessionId": "s"}
+    """)
+    host.open()
+    host.prompt("go")
+    await host.editor.until_event(Elicitation)
+    host.cancel()
+    [told] = await done(host)
+    assert told.action == "cancel"
+    assert (await host.until_state("stopped")).pending_elicitations == 0
+
+
+async def test_the_end_of_a_turn_leaves_what_is_asked_for_a_request(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            agent.call("elicitation/create", {
+                "requestId": 7, "mode": "url", "message": "Sign in", "elicitationId": "e", "url": "https://example.org"})
+            agent.call("elicitation/create", {
+                "sessionId": prompt.session_id, "mode": "url", "message": "Look", "elicitationId": "f",
+                "url": "https://example.org"})
+    """)
+    await host.turn()
+    [told] = await done(host)
+    assert told.id == host.of(Elicitation)[1].request.id
+    assert (await host.until_state("waiting")).pending_elicitations == 1
+    host.stop()
+    await done(host, 2)
+
+
 async def test_a_question_about_a_tool_call_names_it(host: Host) -> None:
     asked = await ask(
         host,
