@@ -170,7 +170,12 @@ class Keeper:
                 file = await anyio.to_thread.run_sync(
                     TranscriptFile.again, self._path(transcript_id), limiter=self._searching
                 )
-        blocks = [block async for some in self.blocks(transcript_id) for block in some]
+        try:
+            blocks = [block async for some in self.blocks(transcript_id) for block in some]
+        except BaseException:
+            if file is not None:
+                file.close()
+            raise
         return Recalled(blocks=blocks, about=about, file=file)
 
     async def newest(self, agent: str, session_id: str, cwd: str) -> str | None:
