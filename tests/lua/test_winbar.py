@@ -71,6 +71,7 @@ def test_the_important_comes_first(editor, key, width, words):
         ("starting", {}, "◌ demo starting"),
         ("idle", {}, "● demo idle"),
         ("waiting", {"pending_permissions": 2}, "? demo waiting for you · 2 to allow"),
+        ("waiting", {"pending_elicitations": 1}, "? demo waiting for you · 1 to answer"),
         ("stopped", {}, "■ demo stopped"),
         ("failed", {}, "✗ demo failed"),
         ("dreaming\n%", {}, "◌ demo dreaming %"),

@@ -15,7 +15,7 @@ local BETWEEN_CELLS = 3
 local LEAST = 12 -- cells of a text that is cut: with fewer nobody reads it
 
 ---In which order they are shown.
-local ORDER = "activity elapsed title worktree plan permissions queue review others mode model context cost"
+local ORDER = "activity elapsed title worktree plan permissions questions queue review others mode model context cost"
 ---@type table<string, integer>
 local PLACES = {}
 for name in ORDER:gmatch("%a+") do
