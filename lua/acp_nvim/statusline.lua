@@ -17,8 +17,10 @@ function M.text(session)
   }) do
     tail = words and tail .. " " .. words or tail
   end
-  local waits = status.pending_permissions or 0
-  local does = waits > 0 and ("%d to allow"):format(waits) or status.state ~= "idle" and status_parts.activity(status)
+  local waits, asks = status.pending_permissions or 0, status.pending_elicitations or 0
+  local does = waits > 0 and ("%d to allow"):format(waits)
+    or asks > 0 and ("%d to answer"):format(asks)
+    or status.state ~= "idle" and status_parts.activity(status)
   local room = limits.statusline_cells - vim.api.nvim_strwidth(head .. tail) - 1
   if does and room > 0 then
     head = head .. " " .. cells.cut(does, room)

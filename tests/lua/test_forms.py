@@ -354,6 +354,13 @@ def test_lua_answers_without_a_window(editor, key):
     assert editor.lua("return { require('acp_nvim').answer_form(1, 'cancel') }")[0] is False
 
 
+def test_the_status_counts_them(editor, key):
+    status = {"agent": "demo", "state": "waiting", "pending_permissions": 0, "pending_elicitations": 2, "queue": 0}
+    editor.apply({"type": "status", "session": key, "status": status})
+    assert editor.lua("return require('acp_nvim').statusline(...)", key) == "? demo 2 to answer"
+    assert editor.lua("return require('acp_nvim').status(...).pending_elicitations", key) == 2
+
+
 def test_listeners_hear_of_it(editor, key):
     editor.lua("""
         _G.heard = {}
