@@ -22,7 +22,7 @@ class VariableView(msgspec.Struct, omit_defaults=True):
 
 
 class MethodView(msgspec.Struct, omit_defaults=True):
-    """A way to sign in. `kind` is `agent`, `terminal`, `env_var`, or a word that nobody here knows.
+    """A way to sign in. `kind` is `agent`, `terminal`, `env_var`, `api_key`, or a word that nobody here knows.
 
     `command` is what a terminal would run, in words without its environment; `link` is where to get the `variables`.
     """

@@ -92,5 +92,6 @@ class BuiltinAgent(msgspec.Struct, forbid_unknown_fields=True):
 
 QUIRKS = {
     "missing_file_reads_empty": "Stringifies every error of fs/read_text_file, and then refuses to create the file.",
+    "api_key_is_text": "Takes a key in the `_meta` of `authenticate` as a text, where others take an object.",
 }
 """Every deviation that we know how to bear, and what the agent does."""

@@ -20,10 +20,11 @@ class AuthVariable(msgspec.Struct, frozen=True):
 
 
 class AuthMethod(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to sign in. `kind`: `agent`, `terminal`, `env_var`, or another word.
+    """One way to sign in. `kind`: `agent`, `terminal`, `env_var`, `api_key`, or another word.
 
     `terminal` is the agent's program with `args` and `env` more, or the whole `command` where the agent names one;
-    `env_var` wants `variables`, and `link` is where to get what belongs into them.
+    `env_var` wants `variables`, and `link` is where to get what belongs into them. `api_key` is `agent` with a key
+    that goes along, the only one of its `variables`.
     """
 
     method_id: str

@@ -15,6 +15,13 @@ LAUNCH = "terminal-auth"
 """In the `_meta` of a method: the whole command that signs in; in that of our capabilities: we run it."""
 
 
+API_KEY = "api-key"
+"""In the `_meta` of a method: it takes a key; in that of `authenticate`: the key."""
+
+_KEY = AuthVariable(API_KEY, "the key, which the agent gets and nobody else", optional=True)
+"""It may have one already."""
+
+
 class _Launch(msgspec.Struct):
     """What is in that `_meta`; it has a label, too, which says less than the method's name."""
 
@@ -31,9 +38,12 @@ class _Variables(msgspec.Struct):
     link: str | None = None
 
 
-def with_launch(method: AuthMethod, meta: Mapping[str, Any] | None) -> AuthMethod:
-    """The method, with the command that its `_meta` names; a typed one that says how to start the agent needs none."""
-    launch = _read(_Launch, (meta or {}).get(LAUNCH))
+def with_meta(method: AuthMethod, meta: Mapping[str, Any] | None) -> AuthMethod:
+    """The method, with what its `_meta` says: a command to run, unless its type says how, or that it takes a key."""
+    meta = meta or {}
+    if method.kind == "agent" and isinstance(meta.get(API_KEY), dict):
+        return msgspec.structs.replace(method, kind="api_key", variables=[_KEY])
+    launch = _read(_Launch, meta.get(LAUNCH))
     if launch is None or method.args or method.env or method.kind not in ("agent", "terminal"):
         return method
     command = [launch.command, *launch.args]
@@ -54,7 +64,12 @@ def other_method(method_id: str, said: Mapping[str, Any]) -> AuthMethod:
         link=variables.link,
     )
     meta = said.get("_meta")
-    return with_launch(method, meta if isinstance(meta, dict) else None)
+    return with_meta(method, meta if isinstance(meta, dict) else None)
+
+
+def key_along(key: str, as_text: bool) -> dict[str, Any]:
+    """The `_meta` of `authenticate` with that key; agents do not agree on how it looks."""
+    return {API_KEY: key if as_text else {"apiKey": key}}
 
 
 def named_by_error(data: Any) -> tuple[AuthMethod, ...]:

@@ -64,8 +64,8 @@ class Dialect(Protocol):
     def initialized(self, answer: msgspec.Raw) -> Initialized:
         """The answer to `initialize`."""
 
-    def authenticate(self, method_id: str) -> Call[None]:
-        """`authenticate`, `auth/login`."""
+    def authenticate(self, method_id: str, meta: dict[str, Any] | None = None) -> Call[None]:
+        """`authenticate`, `auth/login`; `meta` is its `_meta`."""
 
     def logout(self) -> Call[None]:
         """`logout`, `auth/logout`."""

@@ -120,9 +120,9 @@ class DialectV1(SameWords):
         said, complaints = salvage(answer, msgspec.json.Decoder(answers.InitializeResponse))
         return msgspec.structs.replace(translate_v1.initialized(said), complaints=tuple(complaints))
 
-    def authenticate(self, method_id: str) -> Call[None]:
+    def authenticate(self, method_id: str, meta: dict[str, Any] | None = None) -> Call[None]:
         """`authenticate`."""
-        return Call("authenticate", calls.AuthenticateRequest(method_id=method_id), read_nothing)
+        return Call("authenticate", calls.AuthenticateRequest(method_id=method_id, meta=meta or UNSET), read_nothing)
 
     def logout(self) -> Call[None]:
         """`logout`."""

@@ -64,9 +64,9 @@ class DialectV2(SameWords):
         said, complaints = salvage(answer, msgspec.json.Decoder(answers.InitializeResponse))
         return msgspec.structs.replace(translate_v2_answers.initialized(said), complaints=tuple(complaints))
 
-    def authenticate(self, method_id: str) -> Call[None]:
+    def authenticate(self, method_id: str, meta: dict[str, Any] | None = None) -> Call[None]:
         """`auth/login`."""
-        return Call("auth/login", calls.LoginAuthRequest(method_id=method_id), read_nothing)
+        return Call("auth/login", calls.LoginAuthRequest(method_id=method_id, meta=meta or UNSET), read_nothing)
 
     def logout(self) -> Call[None]:
         """`auth/logout`."""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from acp_nvim.protocol import answers, diff, updates
-from acp_nvim.protocol.auth_methods import other_method, with_launch
+from acp_nvim.protocol.auth_methods import other_method, with_meta
 from acp_nvim.protocol.elicitation import ElicitationAsked, form_asked, unknown_mode, url_asked
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.terminal_meta import terminal_news
@@ -187,10 +187,10 @@ def _auth_method(method: wire_answers.AuthMethod) -> answers.AuthMethod:
                 args=given(method.args) or [],
                 env=given(method.env) or {},
             )
-            return with_launch(typed, given(method.meta))
+            return with_meta(typed, given(method.meta))
         case wire_answers.AuthMethodAgent():
             plain = answers.AuthMethod(method_id=method.id, name=method.name, description=given(method.description))
-            return with_launch(plain, given(method.meta))
+            return with_meta(plain, given(method.meta))
         case wire_answers.UnknownAuthMethod(original=said):
             return other_method(str(said.get("id")), said)
 

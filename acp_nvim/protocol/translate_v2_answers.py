@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acp_nvim.protocol import answers
-from acp_nvim.protocol.auth_methods import other_method
+from acp_nvim.protocol.auth_methods import other_method, with_meta
 from acp_nvim.protocol.given import given
 from acp_nvim.protocol.translate_facts import choices, unknown_option
 from acp_nvim.wire.config_options import UnknownConfigOption
@@ -60,9 +60,10 @@ def _auth_method(method: wire.AuthMethod) -> answers.AuthMethod:
                 env={one.name: one.value for one in given(method.env) or ()},
             )
         case wire.AuthMethodAgent():
-            return answers.AuthMethod(
+            plain = answers.AuthMethod(
                 method_id=method.method_id, name=method.name, description=given(method.description)
             )
+            return with_meta(plain, given(method.meta))
         case wire.UnknownAuthMethod(original=said):
             return other_method(str(said.get("methodId")), said)
 

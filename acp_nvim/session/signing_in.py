@@ -12,6 +12,7 @@ from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.protocol.answers import AuthMethod
+from acp_nvim.protocol.auth_methods import API_KEY, key_along
 from acp_nvim.session import sign_in_words as words
 from acp_nvim.session.entered import Entered, is_set
 from acp_nvim.session.launch import Launch, in_terminal, path_map
@@ -20,6 +21,7 @@ from acp_nvim.session.peers import Peers
 from acp_nvim.session.sign_in import SignIn
 from acp_nvim.session.sign_in_ways import OWN, ways
 from acp_nvim.sign_in_events import SignInTerminal
+from acp_nvim.traffic.learned import LEARNED
 
 log = logging.getLogger(__name__)
 
@@ -116,6 +118,8 @@ class Attempt:
         match self.method.kind:
             case "agent":
                 await self._authenticate(peer)
+            case "api_key":
+                await self._authenticate(peer, self._values.get(API_KEY))
             case "terminal":
                 await self._in_terminal(means)
             case "env_var":
@@ -123,9 +127,11 @@ class Attempt:
             case _:
                 self._fail(words.unknown_kind(self.method))
 
-    async def _authenticate(self, peer: AgentPeer) -> None:
+    async def _authenticate(self, peer: AgentPeer, key: str | None = None) -> None:
         """`authenticate`, `auth/login`: the agent does the rest, with the user's browser for example."""
-        call = peer.dialect.authenticate(self.method.method_id)
+        LEARNED.learn([key] if key else [])
+        meta = key_along(key, "api_key_is_text" in peer.quirks) if key else None
+        call = peer.dialect.authenticate(self.method.method_id, meta)
         try:
             await peer.request(call.method, call.params)
         except RpcError as error:

@@ -35,7 +35,7 @@ end
 ---@param need acp.SignInNeed
 ---@param method acp.SignInMethod
 local function with(need, method)
-  if method.kind ~= "env_var" then
+  if method.kind ~= "env_var" and method.kind ~= "api_key" then
     return begin(need, method)
   end
   variables.ask(need.agent, method, function(values)

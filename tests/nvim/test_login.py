@@ -34,6 +34,8 @@ AGENT = """
     KEY = os.environ.get("IT_KEY")
     STATE = {"in": KEY is not None or os.path.exists("signed-in")}
     def session_new(agent, request):
+        while os.path.exists("gate"):
+            time.sleep(0.01)
         if not STATE["in"]:
             raise Error(-32000, "Authentication required")
         return {"sessionId": f"s{request.id}"}
@@ -108,6 +110,21 @@ def test_who_has_just_sent_is_asked_and_the_prompt_goes_out_by_itself(editor: St
     nvim.wait_until(lambda: outcomes(nvim) == ["needed", "done"])
     assert nvim.events("AcpSignIn")[0]["methods"][0]["id"] == "browser"
     assert nvim.lua('return require("acp_nvim").status().sign_in') is None
+
+
+def test_who_types_the_next_prompt_is_not_interrupted(editor: Start, script: AgentScript) -> None:
+    nvim = started(editor, script, {"acp_sign_in": 1})
+    (nvim.places.project / "gate").touch()
+    send(nvim)
+    nvim.keys("imore")
+    (nvim.places.project / "gate").unlink()
+    nvim.wait_until('require("acp_nvim").status().sign_in == "needed"')
+    nvim.wait_until(lambda: any("wants you to sign in" in one for one in nvim.messages()))
+    nvim.keys(" to come<Esc>")
+    assert nvim.buffer_text() == "more to come"
+    assert selects(nvim) == []
+    nvim.keys("gl")
+    nvim.wait_until(lambda: "did: hi" in nvim.chat_text())
 
 
 def test_who_is_elsewhere_is_told_and_asks_when_it_suits_them(editor: Start, script: AgentScript) -> None:

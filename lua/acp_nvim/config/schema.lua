@@ -19,7 +19,8 @@ and its arguments. `env`: a map, added to Neovim's environment. `mcp_servers`: a
 servers, which the agent is to use. `defaults`: `{ mode = "id", model = "id", options = { id = "value" } }`, what new
 sessions are set to. `idle_seconds`: a number, after which a process is stopped that does nothing. `prefix`, `paths`
 and `terminal`: for an agent that runs elsewhere, see |acp_nvim-remote|. `quirks`: a list of names of known deviations;
-`"missing_file_reads_empty"` is of an agent that makes no file unless reading it gives an empty text. `title`, `url`,
+`"missing_file_reads_empty"` is of an agent that makes no file unless reading it gives an empty text,
+`"api_key_is_text"` of one that takes a key for signing in as a plain text. `title`, `url`,
 `install`, `sign_in`: texts for people. The agent `demo` comes with the plugin.]],
   },
   {

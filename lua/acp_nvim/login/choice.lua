@@ -22,6 +22,8 @@ local function deed(method)
     return "runs " .. Lines.one_line(method.command or "the agent") .. " in a terminal"
   elseif method.kind == "env_var" then
     return variables(method)
+  elseif method.kind == "api_key" then
+    return "asks for a key"
   elseif method.kind ~= "agent" then
     return "of the unknown type " .. Lines.one_line(method.kind)
   end

@@ -54,10 +54,24 @@ local function explain(agent, method)
   )
 end
 
+---@param method acp.SignInMethod
+---@param use fun(values: table<string, string>)
+local function enter(method, use)
+  local values = entered(method)
+  vim.cmd.redraw()
+  vim.api.nvim_echo({ { "" } }, false, {}) -- the last question does not stay on the command line
+  if values then
+    use(values)
+  end
+end
+
 ---@param agent string
 ---@param method acp.SignInMethod
 ---@param use fun(values: table<string, string>) names and values of what the user has entered
 function M.ask(agent, method, use)
+  if method.kind ~= "env_var" then
+    return enter(method, use)
+  end
   local now, for_good = "Enter now: kept in memory only, until Neovim ends", "How to set it for good"
   vim.ui.select({ now, for_good }, {
     prompt = ("%s%s"):format(Lines.one_line(method.name), method.link and " <" .. method.link .. ">" or ""),
@@ -67,12 +81,7 @@ function M.ask(agent, method, use)
     if way == for_good then
       explain(agent, method)
     elseif way == now then
-      local values = entered(method)
-      vim.cmd.redraw()
-      vim.api.nvim_echo({ { "" } }, false, {}) -- the last question does not stay on the command line
-      if values then
-        use(values)
-      end
+      enter(method, use)
     end
   end)
 end

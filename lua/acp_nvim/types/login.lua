@@ -11,7 +11,7 @@
 ---@class acp.SignInMethod
 ---@field id string
 ---@field name string
----@field kind string agent, terminal, env_var, or a word that nobody here knows
+---@field kind string agent, terminal, env_var, api_key, or a word that nobody here knows
 ---@field description? string
 ---@field command? string what a terminal would run, in words
 ---@field variables? acp.SignInVariable[]

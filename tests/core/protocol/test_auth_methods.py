@@ -72,6 +72,12 @@ def test_variables_are_secret_and_needed_unless_it_says_otherwise() -> None:
     assert v1(type="env_var", vars=[{"label": "no name"}]).variables == []
 
 
+def test_a_way_that_takes_a_key_says_so_in_its_meta() -> None:
+    for method in (v1(_meta={"api-key": {"provider": "x"}}), v2(type="agent", _meta={"api-key": {}})):
+        assert (method.kind, [one.name for one in method.variables]) == ("api_key", ["api-key"])
+    assert v1(_meta={"api-key": "x"}).kind == "agent"
+
+
 def test_one_of_an_unknown_type_keeps_its_words() -> None:
     for method in (v1(type="_retina", description="look here"), v2(type="_retina", description="look here")):
         assert (method.kind, method.name, method.description) == ("_retina", "M", "look here")

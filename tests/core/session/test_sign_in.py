@@ -523,3 +523,27 @@ async def test_a_command_with_a_secret_in_it_is_never_kept_as_a_rule(host: Host)
         assert any(one.ours for one in asking.request.options) is ours
         host.answer(asking.request.id, "y")
     await host.editor.until_event(events.TurnEnd)
+
+
+@pytest.mark.parametrize(("name", "sent"), [("scripted", {"apiKey": "k-0123456"}), ("gemini-cli", "k-0123456")])
+async def test_a_key_goes_along_as_the_agent_wants_it(host: Host, name: str, sent: Any) -> None:
+    host.script(f"""
+        INITIALIZE = {{"agentInfo": {{"name": {name!r}, "version": "1"}}, "authMethods": [
+            {{"id": "k", "name": "K", "_meta": {{"api-key": {{"provider": "x"}}}}}}]}}
+        STATE = []
+        def session_new(agent, request):
+            if not STATE:
+                raise Error(-32000, "Authentication required")
+            return {{"sessionId": "s"}}
+        def authenticate(agent, request):
+            agent.note(meta=request.params.get("_meta"))
+            STATE.append(1)
+            return {{}}
+    """)
+    host.open()
+    [way] = (await asked(host)).methods
+    assert (way.kind, [(one.secret, one.optional) for one in way.variables]) == ("api_key", [(True, True)])
+    login(host, "k", values={"api-key": "k-0123456"})
+    await host.editor.until_event(events.SessionReady)
+    assert host.scripts["it"].notes("meta") == [{"api-key": sent}]
+    assert "k-0123456" in LEARNED.secrets
