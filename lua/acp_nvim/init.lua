@@ -96,7 +96,7 @@ end
 ---Lists sessions: open ones, those that agents keep, and conversations that are kept here. `agents`: who is asked,
 ---running or not; else those that run. `everywhere`: they tell those of all directories.
 ---@param opts { text?: string, agents?: string[], everywhere?: boolean }
----@param on_list fun(entries: acp.SessionEntry[], more: string[]) agents with another page, or without an answer yet
+---@param on_list acp.OnSessions `more`: agents with another page, or without an answer; `go_on` calls again with that
 function M.sessions(opts, on_list)
   require("acp_nvim.session_list").list(opts, on_list)
 end

@@ -151,14 +151,33 @@ function M.command(args)
   end
 end
 
+---@alias acp.OnSessions fun(entries: acp.SessionEntry[], more: string[], go_on: fun(agent: string))
+
+---@param search acp.SessionSearch
+---@param on_list acp.OnSessions
+local function tell(search, on_list)
+  local more = vim.list_extend(vim.tbl_keys(search.cursors), vim.tbl_keys(search.waits))
+  table.sort(more)
+  on_list(session_search.entries(search), more, function(agent)
+    if search.cursors[agent] then
+      session_search.more(search, agent)
+    end
+    search.on_news = function()
+      if not search.waits[agent] then
+        search.on_news = function() end
+        tell(search, on_list)
+      end
+    end
+    search.on_news()
+  end)
+end
+
 ---The sessions that there are, for other code.
 ---@param opts { text?: string, agents?: string[], everywhere?: boolean }
----@param on_list fun(entries: acp.SessionEntry[], more: string[]) `more`: agents with another page, or without an answer
+---@param on_list acp.OnSessions `more`: agents with another page, or without an answer; `go_on` calls again with that
 function M.list(opts, on_list)
   session_search.new({ query = opts.text, agents = opts.agents, everywhere = opts.everywhere }, function(search)
-    local more = vim.list_extend(vim.tbl_keys(search.cursors), vim.tbl_keys(search.waits))
-    table.sort(more)
-    on_list(session_search.entries(search), more)
+    tell(search, on_list)
   end)
 end
 
