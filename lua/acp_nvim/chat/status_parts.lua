@@ -176,7 +176,7 @@ end
 ---@return acp.StatusPart[] the most important first
 function M.list(session)
   local status = session.status
-  local elapsed = M.elapsed(status)
+  local elapsed = status.state ~= "waiting" and M.elapsed(status) -- nothing turns then: it would stand still
   local found = {
     activity(status),
     counted("permissions", status.pending_permissions, "to allow", "?", "AcpPermission") or false,
