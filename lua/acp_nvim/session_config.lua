@@ -119,6 +119,20 @@ function M.with_options(session, run)
   }
 end
 
+---@param option acp.ConfigOption
+---@param words string|boolean
+---@return string|boolean|nil value nil where only the host can tell
+local function value_meant(option, words)
+  if type(words) == "boolean" then
+    return words
+  end
+  for _, one in ipairs(option.values or {}) do
+    if one.value == words or one.name == words then
+      return one.value
+    end
+  end
+end
+
 ---@param session acp.Session its agent is started if need be
 ---@param what string of an option
 ---@param value string|boolean
@@ -130,9 +144,11 @@ function M.set(session, what, value, keep)
   end
   keep = keep or config.get().config.keep
   local option = M.find(session.options or {}, what)
-  if option then
+  local meant = option and value_meant(option, value)
+  if meant ~= nil then
+    option.changing = meant -- another key may come before the host has said so
     asked[session.key] = asked[session.key] or {}
-    asked[session.key][option.id] = value
+    asked[session.key][option.id] = meant
   end
   return requests.config_set(session, what, value, keep)
 end
