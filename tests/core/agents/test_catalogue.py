@@ -231,7 +231,12 @@ def test_the_demo_can_be_changed_without_a_command() -> None:
 
 @pytest.mark.parametrize(
     ("agent_name", "quirks"),
-    [("gemini-cli", {"missing_file_reads_empty", "api_key_is_text"}), ("OpenCode", set()), ("GeMini", set()), ("", set())],
+    [
+        ("gemini-cli", {"missing_file_reads_empty", "api_key_is_text"}),
+        ("OpenCode", set()),
+        ("GeMini", set()),
+        ("", set()),
+    ],
 )
 def test_quirks_go_by_what_the_agent_calls_itself(agent_name: str, quirks: set[str]) -> None:
     assert quirks_of(agent_name) == quirks

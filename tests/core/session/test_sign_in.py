@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_nvim import events
+from acp_nvim.elicitation_events import Elicitation, ElicitationDone
 from acp_nvim.sign_in_events import SignIn, SignInDone, SignInTerminal
 from acp_nvim.traffic.learned import LEARNED
 from tests.core.session.host import Host
@@ -448,6 +449,69 @@ async def test_a_status_of_http_means_the_same(host: Host) -> None:
     host.prompt("ho")
     await host.editor.until_event(events.TurnEnd, 3)
     assert host.text() == "did: hidid: ho"
+
+
+ASKS_MEANWHILE = """
+    def authenticate(agent, request):
+        ask = {"requestId": request.id, "mode": "url", "message": "Sign in", "elicitationId": "e",
+               "url": "https://example.org/device"}
+        call = agent.call("elicitation/create", ask)
+        if os.path.exists("dies"):
+            time.sleep(0.2)
+            agent.exit(3)
+        STATE["signed_in"] = call.result()["action"] == "accept"
+        return {}
+"""
+
+
+async def test_an_agent_may_ask_the_user_meanwhile(host: Host) -> None:
+    await prompted(host, ASKS_MEANWHILE)
+    login(host, "browser")
+    question = await host.editor.until_event(Elicitation)
+    assert question.session == 1
+    answer = {"id": question.request.id, "version": 1, "action": "accept"}
+    host.app.receive("elicitation_answer", answer)
+    await host.editor.until_event(events.TurnEnd)
+    assert host.text() == "did: hi"
+
+
+@pytest.mark.parametrize("ending", ["given up", "dead"])
+async def test_what_it_asked_does_not_outlive_the_attempt(host: Host, ending: str) -> None:
+    await prompted(host, ASKS_MEANWHILE)
+    if ending == "dead":
+        (host.cwd / "dies").touch()
+    login(host, "browser")
+    await host.editor.until_event(Elicitation)
+    if ending == "given up":
+        host.cancel()
+    assert (await host.editor.until_event(ElicitationDone)).action == "cancel"
+    assert (await done(host)).outcome == ("cancelled" if ending == "given up" else "failed")
+    status = await host.until_state("failed")
+    assert (status.pending_elicitations, status.sign_in) == (0, "needed")
+
+
+async def test_sessions_in_other_directories_try_again_where_they_are(host: Host) -> None:
+    await prompted(host, AUTHENTICATES)
+    other = host.directory / "other"
+    other.mkdir()
+    host.open(2, cwd=str(other))
+    host.prompt("ho", 2)
+    await asked(host, 2)
+    (other / "signed-in").touch()  # what the agent has written at its home, say
+    login(host, "browser")
+    await host.editor.until_event(events.TurnEnd, 2)
+    assert [host.text(key=key) for key in (1, 2)] == ["did: hi", "did: ho"]
+    assert host.scripts["it"].notes("method") == ["browser"]
+
+
+async def test_a_chat_that_is_left_waits_no_more_and_its_process_ends(host: Host) -> None:
+    await prompted(host, AUTHENTICATES)
+    [pid] = host.scripts["it"].notes("started")
+    host.stop()
+    await host.until("its end", lambda: look_at(pid) is None)
+    status = host.status()
+    assert status is not None
+    assert (status.sign_in, status.queue) == (None, 1)
 
 
 V2 = """
