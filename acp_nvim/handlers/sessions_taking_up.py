@@ -13,6 +13,7 @@ import msgspec
 
 from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure
+from acp_nvim.events import Reset
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.history.keeper import Keeper
 from acp_nvim.history.recalled import Recalled
@@ -20,10 +21,9 @@ from acp_nvim.history.records import About
 from acp_nvim.limits.sessions import COPIED_BLOCKS
 from acp_nvim.messages import Open
 from acp_nvim.session import failures
-from acp_nvim.session.kept_views import kept_of
+from acp_nvim.session.kept_views import in_order, kept_of, shown
 from acp_nvim.session.opening import How
 from acp_nvim.session.session import Session
-from acp_nvim.session.transcript import Transcript
 from acp_nvim.worktrees.git import WorktreeError
 from acp_nvim.worktrees.worktree import Worktree, Worktrees
 
@@ -164,10 +164,10 @@ class SessionsTakingUp:
 
     async def _show(self, key: int, recalled: Recalled) -> None:
         """All that was said before, a few blocks at a time; the session, which may say more, is made afterwards."""
-        transcript = Transcript(key)
-        transcript.recall(recalled.blocks)
-        for number, event in enumerate(transcript.replay()):
-            self._editor.publish(event)
+        self._editor.publish(Reset(session=key))
+        for number, block in enumerate(in_order(recalled.blocks)):
+            for event in shown(key, block):
+                self._editor.publish(event)
             if number % COPIED_BLOCKS == 0:
                 await anyio.lowlevel.checkpoint()
 

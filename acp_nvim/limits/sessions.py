@@ -10,5 +10,5 @@ ASKED_SECONDS: Final = 60.0
 CLOSE_SECONDS: Final = 5.0
 """For an agent to say that it has closed a session; it is left in any case."""
 
-COPIED_BLOCKS: Final = 20
-"""Blocks of a session that are copied at once: the event loop is not held up by a long one."""
+COPIED_BLOCKS: Final = 5
+"""Blocks of a session that are copied or told at once: the event loop is not held up by a long one."""

@@ -10,6 +10,7 @@ from acp_nvim import events
 from acp_nvim.history.records import Kept
 from acp_nvim.history_events import PermissionKept
 from acp_nvim.items import DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
+from acp_nvim.limits.history import MISSING_BLOCKS
 from acp_nvim.permission_events import PermissionAuto
 from acp_nvim.protocol.diff import Piece
 from acp_nvim.session.blocks import KeptBlock, MessageBlock
@@ -56,6 +57,15 @@ def kept_of(told: Iterable[events.Event]) -> Iterator[Kept]:
     for one in told:
         if isinstance(one, Kept):
             yield one
+
+
+def in_order(blocks: Iterable[Sequence[Kept]]) -> Iterator[Sequence[Kept]]:
+    """The blocks that have a number which can be theirs: each is above the one before, and not far above."""
+    last = 0
+    for kept in blocks:
+        if kept and last < kept[0].block <= last + MISSING_BLOCKS:
+            last = kept[0].block
+            yield kept
 
 
 def block_of(kept: Sequence[Kept]) -> MessageBlock | KeptBlock:

@@ -11,7 +11,6 @@ from acp_nvim import events
 from acp_nvim.elicitation_events import Elicitation, ElicitationComplete, ElicitationDone, ElicitationView
 from acp_nvim.errors import Severity
 from acp_nvim.history.records import Kept
-from acp_nvim.limits.history import MISSING_BLOCKS
 from acp_nvim.permission_events import PermissionAuto, Source
 from acp_nvim.protocol.updates import (
     MessageChunk,
@@ -160,12 +159,9 @@ class Transcript(ToolCalls):
         self.terminals.begin_agent()
 
     def recall(self, blocks: Iterable[Sequence[Kept]]) -> None:
-        """The conversation goes on: these are its blocks until now, with the numbers that they had."""
-        for kept in blocks:
-            number = kept[0].block if kept else 0
-            if not len(self._blocks) < number <= len(self._blocks) + MISSING_BLOCKS:
-                continue
-            while len(self._blocks) + 1 < number:
+        """The conversation goes on: these are all of its blocks until now, with the numbers that they had."""
+        for kept in kept_views.in_order(blocks):
+            while len(self._blocks) + 1 < kept[0].block:
                 self._add(KeptBlock(()))
             self._add(kept_views.block_of(kept))
 

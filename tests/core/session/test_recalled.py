@@ -96,7 +96,7 @@ async def test_two_neovims_that_go_on_with_one_conversation_keep_a_file_each(
         params = {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "session-1"}
         other.app.receive("take_up", params)
         await other.turn("more")
-        assert other.text() == "said hellosaid more"
+        assert other.text() == "said more"
         await other.app._keeper.flush()
         assert path.read_bytes() == before
         [copied] = [one for one in path.parent.iterdir() if one != path]
