@@ -1,0 +1,123 @@
+"""OpenAI's responses."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from tests.interop.model.reply import Asked, Call, Part, Reply, Say, Think, pieces, text_of
+from tests.interop.model.tools import as_json
+
+PATH = "/responses"
+USAGE = {
+    "input_tokens": 1200,
+    "input_tokens_details": {"cached_tokens": 0},
+    "output_tokens": 300,
+    "output_tokens_details": {"reasoning_tokens": 10},
+    "total_tokens": 1500,
+}
+Event = tuple[str, dict[str, Any]]
+
+
+def parse(body: dict[str, Any]) -> Asked:
+    """What is asked."""
+    asked = Asked(str(body.get("model")))
+    given = body.get("input") or []
+    for item in [{"role": "user", "content": given}] if isinstance(given, str) else given:
+        if item.get("role") == "user":
+            asked.user(text_of(item.get("content")))
+        elif str(item.get("type")).endswith("_output"):
+            asked.results += 1
+    for tool in body.get("tools") or []:
+        if tool.get("type") in ("function", "custom"):
+            asked.tools[tool["name"]] = (tool.get("parameters") or {}) if tool["type"] == "function" else None
+    return asked
+
+
+def _name(prefix: str) -> str:
+    return f"{prefix}_{uuid.uuid4().hex[:20]}"
+
+
+def _item(part: Part) -> dict[str, Any]:
+    """The finished item of a part."""
+    if isinstance(part, Think):
+        summary = [{"type": "summary_text", "text": part.text}]
+        return {"id": _name("rs"), "type": "reasoning", "summary": summary, "encrypted_content": None}
+    if isinstance(part, Say):
+        content = [{"type": "output_text", "text": part.text, "annotations": []}]
+        return {"id": _name("msg"), "type": "message", "role": "assistant", "status": "completed", "content": content}
+    kind, key = ("custom_tool_call", "input") if isinstance(part.arguments, str) else ("function_call", "arguments")
+    head = {"id": _name("fc"), "type": kind, "status": "completed", "call_id": _name("call"), "name": part.name}
+    return {**head, key: as_json(part.arguments)}
+
+
+def _begun(item: dict[str, Any]) -> dict[str, Any]:
+    """An item as it stands when it is announced."""
+    empty = {"summary": [], "content": [], "input": "", "arguments": "", "status": "in_progress"}
+    return {key: empty.get(key, value) for key, value in item.items()}
+
+
+def _says(part: Say, item: dict[str, Any], place: dict[str, Any]) -> Iterator[Event]:
+    place = {**place, "item_id": item["id"], "content_index": 0}
+    empty = {"type": "output_text", "text": "", "annotations": []}
+    yield "response.content_part.added", {**place, "part": empty}
+    for piece in part.pieces():
+        yield "response.output_text.delta", {**place, "delta": piece}
+    yield "response.output_text.done", {**place, "text": part.text}
+    yield "response.content_part.done", {**place, "part": item["content"][0]}
+
+
+def _thinks(part: Think, item: dict[str, Any], place: dict[str, Any]) -> Iterator[Event]:
+    place = {**place, "item_id": item["id"], "summary_index": 0}
+    yield "response.reasoning_summary_part.added", {**place, "part": {"type": "summary_text", "text": ""}}
+    for piece in pieces(part.text, 3):
+        yield "response.reasoning_summary_text.delta", {**place, "delta": piece}
+    yield "response.reasoning_summary_text.done", {**place, "text": part.text}
+    yield "response.reasoning_summary_part.done", {**place, "part": item["summary"][0]}
+
+
+def _calls(part: Call, item: dict[str, Any], place: dict[str, Any]) -> Iterator[Event]:
+    is_text = isinstance(part.arguments, str)
+    name = "response.custom_tool_call_input" if is_text else "response.function_call_arguments"
+    place = {**place, "item_id": item["id"]}
+    for piece in pieces(as_json(part.arguments), 3):
+        yield f"{name}.delta", {**place, "delta": piece}
+    yield f"{name}.done", {**place, "input" if is_text else "arguments": as_json(part.arguments)}
+
+
+def _events(asked: Asked, reply: Reply) -> Iterator[Event]:
+    response = _response(asked, [], "in_progress")
+    yield "response.created", {"response": response}
+    yield "response.in_progress", {"response": response}
+    done = []
+    for index, part in enumerate(reply.parts):
+        item, place = _item(part), {"output_index": index}
+        yield "response.output_item.added", {**place, "item": _begun(item)}
+        if isinstance(part, Say):
+            yield from _says(part, item, place)
+        elif isinstance(part, Think):
+            yield from _thinks(part, item, place)
+        else:
+            yield from _calls(part, item, place)
+        yield "response.output_item.done", {**place, "item": item}
+        done.append(item)
+    yield "response.completed", {"response": {**response, "status": "completed", "output": done, "usage": USAGE}}
+
+
+def _response(asked: Asked, output: list[Any], status: str) -> dict[str, Any]:
+    head = {"id": _name("resp"), "object": "response", "created_at": int(time.time()), "status": status}
+    rest = {"model": asked.model, "output": output, "parallel_tool_calls": True, "tools": [], "tool_choice": "auto"}
+    return {**head, **rest, "usage": None}
+
+
+def stream(asked: Asked, reply: Reply) -> Iterator[tuple[str, Any]]:
+    """Names and data of the events."""
+    for number, (name, data) in enumerate(_events(asked, reply)):
+        yield name, {"type": name, "sequence_number": number, **data}
+
+
+def whole(asked: Asked, reply: Reply, _: dict[str, Any]) -> dict[str, Any]:
+    """The same in one piece."""
+    return {**_response(asked, [_item(part) for part in reply.parts], "completed"), "usage": USAGE}

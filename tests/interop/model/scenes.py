@@ -1,0 +1,55 @@
+"""What the model does: a prompt names a scene and a directory, `scene:edit in:/path`, and words, `word:plum`."""
+
+from __future__ import annotations
+
+import re
+
+from tests.interop.model.reply import Asked, Part, Reply, Say, Think
+from tests.interop.model.tools import Work, call
+
+SCENE = re.compile(r"scene:(\w+) in:(\S+)")
+WORD = re.compile(r"word:(\w+)")
+OLD, NEW = 'print("hello")', 'print("hello, world")'
+GREETING = (
+    "Here is what I **found**.\n\n1. `main.py` prints\n2. `util.py` adds\n\n"
+    "```python\ndef add(a, b):\n    return a + b\n```\n\nUnicode: héllo 世界 😀 café. That is all of it.\n"
+)
+SLOW = "".join(f"word number {number}, " for number in range(1500))
+SIDE = Reply([Say("A short title", 1)])
+"""The answer to what an agent asks on its own account, such as a title for the conversation."""
+
+
+def scene(name: str, directory: str) -> list[tuple[list[Part], Work | None]]:
+    """The steps: what is said, and then the work for a tool, if any."""
+    main, notes = f"{directory}/main.py", f"{directory}/NOTES.md"
+    read = Work("read", path=main)
+    edit = Work("edit", path=main, old=OLD, new=NEW, whole=f"{NEW}\n")
+    steps: dict[str, list[tuple[list[Part], Work | None]]] = {
+        "greet": [([Think("They greet me. I answer."), Say(GREETING, 30)], None)],
+        "edit": [([Say("Reading.\n", 2)], read), ([Say("Editing.\n", 2)], edit), ([Say("Edited it.\n")], None)],
+        "work": [
+            ([Think("I look first."), Say("Reading.\n", 2)], read),
+            ([], edit),
+            ([], Work("write", path=notes, content="# Notes\n\nmade by a script\n")),
+            ([], Work("run", command="echo out-1; echo err-1 >&2; ls; python3 main.py")),
+            ([Say("All of it is done.\n")], None),
+        ],
+        "run": [([], Work("run", command="echo out-1; echo err-1 >&2; exit 3")), ([Say("It ended with 3.\n")], None)],
+        "slow": [([Say(SLOW, 1500)], None)],
+    }
+    return steps.get(name, [([Say(f"There is no scene {name}.\n")], None)])
+
+
+def reply(asked: Asked) -> tuple[str, Reply]:
+    """The name of the scene, and what comes next in it."""
+    found = [match for text in asked.said for match in SCENE.finditer(text)]
+    if not found or not asked.tools:
+        return "", SIDE
+    name, directory = found[-1].groups()
+    if name == "recall":
+        words = list(dict.fromkeys(word for text in asked.said for word in WORD.findall(text)))
+        return name, Reply([Say(f"You told me: {', '.join(words) or 'nothing'}.\n")])
+    steps = scene(name, directory)
+    said, work = steps[min(asked.results, len(steps) - 1)]
+    parts = [*said, call(work, asked.tools)] if work else said
+    return name, Reply(parts, 0.05 if name == "slow" else 0.002)

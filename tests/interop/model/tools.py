@@ -1,0 +1,101 @@
+"""Finds among the tools that an agent offers the one for a piece of work, and fills in its arguments."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.interop.model.reply import Call, Say
+
+NAMES = {
+    "read": ("read", "readfile", "readtextfile", "readfiles", "view", "viewfile"),
+    "edit": ("edit", "replace", "searchreplace", "strreplace", "strreplacefile", "editfile", "replaceinfile", "editor"),
+    "write": ("write", "writefile", "writetextfile", "create", "createfile", "writetofile"),
+    "run": ("bash", "shell", "runshellcommand", "shellcommand", "execcommand", "execute", "executecommand", "terminal"),
+}
+PATCH = "applypatch"
+ROLES = {
+    "path": ("file_path", "absolute_path", "filePath", "path", "target_file"),
+    "old": ("old_string", "oldString", "old_str", "old_text", "oldText", "old"),
+    "new": ("new_string", "newString", "new_str", "new_text", "newText", "new"),
+    "content": ("content", "file_text", "contents", "new_text"),
+    "command": ("command", "cmd", "script", "commands"),
+}
+EMPTY = {"boolean": False, "integer": 60_000, "number": 60_000, "array": [], "object": {}}
+
+
+class Work:
+    """What is to be done: `kind` is read, edit, write or run; an edit may say the `whole` text that it makes."""
+
+    def __init__(self, kind: str, **given: str) -> None:
+        self.kind = kind
+        self.given = given
+
+    def patch(self) -> str:
+        """An edit or a new file, in the words of apply_patch."""
+        path = self.given["path"]
+        if self.kind == "write":
+            head, body = f"*** Add File: {path}", [f"+{line}" for line in self.given["content"].splitlines()]
+        else:
+            head, body = f"*** Update File: {path}", ["@@", f"-{self.given['old']}", f"+{self.given['new']}"]
+        return "\n".join(["*** Begin Patch", head, *body, "*** End Patch", ""])
+
+    def shell(self) -> str:
+        """The same as a command."""
+        if self.kind == "read":
+            return f"cat {self.given['path']}"
+        return f"apply_patch <<'EOP'\n{self.patch()}EOP"
+
+
+def plain(name: str) -> str:
+    """A tool's name without what differs between agents."""
+    return name.rsplit("__", 1)[-1].replace("_", "").replace("-", "").replace(".", "").lower()
+
+
+def call(work: Work, tools: dict[str, Any]) -> Call | Say:
+    """The call that does it: with a tool for it, else as a patch, else as a command."""
+    known = {plain(name): name for name in tools}
+    name = next((known[one] for one in NAMES[work.kind] if one in known), None)
+    if name:
+        return Call(name, fill(tools[name] or {}, work.given))
+    if PATCH in known and work.kind in ("edit", "write"):
+        schema = tools[known[PATCH]]
+        return Call(known[PATCH], work.patch() if schema is None else fill(schema, {"patch": work.patch()}))
+    if work.kind == "edit" and "whole" in work.given:
+        return call(Work("write", path=work.given["path"], content=work.given["whole"]), tools)
+    if work.kind == "run":
+        return Say(f"There is no tool to {work.kind}: {', '.join(tools)}.\n")
+    return call(Work("run", command=work.shell()), tools)
+
+
+def fill(schema: dict[str, Any], given: dict[str, str]) -> dict[str, Any]:
+    """Arguments for a schema: what is given, where it fits, and anything for what is required as well."""
+    known = schema.get("properties") or {}
+    arguments: dict[str, Any] = {}
+    for role, value in given.items():
+        name = next((one for one in ROLES.get(role, ()) if one in known), None)
+        if name:
+            is_list = known[name].get("type") == "array"
+            arguments[name] = (["bash", "-lc", value] if role == "command" else [value]) if is_list else value
+        elif role == "patch":
+            arguments[next(iter(known), "input")] = value
+    if "edits" in known and "old" in given:
+        one = known["edits"].get("items") or {}
+        arguments["edits"] = [fill(one, {"old": given["old"], "new": given["new"]})]
+    for name in schema.get("required") or []:
+        arguments.setdefault(name, anything(known.get(name) or {}))
+    return arguments
+
+
+def anything(schema: dict[str, Any]) -> Any:
+    """Some value that a schema takes."""
+    if schema.get("enum"):
+        return schema["enum"][0]
+    if schema.get("type") == "object":
+        return {name: anything(one) for name, one in (schema.get("properties") or {}).items()}
+    return EMPTY.get(str(schema.get("type", "string")).lower(), "a script does it")
+
+
+def as_json(arguments: dict[str, Any] | str) -> str:
+    """Arguments as text."""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
