@@ -125,6 +125,8 @@ end
 local function value_meant(option, words)
   if type(words) == "boolean" then
     return words
+  elseif option.kind == "boolean" then
+    return ({ on = true, off = false })[words]
   end
   for _, one in ipairs(option.values or {}) do
     if one.value == words or one.name == words then

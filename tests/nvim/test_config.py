@@ -189,3 +189,43 @@ def test_what_is_kept_is_what_new_sessions_begin_with(editor, tmp_path):
     nvim.wait_until(lambda: "forgotten (brave: on)" in nvim.lua(f"return {second}"), what="that it is forgotten")
     with open(kept, encoding="utf-8") as file:
         assert json.load(file) == {"agents": {}}
+
+
+def test_lists_come_with_the_first_command_and_with_keys(editor, tmp_path):
+    script = agent_script(tmp_path, AGENT)
+    config = {"default_agent": "it", "config": {"keep": True}}
+    nvim = editor(agents={"it": {"command": script.argv, "defaults": {"options": {"effort": "high"}}}}, config=config)
+    nvim.lua(SELECT)
+    choose(nvim, "Engine", "Big One")
+    nvim.command("AcpConfig")
+    nvim.wait_until(
+        lambda: current(nvim, "engine") == ["https://x/big"], what="what was chosen once the agent had told"
+    )
+    assert script.received("session/set_config_option")[0]["params"]["value"] == "high"
+    nvim.wait_until(lambda: "begin with Engine: Big One" in nvim.chat_text(), what="that it is kept")
+    choose(nvim, "Mini")
+    nvim.keys("i<M-l>")
+    nvim.wait_until(lambda: current(nvim, "engine") == ["mini"], what="the model, by a key")
+    assert nvim.api("get_mode")["mode"] == "i"
+    choose(nvim, "Brave")
+    nvim.keys("<M-c>")
+    nvim.wait_until(lambda: current(nvim, "brave") == [True], what="what was chosen by a key")
+    nvim.keys("<Esc>")
+    choose(nvim, "Mini")
+    plug = "vim.api.nvim_feedkeys(vim.keycode(...), 'mx', false)"
+    nvim.lua(plug, "<Plug>(AcpModel)")
+    assert asked(nvim)["prompt"] == "Engine (what thinks)"
+    nvim.command("AcpConfig colour")
+    nvim.wait_until(
+        lambda: "offers no colour to choose (there is mode, engine" in str(nvim.messages()), what="what there is"
+    )
+    # done elsewhere: a message says so
+    nvim.command("tabnew")
+    nvim.command("AcpConfig brave off")
+    nvim.wait_until(lambda: current(nvim, "brave") == [False], what="not brave")
+    nvim.command("tabclose")
+    nvim.lua("require('acp_nvim.chat.windows').close(require('acp_nvim.sessions').get(1))")
+    nvim.command("AcpConfig brave on")
+    nvim.wait_until(lambda: "it: Brave is on" in str(nvim.messages()), what="the message")
+    nvim.lua(plug, "<Plug>(AcpModeNext)")
+    nvim.wait_until(lambda: current(nvim, "mode") == ["ask", "plan"], what="the next mode")
