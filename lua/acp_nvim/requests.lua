@@ -66,7 +66,7 @@ local function introduced(session, again)
     session.heard, session.call_blocks, session.calls = nil, {}, {}
     M.note(session, "warn", session.last_session_id and NEW_HOST or NEW_SESSION)
   end
-  session.host = host.channel()
+  session.host, session.recalling = host.channel(), nil
   return is_another and session.last_session_id and send_go_on(session) or send_open(session)
 end
 
@@ -78,6 +78,7 @@ M.open = introduced
 ---@return boolean sent
 function M.begin(session, beginning)
   session.additional_directories = beginning.additional_directories
+  session.recalling = true
   session.host = host.channel()
   buffers.set_roots(session.key, { vim.uv.fs_realpath(session.cwd) })
   local params = { session = session.key, agent = session.named and session.agent or nil, cwd = session.cwd }

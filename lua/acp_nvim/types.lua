@@ -156,6 +156,7 @@
 ---@field queue? { held: boolean, prompts: acp.QueuedPrompt[] } what waits and is not in the transcript yet
 ---@field kept? string id of the kept conversation that it shows: it has no agent, and no prompt
 ---@field kept_query? string what was looked for in it
+---@field recalling? boolean what was said before it was taken up is being told
 ---@field additional_directories? string[] that it may use besides its own, and those of the configuration
 ---@field took_up? boolean what an earlier Neovim had left unsent was asked for
 ---@field unseen string[] prompts handed over that the host has not shown yet

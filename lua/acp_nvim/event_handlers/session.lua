@@ -46,10 +46,25 @@ local function tell_tool_call(session, call)
   end
 end
 
+---What was said before the session was taken up is neither news nor one of the prompts that wait to be seen.
+---@param session acp.Session
+---@param event acp.Event of type append or replace
+---@param begins boolean a message begins with it
+local function take_note(session, event, begins)
+  if session.recalling then
+    session.heard = math.max(session.heard or 0, event.block)
+    return
+  end
+  unread.message(session, event.block, event.kind)
+  if event.kind == "user" and begins then
+    prompt_seen.text(session, event.text)
+  end
+end
+
 ---@type table<string, fun(session: acp.Session, event: acp.Event)>
 return {
   status = function(session, event)
-    session.status = event.status
+    session.status, session.recalling = event.status, nil
     session.last_session_id = event.status.session_id or session.last_session_id
     session.agent = event.status.agent or session.agent
     session.cwd = event.status.worktree and event.status.cwd or session.cwd
@@ -63,17 +78,12 @@ return {
   end,
   append = function(session, event)
     transcript.append(session, event.block, event.kind, event.text)
-    unread.message(session, event.block, event.kind)
-    if event.kind == "user" then
-      prompt_seen.text(session, event.text)
-    end
+    take_note(session, event, true)
   end,
   replace = function(session, event)
-    if event.kind == "user" and not transcript.row(session, event.block) then
-      prompt_seen.text(session, event.text)
-    end
+    local is_new = transcript.row(session, event.block) == nil
     transcript.replace(session, event.block, event.kind, event.text)
-    unread.message(session, event.block, event.kind)
+    take_note(session, event, is_new)
   end,
   tool_call = function(session, event)
     session.call_blocks[event.call.id] = event.block
