@@ -94,11 +94,5 @@ class PendingElicitations:
         """Those of one session that nobody has answered, oldest first."""
         return [one for one in self if one.session == session and not one.answered]
 
-    def cancel_session(self, session: int, overrule: bool = False) -> None:
-        """Cancel all of one session."""
-        for pending in self:
-            if pending.session == session:
-                pending.cancel(overrule=overrule)
-
     def __iter__(self) -> Iterator[PendingElicitation]:
         return iter(list(self._waiting.values()))

@@ -165,6 +165,15 @@ def test_however_a_field_is_left_what_was_typed_counts(editor, key, way):
     assert editor.lua("return require('acp_nvim.forms.questions').get(1).values.name") == "Ada"
 
 
+def test_what_is_typed_counts_while_it_is_typed(editor, key):
+    editor.apply(asked(key, TEXT))
+    opened(editor)
+    fill(editor, "Ad")
+    assert editor.lua("return require('acp_nvim.forms.questions').get(1).values.name") == "Ad"
+    editor.keys("a<CR>")
+    assert "  > Ada" in shown(editor)
+
+
 def test_keys_may_be_others(editor):
     editor.lua("vim.g.acp_nvim = { keymaps = { form_review = 'gr', form_decline = false } }")
     session = editor.chat()
@@ -250,9 +259,11 @@ def test_a_redraw_keeps_what_was_filled_in(editor, key):
     editor.apply(asked(key, TEXT))
     opened(editor)
     fill(editor, "Ada<CR>")
-    editor.apply({"type": "reset", "session": key}, asked(key, TEXT, block=3))
+    note = {"type": "notice", "session": key, "block": 1, "level": "info", "text": "before"}
+    editor.apply({"type": "reset", "session": key}, note, asked(key, TEXT, block=2))
     assert "  > Ada" in shown(editor)
-    assert editor.lines(key)[1] == "Question for you  Tell me"
+    editor.apply(done(key, block=2))
+    assert [one for one in editor.lines(key) if one] == ["· before", "Question  Tell me", "  ✓ answered"]
 
 
 def test_several_wait_and_one_is_chosen(editor, key):
@@ -263,6 +274,7 @@ def test_several_wait_and_one_is_chosen(editor, key):
     editor.focus(editor.session(key, "prompt_bufnr"))
     editor.keys("i")
     editor.apply(asked(key, TEXT), asked(key, SURE, number=2, block=2, message="Second\nline"))
+    assert editor.lua("return vim.bo.filetype") == "acp_prompt"
     editor.keys("<Esc>:AcpForms<CR>")
     assert "Second" in opened(editor)
     assert editor.lua("return _G.offered") == ["demo: Tell me", "demo: Second line"]

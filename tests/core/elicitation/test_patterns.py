@@ -25,6 +25,12 @@ async def test_a_pattern_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyP
     assert (await patterns.matches([("(a|a)+$", "a" * 60 + "!"), ("x", "y")]))[0] is None
 
 
+async def test_its_process_is_ended_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "PATTERN_SECONDS", 0.1)
+    monkeypatch.setattr(patterns, "PROGRAM", "import time; time.sleep(600)")
+    assert await patterns.matches([("x", "x")]) == [None]
+
+
 async def test_what_nobody_can_check_is_sent_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     form = form_of({"x": {"type": "string", "pattern": "("}, "y": {"type": "string", "pattern": "^y"}})
     checked = await answers.check(form, {"x": "anything", "y": "yes"})

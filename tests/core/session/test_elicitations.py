@@ -174,7 +174,7 @@ async def test_stopping_the_agent_closes_what_it_asks(host: Host) -> None:
     await ask(host, form(NAME))
     host.stop()
     [told] = await done(host)
-    assert told.action == "cancel"
+    assert (told.action, told.why) == ("cancel", "cancelled")
     assert (await host.until_state("stopped")).pending_elicitations == 0
 
 
@@ -329,7 +329,7 @@ async def test_giving_up_the_start_cancels_what_is_asked_for_it(host: Host) -> N
     await host.editor.until_event(Elicitation)
     host.cancel()
     [told] = await done(host)
-    assert told.action == "cancel"
+    assert (told.action, told.why) == ("cancel", "cancelled")
     assert (await host.until_state("stopped")).pending_elicitations == 0
 
 
