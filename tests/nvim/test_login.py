@@ -181,19 +181,37 @@ def terminal(nvim: HeadlessEditor) -> int:
 
 def test_a_terminal_with_the_agents_program(editor: Start, script: AgentScript) -> None:
     nvim = started(editor, script, {"acp_sign_in": 2})
+    nvim.command("edit some.txt")
     send(nvim)
+    prompt = nvim.lua('return vim.fn.bufnr("acp://prompt/1/it")')
     first = terminal(nvim)
     nvim.keys("wrong<CR>")
     nvim.wait_until(lambda: "exit code 4" in nvim.chat_text())
     assert nvim.api("buf_is_valid", first)  # what it said can be read
     nvim.keys("<C-\\><C-n>q")
     assert not nvim.api("buf_is_valid", first)
+    assert nvim.api("get_current_buf") == prompt
     nvim.command("AcpLogin it term")
     second = terminal(nvim)
     nvim.keys("please<CR>")
     nvim.wait_until(lambda: "did: hi" in nvim.chat_text())
     assert not nvim.api("buf_is_valid", second)
+    assert (nvim.api("get_current_buf"), nvim.api("get_mode")["mode"]) == (prompt, "n")
     assert script.received("authenticate") == []
+
+
+def test_who_was_inserting_inserts_again_after_the_terminal(editor: Start, script: AgentScript) -> None:
+    nvim = started(editor, script, {"acp_sign_in": 2})
+    nvim.command("edit some.txt")
+    nvim.command("AcpChat")
+    nvim.keys("ihi<C-s>")
+    terminal(nvim)
+    nvim.keys("please<CR>")
+    nvim.wait_until(lambda: "did: hi" in nvim.chat_text())
+    nvim.wait_until(lambda: nvim.api("get_mode")["mode"] == "i")
+    nvim.keys("and")
+    assert nvim.buffer_text() == "and"
+    assert nvim.lua("return vim.bo.filetype") == "acp_prompt"
 
 
 def test_a_terminal_that_is_closed_or_given_up(editor: Start, script: AgentScript) -> None:

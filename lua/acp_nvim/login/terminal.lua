@@ -14,6 +14,8 @@ local api = vim.api
 ---@class acp.LoginTerminal
 ---@field attempt integer
 ---@field bufnr integer
+---@field before integer window in which the user was
+---@field inserting boolean in insert mode
 ---@field job? integer
 ---@field host? integer channel of the host that waits for its end
 ---@field closed? boolean by the user, before its end
@@ -21,13 +23,40 @@ local api = vim.api
 ---@type table<integer, acp.LoginTerminal> by attempt
 local open = {}
 
----@param bufnr integer
-local function wipe(bufnr)
+---The mode of the terminal ends a little later than the terminal.
+---@param one acp.LoginTerminal
+local function insert_again(one)
+  local function insert()
+    if one.inserting and api.nvim_get_current_win() == one.before then
+      vim.cmd.startinsert()
+    end
+  end
+  if api.nvim_get_mode().mode ~= "t" then
+    return insert()
+  end
+  api.nvim_create_autocmd("ModeChanged", {
+    pattern = "t:n",
+    once = true,
+    callback = function()
+      vim.schedule(insert)
+    end,
+  })
+end
+
+---Closes it; who is in it is back where they were.
+---@param one acp.LoginTerminal
+local function wipe(one)
+  local bufnr = one.bufnr
+  local is_here = bufnr == api.nvim_get_current_buf()
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
     pcall(api.nvim_win_close, win, true)
   end
   if api.nvim_buf_is_valid(bufnr) then
     pcall(api.nvim_buf_delete, bufnr, { force = true })
+  end
+  if is_here and api.nvim_win_is_valid(one.before) then
+    api.nvim_set_current_win(one.before)
+    insert_again(one)
   end
 end
 
@@ -41,7 +70,7 @@ local function ended(one, code)
   end
   code = not one.closed and code or nil
   if code == 0 then
-    wipe(one.bufnr)
+    wipe(one)
   elseif api.nvim_buf_is_valid(one.bufnr) and one.bufnr == api.nvim_get_current_buf() then
     vim.cmd.stopinsert() -- what it has said last stays to be read
   end
@@ -80,7 +109,7 @@ local function dress(one, event)
   pcall(api.nvim_buf_set_name, bufnr, ("acp://login/%s/%d"):format(event.agent, event.attempt))
   for _, key in ipairs(config.keys("close")) do
     vim.keymap.set("n", key, function()
-      wipe(bufnr)
+      wipe(one)
     end, { buffer = bufnr, nowait = true, desc = "acp: close" })
   end
 end
@@ -97,11 +126,18 @@ function M.open(event)
     error("the command-line window is open", 0)
   end
   local before, enters = api.nvim_get_current_win(), may_enter()
+  local inserting = api.nvim_get_mode().mode == "i"
   vim.cmd(("botright %dnew"):format(math.max(1, math.min(limits.login_rows, math.floor(vim.o.lines / 2)))))
-  local one = { attempt = event.attempt, bufnr = api.nvim_get_current_buf(), host = host.channel() }
+  local one = {
+    attempt = event.attempt,
+    bufnr = api.nvim_get_current_buf(),
+    host = host.channel(),
+    before = before,
+    inserting = inserting,
+  }
   local ok, problem = pcall(start, one, event)
   if not ok or one.job <= 0 then
-    wipe(one.bufnr)
+    wipe(one)
     error(ok and "the program cannot be run" or problem, 0)
   end
   open[event.attempt] = one
@@ -121,7 +157,7 @@ function M.over(attempt, outcome)
   if one and outcome == "cancelled" then
     open[attempt] = nil
     vim.fn.jobstop(one.job)
-    wipe(one.bufnr)
+    wipe(one)
   end
 end
 

@@ -451,6 +451,20 @@ async def test_a_status_of_http_means_the_same(host: Host) -> None:
     assert host.text() == "did: hidid: ho"
 
 
+async def test_a_prompt_that_is_not_wanted_any_more_is_dropped_and_none_goes_out_twice(host: Host) -> None:
+    await prompted(host, AUTHENTICATES)
+    host.cancel()
+    host.cancel()
+    status = host.status()
+    assert status is not None
+    assert status.queue == 0
+    login(host, "browser")
+    await host.until_state("idle")
+    assert await host.turn("other") == "end_turn"
+    assert host.text() == "did: other"
+    assert len(host.scripts["it"].received("session/prompt")) == 1
+
+
 ASKS_MEANWHILE = """
     def authenticate(agent, request):
         ask = {"requestId": request.id, "mode": "url", "message": "Sign in", "elicitationId": "e",
