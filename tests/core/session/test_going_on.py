@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import anyio
+import anyio.lowlevel
 import pytest
 
 from acp_nvim import events
+from acp_nvim.protocol import updates
 from acp_nvim.session.connecting import ANEW, GOES_ON
+from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.replaying import Replaying
+from acp_nvim.wire.content import TextContent
 from tests.core.session.host import Host
+from tests.support.fake_editor import FakeEditor
 
 pytestmark = pytest.mark.anyio
 
@@ -223,13 +232,30 @@ async def test_a_prompt_in_a_chat_that_is_told_anew_comes_after_what_is_told(hos
     assert blocks
 
 
+async def test_what_is_replayed_is_over_when_it_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    replaying = Replaying(Narrator(1, "/", FakeEditor(), lambda: None))
+    said = updates.MessageChunk("agent", TextContent(text="again"))
+    monkeypatch.setattr("acp_nvim.session.replaying.REPLAY_QUIET_SECONDS", 3600)
+    async with anyio.create_task_group() as tasks:
+        replaying.begin("go_on")
+        tasks.start_soon(partial(replaying.settled, late=True))
+        await anyio.lowlevel.checkpoint()
+        assert not replaying.takes(said)
+        tasks.cancel_scope.cancel()
+    monkeypatch.setattr("acp_nvim.session.replaying.REPLAY_QUIET_SECONDS", 0)
+    await replaying.settled(late=True)
+    assert replaying.takes(said)
+
+
 async def test_a_new_process_waits_until_the_old_one_is_gone(host: Host) -> None:
     """It may be writing down what the next one is to read."""
     script = host.script(
         RESUMES
         + """
     def at_eof(agent):
+        time.sleep(0.3)  # a new one starts in less
         open("written", "w").close()
+        agent.exit()
 
     def start(agent):
         agent.note(found=os.path.exists("written"))
