@@ -13,7 +13,6 @@ from acp_nvim.errors import FailureError
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.protocol.answers import Abilities, SessionInfo, SessionPage
 from acp_nvim.session.asked_agents import AskedAgents
-from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.peers import Peers
 from acp_nvim.session_events import AgentSessions, AgentsKnown, KnownAgent, ListedSession, Offer
 
@@ -65,13 +64,21 @@ class SessionsListing:
         self._tasks.start_soon(guarded, self._list, wanted)
 
     async def _list(self, wanted: AsksSessions) -> None:
+        able = Abilities()
         try:
             peer = await self._asked.peer(wanted.agent, wanted.cwd)
+            able = peer.abilities
             page = await peer.calls.list_sessions(None if wanted.everywhere else wanted.cwd, wanted.cursor)
         except FailureError as error:
-            self._editor.publish(_nothing(wanted, str(error.failure)))
+            self._tell(wanted, able, [], problem=str(error.failure))
         else:
-            self._editor.publish(_told(wanted, peer, page))
+            self._tell(wanted, able, _those_wanted(page, wanted), next_cursor=page.next_cursor)
+
+    def _tell(self, wanted: AsksSessions, able: Abilities, sessions: list[ListedSession], **more: str | None) -> None:
+        told = AgentSessions(
+            id=wanted.id, agent=wanted.agent, cwd=wanted.cwd, sessions=sessions, offers=offers(able), **more
+        )
+        self._editor.publish(told)
 
 
 def offers(abilities: Abilities) -> list[Offer]:
@@ -87,21 +94,10 @@ def offers(abilities: Abilities) -> list[Offer]:
     return [offer for offer, is_able in able.items() if is_able]
 
 
-def _nothing(wanted: AsksSessions, problem: str) -> AgentSessions:
-    return AgentSessions(id=wanted.id, agent=wanted.agent, cwd=wanted.cwd, sessions=[], offers=[], problem=problem)
-
-
-def _told(wanted: AsksSessions, peer: AgentPeer, page: SessionPage) -> AgentSessions:
+def _those_wanted(page: SessionPage, wanted: AsksSessions) -> list[ListedSession]:
+    """Not every agent looks at the directory that it is asked about."""
     real = os.path.realpath(wanted.cwd)
-    there = [one for one in page.sessions if wanted.everywhere or os.path.realpath(one.cwd) == real]
-    return AgentSessions(
-        id=wanted.id,
-        agent=wanted.agent,
-        cwd=wanted.cwd,
-        sessions=[_listed(one) for one in there],
-        offers=offers(peer.abilities),
-        next_cursor=page.next_cursor,
-    )
+    return [_listed(one) for one in page.sessions if wanted.everywhere or os.path.realpath(one.cwd) == real]
 
 
 def _listed(one: SessionInfo) -> ListedSession:

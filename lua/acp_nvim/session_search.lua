@@ -14,23 +14,12 @@ local M = {}
 ---@field agents? string[] who is asked, running or not; else those that run
 ---@field found acp.FoundSession[]
 ---@field listed table<string, acp.ListedSession[]> by agent
----@field offers table<string, table<string, true>> by agent
 ---@field cursors table<string, string> agents with another page
 ---@field waits table<string, true> agents that have not answered yet
 ---@field problems table<string, string> in words, by agent
 ---@field is_found? boolean all that is kept here
 ---@field is_asked? boolean agents
 ---@field on_news fun() something is known that was not known before
-
----@param list string[]
----@return table<string, true>
-local function set_of(list)
-  local set = {}
-  for _, one in ipairs(list) do
-    set[one] = true
-  end
-  return set
-end
 
 ---@param search acp.SessionSearch
 ---@param agent string
@@ -43,9 +32,6 @@ local function list(search, agent, cursor)
     search.problems[agent] = event.problem
     search.cursors[agent] = event.next_cursor
     search.listed[agent] = vim.list_extend(search.listed[agent] or {}, event.sessions or {})
-    if not event.problem then
-      search.offers[agent] = set_of(event.offers or {})
-    end
     search.on_news()
   end)
 end
@@ -68,10 +54,7 @@ end
 local function ask_agents(search)
   question.agents(function(known)
     for name, one in pairs(known) do
-      search.offers[name] = set_of(one.offers)
-    end
-    for name, one in pairs(known) do
-      if not search.agents and one.running and search.offers[name].list then
+      if not search.agents and one.running and vim.list_contains(one.offers, "list") then
         list(search, name)
       end
     end
@@ -117,7 +100,6 @@ function M.new(opts, on_ready)
     agents = opts.agents,
     found = {},
     listed = {},
-    offers = {},
     cursors = {},
     waits = {},
     problems = {},

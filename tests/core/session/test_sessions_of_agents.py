@@ -264,3 +264,12 @@ async def test_no_directory_but_a_worktree_of_ours_is_removed(host: Host) -> Non
     done = await ask(host, "worktree_remove", SessionDone, 2, path=str(host.cwd), force=True)
     assert done.problem == f"{host.cwd} is no worktree of ours"
     assert host.cwd.exists()
+
+
+async def test_what_an_agent_can_is_known_also_when_it_cannot_list(host: Host) -> None:
+    host.script('INITIALIZE = {"agentCapabilities": {"loadSession": True}}')
+    page = await ask(host, "agent_sessions", AgentSessions, agent="it", cwd=str(host.cwd))
+    assert "does not offer `session/list`" in page.problem
+    assert page.offers == ["load"]
+    [known] = (await ask(host, "agents_known", AgentsKnown, 2)).agents
+    assert (known.running, known.offers) == (True, ["load"])
