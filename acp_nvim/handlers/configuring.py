@@ -23,6 +23,13 @@ class ConfigSet(msgspec.Struct):
     keep: bool = False
 
 
+class ConfigHeld(msgspec.Struct):
+    """`config_held`: what was set in the chat before this host had it, by the ids of options."""
+
+    session: int
+    values: dict[str, str | bool]
+
+
 class Configuring:
     """The messages about the configuration of `sessions`, by their keys."""
 
@@ -30,6 +37,7 @@ class Configuring:
         self._sessions = sessions
         self.methods: Methods = {
             "config_set": (ConfigSet, self._set),
+            "config_held": (ConfigHeld, self._hold),
             "config_forget": (Named, self._forget),
         }
 
@@ -37,6 +45,9 @@ class Configuring:
         session = self._sessions[wanted.session]
         if not session.configuration.set(wanted.option, wanted.value, wanted.keep):
             session.open()
+
+    def _hold(self, held: ConfigHeld) -> None:
+        self._sessions[held.session].configuration.hold(held.values)
 
     def _forget(self, wanted: Named) -> None:
         self._sessions[wanted.session].configuration.forget()

@@ -67,13 +67,17 @@ class Configuration:
         self._spawn(self._work_off)
         return True
 
+    def hold(self, values: Values) -> None:
+        """These were set in this chat while another host had it."""
+        self._held.update(values)
+
     def forget(self) -> None:
         """New sessions of this agent are to begin as it likes."""
         self._spawn(self._forget)
 
     def begin(self, session_id: str, opened: Opened, fresh: bool) -> None:
         """It is open at the agent; `fresh`: a new one. `settle` is to be awaited before a prompt is sent."""
-        if not fresh and session_id != self._session_id:
+        if not fresh and self._session_id not in (None, session_id):
             self._held.clear()  # another conversation was taken up
         self._session_id, self._fresh, self._settled = session_id, fresh, False
         self._narrator.facts.begin(opened)

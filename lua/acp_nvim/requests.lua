@@ -67,7 +67,11 @@ local function introduced(session, again)
     M.note(session, "warn", session.last_session_id and NEW_HOST or NEW_SESSION)
   end
   session.host, session.recalling = host.channel(), nil
-  return is_another and session.last_session_id and send_go_on(session) or send_open(session)
+  local sent = is_another and session.last_session_id and send_go_on(session) or send_open(session)
+  if sent and is_another and next(session.chosen or {}) then
+    host.send("config_held", { session = session.key, values = session.chosen })
+  end
+  return sent
 end
 
 M.open = introduced

@@ -83,6 +83,11 @@ end
 ---@param event acp.Event of type config
 function M.told(session, event)
   session.options = event.options or {}
+  for _, option in ipairs(session.options) do
+    if (session.chosen or {})[option.id] ~= nil and option.changing == nil and option.current ~= nil then
+      session.chosen[option.id] = option.current
+    end
+  end
   tell_done(session)
   local runs = waiting[session.key] or {}
   waiting[session.key] = nil
@@ -151,6 +156,8 @@ function M.set(session, what, value, keep)
     option.changing = meant -- another key may come before the host has said so
     asked[session.key] = asked[session.key] or {}
     asked[session.key][option.id] = meant
+    session.chosen = session.chosen or {}
+    session.chosen[option.id] = meant
   end
   return requests.config_set(session, what, value, keep)
 end

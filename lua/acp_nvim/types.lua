@@ -169,6 +169,7 @@
 ---@field draft? string[] of a prompt buffer that was wiped
 ---@field commands acp.SlashCommand[]
 ---@field options? acp.ConfigOption[] what can be switched; nil: no agent has told any yet
+---@field chosen? table<string, string|boolean> what the user has set of them, as it is now, by id
 ---@field calls table<string, string> tool call -> what was last told about it
 ---@field call_blocks table<string, integer> tool call -> the block that shows it
 ---@field plans acp.Plans

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.support.agent_scripts import agent_script
+from tests.support.processes import kill
 
 AGENT = """
     import threading
@@ -229,3 +230,19 @@ def test_lists_come_with_the_first_command_and_with_keys(editor, tmp_path):
     nvim.wait_until(lambda: "it: Brave is on" in str(nvim.messages()), what="the message")
     nvim.lua(plug, "<Plug>(AcpModeNext)")
     nvim.wait_until(lambda: current(nvim, "mode") == ["ask", "plan"], what="the next mode")
+
+
+def test_a_mode_outlives_the_host(editor, tmp_path):
+    script = agent_script(tmp_path, AGENT)
+    nvim = editor(agents={"it": {"command": script.argv}}, config={"default_agent": "it"})
+    nvim.command("AcpChat")
+    nvim.wait_until("#require('acp_nvim').config_options() == 5", what="the options")
+    nvim.command("AcpConfig effort high")
+    nvim.wait_until(lambda: current(nvim, "effort") == ["high"], what="the effort")
+    kill([nvim.host()])
+    nvim.wait_until("require('acp_nvim').status().state == 'failed'", what="the end of the host")
+    nvim.command("AcpPrompt go")
+    nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="a turn")
+    methods = [one.get("method") for one in script.received()]
+    assert methods[-2:] == ["session/set_config_option", "session/prompt"]
+    assert current(nvim, "effort") == ["high"]

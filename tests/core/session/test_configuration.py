@@ -226,6 +226,14 @@ async def test_a_session_that_goes_on_after_a_death_has_the_mode_that_was_set(ho
     assert sets(host) == [("mode", "plan"), ("mode", "plan")]
 
 
+async def test_what_was_set_while_another_host_had_the_chat_is_set_again(host: Host) -> None:
+    host.script(AGENT)
+    host.open()
+    host.app.receive("config_held", {"session": 1, "values": {"mode": "plan", "effort": "low"}})
+    await host.turn()
+    assert sets(host) == [("mode", "plan")]
+
+
 async def test_modes_and_models_of_agents_without_options_are_set_the_same_way(host: Host) -> None:
     await opened(host, OLD)
     put(host, "mode", "Plan")
