@@ -128,8 +128,8 @@ class Configuration:
             if self._kept.is_news(self._agent, what, str(value)):
                 self._narrator.notice("warn", str(failures.no_such_default(self._agent, what, value, str(error))))
             return
-        if wanted != switch.current:
-            await self._ask(switch, wanted)
+        if wanted != switch.current and not await self._ask(switch, wanted) and self._controls() is not None:
+            self._held.pop(what, None)  # who refuses it now does so each time
 
     async def _ask(self, switch: Switch, value: str | bool) -> bool:
         """False when the agent refuses, which is told, or is gone, which others tell."""

@@ -234,6 +234,17 @@ async def test_what_was_set_while_another_host_had_the_chat_is_set_again(host: H
     assert sets(host) == [("mode", "plan")]
 
 
+async def test_what_is_refused_when_the_session_goes_on_is_not_asked_for_each_time(host: Host) -> None:
+    host.script(AGENT)
+    host.open()
+    host.app.receive("config_held", {"session": 1, "values": {"mode": "code"}})
+    for _ in range(2):
+        await host.turn()
+        host.stop()
+        await host.until_state("stopped")
+    assert len([text for text in host.notices() if "no code today" in text]) == 1
+
+
 async def test_modes_and_models_of_agents_without_options_are_set_the_same_way(host: Host) -> None:
     await opened(host, OLD)
     put(host, "mode", "Plan")
