@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -17,6 +18,11 @@ from acp_nvim.protocol.auth_methods import named_by_error
 
 UNAUTHORIZED: Final = 401
 """Some agents answer with the HTTP status that their provider gave them."""
+
+_ABOUT_SIGN_IN = re.compile(
+    r"\b401\b|unauthori[sz]ed|authenticat|(logged|signed) in|api.?key|credentials", re.IGNORECASE
+)
+_MAY_SIGN_IN = "If it wants a sign-in: :AcpLogin."
 
 _LOG = ":AcpLog shows what it said."
 
@@ -96,8 +102,9 @@ def refused(name: str, method: str, error: RpcError) -> Failure:
 
 
 def _refusal(name: str, method: str, error: RpcError) -> Failure:
-    what = f"Agent {name!r} refused `{method}`: {error.describe()} (code {error.code})."
-    return Failure("agent_refused", what, _LOG, name)
+    said = error.describe()
+    what = f"Agent {name!r} refused `{method}`: {said} (code {error.code})."
+    return Failure("agent_refused", what, f"{_MAY_SIGN_IN} {_LOG}" if _ABOUT_SIGN_IN.search(said) else _LOG, name)
 
 
 def wants_sign_in(error: RpcError) -> bool:
@@ -157,7 +164,10 @@ def turn_failed_with(name: str, words: str) -> Failure:
 
 def turn_failed(name: str, error: RpcError) -> Failure:
     """An error answer to a prompt."""
-    return turn_failed_with(name, f"{error.describe()} (code {error.code})")
+    failure = turn_failed_with(name, f"{error.describe()} (code {error.code})")
+    if _ABOUT_SIGN_IN.search(failure.what):
+        return replace(failure, next_step=f"{_MAY_SIGN_IN} {failure.next_step}")
+    return failure
 
 
 def no_worktree(name: str, reason: str) -> Failure:

@@ -451,6 +451,21 @@ async def test_a_status_of_http_means_the_same(host: Host) -> None:
     assert host.text() == "did: hidid: ho"
 
 
+@pytest.mark.parametrize("method", ["session_new", "turn"])
+@pytest.mark.parametrize(
+    ("reason", "hints"), [("401 Unauthorized", True), ("set an API key", True), ("no luck", False)]
+)
+async def test_other_errors_that_sound_like_it_name_the_command(
+    host: Host, method: str, reason: str, hints: bool
+) -> None:
+    host.script(f'def {method}(agent, prompt): raise Error(-32603, "Internal error", {{"message": {reason!r}}})')
+    host.open()
+    host.prompt("hi")
+    error = await host.editor.until_event(events.Error)
+    assert (":AcpLogin" in error.text) is hints
+    assert error.code != "auth_required"
+
+
 async def test_a_prompt_that_is_not_wanted_any_more_is_dropped_and_none_goes_out_twice(host: Host) -> None:
     await prompted(host, AUTHENTICATES)
     host.cancel()
