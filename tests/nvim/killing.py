@@ -18,7 +18,7 @@ Way = Literal["resume", "load", "new"]
 WAYS: tuple[Way, ...] = ("resume", "load", "new")
 PROMPTS = ["one", "two", "three"]
 DRAFT = "half a draft"
-POINTS = 100
+POINTS = 90
 """Messages that the agent sends at least until the third turn is over: it, or the host, is killed at one of them."""
 
 ANEW = "does not know what"
@@ -221,6 +221,13 @@ class Stage:
         assert len(ids) == (2 if knew and way == "new" else 1)
         assert (ANEW in seen["chat"]) is (knew and way == "new") or not knew
         assert (len(script.received(f"session/{way}")) == 1) is goes_on or way == "new" or not knew
+        if goes_on:
+            assert self._transcripts(ids.pop()) <= 1
+
+    def _transcripts(self, session_id: str) -> int:
+        """How many files there are of that session; what is not written yet is in none."""
+        files = self.nvim.places.directory.glob("state/**/transcripts/**/*.jsonl")
+        return sum(session_id in file.read_text(encoding="utf-8") for file in files)
 
 
 def words_of(message: dict[str, Any]) -> str:
