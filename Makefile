@@ -35,8 +35,9 @@ format: setup .cache/stylua/stylua ## format Python and Lua
 bench: setup ## measure
 	@if [ -d tests/bench ]; then $(PY) -m tests.bench; else echo "no tests/bench here"; exit 1; fi
 
-interop: setup ## real third-party agents against a scripted model server (brings them from the registries)
-	@if [ -d tests/interop ]; then $(PY) -m pytest tests/interop; else echo "no tests/interop here"; exit 1; fi
+interop: setup ## real agents (brought from registries) with a scripted model: the table doc/interop.md (AGENTS="gemini": just these)
+	@if [ -d tests/interop ]; then $(PY) -m tests.interop.installing && $(PY) -m pytest tests/interop $(PYTEST_ARGS); \
+	else echo "no tests/interop here"; exit 1; fi
 
 soak: setup ## long runs
 	@if [ -d tests/soak ]; then $(PY) -m pytest tests/soak; else echo "no tests/soak here"; exit 1; fi

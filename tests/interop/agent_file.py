@@ -22,8 +22,9 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     oldest that it runs with. In `command`, `env` and `files` (by path below its home) stand `@port@` of the model
     server, `@home@`, `@installed@` (a directory), `@node@`, `@bin@` (an npm package's program) and `@root@`.
     `offers` names the steps beyond the first ones that it is known to offer; `sign_in` a method that works without an
-    account, `choose` the mode and the model to change to. `answers` is what an example says, by scene, with `|` between
-    texts; `forgets` says that its sessions end with it,
+    account, `choose` the mode and the model to change to. `answers` is what an example says, by scene (or `prompts`, by
+    scene, where it wants other words), with `|` between
+    texts; `reads_buffers` says that it reads through the editor, `forgets` that its sessions end with it,
     `next_minute` that one cannot be loaded in the minute in which it began. `notes` are deviations.
     """
 
@@ -41,7 +42,9 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     protocol: int = 1
     offers: list[str] = []
     answers: dict[str, str] = {}
+    prompts: dict[str, str] = {}
     choose: dict[str, str] = {}
+    reads_buffers: bool = False
     forgets: bool = False
     next_minute: bool = False
     sign_in: str | None = None

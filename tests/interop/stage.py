@@ -163,7 +163,8 @@ class Stage:
 
     def say(self, scene: str, more: str = "") -> None:
         """Sends the prompt of a scene."""
-        answer = self.nvim.lua('return { require("acp_nvim").prompt(...) }', f"scene:{scene} in:{self.project} {more}")
+        text = self.agent.prompts.get(scene, f"scene:{scene} in:{self.project} {more}")
+        answer = self.nvim.lua('return { require("acp_nvim").prompt(...) }', text)
         assert answer[0], answer
 
     def ends(self) -> list[dict[str, Any]]:

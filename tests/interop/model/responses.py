@@ -30,9 +30,11 @@ def parse(body: dict[str, Any]) -> Asked:
             asked.user(text_of(item.get("content")))
         elif str(item.get("type")).endswith("_output"):
             asked.results += 1
-    for tool in body.get("tools") or []:
-        if tool.get("type") in ("function", "custom"):
-            asked.tools[tool["name"]] = (tool.get("parameters") or {}) if tool["type"] == "function" else None
+    more = [tool for item in given if isinstance(item, dict) for tool in item.get("tools") or []]
+    for tool in [*(body.get("tools") or []), *more]:
+        for one in tool.get("tools") or [tool]:
+            if one.get("type") in ("function", "custom"):
+                asked.tools[one["name"]] = (one.get("parameters") or {}) if one["type"] == "function" else None
     return asked
 
 
