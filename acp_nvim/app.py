@@ -40,6 +40,7 @@ from acp_nvim.messages import (
     Named,
     NamedTerminal,
     Open,
+    Redraw,
     Say,
 )
 from acp_nvim.permissions.pending import PendingPermissions
@@ -104,7 +105,7 @@ class App:
             "cancel": (Cancel, self._cancel),
             "stop": (Named, self._stop),
             "answer": (Answer, self._answer),
-            "redraw": (Named, self._redraw),
+            "redraw": (Redraw, self._redraw),
             "terminal_open": (NamedTerminal, self._terminal_open),
             "terminal_close": (NamedTerminal, self._terminal_close),
             "disk_changed": (DiskChanged, self._disk_changed),
@@ -232,9 +233,9 @@ class App:
         if not self._permissions.choose(answer.id, answer.option_id):
             log.info("permission %d does not wait any more, or has no option %r", answer.id, answer.option_id)
 
-    def _redraw(self, wanted: Named) -> None:
+    def _redraw(self, wanted: Redraw) -> None:
         session = self._sessions[wanted.session]
-        session.narrator.redraw()
+        session.narrator.redraw(wanted.after)
         if session.queue:
             session.queue.tell(again=True)
 

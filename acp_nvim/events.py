@@ -193,7 +193,9 @@ class Status(SessionEvent, tag="status"):
 
 
 class Reset(SessionEvent, tag="reset"):
-    """Forget what is shown of the session; all of it follows."""
+    """Forget what is shown of the session; all of it follows, but for what the editor had from another host (`after`)."""
+
+    after: bool = False
 
 
 class SessionRef(msgspec.Struct):

@@ -115,9 +115,15 @@ class Answer(msgspec.Struct):
 
 
 class Named(msgspec.Struct):
-    """`stop`, `redraw`."""
+    """`stop`."""
 
     session: int
+
+
+class Redraw(Named):
+    """`redraw`: all of it, or what came `after` that which the editor has from another host."""
+
+    after: bool = False
 
 
 class NamedTerminal(msgspec.Struct):

@@ -150,6 +150,8 @@ class SessionsTakingUp:
         place = msgspec.structs.replace(wanted, cwd=worktree.cwd) if worktree is not None else wanted
         session = self._make(place, ready.recalled)
         session.connecting.refusal = ready.refusal
+        if wanted.shown:
+            session.narrator.transcript.told_before = len(session.narrator.transcript)
         for words in ready.problems:
             session.narrator.notice("warn", words)
         for words in ready.remarks:

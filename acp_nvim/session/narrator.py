@@ -136,9 +136,9 @@ class Narrator:
             patch = ToolCallPatch(tool_call_id=tool_call_id, status=closed)
             self._tool_call(updates.ToolCallChanged(patch, announced=False))
 
-    def redraw(self) -> None:
-        """Everything again."""
-        for event in self.transcript.replay():
+    def redraw(self, after: bool = False) -> None:
+        """Everything again; `after`: but for what the editor had from another host, and has."""
+        for event in self.transcript.replay(after):
             self._editor.publish(event)
         self.publish(self._commands)
         self.facts.switches.on_change()

@@ -45,6 +45,8 @@ class Transcript(ToolCalls):
         self._open_message: int | None = None
         self._messages: dict[tuple[Role, str], int] = {}
         self._plans: dict[str | None, PlanBlock] = {}
+        self.told_before = 0
+        """Blocks at the beginning that the editor has from another host."""
 
     def __repr__(self) -> str:
         return f"<Transcript of {self.session}: {len(self._blocks)} blocks>"
@@ -173,16 +175,18 @@ class Transcript(ToolCalls):
     def forget(self) -> None:
         """All of it: it is told anew."""
         self._blocks.clear()
+        self.told_before = 0
         self._shown_in.clear()
         self._stale.clear()
         self.begin_agent()
 
-    def replay(self) -> Iterator[events.Event]:
-        """The events that show the whole of it again."""
+    def replay(self, after: bool = False) -> Iterator[events.Event]:
+        """The events that show the whole of it again, or what came `after` the blocks that were told by another host."""
         self._stale.clear()
-        yield events.Reset(session=self.session)
+        yield events.Reset(session=self.session, after=after)
         for number, block in enumerate(self._blocks, 1):
-            yield from self._replay_block(number, block)
+            if number > self.told_before or not after:
+                yield from self._replay_block(number, block)
 
     def __len__(self) -> int:
         return len(self._blocks)

@@ -1,5 +1,6 @@
 -- Says to the host what is wanted of a session, and tells it the session first when it does not know it.
 local buffers = require("acp_nvim.buffers")
+local chat_buffer = require("acp_nvim.chat.buffer")
 local drafts = require("acp_nvim.prompt.drafts")
 local history = require("acp_nvim.prompt.history")
 local host = require("acp_nvim.host")
@@ -65,6 +66,7 @@ local function introduced(session, again)
     plans.forget(session)
     session.heard, session.call_blocks, session.calls = nil, {}, {}
     M.note(session, "warn", session.last_session_id and NEW_HOST or NEW_SESSION)
+    chat_buffer.keep(session)
   end
   session.host, session.recalling = host.channel(), nil
   local sent = is_another and session.last_session_id and send_go_on(session) or send_open(session)
@@ -147,7 +149,7 @@ function M.redraw(session)
   if session.kept then
     return host.send("transcript_open", { session = session.key, id = session.kept })
   end
-  return about("redraw", session, {})
+  return about("redraw", session, { after = session.before_host and true or nil })
 end
 
 ---@param session acp.Session

@@ -165,6 +165,7 @@
 ---@field keeps_queue? boolean its host has ended: what waits is only here
 ---@field last_session_id? string of the agent's session, whether it runs or not
 ---@field context acp.ContextItem[] attached to the next prompt
+---@field before_host? string[] of its chat, when the host came that runs now: it cannot tell all of it
 ---@field last_text? string[] of a chat whose buffer is gone, until it is shown again
 ---@field draft? string[] of a prompt buffer that was wiped
 ---@field commands acp.SlashCommand[]

@@ -138,3 +138,23 @@ def test_what_comes_along_stays_with_a_text_that_was_changed(editor):
     editor.lua("require('acp_nvim').prompt('four')")
     [one] = editor.sent("queue_set")[-1]["prompts"]
     assert (one["text"], one["context"]) == ("two, then", items)
+
+
+def test_a_chat_that_is_wiped_gets_what_the_host_before_had_told(editor):
+    key = works(editor)
+    host_ends(editor)
+    editor.lua("require('acp_nvim').prompt('four')")
+    editor.lua(
+        "local one = require('acp_nvim.sessions').get(...) vim.api.nvim_buf_delete(one.bufnr, { force = true })", key
+    )
+    editor.lua("require('acp_nvim.client').show(require('acp_nvim.sessions').get(...))", key)
+    assert editor.sent("redraw")[-1] == {"session": key, "after": True}
+    editor.apply(
+        {"type": "reset", "session": key, "after": True},
+        {"type": "append", "session": key, "block": 1, "kind": "user", "text": "four"},
+    )
+    shown = [line for line in editor.lines(key) if line]
+    assert (shown[0], shown[1], shown[-1]) == ("one", "so far", "four")
+    editor.apply({"type": "reset", "session": key, "after": False})
+    editor.apply({"type": "append", "session": key, "block": 1, "kind": "user", "text": "from the agent"})
+    assert [line for line in editor.lines(key) if line] == ["from the agent"]

@@ -127,6 +127,13 @@ return {
 """
 
 
+WIPE = """
+local session = require("acp_nvim.sessions").get(...)
+vim.api.nvim_buf_delete(session.bufnr, { force = true })
+require("acp_nvim.client").show(session)
+"""
+
+
 def points(victim: Victim, count: int) -> list[tuple[int, Way]]:
     """The same ones each time: where, and how the agent can go on then."""
     chance = random.Random(f"killing the {victim}")
@@ -173,6 +180,7 @@ class Stage:
         self.nvim.lua("require('acp_nvim.client').prompt('last', { session_id = ... })", key)
         self.nvim.wait_until(lambda: self._is_done(key), what="the last turn to be over")
         self._check_alive(self.scripts[index], dead, self.look(key), way, knew)
+        self._check_again(key)
         self.nvim.lua("require('acp_nvim.requests').stop(require('acp_nvim.sessions').get(...))", key)
 
     def _kill_at(self, index: int, point: int, victim: Victim) -> None:
@@ -223,6 +231,12 @@ class Stage:
         assert (len(script.received(f"session/{way}")) == 1) is goes_on or way == "new" or not knew
         if goes_on:
             assert self._transcripts(ids.pop()) <= 1
+
+    def _check_again(self, key: int) -> None:
+        """Who wipes the chat's buffer gets all of it again."""
+        said = self.look(key)["chat"].rstrip("\n")
+        self.nvim.lua(WIPE, key)
+        self.nvim.wait_until(lambda: self.look(key)["chat"].startswith(said), what=f"all of it again:\n{said}")
 
     def _transcripts(self, session_id: str) -> int:
         """How many files there are of that session; what is not written yet is in none."""

@@ -62,15 +62,40 @@ function M.adopt(session, bufnr)
   watch(session, bufnr)
 end
 
+---@param session acp.Session
+---@param lines? string[]
+local function draw(session, lines)
+  if lines and #lines > 0 then
+    transcript.draw(session, transcript.own_block(), "notice", { lines = lines, highlights = {} })
+    transcript.flush()
+  end
+end
+
+---Another host comes, which cannot tell all of this again.
+---@param session acp.Session
+function M.keep(session)
+  local bufnr = session.bufnr
+  local loaded = bufnr and vim.api.nvim_buf_is_loaded(bufnr)
+  session.before_host = loaded and vim.api.nvim_buf_get_lines(bufnr, 1, -1, false) or session.before_host
+end
+
+---What was there before that host.
+---@param session acp.Session with an empty chat
+---@param is_wanted boolean the rest follows; else all of it does
+function M.put_before(session, is_wanted)
+  if is_wanted then
+    draw(session, session.before_host)
+  else
+    session.before_host = nil
+  end
+end
+
 ---Puts the text of a buffer that is gone into the one that took its place, when nobody can send it again.
 ---@param session acp.Session
 function M.put_back(session)
   local lines = session.last_text
   session.last_text = nil
-  if lines and #lines > 0 then
-    transcript.draw(session, transcript.own_block(), "notice", { lines = lines, highlights = {} })
-    transcript.flush()
-  end
+  draw(session, lines)
 end
 
 return M

@@ -2,6 +2,7 @@
 local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local calls = require("acp_nvim.chat.calls")
+local chat_buffer = require("acp_nvim.chat.buffer")
 local follow = require("acp_nvim.follow")
 local kept_queue = require("acp_nvim.prompt.kept_queue")
 local notify = require("acp_nvim.notify")
@@ -145,9 +146,10 @@ return {
   commands = function(session, event)
     session.commands = event.commands
   end,
-  reset = function(session)
+  reset = function(session, event)
     transcript.reset(session)
     calls.forget(session)
     plans.forget(session)
+    chat_buffer.put_before(session, event.after)
   end,
 }
