@@ -46,8 +46,8 @@ class Failure:
 
     @property
     def severity(self) -> Severity:
-        """How bad it is."""
-        return SEVERITY[self.code]
+        """How bad it is; who tells of a failure must not fail for want of an entry."""
+        return SEVERITY.get(self.code, "error")
 
     def __str__(self) -> str:
         lines = [f"{self.what} {self.next_step}".rstrip()]
