@@ -1,4 +1,5 @@
 -- Questions of agents to the user: shown in the chat, filled in or looked at in a buffer, answered once by the user.
+local Lines = require("acp_nvim.chat.blocks.lines")
 local answering = require("acp_nvim.forms.answering")
 local drawing = require("acp_nvim.forms.drawing")
 local editing = require("acp_nvim.forms.editing")
@@ -24,7 +25,7 @@ function M.open(id)
   if not question or (question.outcome and not questions.is_touched(question)) then
     return false
   end
-  window.open(id, question.request.message:match("^[^\r\n]*"), look.of(question), keys.of(question))
+  window.open(id, Lines.one_line(question.request.message), look.of(question), keys.of(question))
   drawing.form(question)
   fields.go(question, 1)
   return true

@@ -1,4 +1,5 @@
 -- Tells that a turn is over, or that a permission waits, to somebody who does not see the chat.
+local Lines = require("acp_nvim.chat.blocks.lines")
 local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
 local float = require("acp_nvim.permission.float")
@@ -39,7 +40,7 @@ end
 ---@param request acp.FormRequest
 function M.question(session, request)
   if config.get().notify.permission and not unread.is_seen(session) then
-    say(session, "has a question (:AcpForms): " .. request.message:match("^[^\r\n]*"), vim.log.levels.WARN)
+    say(session, "has a question (:AcpForms): " .. Lines.one_line(request.message), vim.log.levels.WARN)
   end
 end
 

@@ -277,7 +277,7 @@ def test_several_wait_and_one_is_chosen(editor, key):
     assert editor.lua("return vim.bo.filetype") == "acp_prompt"
     editor.keys("<Esc>:AcpForms<CR>")
     assert "Second" in opened(editor)
-    assert editor.lua("return _G.offered") == ["demo: Tell me", "demo: Second line"]
+    assert editor.lua("return _G.offered") == ["demo: Tell me", "demo: Second"]
     editor.keys("<C-x>")
     editor.apply(done(key, "decline", number=2, block=2))
     editor.wait_until(lambda: "Tell me" in shown(editor), what="the other one")

@@ -220,7 +220,7 @@ Neovim has not the focus.]],
     name = "notify.permission",
     types = { "boolean" },
     default = true,
-    doc = "Whether a message tells in the same way that a permission waits, unless the float shows it to you.",
+    doc = "Whether a message tells in the same way that a permission or a question waits, unless the float shows it to you.",
   },
   {
     name = "notify.bell",

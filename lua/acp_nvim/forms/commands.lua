@@ -1,4 +1,5 @@
 -- The body of :AcpForms: the questions of agents that wait.
+local Lines = require("acp_nvim.chat.blocks.lines")
 local command_line_window = require("acp_nvim.command_line_window")
 local forms = require("acp_nvim.forms")
 local message = require("acp_nvim.message")
@@ -20,7 +21,7 @@ function M.open()
       prompt = ("%d questions wait"):format(#waiting),
       kind = "acp_forms",
       format_item = function(one)
-        return ("%s: %s"):format(one.agent, (one.message:gsub("[\r\n]+", " ")))
+        return ("%s: %s"):format(one.agent, Lines.one_line(one.message))
       end,
     }, function(one)
       if one then

@@ -1,4 +1,5 @@
 -- What the keys of a form do with its fields: type, toggle, choose, clear, and go from one to the next.
+local Lines = require("acp_nvim.chat.blocks.lines")
 local drawing = require("acp_nvim.forms.drawing")
 local editing = require("acp_nvim.forms.editing")
 local questions = require("acp_nvim.forms.questions")
@@ -70,7 +71,7 @@ local function type_text(question, index)
   end
   local value = question.values[field.name]
   editing.open({
-    title = field.title:match("^[^\r\n]*"),
+    title = Lines.one_line(field.title),
     text = type(value) == "string" and value or "",
     win = win,
     row = look.places[index],
@@ -94,11 +95,11 @@ local function choose(question, index)
   local field = question.request.fields[index]
   local from = api.nvim_get_current_win()
   vim.ui.select(field.choices or {}, {
-    prompt = field.title,
+    prompt = Lines.one_line(field.title),
     kind = "acp_form",
     format_item = function(choice)
-      local detail = choice.description and ("  (%s)"):format(choice.description) or ""
-      return ((choice.title .. detail):gsub("[\r\n]+", " "))
+      local detail = choice.description and ("  (%s)"):format(Lines.one_line(choice.description)) or ""
+      return Lines.one_line(choice.title) .. detail
     end,
   }, function(choice)
     if choice then
