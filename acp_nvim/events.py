@@ -193,7 +193,7 @@ class Status(SessionEvent, tag="status"):
 
 
 class Reset(SessionEvent, tag="reset"):
-    """Forget what is shown of the session; all of it follows, but for what the editor had from another host (`after`)."""
+    """Forget what is shown of the session; all of it follows, but what another host had told (`after`)."""
 
     after: bool = False
 

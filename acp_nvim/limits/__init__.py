@@ -61,9 +61,6 @@ COMMAND_STARTS: Final = 20
 COMMAND_DEPTH: Final = 5
 """How deep they are in each other: sudo env sh -c 'xargs rm' is three."""
 
-STORED_RULES: Final = 1000
-"""Answers for good that are kept of a project, the newest: a file of 300 kB."""
-
 TERMINAL_COLUMNS: Final = 120
 """Wide enough that programs cut little off."""
 

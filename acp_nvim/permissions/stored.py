@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from acp_nvim.limits import STORED_RULES
+from acp_nvim.limits.stored_rules import STORED_RULES, STORED_RULES_BYTES
 from acp_nvim.permission_events import RuleView
-from acp_nvim.workspace.private_file import make_directory, write_new
+from acp_nvim.workspace.shared_json import SharedJson
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +82,7 @@ class StoredRules:
         digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         self._root = root
         self._file = directory / f"{name}-{digest}.json"
+        self._shared = SharedJson(self._file, _Project, STORED_RULES_BYTES)
         self._read: tuple[int, ...] | None = None
         self._rules: tuple[StoredRule, ...] = ()
 
@@ -94,8 +93,9 @@ class StoredRules:
         """Read again when the file is another one. Raises `OSError`, once for each file that is broken."""
         stamp = self._stamp()
         if stamp != self._read:
-            self._rules = tuple(self._load())
-            self._read = stamp
+            self._read, self._rules = None, ()
+            known = self._shared.load()
+            self._read, self._rules = stamp, tuple(known.rules if known else ())
         return self._rules
 
     def add(self, action: Literal["allow", "reject"], about: Subject) -> StoredRule:
@@ -115,38 +115,5 @@ class StoredRules:
             return None
         return status.st_ino, status.st_mtime_ns, status.st_size
 
-    def _load(self) -> list[StoredRule]:
-        try:
-            data = self._file.read_bytes()
-        except FileNotFoundError:
-            return []
-        try:
-            return msgspec.json.decode(data, type=_Project).rules
-        except msgspec.MsgspecError as error:
-            aside = self._file.with_name(f"{self._file.stem}.broken-{uuid.uuid4().hex[:6]}")
-            self._file.rename(aside)
-            self._read, self._rules = None, ()
-            raise OSError(0, f"it was not written by acp_nvim ({error}), and is {aside} now") from error
-
     def _change(self, change: Callable[[list[StoredRule]], list[StoredRule]]) -> None:
-        make_directory(self._file.parent)
-        with self._alone():
-            project = _Project(self._root, change(self._load()))
-            temporary = self._file.with_name(f"{self._file.stem}.new-{uuid.uuid4().hex[:6]}")
-            write_new(temporary, msgspec.json.format(msgspec.json.encode(project)))
-            try:
-                temporary.replace(self._file)
-            except OSError:
-                with suppress(OSError):
-                    temporary.unlink()
-                raise
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No other Neovim changes the file meanwhile."""
-        descriptor = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
+        self._shared.change(lambda known: _Project(self._root, change(known.rules if known else [])))

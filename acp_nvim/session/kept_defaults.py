@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio.to_thread
 import msgspec
 
 from acp_nvim.limits.configuring import DEFAULTS_BYTES
-from acp_nvim.workspace.private_file import make_directory, write_new
+from acp_nvim.workspace.shared_json import SharedJson
 
 Values = dict[str, str | bool]
 """By the ids of switches."""
@@ -63,43 +59,18 @@ class KeptDefaults:
         await anyio.to_thread.run_sync(self._change, change)
         return forgotten
 
-    @property
-    def _path(self) -> Path:
-        if self.directory is None:
-            raise OSError(0, "there is no state directory")
-        return self.directory / "defaults.json"
-
     def _load(self) -> _File:
-        try:
-            with self._path.open("rb") as file:
-                return msgspec.json.decode(file.read(DEFAULTS_BYTES), type=_File)
-        except FileNotFoundError:
-            return _File()
-        except msgspec.MsgspecError as error:
-            aside = self._path.with_name(f"defaults.broken-{uuid.uuid4().hex[:6]}")
-            self._path.rename(aside)
-            raise OSError(0, f"it was not written by acp_nvim ({error}), and is {aside} now") from error
+        return self._file().load() or _File()
 
     def _change(self, change: Callable[[_File], None]) -> None:
-        make_directory(self._path.parent)
-        with self._alone():
-            known = self._load()
+        def changed(known: _File | None) -> _File:
+            known = known or _File()
             change(known)
-            temporary = self._path.with_name(f"defaults.new-{uuid.uuid4().hex[:6]}")
-            write_new(temporary, msgspec.json.format(msgspec.json.encode(known)))
-            try:
-                temporary.replace(self._path)
-            except OSError:
-                with suppress(OSError):
-                    temporary.unlink()
-                raise
+            return known
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No other Neovim changes the file meanwhile."""
-        descriptor = os.open(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
+        self._file().change(changed)
+
+    def _file(self) -> SharedJson[_File]:
+        if self.directory is None:
+            raise OSError(0, "there is no state directory")
+        return SharedJson(self.directory / "defaults.json", _File, DEFAULTS_BYTES)

@@ -181,7 +181,7 @@ class Transcript(ToolCalls):
         self.begin_agent()
 
     def replay(self, after: bool = False) -> Iterator[events.Event]:
-        """The events that show the whole of it again, or what came `after` the blocks that were told by another host."""
+        """The events that show all of it again, or what came `after` the blocks that another host had told."""
         self._stale.clear()
         yield events.Reset(session=self.session, after=after)
         for number, block in enumerate(self._blocks, 1):

@@ -3,7 +3,7 @@ local check_agents = require("acp_nvim.config.check_agents")
 local check_icons = require("acp_nvim.config.check_icons")
 local check_rules = require("acp_nvim.config.check_rules")
 local limits = require("acp_nvim.limits")
-local nearest = require("acp_nvim.config.nearest")
+local hint = require("acp_nvim.config.hint")
 local schema = require("acp_nvim.config.schema")
 
 local M = {}
@@ -32,14 +32,6 @@ local function is_strings(value)
   return vim.iter(value):all(function(item)
     return type(item) == "string"
   end)
-end
-
----@param word any
----@param known string[]
----@return string
-local function hint(word, known)
-  local near = nearest(tostring(word), known)
-  return near and ("; did you mean %q?"):format(near) or ""
 end
 
 ---@param value any

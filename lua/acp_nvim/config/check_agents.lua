@@ -1,5 +1,5 @@
 -- Checks the agents in a user's table; gives back what is right of each, and words for what is not.
-local nearest = require("acp_nvim.config.nearest")
+local hint = require("acp_nvim.config.hint")
 
 ---@type table<string, string> what a field must be
 local FIELDS = {
@@ -45,14 +45,6 @@ local function is_env(value)
     and vim.iter(value):all(function(name, text)
       return type(name) == "string" and (type(text) == "string" or type(text) == "number")
     end)
-end
-
----@param word any
----@param known string[]
----@return string
-local function hint(word, known)
-  local near = nearest(tostring(word), known)
-  return near and ("; did you mean %q?"):format(near) or ""
 end
 
 ---@param path any

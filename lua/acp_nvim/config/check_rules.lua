@@ -1,17 +1,9 @@
 -- Checks the rules for permissions in a user's table; says which member of which rule is wrong.
-local nearest = require("acp_nvim.config.nearest")
+local hint = require("acp_nvim.config.hint")
 
 local ACTIONS = { "allow", "reject", "ask" }
 local KINDS = { "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other" }
 local MEMBERS = { "agent", "kind", "path", "command", "action" }
-
----@param word any
----@param known string[]
----@return string
-local function hint(word, known)
-  local near = nearest(tostring(word), known)
-  return near and ("; did you mean %q?"):format(near) or ""
-end
 
 ---@param value any
 ---@return string? problem
