@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,10 @@ async def test_a_command_that_is_not_there(host: Host) -> None:
 
 
 async def test_a_known_agent_that_is_not_installed(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
+    programs = host.directory / "programs"
+    programs.mkdir()
+    (programs / "git").symlink_to(str(shutil.which("git")))
+    monkeypatch.setenv("PATH", str(programs))
     error = await failed(host, "qwen")
     assert "Agent 'qwen' cannot start: the command 'qwen' was not found." in error.text
     assert "To install it, type: npm install -g @qwen-code/qwen-code (https://" in error.text
