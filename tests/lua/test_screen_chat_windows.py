@@ -86,7 +86,9 @@ def test_a_chat_that_floats(opened, columns):
     editor.resize(columns - 10, 20)
     width = (columns - 10) * 8 // 10
     editor.wait_until(lambda: any("╭ demo " + "─" * (width - 6) + "╮" in row for row in editor.rows()), what="its size")
-    editor.type("\x1b:q\r")
+    editor.type("\x1b")
+    editor.wait_until(lambda: editor.api("get_mode")["mode"] == "n", what="Normal mode")
+    editor.type(":q\r")
     editor.wait_until(lambda: not editor.find("╭"), what="the float to go")
 
 

@@ -28,7 +28,9 @@ def test_a_turn_is_seen_while_it_runs_and_told_when_it_is_over(screen, tmp_path)
     script = agent_script(tmp_path, TURN)
     editor = screen(columns=200, rows=40, agents={"it": {"command": script.argv}}, config={"default_agent": "it"})
     editor.command("AcpChat")
-    editor.type("ido it\x1b\r")
+    editor.type("ido it\x1b")
+    editor.wait_until(lambda: editor.api("get_mode")["mode"] == "n", what="Normal mode")
+    editor.type("\r")
     editor.wait_for("waiting for you")
     for words in ("? it waiting for you", "Laundry 100%", "1 to allow", "plan 1/3", "23%", "$0.50"):
         editor.wait_until(lambda: words in editor.rows()[0], what=words)  # noqa: B023  # used at once
