@@ -49,6 +49,10 @@ class Invalid(msgspec.Struct):
     id: msgspec.Raw = ABSENT
 
 
+REASONS = ("details", "detail", "message", "reason", "error", "description")
+"""Where in the `data` of an error agents say more; the protocol does not tell."""
+
+
 class RpcError(Exception):
     """An error answer: raised where we called the peer, or by a handler to answer the peer with it."""
 
@@ -65,7 +69,9 @@ class RpcError(Exception):
         """The message, with the reason that some agents put into `data`."""
         reason = self.data
         if isinstance(reason, dict):
-            reason = reason.get("details") or reason.get("message")
+            reason = next(
+                (reason[name] for name in REASONS if reason.get(name) and isinstance(reason[name], str)), None
+            )
         if isinstance(reason, str) and reason and reason not in self.message:
             return f"{self.message}: {reason}"
         return self.message

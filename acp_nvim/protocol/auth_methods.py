@@ -39,15 +39,20 @@ class _Variables(msgspec.Struct):
 
 
 def with_meta(method: AuthMethod, meta: Mapping[str, Any] | None) -> AuthMethod:
-    """The method, with what its `_meta` says: a command to run, unless its type says how, or that it takes a key."""
+    """The method, with what its `_meta` says: that it takes a key, or a command to run, unless its type says how.
+
+    Arguments that both name are those of that command, and would be nonsense behind the agent's own (mistral-vibe).
+    """
     meta = meta or {}
     if method.kind == "agent" and isinstance(meta.get(API_KEY), dict):
         return msgspec.structs.replace(method, kind="api_key", variables=[_KEY])
     launch = _read(_Launch, meta.get(LAUNCH))
-    if launch is None or method.args or method.env or method.kind not in ("agent", "terminal"):
+    if launch is None or method.env or method.kind not in ("agent", "terminal"):
+        return method
+    if method.args and list(method.args) != launch.args:
         return method
     command = [launch.command, *launch.args]
-    return msgspec.structs.replace(method, kind="terminal", command=command, env=launch.env)
+    return msgspec.structs.replace(method, kind="terminal", command=command, args=[], env=launch.env)
 
 
 def other_method(method_id: str, said: Mapping[str, Any]) -> AuthMethod:

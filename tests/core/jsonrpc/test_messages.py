@@ -64,6 +64,7 @@ def test_decoding_an_error_never_raises(error: Any) -> None:
         ({"message": "because"}, "failed: because"),
         ({"details": "", "message": "because"}, "failed: because"),
         ({"details": {"deep": 1}}, "failed"),
+        ({"details": {"deep": 1}, "reason": "because"}, "failed: because"),
         ({"exitCode": 1}, "failed"),
         (["because"], "failed"),
         ("ail", "failed"),

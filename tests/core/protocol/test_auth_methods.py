@@ -52,6 +52,12 @@ def test_one_of_before_the_types_names_the_whole_command(kind: dict[str, str]) -
     assert method.env == {"HOME_OF": "x"}
 
 
+def test_arguments_that_the_whole_command_has_as_well_are_no_arguments_of_the_agents_own() -> None:
+    method = v1(type="terminal", args=["login"], _meta=LAUNCH)
+    assert (method.kind, method.command, method.args) == ("terminal", ["/opt/kimi", "login"], [])
+    assert v1(type="terminal", args=["--login"], _meta=LAUNCH).args == ["--login"]
+
+
 @pytest.mark.parametrize("launch", [None, 5, {}, {"command": 5}, {"command": "c", "args": "x"}])
 def test_a_command_that_is_malformed_is_none(launch: Any) -> None:
     assert v1(_meta={"terminal-auth": launch}) == AuthMethod(method_id="m", name="M")
