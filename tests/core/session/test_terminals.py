@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -393,9 +394,10 @@ async def left(host: Host, mark: str) -> None:
 
 
 def of_terminals(mark: str) -> list[str]:
-    """What runs for terminals."""
+    """What runs for terminals; git looks for what they have changed."""
     others = ("scripted_agent", "guard.py")
-    return [words for process in marked(mark) if not any(other in (words := str(process)) for other in others)]
+    found = [process for process in marked(mark) if Path((process.command or ("",))[0]).name != "git"]
+    return [words for process in found if not any(other in (words := str(process)) for other in others)]
 
 
 @pytest.mark.parametrize("how", ["stop", "dies"])
