@@ -107,10 +107,8 @@ def cancel(stage: Stage) -> str:
         raise NotOfferedError
     first = stage.agent.answers.get("slow", "word number 5,")
     stage.say("slow")
-    stage.wait(
-        lambda: first in stage.text().rpartition(stage.agent.prompts.get("slow", "scene:slow"))[2],
-        "the beginning of a long answer",
-    )
+    said = stage.agent.prompts.get("slow", "scene:slow")
+    stage.wait(lambda: first in stage.text().partition(said)[2], "the beginning of a long answer")
     stage.nvim.command("AcpCancel")
     stage.wait(lambda: len(stage.ends()) > before, "the end of the cancelled turn")
     assert stage.ends()[-1]["stop_reason"] == "cancelled", stage.ends()[-1]
