@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -59,11 +60,11 @@ def start(screen: Callable[..., ScreenEditor], stage: Stage, project: Path) -> S
     return nvim
 
 
-def converse(nvim: ScreenEditor, project: Path) -> None:
+def converse(nvim: ScreenEditor, project: Path, more: str = "") -> None:
     """One turn, from the command to the end: whatever is asked is allowed once, by key, in the chat."""
     nvim.type(":AcpChat\r")
     nvim.wait_until('require("acp_nvim").status().state == "idle"', LIMIT)
-    nvim.lua("vim.api.nvim_paste(..., true, -1)", f"scene:work in:{project}")
+    nvim.lua("vim.api.nvim_paste(..., true, -1)", f"scene:work in:{project} {more}")
     nvim.type("\r")
     in_chat = False
     while not nvim.events("AcpTurnEnd"):
@@ -102,7 +103,7 @@ def test_a_whole_turn(screen: Callable[..., ScreenEditor], stage: Stage, project
     nvim = start(screen, stage, project)
     if stage.agent.reads_buffers:
         nvim.api("buf_set_lines", 0, 0, -1, True, IN_BUFFER)
-    converse(nvim, project)
+    converse(nvim, project, f"above:{quote(IN_BUFFER[0])}")
     record(nvim, project, "done")
     wire = Wire(nvim.places.directory / "state")
     assert bool(wire.received("fs/read_text_file")) is stage.agent.reads_buffers

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 from tests.interop.model.reply import Asked, Part, Reply, Say, Think
 from tests.interop.model.tools import Work, call
 
 SCENE = re.compile(r"scene:(\w+) in:(\S+)")
 WORD = re.compile(r"word:(\w+)")
+ABOVE = re.compile(r"above:(\S+)")
+"""What stands above the line that is edited, quoted as in an URL: for who can only write whole files."""
 OLD, NEW = 'print("hello")', 'print("hello, world")'
 GREETING = (
     "Here is what I **found**.\n\n1. `main.py` prints\n2. `util.py` adds\n\n"
@@ -19,11 +22,11 @@ SIDE = Reply([Say("A short title", 1)])
 """The answer to what an agent asks on its own account, such as a title for the conversation."""
 
 
-def scene(name: str, directory: str) -> list[tuple[list[Part], Work | None]]:
+def scene(name: str, directory: str, above: str = "") -> list[tuple[list[Part], Work | None]]:
     """The steps: what is said, and then the work for a tool, if any."""
     main, notes = f"{directory}/main.py", f"{directory}/NOTES.md"
     read = Work("read", path=main)
-    edit = Work("edit", path=main, old=OLD, new=NEW, whole=f"{NEW}\n")
+    edit = Work("edit", path=main, old=OLD, new=NEW, whole=f"{above}{NEW}\n")
     steps: dict[str, list[tuple[list[Part], Work | None]]] = {
         "greet": [([Think("They greet me. I answer."), Say(GREETING, 30)], None)],
         "edit": [([Say("Reading.\n", 2)], read), ([Say("Editing.\n", 2)], edit), ([Say("Edited it.\n")], None)],
@@ -49,7 +52,8 @@ def reply(asked: Asked) -> tuple[str, Reply]:
     if name == "recall":
         words = list(dict.fromkeys(word for text in asked.said for word in WORD.findall(text)))
         return name, Reply([Say(f"You told me: {', '.join(words) or 'nothing'}.\n")])
-    steps = scene(name, directory)
+    above = ABOVE.findall(found[-1].string)
+    steps = scene(name, directory, f"{unquote(above[-1])}\n" if above else "")
     said, work = steps[min(asked.results, len(steps) - 1)]
     parts = [*said, call(work, asked.tools)] if work else said
     return name, Reply(parts, 0.05 if name == "slow" else 0.002)
