@@ -27,3 +27,6 @@ TOLD_SECONDS: Final = 0.1
 
 GONE_SECONDS: Final = 10.0
 """Time for a process to be gone before another takes up its sessions: it may be writing them down."""
+
+SLOW_SECONDS: Final = 30.0
+"""Time after which the user is told that an agent has not opened the session yet: most take less than 10."""

@@ -9,6 +9,7 @@ import anyio
 import msgspec
 
 from acp_nvim.errors import Failure, FailureError, Severity
+from acp_nvim.limits.lives import SLOW_SECONDS
 from acp_nvim.protocol.answers import Opened
 from acp_nvim.protocol.dialect import Call, Place
 from acp_nvim.session import failures
@@ -88,9 +89,20 @@ class Connecting:
 
     async def run(self, session: PeerSession, place: Place) -> bool:
         """False when it was cancelled. Raises `FailureError`; a process that serves nobody then is not left running."""
-        with anyio.CancelScope() as self._scope:
-            await self._connect(session, place)
+        patience = anyio.CancelScope()
+        self._shared.reviews.spawn(self._say_that_it_takes_time, patience)
+        try:
+            with anyio.CancelScope() as self._scope:
+                await self._connect(session, place)
+        finally:
+            patience.cancel()
         return not self._scope.cancelled_caught
+
+    async def _say_that_it_takes_time(self, patience: anyio.CancelScope) -> None:
+        """Some agents never answer; most that take long say on stderr why."""
+        with patience:
+            await anyio.sleep(SLOW_SECONDS)
+            self._narrator.notice("info", failures.slow_start(self._agent))
 
     async def _connect(self, session: PeerSession, place: Place) -> None:
         if self.refusal is not None:

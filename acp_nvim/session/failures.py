@@ -125,6 +125,11 @@ def sign_in_wanted(name: str, error: RpcError) -> SignInWanted:
     return SignInWanted("auth_required", what, "", name, methods=named_by_error(error.data))
 
 
+def slow_start(name: str) -> str:
+    """It may still come."""
+    return f"Agent {name!r} has not opened the session yet. :AcpCancel gives up, :AcpLog shows what it said."
+
+
 def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
     """An error answer to `initialize`; it may name the protocol versions that the agent speaks instead."""
     supported = error.data.get("supported") if isinstance(error.data, dict) else None

@@ -11,7 +11,7 @@ import pytest
 from acp_nvim import events
 from acp_nvim.protocol.dialect_v1 import DialectV1
 from acp_nvim.replay.recording import read_recording
-from acp_nvim.session import turn_changes
+from acp_nvim.session import connecting, turn_changes
 from tests.core.replay.golden import compare, snapshot
 from tests.core.replay.live_client import LiveClient, demo_project
 from tests.core.replay.messages import Heard
@@ -29,9 +29,10 @@ async def play(path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> str:
     recording = read_recording(path)
     demo_project(host.cwd)
     monkeypatch.setattr(DialectV1, "requests", DialectV1.requests - TERMINALS)  # no command is run again
-    # What comes whenever it is ready has no place in a golden file: summaries, words about a slow snapshot.
+    # What comes whenever it is ready has no place in a golden file: summaries, words about what is slow.
     monkeypatch.setattr(turn_changes.TurnChanges, "end", lambda changes, goes_on: None)
     monkeypatch.setattr(turn_changes, "SNAPSHOT_WORDS_SECONDS", float("inf"))
+    monkeypatch.setattr(connecting, "SLOW_SECONDS", float("inf"))
     command = [sys.executable, "-P", "-m", "acp_nvim.replay", "--strict", str(path)]
     host.hello(agents={"it": {"command": command}})
     async with anyio.create_task_group() as tasks:

@@ -6,9 +6,11 @@ import os
 import shutil
 from pathlib import Path
 
+import anyio
 import pytest
 
 from acp_nvim import events
+from acp_nvim.session import connecting
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 
@@ -221,3 +223,26 @@ async def test_who_chokes_on_version_2_is_asked_for_version_1(host: Host) -> Non
     host.hello(protocol={"v2": True})
     assert await host.turn() == "end_turn"
     assert [one["params"]["protocolVersion"] for one in script.received("initialize")] == [2, 1]
+
+
+async def test_who_takes_long_is_told_of_and_can_be_given_up(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "SLOW_SECONDS", 0.01)
+    host.script("    def session_new(agent, request): return NO_ANSWER")
+    host.open()
+    host.prompt("go")
+    await host.until("the words", lambda: "has not opened the session yet. :AcpCancel" in "".join(host.notices()))
+    host.cancel()
+    await host.until_state("stopped")
+    assert len(host.notices()) == 2
+
+
+async def test_who_is_quick_is_not_told_of(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting: list[anyio.CancelScope] = []
+
+    async def waits(_connecting: object, patience: anyio.CancelScope) -> None:
+        waiting.append(patience)
+
+    monkeypatch.setattr(connecting.Connecting, "_say_that_it_takes_time", waits)
+    host.script("")
+    assert await host.turn("go") == "end_turn"
+    assert [patience.cancel_called for patience in waiting] == [True]
