@@ -41,6 +41,7 @@ class Judging:
                 self._accept(entry)
             else:
                 entry.text.keep(ids)
+            entry.is_guessed = False  # the user has decided what it was
             self._ledger.tell(path)
 
     async def reject(self, path: str, ids: Collection[int] | None) -> None:

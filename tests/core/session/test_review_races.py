@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from acp_nvim import review_events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
+
+
+def review_events_of(host: Host, path: Path) -> list[review_events.Review]:
+    """What was told of that file."""
+    return [one for one in host.editor.all(review_events.Review) if one.path == str(path)]
 
 
 @pytest.mark.parametrize("last", ["one\ntwo\n", "one\n2\n"], ids=["the same", "another text"])
@@ -22,3 +29,26 @@ async def test_a_new_file_that_is_there_already(host: Host, last: str) -> None:
     await host.until("the summary", lambda: host.of(review_events.Summary))
     assert host.of(review_events.Summary)[0].files == [review_events.FileView(str(path), "add", 2)]
     assert host.editor.all(review_events.Review)[-1].operation == "add"
+
+
+async def test_what_was_kept_while_the_turn_ran_stays_kept(host: Host) -> None:
+    path, kept = host.cwd / "new", host.directory / "kept"
+    host.script(f"""
+        def turn(agent, prompt):
+            prompt.write({str(path)!r}, "one\\ntwo\\n")
+            prompt.say("written")
+            while not os.path.exists({str(kept)!r}):
+                time.sleep(0.01)
+    """)
+    host.open()
+    host.prompt("go")
+    await host.until("the review", lambda: host.text() == "written" and host.editor.all(review_events.Review))
+    host.editor.open(path)
+    host.app.receive("review_open", {"path": str(path)})
+    await host.until("its hunks", lambda: host.editor.all(review_events.Review)[-1].hunks is not None)
+    host.app.receive("review", {"action": "keep"})
+    await host.until("nothing to review", lambda: review_events_of(host, path)[-1].hunks == [])
+    kept.touch()
+    await host.until("the summary", lambda: host.of(review_events.Summary))
+    assert [one.path for one in host.of(review_events.Summary)[0].files] == [str(path)]
+    assert review_events_of(host, path)[-1].hunks == []
