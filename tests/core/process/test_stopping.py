@@ -70,8 +70,9 @@ async def test_who_cleans_up_on_sigterm_has_the_time_for_it(
     monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", 30)
     log = tmp_path / "log"
     child = await spawn(f'trap "sleep 0.2; echo clean > {log}; exit 7" TERM; echo ready; sleep 1000 & wait')
-    await stop(child)
-    assert (child.returncode, log.read_text()) == (7, "clean\n")
+    rungs = await stop(child)
+    assert (child.returncode, rungs) == (7, ["end of input", "SIGTERM"])
+    assert log.read_text() == "clean\n"
     assert marked(mark) == []
 
 
