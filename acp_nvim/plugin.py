@@ -44,6 +44,7 @@ class AcpPlugin:
             atexit.register(self._app.close)
             gc.freeze()  # what is there by now stays; to look through it over and over takes a tenth of a flood's time
             gc.set_threshold(*GARBAGE)
+            gc.enable()  # who started the host has switched it off
             for method, params in self._early:
                 self._app.receive(method, params)
             self._early.clear()

@@ -4,6 +4,8 @@ local M = {}
 -- Once Neovim goes, what is still to be written is; nothing else is worth waiting for: Python would wait for idle
 -- threads, and Neovim, for 2 s, for Python.
 local HOST = [[
+import gc
+gc.disable() # until all is loaded: nothing of it is garbage
 import atexit, os, pynvim, signal, traceback
 code = 0
 try:
