@@ -61,7 +61,8 @@ class Results:
         lines = ["## What is special about them", ""]
         for name, agent in self._agents.items():
             told = json.dumps(self._versions.get(name) or "nothing")
-            lines.append(f"- **{agent.title}** (`{name}`, it calls itself {told}): {'; '.join(agent.notes) or 'nothing'}.")
+            notes = "; ".join(agent.notes) or "nothing"
+            lines.append(f"- **{agent.title}** (`{name}`, it calls itself {told}): {notes}.")
         return lines
 
 
