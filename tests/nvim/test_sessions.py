@@ -87,7 +87,8 @@ def lines(nvim: HeadlessEditor) -> list[str]:
 
 
 def pick(nvim: HeadlessEditor, words: str) -> None:
-    """The line that has these words."""
+    """The line that has these words, in the list that has it."""
+    nvim.wait_until(lambda: any(words in line for line in lines(nvim)), what=f"a list with {words!r}")
     [index] = [at for at, line in enumerate(lines(nvim), 1) if words in line]
     nvim.lua("_G.given = nil _G.done(...)", index)
 
@@ -96,6 +97,12 @@ def listed(nvim: HeadlessEditor, arguments: str = "") -> list[str]:
     nvim.lua("_G.given = nil")
     nvim.command(f"AcpSessions{arguments}")
     return lines(nvim)
+
+
+def pick_listed(nvim: HeadlessEditor, words: str, arguments: str = "") -> None:
+    """That line of the list, which is asked for until it is there: an agent, or a file, may be late."""
+    nvim.wait_until(lambda: any(words in line for line in listed(nvim, arguments)), what=f"{words!r} to be listed")
+    pick(nvim, words)
 
 
 def text_of(nvim: HeadlessEditor, text: str) -> None:
@@ -181,8 +188,7 @@ def test_a_slow_agent_is_waited_for_only_by_who_wants_to(shared: Start, project:
     (project / "wait").unlink()
     assert [line for line in lines(nvim) if "Theirs" in line]
     (project / "refuse").touch()
-    assert "it could not tell its sessions: why?" in listed(nvim)
-    pick(nvim, "why?")
+    pick_listed(nvim, "it could not tell its sessions: why?")
     said(nvim, "the list is broken")
     nvim.command("AcpSessions agent:nobody")
     said(nvim, 'no agent is called "nobody"')
@@ -190,8 +196,7 @@ def test_a_slow_agent_is_waited_for_only_by_who_wants_to(shared: Start, project:
 
 def test_what_cannot_be_loaded_is_said_and_the_next_prompt_begins_anew(shared: Start, script: AgentScript) -> None:
     nvim = shared()
-    listed(nvim, " agent:it")
-    pick(nvim, "Theirs")
+    pick_listed(nvim, "Theirs", " agent:it")
     assert lines(nvim)[0] == "go on with it"
     pick(nvim, "go on with it")
     text_of(nvim, "no such session")
@@ -206,8 +211,7 @@ def test_a_kept_chat_offers_to_go_on_and_a_fork_begins_with_what_was_said(shared
     converse(first, "alpha")
     first.close()
     nvim = shared()
-    listed(nvim, " alpha")
-    pick(nvim, "About alpha")
+    pick_listed(nvim, "About alpha", " alpha")
     pick(nvim, "look at what is kept")
     text_of(nvim, "said alpha.")
     for key in ("gs", "i"):
@@ -242,10 +246,9 @@ def test_closing_and_deleting_ask_where_something_is_lost(shared: Start, script:
     script.wait_received("session/close")
     nvim.wait_until(lambda: nvim.chat_buffer() is None, what="the chat to be gone")
     assert nvim.lua("return require('acp_nvim').status().state") == "stopped"
+    assert not [line for line in listed(nvim) if line.startswith("open")]
     # Its title is what was kept, or what the agent calls it, if that still runs.
-    nvim.wait_until(lambda: any("About " in line for line in listed(nvim)), what="it to be written and listed")
-    assert not [line for line in lines(nvim) if line.startswith("open")]
-    pick(nvim, "About ")
+    pick_listed(nvim, "About ")
     pick(nvim, "delete it ...")
     assert "About " in nvim.lua("return _G.given.prompt")
     assert lines(nvim) == [
@@ -365,8 +368,7 @@ def test_a_session_works_in_a_worktree_of_its_own(shared: Start, script: AgentSc
     converse(nvim, "alpha")
     nvim.command("AcpClose")
     pick(nvim, "keep it")
-    listed(nvim)
-    pick(nvim, "About alpha")
+    pick_listed(nvim, "About alpha")
     pick(nvim, "delete it ...")
     pick(nvim, "delete what is kept of it here only")
     assert lines(nvim) == ["keep it", "remove it, and with it the changes of 1 files that are not committed"]
