@@ -36,7 +36,6 @@ from acp_nvim.messages import (
     Config,
     DiskChanged,
     Hello,
-    Load,
     Named,
     NamedTerminal,
     Open,
@@ -100,7 +99,6 @@ class App:
         self._methods: Methods = {
             "hello": (Hello, self._hello),
             "open": (Open, self._open),
-            "load": (Load, self._load),
             "prompt": (Say, self._prompt),
             "cancel": (Cancel, self._cancel),
             "stop": (Named, self._stop),
@@ -171,9 +169,6 @@ class App:
 
     def _open(self, wanted: Open) -> None:
         self._known(wanted).wake()
-
-    def _load(self, wanted: Load) -> None:
-        self._known(wanted).restore(wanted.session_id)
 
     def _known(self, wanted: Open) -> Session:
         return self._sessions.get(wanted.session) or self._new_session(wanted)

@@ -86,12 +86,6 @@ class Open(msgspec.Struct):
     additional_directories: list[str] = []
 
 
-class Load(Open, kw_only=True):
-    """`load`: a session that the agent has kept under that id."""
-
-    session_id: str
-
-
 class Say(msgspec.Struct):
     """`prompt`; what `context` may hold says `session.context`."""
 

@@ -26,11 +26,6 @@ class Switch(msgspec.Struct, frozen=True, kw_only=True):
     category: str | None = None
     description: str | None = None
 
-    @property
-    def settable(self) -> bool:
-        """Whether we know what to send."""
-        return self.kind in ("select", "boolean")
-
     def name_of(self, value: str | bool | None) -> str | None:
         """What the agent calls a value; None where that is the value itself."""
         return next((one.name for one in self.choices if one.value == value and one.name != value), None)

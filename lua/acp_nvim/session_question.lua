@@ -39,11 +39,6 @@ function M.new(listener)
   return asked
 end
 
----@param id integer of a question whose answer nobody wants any more
-function M.drop(id)
-  listeners[id] = nil
-end
-
 ---@param method string
 ---@param params table
 ---@param listener fun(event: acp.Event): boolean? of the one answer

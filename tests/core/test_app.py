@@ -29,7 +29,7 @@ async def host(tmp_path: Path) -> AsyncIterator[Host]:
         ("open", None),
         ("open", {"session": "one", "cwd": "/"}),
         ("open", {"session": 1}),
-        ("load", {"session": 1, "cwd": "/"}),
+        ("take_up", {"session": 1}),
         ("prompt", {"session": 99, "text": "hi"}),
         ("prompt", {"session": 1, "text": 5}),
         ("cancel", {"session": 99}),

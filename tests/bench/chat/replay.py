@@ -28,7 +28,13 @@ requests.open = function(session)
   probe.watch(session.bufnr)
   host.ensure()
   session.host = host.channel()
-  return host.send("load", { session = session.key, agent = session.agent, cwd = session.cwd, session_id = "bench" })
+  return host.send("take_up", {
+    session = session.key,
+    agent = session.agent,
+    cwd = session.cwd,
+    session_id = "bench",
+    how = "load",
+  })
 end
 vim.cmd("AcpChat it")
 """

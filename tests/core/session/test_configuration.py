@@ -308,8 +308,8 @@ async def test_a_session_that_is_taken_up_is_left_as_it_was(host: Host) -> None:
     )
     host.config["agents"]["it"]["defaults"] = {"mode": "plan"}
     host.hello()
-    wanted = {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "old"}
-    host.app.receive("load", wanted)
+    wanted = {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "old", "how": "load"}
+    host.app.receive("take_up", wanted)
     await host.until_state("idle")
     await host.turn()
     assert sets(host) == []

@@ -35,10 +35,7 @@ async def take_up(host: Host, session_id: str, how: Literal["load", "resume", "f
     await host.until_state("idle", key)
     host.stop(key)
     await host.until_state("stopped", key)
-    if how == "load":
-        host.app.receive("load", {"session": key, "cwd": str(host.cwd), "session_id": session_id})
-    else:
-        host.app._sessions[key].restore(session_id, how)
+    host.app._sessions[key].restore(session_id, how)
 
 
 async def test_what_was_said_comes_before_the_answer_or_after_it(host: Host) -> None:
@@ -87,7 +84,8 @@ async def test_a_chat_may_begin_with_what_was_said_before(host: Host) -> None:
         return {}
     """
     )
-    host.app.receive("load", {"session": 3, "agent": "it", "cwd": str(host.cwd), "session_id": "kept"})
+    wanted = {"session": 3, "agent": "it", "cwd": str(host.cwd), "session_id": "kept", "how": "load"}
+    host.app.receive("take_up", wanted)
     await host.until_state("idle", 3)
     assert host.text(key=3) == "said before"
 
