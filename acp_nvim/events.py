@@ -87,7 +87,12 @@ class Option(msgspec.Struct, omit_defaults=True):
 
 
 class RequestView(msgspec.Struct, omit_defaults=True):
-    """A permission request as it is to be shown; `id` is ours, `tool_call_id` empty when it is about no tool call."""
+    """A permission request as it is to be shown; `id` is ours, `tool_call_id` empty when it is about no tool call.
+
+    `command` is the whole command that it is about, byte for byte, never shortened; None when there is none, or when
+    it has more than `COMMAND_SHOWN_CHARS` characters: then `content` has its beginning, and an answer covers no
+    terminal. `cwd` is where it would run, where that was said.
+    """
 
     id: int
     tool_call_id: str
@@ -97,6 +102,8 @@ class RequestView(msgspec.Struct, omit_defaults=True):
     content: list[Item]
     locations: list[Place]
     description: str | None = None
+    command: str | None = None
+    cwd: str | None = None
 
 
 class Permission(SessionEvent, tag="permission"):

@@ -93,5 +93,8 @@ class BuiltinAgent(msgspec.Struct, forbid_unknown_fields=True):
 QUIRKS = {
     "missing_file_reads_empty": "Stringifies every error of fs/read_text_file, and then refuses to create the file.",
     "api_key_is_text": "Takes a key in the `_meta` of `authenticate` as a text, where others take an object.",
+    "command_in_content": "Names a command only in the text of its permission request, behind fixed words.",
+    "cd_before_command": "Begins each line that it runs in a terminal with `cd '<the terminal's cwd>' && `.",
+    "words_for_line": "Asks for a line, and runs its words as a program where it thinks that no shell is needed.",
 }
 """Every deviation that we know how to bear, and what the agent does."""

@@ -16,6 +16,9 @@ REQUEST_TEXT_LINES: Final = 5000
 REQUEST_TEXT_CHARS: Final = 512 * 1024
 """Its characters: Linux takes no longer command line than a quarter of that."""
 
+COMMAND_SHOWN_CHARS: Final = 128 * 1024
+"""Characters of a command that is shown whole, so that it can be allowed: Linux takes no longer argument."""
+
 DIFF_CHARS: Final = 16 * 1024
 """Of the old and new text of a change that is told as it came; of a larger one, hunks: the chat shows 60 lines."""
 

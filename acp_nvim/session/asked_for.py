@@ -11,16 +11,15 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
+from acp_nvim.permissions import wrapped
 from acp_nvim.permissions.rules import Wanted
 from acp_nvim.permissions.shell_line import ShellLine, read_line, read_words
 from acp_nvim.permissions.stored import Subject
-from acp_nvim.permissions.wrapped import SHELLS
 from acp_nvim.protocol.answers import CommandToRun, PermissionAsked
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.raw_paths import is_path, words_of
 from acp_nvim.protocol.tool_call import ToolCall
-from acp_nvim.session.granted_commands import without_cd
-from acp_nvim.terminals.command_line import ENVIRONMENT, command_to_run
+from acp_nvim.terminals.command_line import ENVIRONMENT, SHELLS, Command, shell_line, without_cd
 from acp_nvim.workspace.roots import Roots
 
 RUNS: Final = frozenset({"execute", "other"})
@@ -30,9 +29,6 @@ NO_CHANGE: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"}
 OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
 """Kinds that say what is done to files, so that an answer may count for the next time."""
 
-_SHELLS = frozenset(
-    f"{folder}{name}" for folder in ("", "/bin/", "/usr/bin/") for name in ("sh", "bash", "dash", "zsh", "ksh")
-)
 _HARMLESS_NAMES = frozenset(
     {"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM", "COLUMNS", "LINES", "CI", "TZ"}
     | {"GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "LANG", "LC_ALL", "PYTHONUNBUFFERED", "CLAUDECODE"}
@@ -120,16 +116,16 @@ def _subject(wanted: Wanted, command: Named | None, cwd: str | None, where: Wher
     return Subject(agent=where.agent, kind=wanted.kind, command=text, cwd=place, paths=paths)
 
 
-def of_terminal(wanted: CommandToRun, cwd: str, where: Where) -> Asking:
-    """A command in a terminal that the agent wants in `cwd`, a real path."""
-    run = command_to_run(wanted.command, wanted.args, cwd, {})
+def of_terminal(wanted: CommandToRun, run: Command, where: Where) -> Asking:
+    """A command in a terminal that the agent wants, and what would be run for it."""
+    cwd = run.cwd
     if wanted.args:
         command = _words([wanted.command, *wanted.args], cwd)
     elif list(run.argv) == [wanted.command]:
         command = Named(shlex.quote(wanted.command), read_words([wanted.command]))
     else:
         command = _line(wanted.command, cwd)
-    is_read_otherwise = not wanted.args and os.path.basename(run.argv[0]) not in SHELLS and len(run.argv) > 1
+    is_read_otherwise = not wanted.args and os.path.basename(run.argv[0]) not in wrapped.SHELLS and len(run.argv) > 1
     strange = is_read_otherwise or not harmless(wanted.env)
     asked = Wanted(
         agent=where.agent, kind="execute", roots=where.roots.directories, command=command.read, strange=strange
@@ -153,22 +149,24 @@ def _commands(raw: Any, where: Where) -> list[Named]:
         return []
     found = [raw[name] for name in ("command", "cmd") if raw.get(name)]
     args = raw.get("args")
-    if isinstance(args, list) and args:
-        found = [[*(one if isinstance(one, list) else [one]), *args] for one in found]
+    if args:
+        more = args if isinstance(args, list) else [None]  # a text may be any number of words
+        found = [[*(one if isinstance(one, list) else [one]), *more] for one in found]
     cwd = next(iter(_texts(raw, ("cwd", "workdir"))), None) or where.cwd
     return [_line(one, cwd) if isinstance(one, str) else _words(one, cwd) for one in found]
 
 
 def _line(line: str, cwd: str) -> Named:
-    text = without_cd(line.strip(), cwd)
+    text = without_cd(line, cwd)
     return Named(text, read_line(text))
 
 
 def _words(words: Any, cwd: str) -> Named:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return Named(repr(words), read_line("\0"))
-    if len(words) == 3 and words[0] in _SHELLS and words[1] in ("-c", "-lc", "-cl"):
-        return _line(words[2], cwd)
+    line = shell_line(words[0], words[1:]) if len(words) > 1 else None
+    if line is not None:
+        return _line(line, cwd)
     return Named(shlex.join(words), read_words(words))
 
 
@@ -183,7 +181,7 @@ def _is_harmless(name: Any, value: Any) -> bool:
     if not isinstance(value, str) or not isinstance(name, str):
         return False
     if name == "SHELL":
-        return value in _SHELLS
+        return value in SHELLS
     return ENVIRONMENT.get(name) == value or (name in _HARMLESS_NAMES and bool(_HARMLESS_VALUE.fullmatch(value)))
 
 

@@ -6,11 +6,13 @@ from collections.abc import Awaitable
 from functools import partial
 
 from acp_nvim import events
+from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS
 from acp_nvim.protocol.answers import CommandToRun
 from acp_nvim.session.asked_for import harmless, of_terminal
 from acp_nvim.session.granted_commands import GrantedCommands
 from acp_nvim.session.session_answers import SessionAnswers
-from acp_nvim.terminals.command_line import in_words
+from acp_nvim.terminals.command_line import Command, in_words
 
 DEFAULT = "ask_unless_asked"
 """Of `permissions.terminal`."""
@@ -34,18 +36,25 @@ class CommandPermissions:
     def __repr__(self) -> str:
         return f"<CommandPermissions {self.mode} {self._granted!r}>"
 
-    def decide(self, wanted: CommandToRun, cwd: str) -> Awaitable[bool]:
-        """Whether it may run in `cwd`, to come. If the user has to be asked, the question is shown now."""
-        granted = harmless(wanted.env) and self._granted.take(wanted, cwd)  # nobody was told of variables
-        if granted and self.mode == "ask_unless_asked":
+    def decide(self, wanted: CommandToRun, run: Command) -> Awaitable[bool]:
+        """Whether `run` may be run for `wanted`, to come. If the user has to be asked, the question is shown now.
+
+        Raises `RpcError` for a command that is too long to be shown whole, when the user would have to be asked.
+        """
+        counts = self.mode == "ask_unless_asked" and harmless(wanted.env)  # nobody was told of variables
+        if counts and self._granted.take(wanted, run):
             return _yes()
         automatic = self._answers.automatic
         allows = self.mode == "allow"
-        answer = automatic.say(of_terminal(wanted, cwd, automatic.where), "allow" if allows else "ask")
+        answer = automatic.say(of_terminal(wanted, run, automatic.where), "allow" if allows else "ask")
         if answer.action == "allow" and answer.rule is None:
             return _yes()
-        which = ("terminal", wanted.command, *wanted.args, cwd, *sorted(wanted.env.items()))
-        return self._answers.ask(which, OPTIONS, partial(_view, wanted, cwd), answer)
+        length = len(in_words(wanted.command, wanted.args))
+        if answer.action == "ask" and length > COMMAND_SHOWN_CHARS:
+            words = f"The command has {length} characters. The user cannot be shown more than {COMMAND_SHOWN_CHARS}."
+            raise RpcError(INVALID_PARAMS, words)
+        which = ("terminal", tuple(run.argv), run.cwd, tuple(sorted(wanted.env.items())))
+        return self._answers.ask(which, OPTIONS, partial(_view, wanted, run.cwd), answer)
 
 
 async def _yes() -> bool:
@@ -62,7 +71,9 @@ def _view(wanted: CommandToRun, cwd: str, request_id: int) -> events.RequestView
         title=f"Run {first}{' …' if more else ''}",
         kind="execute",
         options=list(OPTIONS),
-        content=[events.TextItem(f"$ {words}\nin {cwd}")],
+        content=[],
         locations=[],
         description=f"The agent sets {names} for it" if names else None,
+        command=words,
+        cwd=cwd,
     )

@@ -1,157 +1,202 @@
-"""Which commands the user has allowed when the agent asked for them itself, before it makes a terminal for them."""
+"""The commands that the user has allowed in the agent's own permission requests, before it creates terminals for them.
+
+A grant is one whole command as the request itself named it. It covers one terminal that runs exactly that command in
+the directory that was shown; it ends when it is used, when its tool call is finished, or with its turn.
+"""
 
 from __future__ import annotations
 
-import re
+import os
 import shlex
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
+from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS
+from acp_nvim.permissions.shell_line import read_line
 from acp_nvim.protocol.answers import CommandToRun, PermissionAsked
-from acp_nvim.protocol.tool_call import Shown, ToolCall
+from acp_nvim.protocol.tool_call import Shown, ToolCall, ToolCallPatch
+from acp_nvim.session.asked_for import NO_CHANGE, OF_FILES
 from acp_nvim.session.transcript import Transcript
-from acp_nvim.terminals.command_line import shell_line
+from acp_nvim.terminals.command_line import Command, shell_line
 from acp_nvim.wire.content import TextContent
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots
 
-_ORDINARY = re.compile(r"[\w ./@+:,-]*")
-"""Means the same in any quotes."""
+BEFORE_COMMAND = "Requesting approval to Running: "
+"""What stands before the command in the text of a request; see the quirk `command_in_content`."""
 
 
 class NamedCommand(msgspec.Struct, frozen=True):
-    """A command, as the input of a tool call has it: a line, or its words; where it runs, if that is said."""
+    """A command as an agent names it: a line for a shell, or the words of a program; `cwd` as the agent writes it."""
 
-    command: str | Sequence[str]
+    command: str | tuple[str, ...]
     cwd: str | None = None
 
     @property
     def line(self) -> str:
-        """As a user would type it."""
+        """The command as a user would type it."""
         return self.command if isinstance(self.command, str) else shlex.join(self.command)
 
 
+class Grant(msgspec.Struct, frozen=True):
+    """One command, the real path of the directory it runs in, and the tool call that it is for."""
+
+    command: str | tuple[str, ...]
+    cwd: str
+    tool_call_id: str
+
+
 class Seen(msgspec.Struct, frozen=True):
-    """What a request for a permission shows: its words, and the command that its tool call names."""
+    """What a permission request is about, as of the moment it is shown.
+
+    `named` is the command to show. `grant` is what an answer that allows it covers; None when the request itself
+    does not name one whole command. `turn` identifies the turn in which it was asked; None between turns.
+    """
 
     tool_call_id: str
-    words: Sequence[str]
-    named: NamedCommand | None
-
-    @property
-    def hidden(self) -> NamedCommand | None:
-        """The command, when the words do not say it: some agents have it in the input only, which nobody sees."""
-        return None if self.named and self.says(self.named) else self.named
-
-    def says(self, named: NamedCommand) -> bool:
-        """Whether the words have that command in them, whole."""
-        whole = re.compile(rf"(?<!\w){re.escape(named.line)}(?!\w)")
-        return any(whole.search(words) for words in self.words)
+    named: NamedCommand | None = None
+    grant: Grant | None = None
+    turn: object = None
 
 
 class GrantedCommands:
-    """Those of one session, which works at `home`. What was allowed once counts once, while its tool call is open."""
+    """The grants of one session; `quirks` are those of its agent (`agents.definition.QUIRKS`)."""
 
-    def __init__(self, transcript: Transcript, home: str) -> None:
+    def __init__(self, transcript: Transcript, roots: Roots) -> None:
+        self.quirks: frozenset[str] = frozenset()
         self._transcript = transcript
-        self._home = home
-        self._once: list[Seen] = []
-        self._always: list[Seen] = []
+        self._roots = roots
+        self._turn: object = None
+        self._grants: list[Grant] = []
 
     def __repr__(self) -> str:
-        return f"<GrantedCommands {len(self._once)} once, {len(self._always)} always>"
+        return f"<GrantedCommands {len(self._grants)}>"
+
+    def begin_turn(self) -> None:
+        """Forget the grants of the turn before; requests of the new turn can make grants."""
+        self._grants.clear()
+        self._turn = object()
+
+    def end_turn(self) -> None:
+        """Forget all grants; requests that come before the next turn make none."""
+        self._grants.clear()
+        self._turn = None
 
     def seen(self, asked: PermissionAsked) -> Seen:
-        """What the user gets to see of a request."""
+        """What `asked` is about. The transcript knows already what it says of its tool call."""
         tool_call_id = asked.tool_call_id or ""
         call = self._transcript.call(tool_call_id)
-        named = _named(call)
-        if asked.command is not None:
-            named = NamedCommand(asked.command, asked.cwd)
-        titles = [asked.title, call.title if call else None, asked.description]
-        words = [*filter(None, titles), *(_texts(call) if call else ())]
-        return Seen(tool_call_id, words, named)
+        own = self._own_command(asked, call)
+        named = own
+        if named is None and call is not None and call.kind not in NO_CHANGE | OF_FILES:
+            named = named_command(call.raw_input)
+        return Seen(tool_call_id, named, self._grant_for(own, tool_call_id) if own else None, self._turn)
 
-    def grant(self, seen: Seen, kind: str) -> None:
-        """The user allowed it; `kind` is that of the option."""
-        (self._always if kind == "allow_always" else self._once).append(seen)
+    def grant(self, seen: Seen) -> None:
+        """The user allowed a request. A request of another turn, or of none, grants nothing."""
+        if seen.grant is not None and seen.turn is not None and seen.turn is self._turn:
+            self._grants.append(seen.grant)
 
-    def take(self, wanted: CommandToRun, cwd: str) -> bool:
-        """Whether the user has allowed just this command in `cwd`; what counts once is used up."""
-        open_calls = self._transcript.unfinished()
-        self._once = [seen for seen in self._once if seen.tool_call_id in open_calls]
-        for granted in (self._once, self._always):
-            for seen in granted:
-                if self._is_about(seen, wanted, cwd):
-                    if granted is self._once:
-                        self._once.remove(seen)
-                    return True
+    def take(self, wanted: CommandToRun, run: Command) -> bool:
+        """Whether a grant covers the terminal `wanted`, which would run `run`; the grant is used up then."""
+        for at, grant in enumerate(self._grants):
+            if self._is_open(grant.tool_call_id) and self._covers(grant, wanted, run):
+                del self._grants[at]
+                return True
         return False
 
-    def _is_about(self, seen: Seen, wanted: CommandToRun, cwd: str) -> bool:
-        """Named in the request, or in its tool call by now, if the words of the request had it."""
-        named = seen.named
-        if named is None:
-            later = _named(self._transcript.call(seen.tool_call_id))
-            named = later if later and seen.says(later) else None
-        if named is not None:
-            there = named.cwd in (wanted.cwd, cwd) if named.cwd else cwd == self._home
-            return there and is_same(named.command, wanted, cwd)
-        return cwd == self._home and any(is_same(words, wanted, cwd) for words in seen.words)
+    def _own_command(self, asked: PermissionAsked, call: ToolCall | None) -> NamedCommand | None:
+        """The command that the request names itself, not one that was named before or may be named later."""
+        if asked.command is not None:
+            return NamedCommand(asked.command, asked.cwd)
+        if asked.patch is None or call is None:
+            return None
+        said = asked.patch.kind if isinstance(asked.patch.kind, str) else None
+        if said not in (None, "execute") or call.kind not in ("execute", "other"):
+            return None
+        if asked.patch.raw_input:
+            return named_command(asked.patch.raw_input)
+        is_in_content = "command_in_content" in self.quirks and call.kind == "execute"
+        return _command_in_content(asked.patch) if is_in_content else None
+
+    def _grant_for(self, own: NamedCommand, tool_call_id: str) -> Grant | None:
+        """None for a command that cannot be shown whole, or a directory in which nothing may run."""
+        if not own.command or len(own.line) > COMMAND_SHOWN_CHARS:
+            return None
+        home = self._roots.directories[0]
+        try:
+            cwd = self._roots.resolve(os.path.join(home, own.cwd)) if own.cwd else home
+        except NotAllowedError:
+            return None
+        return Grant(own.command, cwd, tool_call_id)
+
+    def _is_open(self, tool_call_id: str) -> bool:
+        call = self._transcript.call(tool_call_id)
+        return call is not None and not call.finished
+
+    def _covers(self, grant: Grant, wanted: CommandToRun, run: Command) -> bool:
+        if run.cwd != grant.cwd:
+            return False
+        if not isinstance(grant.command, str):
+            return grant.command == tuple(run.argv)
+        line = line_for_shell(wanted, run)
+        if line is None:
+            return "words_for_line" in self.quirks and _are_words(grant.command, run)
+        return line == grant.command or (
+            "cd_before_command" in self.quirks and line == _with_cd(grant.command, run.cwd)
+        )
 
 
 def named_command(raw_input: Any) -> NamedCommand | None:
-    """The command in the input of a tool call, under the names that agents use."""
+    """The command in the input of a tool call, under the names that agents use.
+
+    None when there is none, or when it is not clear what it is: two commands, or arguments that are no words.
+    """
     if not isinstance(raw_input, dict):
         return None
-    command = _first(raw_input, ("command", "cmd"))
-    cwd = _first(raw_input, ("cwd", "workdir"))
-    if isinstance(command, list) and all(isinstance(word, str) for word in command):
-        line = shell_line(command[0], command[1:]) if len(command) > 1 else None
-        command = command if line is None else line
-    elif not isinstance(command, str):
+    commands = [raw_input[name] for name in ("command", "cmd") if raw_input.get(name)]
+    cwds = [raw_input[name] for name in ("cwd", "workdir") if raw_input.get(name)]
+    if not commands or any(one != commands[0] for one in commands) or any(one != cwds[0] for one in cwds):
         return None
-    return NamedCommand(command, cwd if isinstance(cwd, str) else None) if command else None
+    command, args, cwd = commands[0], raw_input.get("args") or [], cwds[0] if cwds else None
+    if not isinstance(args, list) or not isinstance(cwd, str | None):
+        return None
+    if isinstance(command, str) and not args:
+        return NamedCommand(command, cwd)
+    words = [*(command if isinstance(command, list) else [command]), *args]
+    if not all(isinstance(word, str) for word in words):
+        return None
+    line = shell_line(words[0], words[1:]) if len(words) > 1 else None
+    return NamedCommand(tuple(words) if line is None else line, cwd)
 
 
-def is_same(named: str | Sequence[str], wanted: CommandToRun, cwd: str) -> bool:
-    """Whether what the user has seen is what the terminal would run."""
-    if not isinstance(named, str):
-        return list(named) == [wanted.command, *wanted.args]
-    named = named.strip()
-    named = named[1:-1] if len(named) > 1 and named[0] == named[-1] == "`" else named
-    line = shell_line(wanted.command, wanted.args)
-    if line is not None:
-        return named in (line.strip(), without_cd(line.strip(), cwd))
-    try:
-        return shlex.split(named) == [wanted.command, *wanted.args]
-    except ValueError:  # a quote without an end
-        return False
+def line_for_shell(wanted: CommandToRun, run: Command) -> str | None:
+    """The line that a shell gets to read, byte for byte; None when a program is run with its words instead.
 
-
-def without_cd(line: str, cwd: str) -> str:
-    """Some agents begin each line with the directory that the terminal is in anyway.
-
-    An agent may say that it is in a directory whose name a shell would run: that one has to be quoted well.
+    One plain word without arguments is both: a shell would run the same program.
     """
-    ways = [shlex.quote(cwd)]
-    if _ORDINARY.fullmatch(cwd):
-        ways += [f"'{cwd}'", f'"{cwd}"']
-    for quoted in ways:
-        line = line.removeprefix(f"cd {quoted} && ")
-    return line
+    line = shell_line(wanted.command, wanted.args)
+    is_program = not wanted.args and list(run.argv) == [wanted.command]
+    return None if is_program and shlex.quote(wanted.command) != wanted.command else line
 
 
-def _named(call: ToolCall | None) -> NamedCommand | None:
-    """What other tools call a command is none."""
-    return named_command(call.raw_input) if call and call.kind == "execute" else None
+def _command_in_content(patch: ToolCallPatch) -> NamedCommand | None:
+    """The command of an agent with that quirk: the rest of the only text that the request shows."""
+    content = patch.content if isinstance(patch.content, list) else []
+    if len(content) != 1 or not isinstance(content[0], Shown) or not isinstance(content[0].block, TextContent):
+        return None
+    text = content[0].block.text
+    return NamedCommand(text.removeprefix(BEFORE_COMMAND)) if text.startswith(BEFORE_COMMAND) else None
 
 
-def _texts(call: ToolCall) -> Iterable[str]:
-    for item in call.content:
-        if isinstance(item, Shown) and isinstance(item.block, TextContent):
-            yield item.block.text
+def _with_cd(line: str, cwd: str) -> str | None:
+    """The line behind a change to the directory in which it runs anyway; None for names that shells read unlike."""
+    return None if "'" in cwd or "\\" in cwd else f"cd '{cwd}' && {line}"
 
 
-def _first(members: dict[str, Any], names: Iterable[str]) -> Any:
-    return next((members[name] for name in names if members.get(name)), None)
+def _are_words(line: str, run: Command) -> bool:
+    """Whether every shell would run just that program with just these words for the line, and do nothing else."""
+    read = read_line(line)
+    commands = [list(one.words) for one in read.commands if not one.inner]
+    return read.plain and commands == [list(run.argv)] and shlex.split(line) == list(run.argv)

@@ -165,6 +165,7 @@ class Life(PeerSession):
         if opened.commands is not None:
             self.narrator.update(updates.CommandsReplaced(opened.commands))
         self.requests.files.begin(peer.quirks, fresh=self.connecting.fresh)
+        self.requests.granted.quirks = peer.quirks
         if words := self.connecting.outcome(self.turns.had_any):
             self.narrator.notice(*words)
         for complaint in (*peer.info.complaints, *opened.complaints):

@@ -57,8 +57,8 @@ class AgentRequests:
         self._automatic = Automatic(shared.rules, self.permissions, where, shared.reviews.tasks)
         answers = SessionAnswers(self.permissions, self._automatic)
         self.files = AgentFiles(narrator, shared.reviews, roots, seen, Outside(roots, answers), changes.log)
-        self._granted = GrantedCommands(narrator.transcript, roots.directories[0])
-        commands = CommandPermissions(self._granted, answers)
+        self.granted = GrantedCommands(narrator.transcript, roots)
+        commands = CommandPermissions(self.granted, answers)
         self.terminals = AgentTerminals(narrator, roots, commands, shared.peers.launcher)
         self.terminals.on_exit = changes.something_changed
         self.terminals.refuses = lambda: self.permissions.refusing
@@ -87,15 +87,16 @@ class AgentRequests:
     def _permission(self, asked: PermissionAsked) -> Awaitable[RequestPermissionResponse]:
         if asked.patch is not None:
             self._narrator.update(ToolCallChanged(asked.patch))
-        seen = self._granted.seen(asked)
+        seen = self.granted.seen(asked)
         asking = self._asking(asked)
-        if seen.hidden is not None:
-            asked = msgspec.structs.replace(asked, command=seen.hidden.line, cwd=seen.hidden.cwd)
+        if seen.named is not None:
+            asked = msgspec.structs.replace(asked, command=seen.named.line, cwd=seen.named.cwd)
         options = [events.Option(one.option_id, one.name, one.kind) for one in asked.options]
         answer = self._automatic.say(asking)
         chosen = self._automatic.choose(answer, options, self._view(asked, options))
         if chosen is not None:
-            return self._by_rule(chosen, seen)
+            self._note_rejection(chosen, seen)  # grants nothing: the rules judge the terminal itself
+            return self._selected(chosen)
         if answer.rule is None:
             options = with_ours(options, asking)
         pending = self.permissions.ask(seen.tool_call_id, options, self._view(asked, options))
@@ -110,16 +111,9 @@ class AgentRequests:
         call = self._transcript.find_call(asked.tool_call_id or "")
         return lambda new: views.request_view(new, asked, options, call)
 
-    def _by_rule(self, chosen: events.Option, seen: Seen) -> Awaitable[RequestPermissionResponse]:
-        """What only words say nobody has read: a terminal for that is asked for."""
-        self._take(chosen, seen, "allow_once" if seen.named else None)
-        return self._selected(chosen)
-
-    def _take(self, chosen: events.Option, seen: Seen, granted: str | None) -> None:
+    def _note_rejection(self, chosen: events.Option, seen: Seen) -> None:
         if chosen.kind.startswith("reject"):
             self.rejected.add(seen.tool_call_id)
-        elif chosen.kind.startswith("allow") and granted is not None:
-            self._granted.grant(seen, granted)
 
     async def _decide(self, pending: PendingPermission, seen: Seen, asking: Asking) -> RequestPermissionResponse:
         try:
@@ -130,7 +124,9 @@ class AgentRequests:
             self.previews.end(pending)
         if chosen is None:
             return RequestPermissionResponse(outcome=CancelledPermissionOutcome())
-        self._take(chosen, seen, chosen.kind)
+        self._note_rejection(chosen, seen)
+        if chosen.kind.startswith("allow"):
+            self.granted.grant(seen)
         if chosen.ours:
             self._automatic.remember(chosen, asking)
             once = option_for("allow" if chosen.kind == "allow_always" else "reject", pending.options)

@@ -15,7 +15,7 @@ from acp_nvim.protocol.answers import CommandToRun, TerminalAsked
 from acp_nvim.session.command_permissions import CommandPermissions
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.shown_terminals import ShownTerminals
-from acp_nvim.terminals.command_line import command_to_run, in_words
+from acp_nvim.terminals.command_line import Command, command_to_run, in_words
 from acp_nvim.terminals.launcher import Launcher
 from acp_nvim.terminals.terminal import Ended, Listener, Terminal
 from acp_nvim.workspace.refusals import NotAllowedError
@@ -58,8 +58,8 @@ class AgentTerminals:
         if self.refuses():
             raise RpcError(INVALID_PARAMS, "The user has cancelled this: nothing is run for it any more")
         self._make_room()
-        cwd = self._directory(wanted)
-        return self._create(wanted, cwd, self.permissions.decide(wanted, cwd))
+        run = command_to_run(wanted.command, wanted.args, self._directory(wanted), wanted.env)
+        return self._create(wanted, run, self.permissions.decide(wanted, run))
 
     def serve(self, asked: TerminalAsked) -> Awaitable[dict[str, Any]]:
         """The answer to what is asked of a terminal that the agent has made, to come."""
@@ -104,21 +104,21 @@ class AgentTerminals:
                 raise RpcError(INTERNAL_ERROR, f"{TERMINALS} terminals run already: release some")
             del self._known[ended]
 
-    async def _create(self, wanted: CommandToRun, cwd: str, allowed: Awaitable[bool]) -> dict[str, Any]:
+    async def _create(self, wanted: CommandToRun, run: Command, allowed: Awaitable[bool]) -> dict[str, Any]:
+        """Run `run`, as it was decided on: what its words mean may have changed since."""
         words, agents = in_words(wanted.command, wanted.args), self._agents
         if not await allowed:
             raise RpcError(INVALID_PARAMS, f"The user did not allow to run: {words}")
         limit = TERMINAL_BYTES if wanted.output_byte_limit is None else wanted.output_byte_limit
         try:
-            command = command_to_run(wanted.command, wanted.args, cwd, wanted.env)
-            terminal = await self._launcher.start(command, max(0, min(limit, TERMINAL_BYTES)))
+            terminal = await self._launcher.start(run, max(0, min(limit, TERMINAL_BYTES)))
         except (OSError, ValueError) as error:  # ValueError: a NUL in it, or a strange name of a variable
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise RpcError(INTERNAL_ERROR, f"{wanted.command} cannot be run in {cwd}: {reason}") from error
+            raise RpcError(INTERNAL_ERROR, f"{wanted.command} cannot be run in {run.cwd}: {reason}") from error
         terminal_id = f"terminal-{secrets.token_hex(6)}"  # an agent may know those of an earlier host
-        log.info("%s: %s in %s is process %d", terminal_id, command.argv, cwd, terminal.pid)
+        log.info("%s: %s in %s is process %d", terminal_id, run.argv, run.cwd, terminal.pid)
         self._alive.add(terminal)
-        self._shown.begin(terminal_id, words, cwd)
+        self._shown.begin(terminal_id, words, run.cwd)
         self._launcher.tasks.start_soon(self._live, terminal_id, terminal)
         if agents != self._agents:  # it is gone meanwhile
             self._launcher.tasks.start_soon(terminal.end)

@@ -108,6 +108,7 @@ class Turns:
         self.narrator.transcript.begin_turn()
         self._requests.permissions.refusing = False
         self._requests.rejected.clear()
+        self._requests.granted.begin_turn()
         self.turn.begin(prompted)
         self.had_any = True
         if not prompted:
@@ -168,6 +169,7 @@ class Turns:
     def end(self, stop_reason: str) -> None:
         """The turn is over."""
         self.turn.end(stop_reason)
+        self._requests.granted.end_turn()
         self.narrator.facts.end_turn()
         self._settle("cancelled" if stop_reason == "cancelled" else "unfinished")
         self._requests.permissions.refusing = False  # what is asked from now on is not about this turn

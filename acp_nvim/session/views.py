@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from acp_nvim import events
+from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS, REQUEST_TEXT_LINES
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import PermissionAsked
 from acp_nvim.session.call_views import decoded_size
+from acp_nvim.session.shortened import Room, beginning
 from acp_nvim.wire import content
 
 
@@ -16,8 +18,10 @@ def request_view(
 ) -> events.RequestView:
     """A permission request: what it says itself, and what is known of the tool call that it is about."""
     shown = list(call.content) if call else []
-    if asked.command is not None:
-        shown.insert(0, events.TextItem(f"$ {asked.command}" + (f"\nin {asked.cwd}" if asked.cwd else "")))
+    command = asked.command
+    if command is not None and len(command) > COMMAND_SHOWN_CHARS:
+        shown.insert(0, events.TextItem(*beginning(command, Room(REQUEST_TEXT_LINES, COMMAND_SHOWN_CHARS))))
+        command = None
     if asked.subject is not None:
         shown.insert(
             0, events.OtherItem(f"about something that acp_nvim does not know ({asked.subject.get('type')!r})")
@@ -31,6 +35,8 @@ def request_view(
         content=shown,
         locations=call.locations if call else [],
         description=asked.description,
+        command=command,
+        cwd=asked.cwd,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,13 @@ ENVIRONMENT = {
 _NOT_INHERITED = ("COLUMNS", "LINES")
 """They are about another terminal."""
 
-_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish"})
+SHELLS = frozenset(
+    f"{folder}{name}" for folder in ("", "/bin/", "/usr/bin/") for name in ("sh", "bash", "dash", "zsh", "ksh")
+)
+"""Shells that read a line in much the same way. A program of such a name elsewhere may be anything."""
+
+_ORDINARY = re.compile(r"[\w ./@+:,-]*")
+"""Means the same in any quotes."""
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -49,8 +56,21 @@ def shell_line(command: str, args: Sequence[str]) -> str | None:
     """The line that a shell is to run, where that is all it is; None for any other program."""
     if not args:
         return command
-    is_shell = os.path.basename(command) in _SHELLS and len(args) == 2
+    is_shell = command in SHELLS and len(args) == 2
     return args[1] if is_shell and args[0] in ("-c", "-lc", "-cl") else None
+
+
+def without_cd(line: str, cwd: str) -> str:
+    """The line without a change to `cwd`, the directory in which it runs anyway: some agents begin each line so.
+
+    An agent may say that it is in a directory whose name a shell would run: that one has to be quoted well.
+    """
+    ways = [shlex.quote(cwd)]
+    if _ORDINARY.fullmatch(cwd):
+        ways += [f"'{cwd}'", f'"{cwd}"']
+    for quoted in ways:
+        line = line.removeprefix(f"cd {quoted} && ")
+    return line
 
 
 def in_words(command: str, args: Sequence[str]) -> str:

@@ -75,6 +75,8 @@
 ---@field tool_call_id string empty when it is about no tool call
 ---@field title string
 ---@field description? string
+---@field command? string that it is about: all of it
+---@field cwd? string where the command would run
 ---@field kind string
 ---@field options acp.Option[]
 ---@field content acp.Content[]

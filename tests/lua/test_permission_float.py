@@ -58,8 +58,7 @@ def within(editor):
 
 def test_it_shows_the_oldest_in_full_and_counts_the_others(screen):
     editor = hidden(screen)
-    content = [{"type": "text", "text": "$ rm -rf build\nmake"}]
-    apply(editor, asked(1, 1, 7, title="Run the build", content=content), asked(1, 2, 8), asked(1, 3, 9))
+    apply(editor, asked(1, 1, 7, title="Run the build", command="rm -rf build\nmake"), asked(1, 2, 8), asked(1, 3, 9))
     shown(editor)
     for words in ("demo asks · 2 more wait", "edit  Run the build", "$ rm -rf build", "make", "· Allow once",
                   "· Ask", ":AcpPermissions"):  # fmt: skip
@@ -291,8 +290,7 @@ def test_nobody_answers_what_has_just_come_into_the_float(screen):
 
 def test_what_the_float_cannot_show_whole_is_not_allowed_by_one_key(screen):
     editor = hidden(screen)
-    content = [{"type": "text", "text": "$ " + "echo\n" * 50 + "rm -rf ~"}]
-    apply(editor, asked(1, content=content))
+    apply(editor, asked(1, command="echo\n" * 50 + "rm -rf ~"))
     shown(editor)
     editor.wait_for("more rows")
     editor.lua('require("acp_nvim.permission.commands").allow()')

@@ -63,7 +63,7 @@ def test_every_part_of_a_request_is_visible(editor, key):
 def test_a_command_is_shown_whole_however_long_it_is(editor, key):
     long = "echo " + "x" * 10_000 + "; rm -rf ~"
     lines = [f"echo {number}" for number in range(200)]
-    editor.apply(asked(key, content=[{"type": "text", "text": "$ " + "\n".join([long, *lines, "rm -rf /"])}]))
+    editor.apply(asked(key, command="\n".join([long, *lines, "rm -rf /"])))
     shown = editor.lines(key)
     assert f"  $ {long}" in shown
     assert "  rm -rf /" in shown
@@ -73,13 +73,27 @@ def test_a_command_is_shown_whole_however_long_it_is(editor, key):
 def test_what_the_tool_call_right_above_does_not_show_is_shown(editor, key):
     diff = {"type": "diff", "path": "/p/a.py", "old_text": "a\n", "new_text": "b\n"}
     long = {"type": "text", "text": "\n".join(f"line {number}" for number in range(60))}
-    editor.apply(
-        call(key, 1, content=[diff, long]), asked(key, 2, content=[{"type": "text", "text": "$ ls"}, diff, long])
-    )
+    editor.apply(call(key, 1, content=[diff, long]), asked(key, 2, command="ls", content=[diff, long]))
     below = editor.lines(key)[editor.lines(key).index("Permission needed  edit  Edit main.py") :]
     assert below[1] == "  $ ls"
     assert "  +b" not in below
     assert "  line 59" in below
+
+
+def test_a_command_stays_in_the_request_when_the_tool_call_above_shows_something_else(editor, key):
+    same = [{"type": "text", "text": "$ npm test"}]
+    editor.apply(call(key, 1, content=same), asked(key, 2, command="npm test", content=same))
+    editor.apply(call(key, 1, content=[{"type": "text", "text": "$ true"}]))
+    below = editor.lines(key)[editor.lines(key).index("Permission needed  edit  Edit main.py") :]
+    assert below[1] == "  $ npm test"
+
+
+def test_a_text_that_looks_like_a_command_is_none_for_the_list_of_options(editor, key):
+    said = [{"type": "text", "text": "$ npm test"}]
+    editor.lua("vim.ui.select = function(_, opts) _G.asked = opts.prompt end")
+    editor.apply(asked(key, command="rm -rf x\nmake", content=said))
+    editor.lua("require('acp_nvim.permission.picker').options(require('acp_nvim.permission').get(7))")
+    assert editor.lua("return _G.asked") == "$ rm -rf x ⏎ make"
 
 
 def test_twelve_options(editor, key):
@@ -111,7 +125,7 @@ def test_an_option_of_ours_is_marked(editor, key):
 
 
 def test_what_was_answered_is_to_be_read_afterwards(editor, key):
-    editor.apply(asked(key, title="Build", content=[{"type": "text", "text": "$ make\nmake install"}]), done(key))
+    editor.apply(asked(key, title="Build", command="make\nmake install"), done(key))
     assert editor.lines(key)[1:] == ["Permission  edit  Build", "  ✓ Allow once", "  $ make"]
 
 
@@ -171,7 +185,7 @@ def test_an_automatic_answer_is_closed_and_says_its_rule(editor, key):
     second = automatic(
         key, 2, 8, option_id="x3", name="Reject once", kind="reject_once", source="stored", rule="reject *"
     )
-    second["request"] = {**second["request"], "content": [{"type": "text", "text": "$ rm -rf ~\nrm -rf /"}]}
+    second["request"] = {**second["request"], "command": "rm -rf ~\nrm -rf /"}
     editor.apply(automatic(key), second)
     assert editor.lines(key)[1:] == [
         "Permission  edit  Edit main.py",

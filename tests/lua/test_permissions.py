@@ -13,10 +13,10 @@ OPTIONS = [
 ]
 
 
-def asked(key, block=1, number=7, options=None, title="Edit main.py", content=()):
+def asked(key, block=1, number=7, options=None, title="Edit main.py", content=(), command=None):
     request = {
         "id": number, "tool_call_id": "t1", "title": title, "kind": "edit", "options": options or OPTIONS,
-        "content": list(content), "locations": [],
+        "content": list(content), "locations": [], **({"command": command} if command else {}),
     }  # fmt: skip
     return {"type": "permission", "session": key, "block": block, "request": request}
 

@@ -17,15 +17,9 @@ end
 ---@param request acp.Request
 ---@return string the whole of what would run, on one line; else the title
 local function question(request)
-  local title = Lines.one_line(request.title)
-  local rest = Lines.further_lines(request.title)
-  for _, item in ipairs(request.content or {}) do
-    local command = item.type == "text" and (item.text or ""):match("^%$ (.*)")
-    if command then
-      title, rest = "$ " .. Lines.one_line(command), Lines.further_lines(command)
-    end
-  end
-  for _, line in ipairs(rest) do
+  local text = request.command or request.title
+  local title = (request.command and "$ " or "") .. Lines.one_line(text)
+  for _, line in ipairs(Lines.further_lines(text)) do
     title = title .. " ⏎ " .. Lines.one_line(line)
   end
   return title

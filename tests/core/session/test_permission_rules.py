@@ -108,7 +108,7 @@ async def test_an_answer_is_by_kind_and_is_shown_with_its_rule(host: Host) -> No
     assert (allowed.option_id, allowed.name, allowed.kind, allowed.source) == ("reject", "Yes", "allow_once", "config")
     assert allowed.rule == "allow agent it kind execute command git status*"
     assert (allowed.request.title, allowed.request.tool_call_id) == ("Do it", "c0")
-    assert allowed.request.content == [events.TextItem("$ git status -s")]
+    assert (allowed.request.command, allowed.request.content) == ("git status -s", [])
     assert (rejected.kind, rejected.rule, also.rule) == ("reject_once", "reject command rm *", "reject command rm *")
     assert len({one.request.id for one in (allowed, rejected, also)}) == 3
     assert host.of(events.PermissionDone) == []
@@ -306,7 +306,7 @@ async def test_the_subject_decides_in_version_2(host: Host) -> None:
     assert await turn(host, rules, *ways, source=V2) == ["reject", "reject", "allow"]
     first = host.of(PermissionAuto)[0].request
     assert (first.title, first.description, first.kind) == ("git status", "It is harmless", "execute")
-    assert first.content == [events.TextItem(f"$ git status\nin {host.cwd}")]
+    assert (first.command, first.cwd, first.content) == ("git status", str(host.cwd), [])
 
 
 @pytest.mark.parametrize(
@@ -382,11 +382,23 @@ async def test_what_a_rule_has_allowed_in_words_only_may_not_be_run(host: Host) 
     assert asked.title == "Run touch x"
 
 
-async def test_what_a_rule_has_allowed_is_run_once(host: Host) -> None:
+async def test_a_rule_answers_the_request_and_then_the_terminal_for_the_same_command(host: Host) -> None:
     begin(host, [rule("allow", kind="execute", command="echo *")], command("echo a"), run("echo a"))
     await host.editor.until_event(events.TurnEnd)
     assert host.scripts["it"].notes("result") == ["a\n"]
-    assert len(host.of(PermissionAuto)) == 1
+    assert [one.request.command for one in host.of(PermissionAuto)] == ["echo a"] * 2
+    assert host.of(events.Permission) == []
+
+
+async def test_what_a_rule_has_allowed_without_a_look_at_the_command_grants_no_terminal(host: Host) -> None:
+    rules = [rule("reject", kind="execute", command="touch *"), rule("allow", kind="other")]
+    begin(host, rules, ask("other", rawInput={"command": "true"}), run("touch here"), run("true"))
+    ours = await question(host)
+    assert ours.command == "true"
+    host.answer(ours.id, "allow_once")
+    await host.editor.until_event(events.TurnEnd)
+    assert host.scripts["it"].notes("chosen") == ["reject"]
+    assert len(host.scripts["it"].notes("error")) == 1
 
 
 async def test_where_terminals_are_allowed_rules_still_reject_and_ask(host: Host) -> None:

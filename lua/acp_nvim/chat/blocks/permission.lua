@@ -73,6 +73,16 @@ local function all_above(lines, above)
   end)
 end
 
+---The whole command, even where it can be read right above: that may change while the request waits.
+---@param out acp.Lines
+---@param request acp.Request
+local function add_whole_command(out, request)
+  if request.command then
+    local cwd = request.cwd and "\nin " .. request.cwd or ""
+    content.add_text(out, "$ " .. request.command .. cwd, limits.request_lines)
+  end
+end
+
 ---What belongs to the request, but for what is to be read right above it.
 ---@param out acp.Lines
 ---@param request acp.Request
@@ -110,12 +120,9 @@ end
 ---@param request acp.Request
 ---@param said string
 local function add_command(out, request, said)
-  for _, item in ipairs(request.content or {}) do
-    local command = item.type == "text" and (item.text or ""):match("^%$ (.*)")
-    local line = command and Lines.one_line(command)
-    if line and not said:find(line, 1, true) then
-      out:add({ "  ", { "$ " .. line, "AcpToolDetail" } })
-    end
+  local line = request.command and Lines.one_line(request.command)
+  if line and not said:find(line, 1, true) then
+    out:add({ "  ", { "$ " .. line, "AcpToolDetail" } })
   end
 end
 
@@ -132,6 +139,7 @@ function M.render(request, look)
   else
     content.add_title_rest(out, request.title, math.huge)
     content.add_text(out, request.description, limits.request_lines)
+    add_whole_command(out, request)
     add_content(out, request, look)
     rows = add_options(out, request, look.letters)
     add_preview(out, look.letters and look.files or 0)
