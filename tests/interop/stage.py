@@ -25,7 +25,7 @@ local asked = require("acp_nvim").permissions()
 for _, one in ipairs(asked) do
   local wanted = one.options[1]
   for _, option in ipairs(one.options) do
-    wanted = option.kind == "allow_once" and option or wanted
+    wanted = option.kind == ... and option or wanted
   end
   require("acp_nvim").answer(one.id, wanted.option_id)
 end
@@ -154,11 +154,14 @@ class Stage:
         last = [f"{way}: {str(one)[:400]}" for way, one in self.wire.messages()[-20:]]
         return "\n".join([self.nvim.describe(), "--- wire", *last])
 
-    def turn(self, scene: str, more: str = "") -> tuple[dict[str, Any], list[str]]:
-        """Sends a scene, allows what is asked, and waits for the end: how it ended, and the kinds that were asked."""
+    def turn(self, scene: str, more: str = "", kind: str = "allow_once") -> tuple[dict[str, Any], list[str]]:
+        """Sends a scene, allows what is asked with options of that kind, and waits for the end.
+
+        How it ended, and the kinds of the tool calls that were asked for, one for each request.
+        """
         before, asked = len(self.ends()), []
         self.say(scene, more)
-        self.wait(lambda: asked.extend(self.nvim.lua(ANSWER)) or len(self.ends()) > before, f"the end of {scene}")
+        self.wait(lambda: asked.extend(self.nvim.lua(ANSWER, kind)) or len(self.ends()) > before, f"the end of {scene}")
         return self.ends()[-1], asked
 
     def say(self, scene: str, more: str = "") -> None:

@@ -92,12 +92,18 @@ end
 
 
 def command(stage: Stage) -> str:
-    """It runs a command, which fails; what it printed is shown."""
+    """It runs a command, which fails; what it printed is shown. Nobody is asked twice for it."""
     needs_model(stage)
-    stage.turn("run")
+    _, asked = stage.turn("run")
     assert "It ended with 3." in stage.nvim.chat_text()
     assert not stage.wire.open_requests(), stage.wire.open_requests()
-    return "in a terminal of Neovim" if stage.wire.received("terminal/create") else "by itself"
+    assert len(asked) <= 1, asked
+    if not stage.wire.received("terminal/create"):
+        return "by itself"
+    for kind in ("allow_always", "allow_once"):  # the second time some agents do not ask: then we do
+        _, asked = stage.turn("run", kind=kind)
+        assert len(asked) == 1, asked
+    return "in a terminal of Neovim"
 
 
 def cancel(stage: Stage) -> str:
