@@ -20,8 +20,8 @@ servers, which the agent is to use. `defaults`: `{ mode = "id", model = "id", op
 sessions are set to. `idle_seconds`: a number, after which a process is stopped that does nothing. `prefix`, `paths`
 and `terminal`: for an agent that runs elsewhere, see |acp_nvim-remote|. `quirks`: a list of names of known deviations;
 `"missing_file_reads_empty"` is of an agent that makes no file unless reading it gives an empty text,
-`"api_key_is_text"` of one that takes a key for signing in as a plain text. `title`, `url`,
-`install`, `sign_in`: texts for people. The agent `demo` comes with the plugin.]],
+`"api_key_is_text"` of one that takes a key for signing in as a plain text; `"command_in_content"`,
+`"cd_before_command"` and `"words_for_line"` are about commands, see |acp_nvim-terminals|. `title`, `url`, `install`, `sign_in`: texts for people. The agent `demo` comes with the plugin.]],
   },
   {
     name = "default_agent",
@@ -73,8 +73,8 @@ it only what you set with a bang (`:AcpConfig!`) is kept. See |acp_nvim-config|.
     values = { "ask_unless_asked", "ask", "allow" },
     default = "ask_unless_asked",
     doc = [[What happens when the agent wants Neovim to run a command. `"ask_unless_asked"`: you are asked, unless you have
-just allowed this very command when the agent itself asked for it. `"ask"`: you are asked in any case. `"allow"`: it is
-run. Agents that run commands themselves do not ask for it here. See |acp_nvim-terminals|.]],
+allowed exactly this command in a request of the agent's, in the same turn; one such answer counts for one run. `"ask"`:
+you are asked in any case. `"allow"`: it is run. Agents that run commands themselves do not ask for it here. See |acp_nvim-terminals|.]],
   },
   {
     name = "permissions.rules",
