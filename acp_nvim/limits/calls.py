@@ -19,6 +19,9 @@ REQUEST_TEXT_CHARS: Final = 512 * 1024
 COMMAND_SHOWN_CHARS: Final = 128 * 1024
 """Characters of a command that is shown whole, so that it can be allowed: Linux takes no longer argument."""
 
+COMMAND_TITLE_CHARS: Final = 200
+"""Characters of a command in the title of our question: the whole of it is shown below."""
+
 DIFF_CHARS: Final = 16 * 1024
 """Of the old and new text of a change that is told as it came; of a larger one, hunks: the chat shows 60 lines."""
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from acp_nvim import events
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
-from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS
+from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS, COMMAND_TITLE_CHARS
 from acp_nvim.protocol.answers import CommandToRun
 from acp_nvim.session.asked_for import harmless, of_terminal
 from acp_nvim.session.granted_commands import GrantedCommands
@@ -63,12 +63,12 @@ async def _yes() -> bool:
 
 def _view(wanted: CommandToRun, cwd: str, request_id: int) -> events.RequestView:
     words = in_words(wanted.command, wanted.args)
-    first, more, _ = words.partition("\n")
+    first = words.partition("\n")[0][:COMMAND_TITLE_CHARS]
     names = ", ".join(wanted.env)
     return events.RequestView(
         id=request_id,
         tool_call_id="",
-        title=f"Run {first}{' …' if more else ''}",
+        title=f"Run {first}{' …' if first != words else ''}",
         kind="execute",
         options=list(OPTIONS),
         content=[],

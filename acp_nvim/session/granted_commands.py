@@ -59,6 +59,11 @@ class Seen(msgspec.Struct, frozen=True):
     grant: Grant | None = None
     turn: object = None
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether the user can see the whole of the command."""
+        return self.named is not None and len(self.named.line) <= COMMAND_SHOWN_CHARS
+
 
 class GrantedCommands:
     """The grants of one session; `quirks` are those of its agent (`agents.definition.QUIRKS`)."""
@@ -87,8 +92,7 @@ class GrantedCommands:
         """What `asked` is about. The transcript knows already what it says of its tool call."""
         tool_call_id = asked.tool_call_id or ""
         call = self._transcript.call(tool_call_id)
-        own = self._own_command(asked, call)
-        named = own
+        named = own = self._own_command(asked, call)
         if named is None and call is not None and call.kind not in NO_CHANGE | OF_FILES:
             named = named_command(call.raw_input)
         return Seen(tool_call_id, named, self._grant_for(own, tool_call_id) if own else None, self._turn)

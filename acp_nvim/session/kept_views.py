@@ -95,7 +95,8 @@ def _permission(session: int, asked: events.Permission, done: events.PermissionD
 
 
 def _request(request: events.RequestView) -> events.RequestView:
-    return msgspec.structs.replace(request, content=_short(request.content))
+    command = None if request.command is None else beginning(request.command, IN_CHAT)[0]
+    return msgspec.structs.replace(request, content=_short(request.content), command=command)
 
 
 def _short(content: Sequence[Item]) -> list[Item]:

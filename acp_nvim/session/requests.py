@@ -88,7 +88,7 @@ class AgentRequests:
         if asked.patch is not None:
             self._narrator.update(ToolCallChanged(asked.patch))
         seen = self.granted.seen(asked)
-        asking = self._asking(asked)
+        asking = self._asking(asked, seen)
         if seen.named is not None:
             asked = msgspec.structs.replace(asked, command=seen.named.line, cwd=seen.named.cwd)
         options = [events.Option(one.option_id, one.name, one.kind) for one in asked.options]
@@ -103,9 +103,12 @@ class AgentRequests:
         self.previews.begin(pending)
         return self._decide(pending, seen, asking)
 
-    def _asking(self, asked: PermissionAsked) -> Asking:
-        call = self._transcript.call(asked.tool_call_id or "")
-        return of_permission(asked, call, self._transcript.diffs(asked.tool_call_id or ""), self._automatic.where)
+    def _asking(self, asked: PermissionAsked, seen: Seen) -> Asking:
+        call = self._transcript.call(seen.tool_call_id)
+        asking = of_permission(asked, call, self._transcript.diffs(seen.tool_call_id), self._automatic.where)
+        if asking.about is not None and asking.about.command is not None and not seen.is_shown:
+            asking = msgspec.structs.replace(asking, about=None)  # nothing is answered for good that nobody could read
+        return asking
 
     def _view(self, asked: PermissionAsked, options: list[events.Option]) -> Callable[[int], events.RequestView]:
         call = self._transcript.find_call(asked.tool_call_id or "")

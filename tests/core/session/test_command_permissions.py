@@ -276,6 +276,62 @@ async def test_what_is_shown_stays_when_the_tool_call_changes(host: Host) -> Non
     assert ours.command == "true"
 
 
+async def test_a_grant_belongs_to_its_session(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            if prompt.text == "ask":
+                prompt.ask("c", title="Run", kind="execute", rawInput={"command": "echo x"})
+                prompt.wait_cancelled()
+            else:
+                agent.note(session=prompt.session_id)
+                agent.note(result=prompt.run("echo x")["output"])
+    """)
+    for key in (1, 2):
+        host.open(key)
+    host.prompt("ask", 1)
+    [asked] = await questions(host, 1)
+    host.answer(asked.id, "allow")
+    await host.until("the answer", lambda: host.of(events.PermissionDone, 1))
+    host.prompt("run", 2)
+    await host.until("a question in the other session", lambda: host.of(events.Permission, 2))
+    [ours] = host.of(events.Permission, 2)
+    assert ours.request.command == "echo x"
+    assert len(host.scripts["it"].notes("started")) == 1
+    host.answer(ours.request.id, "reject_once")
+    host.cancel(1)
+    await host.editor.until_event(events.TurnEnd, 2)
+    assert results(host) == []
+
+
+async def test_a_grant_ends_with_the_agents_process(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            if prompt.text == "ask":
+                prompt.ask("c", title="Run", kind="execute", rawInput={"command": "echo x"})
+                os._exit(1)
+            prompt.tool("c", "Run", kind="execute", status="pending")
+            agent.note(result=prompt.run("echo x")["output"])
+    """)
+    host.open()
+    host.prompt("ask")
+    [asked] = await questions(host, 1)
+    host.answer(asked.id, "allow")
+    await over(host)
+    host.prompt("run")
+    [_, ours] = await questions(host, 2)
+    assert ours.command == "echo x"
+    host.answer(ours.id, "allow_once")
+    await host.editor.until_event(events.TurnEnd, 2)
+    assert results(host) == ["x\n"]
+
+
+async def test_the_title_of_our_question_has_the_beginning_of_a_long_command(host: Host) -> None:
+    long = "true " + "x" * 3000
+    plan(host, run(long))
+    [asked] = await questions(host, 1)
+    assert (asked.title, asked.command) == (f"Run {long[:200]} …", long)
+
+
 async def test_a_command_too_long_to_be_shown_grants_nothing_and_is_not_asked_for(host: Host) -> None:
     long = "true " + "x" * COMMAND_SHOWN_CHARS
     await granted(host, "allow", {"ask": {"title": "Run", "rawInput": {"command": long}}}, run(long))

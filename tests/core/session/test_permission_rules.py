@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_nvim import events
+from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS
 from acp_nvim.permission_events import PermissionAuto, PermissionRules
 from tests.core.session.host import Host, running_host
 
@@ -388,6 +389,48 @@ async def test_a_rule_answers_the_request_and_then_the_terminal_for_the_same_com
     assert host.scripts["it"].notes("result") == ["a\n"]
     assert [one.request.command for one in host.of(PermissionAuto)] == ["echo a"] * 2
     assert host.of(events.Permission) == []
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"command": "ls", "args": "-l; rm x"},
+        {"command": "ls", "args": {"0": "x"}},
+        {"command": "ls\u00a0"},
+        {"command": "ls\u2028"},
+        {"command": ["./sh", "-c", "ls"]},
+    ],
+)
+async def test_a_rule_about_a_command_is_not_about_one_with_something_around_it(
+    host: Host, raw: dict[str, Any]
+) -> None:
+    begin(host, [rule("allow", command="ls")], ask(rawInput=raw))
+    host.answer((await question(host)).id, "allow")
+    await host.editor.until_event(events.TurnEnd)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"command": "ls", "cwd": "{cwd}", "workdir": "{cwd}/sub"},
+        {"command": "ls " + "x" * COMMAND_SHOWN_CHARS},
+    ],
+)
+async def test_what_cannot_be_read_is_not_allowed_for_good(host: Host, raw: dict[str, Any]) -> None:
+    (host.cwd / "sub").mkdir()
+    placed = {name: value.replace("{cwd}", str(host.cwd)) for name, value in raw.items()}
+    begin(host, [], ask(rawInput=placed))
+    asked = await question(host)
+    assert asked.command is None
+    assert [one.option_id for one in asked.options] == ["reject", "allow"]
+
+
+async def test_a_kept_answer_is_about_just_that_command(host: Host) -> None:
+    for number, line in enumerate(["true", "true ", "true\n"]):
+        begin(host, [], command(line))
+        asked = await question(host, number + 1)
+        host.answer(asked.id, "acp_nvim:allow_always")
+        await host.editor.until_event(events.TurnEnd, number + 1)
 
 
 async def test_what_a_rule_has_allowed_without_a_look_at_the_command_grants_no_terminal(host: Host) -> None:
