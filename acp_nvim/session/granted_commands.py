@@ -79,8 +79,7 @@ class GrantedCommands:
         return f"<GrantedCommands {len(self._grants)}>"
 
     def begin_turn(self) -> None:
-        """Forget the grants of the turn before; requests of the new turn can make grants."""
-        self._grants.clear()
+        """Requests can make grants from now on."""
         self._turn = object()
 
     def end_turn(self) -> None:

@@ -408,10 +408,11 @@ async def test_a_grant_ends_with_the_turn(tmp_path: Path) -> None:
     async with session(tmp_path) as agent:
         await agent.ask(named(), "always")
         await agent.next_turn()
+        await agent.update({"title": "Run", "status": "pending"}, what="tool_call")
         assert await agent.run(command=LINE) == "asked"
         await agent.ask(named())
-        await agent.update({"title": "Run", "status": "pending"}, what="tool_call")
         await agent.end_turn()
+        await agent.update({"title": "Run", "status": "pending"}, what="tool_call")
         assert await agent.run(command=LINE) == "asked"
 
 
