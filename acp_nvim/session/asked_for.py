@@ -20,7 +20,8 @@ from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.raw_paths import is_path, words_of
 from acp_nvim.protocol.tool_call import ToolCall
 from acp_nvim.terminals.command_line import ENVIRONMENT, SHELLS, Command, shell_line, without_cd
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots, real_path
 
 RUNS: Final = frozenset({"execute", "other"})
 """Known kinds of tool calls of which `command` may be a command; other tools mean other things by it."""
@@ -52,12 +53,12 @@ class Where(msgspec.Struct, frozen=True):
     roots: Roots
 
     def real(self, path: str) -> str | None:
-        """The real path of what an agent calls so; None for what is no path."""
+        """The real path of what an agent calls so; None for what is no path, or leads through links in a circle."""
         try:
             parts = urlsplit(path) if path.startswith("file:") else None
             text = unquote(parts.path) if parts else os.path.expanduser(path)
-            return os.path.realpath(os.path.join(self.cwd, text)) if text else None
-        except ValueError:
+            return real_path(os.path.join(self.cwd, text)) if text else None
+        except (ValueError, NotAllowedError):
             return None
 
     def has(self, path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from acp_nvim.limits.paths import LINKS_IN_PATH
 from acp_nvim.workspace.refusals import NotAllowedError
 
 
@@ -37,7 +38,7 @@ class Roots:
         """The real path of `path`. Raises `NotAllowedError` when it is relative, no path at all, or lies outside."""
         if not os.path.isabs(path):
             raise NotAllowedError(f"{path} is not an absolute path, which the protocol asks for")
-        real = _real(path)
+        real = real_path(path)
         if path.endswith(os.sep) and not os.path.isdir(real):
             raise NotAllowedError(f"{path} names a directory, and there is none")
         if self.contains(real):
@@ -49,13 +50,30 @@ class Roots:
         return ("directories " if several else "directory ") + ", ".join(self._directories)
 
 
-def _real(path: str) -> str:
-    """All symlinks resolved. Raises `NotAllowedError` for what cannot be a path, and for links in a circle."""
-    try:
-        real = os.path.realpath(path)
-        final = os.path.realpath(real)
-    except ValueError as error:  # a NUL, or half a pair of surrogates
-        raise NotAllowedError(f"{path!r} cannot be the path of a file: {error}") from error
-    if final != real:  # after a circle the rest of the path is left as it was, with links in it
-        raise NotAllowedError(f"{path} leads through symbolic links in a circle")
-    return real
+def real_path(path: str) -> str:
+    """All symlinks of an absolute path resolved; what is not there is taken as it is written, as `realpath` does.
+
+    Raises `NotAllowedError` for what cannot be a path, and for links in a circle. What `realpath` makes of these and of
+    what comes behind them depends on the version of Python; the system opens neither.
+    """
+    real, links, left = "", 0, path.split(os.sep)[::-1]
+    while left:
+        name = left.pop()
+        if name in ("", os.curdir):
+            continue
+        if name == os.pardir:
+            real = real.rpartition(os.sep)[0]
+            continue
+        real += os.sep + name
+        try:
+            target = os.readlink(real)
+        except OSError:  # no link, not there, or not for us to see
+            continue
+        except ValueError as error:  # a NUL, or half a pair of surrogates
+            raise NotAllowedError(f"{path!r} cannot be the path of a file: {error}") from error
+        links += 1
+        if links > LINKS_IN_PATH:
+            raise NotAllowedError(f"{path} leads through symbolic links in a circle, or through too many of them")
+        real = "" if os.path.isabs(target) else real.rpartition(os.sep)[0]
+        left += target.split(os.sep)[::-1]
+    return real or os.sep

@@ -308,7 +308,7 @@ def test_any_json_is_an_update_or_a_validation_error(kind: str, rest: dict[str, 
 
 @pytest.mark.parametrize("read", [DialectV1().update, DialectV1().rest_of_update], ids=["all", "rest"])
 def test_what_is_nested_too_deeply_is_malformed(read: Any) -> None:
-    deep = b"[" * 5000 + b"]" * 5000
+    deep = b"[" * 100_000 + b"]" * 100_000
     update = b'{"sessionUpdate":"tool_call_update","toolCallId":"c","rawInput":%b}' % deep
     with pytest.raises(msgspec.ValidationError, match="too deeply"):
         read(msgspec.Raw(b'{"sessionId":"s","update":%b}' % update))

@@ -228,6 +228,7 @@ async def test_what_is_more_than_the_command_or_is_only_said_asks(host: Host, wa
         ({"locations": [{"path": "src/a"}, {"path": "b"}]}, "ask"),
         ({"locations": [{"path": "src/../b"}]}, "ask"),
         ({"locations": [{"path": "src/link/a"}]}, "ask"),
+        ({"locations": [{"path": "src/circle/../link/a"}]}, "ask"),
         ({"rawInput": {"file_path": "src/a"}}, "allow"),
         ({"rawInput": {"filePath": "src/a", "content": "/etc/passwd"}}, "allow"),
         ({"rawInput": {"abs_path": "file://{cwd}/src/a%20b"}}, "allow"),
@@ -250,6 +251,7 @@ async def test_what_is_more_than_the_command_or_is_only_said_asks(host: Host, wa
 async def test_all_paths_have_to_be_there(host: Host, call: dict[str, Any], action: str) -> None:
     (host.cwd / "src").mkdir()
     (host.cwd / "src" / "link").symlink_to(host.directory)
+    (host.cwd / "src" / "circle").symlink_to("circle")
     call = json.loads(json.dumps(call).replace("{cwd}", str(host.cwd)))
     begin(host, [rule("allow", kind=["edit", "move"], path="src/**")], ask(call.pop("kind", "edit"), **call))
     await host.editor.until_event(PermissionAuto if action == "allow" else events.Permission)

@@ -139,7 +139,9 @@ def test_what_is_no_json_is_a_mistake() -> None:
 
 @pytest.mark.parametrize("update", ["plan", "odd"])
 def test_what_is_nested_too_deeply_is_a_mistake(update: str) -> None:
-    raw = notification(sessionUpdate=update, entries=[], _meta={"deep": 7}).replace(b"7", b"[" * 5000 + b"]" * 5000)
+    raw = notification(sessionUpdate=update, entries=[], _meta={"deep": 7}).replace(
+        b"7", b"[" * 100_000 + b"]" * 100_000
+    )
     with pytest.raises(msgspec.ValidationError, match="nested too deeply"):
         open_unions.decode(raw, V1)
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.limits.paths import LINKS_IN_PATH
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
@@ -98,7 +99,10 @@ def test_a_path_through_a_file_stays_where_it_is_written(root: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["circle/../directory out/x", "circle/../link out", "circle/../sub/../dangling out", "back/../directory out/x"],
+    [
+        *("circle", "circle/below", "circle/../file", "circle/../directory out/x", "circle/../link out"),
+        *("circle/../sub/../dangling out", "back/../directory out/x", "not/there/../../circle/../link out"),
+    ],
 )
 def test_links_in_a_circle_lead_nowhere(root: Path, path: str) -> None:
     (root / "back").symlink_to(root / "forth")
@@ -108,14 +112,24 @@ def test_links_in_a_circle_lead_nowhere(root: Path, path: str) -> None:
 
 
 def test_what_is_really_there_is_really_there(root: Path) -> None:
-    """Whatever is allowed has no links left in it, but for one that leads in a circle itself."""
+    """Whatever is allowed has no links left in it, and is what `realpath` says where no link leads in a circle."""
     names = ["circle", "..", "link out", "directory out", "sub", "file", "link to file", "b", "dangling out", "link in"]
     roots = Roots([str(root)])
     for parts in itertools.product(names, repeat=3):
         with contextlib.suppress(NotAllowedError):
-            real = roots.resolve(f"{root}/{'/'.join(parts)}")
+            path = f"{root}/{'/'.join(parts)}"
+            real = roots.resolve(path)
             assert real == os.path.realpath(real)
+            assert "circle" in parts or real == os.path.realpath(path)
             assert real == str(root) or real.startswith(f"{root}/")
+
+
+def test_more_links_than_the_system_follows_are_refused(root: Path) -> None:
+    for number in range(LINKS_IN_PATH + 1):
+        (root / f"link{number}").symlink_to(root / (f"link{number - 1}" if number else "file"))
+    assert Roots([str(root)]).resolve(f"{root}/link{LINKS_IN_PATH - 1}") == f"{root}/file"
+    with pytest.raises(NotAllowedError, match="too many"):
+        Roots([str(root)]).resolve(f"{root}/link{LINKS_IN_PATH}")
 
 
 @pytest.mark.parametrize("path", ["/a\0b", "/\ud800", "/nowhere/\0/../x"])

@@ -93,7 +93,7 @@ async def test_a_file_of_another_size_is_not_read(tmp_path: Path, monkeypatch: p
     spill = Spill(tmp_path, 100)
     key = await put(spill, "one")
     files(tmp_path)[0].write_text("longer")
-    monkeypatch.delattr(Path, "read_bytes")
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} was read"))
     assert await spill.get(key) is None
 
 
