@@ -1,29 +1,37 @@
 # One command per task; `make help` lists them. Everything they need goes into .venv and .cache.
 PYTHON ?=
-PY := .venv/bin/python
+VENV := .venv
+# `make test PYTHON=...`: an environment of its own, whatever .venv was made with
+ifneq ($(and $(PYTHON),$(filter test,$(MAKECMDGOALS))),)
+VENV := .cache/venvs/$(or $(shell "$(PYTHON)" -c 'import platform; print(platform.python_version())'),none)
+endif
+PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench interop soak fuzz picture doc clean
+.PHONY: help setup lock demo test check format bench interop soak fuzz picture doc clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1|/' | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-setup: .venv/.stamp .cache/peers/.stamp ## bring all that development needs into .venv and .cache (once; needs the network)
+setup: $(VENV)/.stamp .cache/peers/.stamp ## bring all that development needs into .venv and .cache (once; needs the network)
 	@:
 
-.venv/.stamp: pyproject.toml
-	@ACP_NVIM_PYTHON="$(PYTHON)" sh tests/tools/setup.sh
+$(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt
+	@ACP_NVIM_PYTHON="$(PYTHON)" ACP_NVIM_VENV="$(VENV)" sh tests/tools/setup.sh
 
-.cache/peers/.stamp: tests/peers/package.json tests/peers/package-lock.json | .venv/.stamp
-	@sh tests/tools/setup_peers.sh
+.cache/peers/.stamp: tests/peers/package.json tests/peers/package-lock.json | $(VENV)/.stamp
+	@ACP_NVIM_VENV="$(VENV)" sh tests/tools/setup_peers.sh
 
-.cache/stylua/stylua: tests/tools/setup_stylua.sh | .venv/.stamp .cache/peers/.stamp
+.cache/stylua/stylua: tests/tools/setup_stylua.sh tests/tools/stylua/package-lock.json | .venv/.stamp .cache/peers/.stamp
 	@sh tests/tools/setup_stylua.sh
+
+lock: .venv/.stamp ## write the lock files again, after a change in pyproject.toml or a package.json (LOCK=--upgrade: newer versions too)
+	@sh tests/tools/lock.sh $(LOCK)
 
 demo: .venv/.stamp ## talk to the bundled demo agent in a throw-away directory
 	@$(PY) tests/tools/demo.py
 
-test: setup ## every test that needs no third-party agent
+test: setup ## every test that needs no third-party agent (PYTHON=/path/to/python3.13: with that one, in an environment of its own)
 	@$(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 check: setup .cache/stylua/stylua ## style, types, shape, of Python and Lua

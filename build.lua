@@ -80,10 +80,7 @@ local function build()
     must({ python, "-m", "venv", "--clear", venv }, "making .venv")
   end
   say("installing the host's packages into .venv")
-  local pip = { venv_python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--editable", root }
-  -- a path for Python to look in; the other way is code that every start of Python runs
-  vim.list_extend(pip, { "--config-settings", "editable_mode=compat" })
-  must(pip, "installing the host's packages")
+  must({ venv_python, vim.fs.joinpath(root, "requirements/install.py"), "run" }, "installing the host's packages")
   local folders = { vim.fs.joinpath(root, "acp_nvim"), vim.fs.joinpath(root, "rplugin") }
   must(vim.list_extend({ venv_python, "-m", "compileall", "-q" }, folders), "compiling the host")
   say("ready; see :checkhealth acp_nvim")

@@ -14,7 +14,7 @@ local PROBE = [[
 import sys
 print("python", "%d.%d.%d" % sys.version_info[:3])
 from importlib import metadata
-for name in ("pynvim", "anyio", "msgspec", "unidiff", "tree-sitter", "tree-sitter-bash", "acp_nvim"):
+for name in ("pynvim", "anyio", "msgspec", "unidiff", "tree-sitter", "tree-sitter-bash"):
     try:
         print(name, metadata.version(name))
     except metadata.PackageNotFoundError:
@@ -41,8 +41,6 @@ local function report_package(name, found)
     health.error(("the Python package %s is missing"):format(name), { python.advice() })
   elseif name == "python" and vim.version.lt(found, "3.11") then
     health.error(("Python %s is older than 3.11"):format(found), { python.advice() })
-  elseif name == "acp_nvim" and found ~= version then
-    health.error(("the package acp_nvim is %s, the Lua side is %s"):format(found, version), { python.advice() })
   else
     health.ok(("%s %s"):format(name, found))
   end

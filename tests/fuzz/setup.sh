@@ -4,8 +4,8 @@ set -u
 cd "$(dirname "$0")/../.."
 site=.cache/fuzz/site
 mkdir -p .cache/fuzz/corpus
-[ -d $site/atheris ] && exit 0
+[ -d $site/atheris ] && [ ! -e $site/.acp_nvim-unfinished ] && exit 0
 echo "acp_nvim: bringing a fuzzer into $site"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --target $site "atheris>=3,<4" || {
+.venv/bin/python requirements/install.py fuzz --target $site || {
   echo "acp_nvim: it could not be brought (see above); hypothesis makes up the streams instead." >&2
 }

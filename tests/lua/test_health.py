@@ -12,10 +12,10 @@ from tests.lua.conftest import LuaEditor
 LOST = "the changes cannot be merged"
 
 
-def section(editor: LuaEditor) -> str:
-    """What the report says of files."""
+def section(editor: LuaEditor, name: str = "files") -> str:
+    """What the report says of files, or of something else."""
     editor.command("checkhealth acp_nvim")
-    _, found, after = editor.buffer_text().partition("acp_nvim: files")
+    _, found, after = editor.buffer_text().partition(f"acp_nvim: {name}")
     assert found
     return after.partition("\nacp_nvim: ")[0]
 
@@ -28,6 +28,12 @@ def pretend_git(editor: LuaEditor, script: str) -> None:
     git.write_text(f"#!/bin/sh\n{script}\n")
     git.chmod(0o755)
     editor.lua("vim.env.PATH = ...", str(programs))
+
+
+def test_what_set_up_installs_is_all_that_the_host_needs(editor):
+    report = section(editor, "Python host")
+    assert "ERROR" not in report
+    assert "OK tree-sitter-bash" in report
 
 
 @pytest.mark.parametrize(

