@@ -22,9 +22,6 @@ REPLAY_QUIET_SECONDS: Final = 0.3
 REPLAY_SECONDS: Final = 10.0
 """Time for all of it: who still speaks then has something new to say."""
 
-TOLD_SECONDS: Final = 0.1
-"""Time for the editor to know that a prompt goes out: who dies right then must not have it sent twice."""
-
 GONE_SECONDS: Final = 10.0
 """Time for a process to be gone before another takes up its sessions: it may be writing them down."""
 

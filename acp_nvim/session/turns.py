@@ -12,7 +12,6 @@ from acp_nvim import events
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.jsonrpc.pending import Answer
-from acp_nvim.limits.lives import TOLD_SECONDS
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import PromptAnswer
@@ -78,8 +77,7 @@ class Turns:
                 self._is_sent = self._is_refused = False
                 await self._changes.begin(prompt.text)
                 await prompt.ready()
-                with anyio.move_on_after(TOLD_SECONDS):
-                    await self.narrator.told()
+                await self.narrator.told()  # without a limit: who dies right then would have it sent twice
                 self._is_sent = True
                 call = peer.dialect.prompt(session_id, self.blocks(prompt, peer))
                 await peer.request(call.method, call.params, partial(self._on_answer, call, peer), self._on_call)

@@ -17,6 +17,12 @@ GOOD = """
         "authMethods": [{"id": "a", "name": "With an account"}],
     }
 """
+CLOSES = """
+    INITIALIZE = {"agentCapabilities": {"sessionCapabilities": {"close": {}}}}
+"""
+PLAIN = """
+    INITIALIZE = {}
+"""
 SHY = """
     INITIALIZE = {"authMethods": [{"id": "a", "name": "With an account"}, {"id": "k", "name": "With a key"}]}
 
@@ -85,6 +91,23 @@ def test_every_agent_is_asked_who_it_is_and_what_fails_is_said_in_words(editor, 
     started = [pid for script in known.values() for pid in script.notes("started")]
     assert len(started) == len(known)
     assert [pid for pid in started if look_at(pid)] == []
+
+
+def test_a_session_is_opened_by_each_and_goes_again_where_it_can(editor, tmp_path):
+    """All name ways to sign in, or none: only a session shows whether one is wanted."""
+    known = scripts(tmp_path, good=GOOD, closes=CLOSES, plain=PLAIN, shy=SHY)
+    configure(editor, {name: {"command": script.argv} for name, script in known.items()})
+    report = section(editor)
+    assert "WARNING shy: not signed in" in report
+    asked = {name: [line["method"].rpartition("/")[2] for line in script.received()] for name, script in known.items()}
+    assert asked == {
+        "good": ["initialize", "new", "delete"],
+        "closes": ["initialize", "new", "close"],
+        "plain": ["initialize", "new"],
+        "shy": ["initialize", "new"],
+    }
+    for name in ("good", "closes", "plain"):
+        assert f"OK {name}: signed in, or needs no sign-in" in report
 
 
 def test_who_is_silent_is_not_waited_for_and_does_not_stay(editor, tmp_path):

@@ -29,6 +29,8 @@ DIES = """
         agent.update("session-1", {"sessionUpdate": kind, "content": {"type": "text", "text": text}})
 """
 
+TELLS_OF_ITSELF = """agent.update("session-1", {"sessionUpdate": "session_info_update", "title": "Another"}); """
+
 RESUMES = (
     DIES
     + """
@@ -215,6 +217,31 @@ async def test_a_load_that_fails_leaves_the_chat_as_it_is_and_says_what_is_left(
     assert "goes on with the session above" in host.notices()[-1]
     assert await host.turn("again") == "end_turn"
     assert [one["params"]["sessionId"] for one in script.received("session/resume")] == ["session-1"]
+
+
+@pytest.mark.parametrize("end", ["raise Error(-32002, 'gone')", "agent.exit(3)", "return 7"])
+async def test_what_is_said_of_the_session_itself_forgets_no_chat(host: Host, end: str) -> None:
+    """It comes before the first thing that is told again; a load that fails between them loses nothing."""
+    host.script(RESUMES + f"    def session_load(agent, request): {TELLS_OF_ITSELF}{end}")
+    await host.turn("hello")
+    host.app._sessions[1].restore("session-1", "load")
+    await host.until("the end of the load", lambda: host.notices())
+    status = host.status()
+    assert status is not None
+    assert status.title == "Another"
+    assert host.editor.all(events.Reset) == []
+    assert host.text() == "<session-1 hello>"
+
+
+async def test_a_chat_is_forgotten_with_the_first_thing_that_is_told_again(host: Host) -> None:
+    host.script(LOADS.replace('say(agent, "hello", ', TELLS_OF_ITSELF + 'say(agent, "hello", '))
+    await host.turn("something else")
+    host.app._sessions[1].restore("session-1", "load")
+    await host.until("the end of the replay", lambda: host.text().endswith("late"))
+    known = [isinstance(one, events.Status) and one.status.title == "Another" for one in host.editor.events]
+    told = [isinstance(one, events.Append) and one.text == "hello" for one in host.editor.events]
+    [reset] = (index for index, one in enumerate(host.editor.events) if isinstance(one, events.Reset))
+    assert known.index(True) < reset < told.index(True)
 
 
 async def test_a_prompt_in_a_chat_that_is_told_anew_comes_after_what_is_told(host: Host) -> None:
