@@ -19,11 +19,11 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """One agent.
 
     `from_` is npm, pypi, pypi-source (with the files of its source) or here (an agent of tests/peers); `python` is the
-    oldest that it runs with. In `command`, `env` and `files` (by path below its home) stand `@port@` of the model
-    server, `@home@`, `@installed@` (a directory), `@node@`, `@bin@` (an npm package's program) and `@root@`.
-    `offers` names the steps beyond the first ones that it is known to offer; `sign_in` a method that works without an
-    account, `choose` the mode and the model to change to. `answers` is what an example says, by scene (or `prompts`, by
-    scene, where it wants other words), with `|` between
+    oldest that it runs with; `needs_scripts` says that npm has to run scripts to install it. In `command`, `env` and
+    `files` (by path below its home) stand `@port@` of the model server, `@home@`, `@installed@` (a directory),
+    `@node@`, `@bin@` (an npm package's program) and `@root@`. `offers` names the steps beyond the first ones that it is
+    known to offer; `sign_in` a method that works without an account, `choose` the mode and the model to change to.
+    `answers` is what an example says, by scene (or `prompts`, by scene, where it wants other words), with `|` between
     texts; `reads_buffers` says that it reads through the editor, `forgets` that its sessions end with it,
     `next_minute` that one cannot be loaded in the minute in which it began. `notes` are deviations.
     """
@@ -36,6 +36,7 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     version: str
     also: list[str] = []
     python: str | None = None
+    needs_scripts: bool = False
     command: list[str]
     env: dict[str, str] = {}
     files: dict[str, str] = {}

