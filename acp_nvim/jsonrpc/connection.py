@@ -152,8 +152,7 @@ class Connection:
                     self._tap_all(found)
                     self._intake.take(found)
             self._intake.caught_up()
-            if ended:
-                await anyio.lowlevel.checkpoint()  # `receive` of a full pipe need not wait, and others have work, too
+            await anyio.lowlevel.checkpoint()  # `receive` of a full pipe need not wait, and others have work, too
 
     def _take_rest(self, rest: bytes) -> None:
         if rest:

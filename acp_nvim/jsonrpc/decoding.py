@@ -8,9 +8,11 @@ from typing import Final
 
 import msgspec
 
+from acp_nvim.jsonrpc.bounded_line import BoundedLine, TooMuchError
 from acp_nvim.jsonrpc.framing import Line
 from acp_nvim.jsonrpc.messages import Incoming, Invalid
 from acp_nvim.limits import READ_BYTES
+from acp_nvim.limits.messages import NESTED
 
 UNDECODABLE: Final = (msgspec.DecodeError, RecursionError)
 """What decoding raises: for what is no JSON, and for JSON that is nested too deeply."""
@@ -31,6 +33,16 @@ decode_plain = _incoming.decode
 """The message of a line that is one, the fast way; UTF-8 is checked only in the texts that are decoded here."""
 
 
+def require_shallow(line: Line) -> None:
+    """Raises `RecursionError` for a line whose arrays and objects are nested too deeply, whatever Python could bear."""
+    if len(line) > 2 * NESTED and line.count(b"{") + line.count(b"[") > NESTED:
+        text = BoundedLine(whole_strings=True)
+        try:
+            text.feed(bytes(line))
+        except TooMuchError as error:
+            raise RecursionError(str(error)) from error
+
+
 def in_utf8(lines: list[Line]) -> list[Line]:
     """The same lines, with U+FFFD for what is not UTF-8."""
     if _is_utf8(lines[0] if len(lines) == 1 else b"\n".join(lines)):
@@ -43,6 +55,7 @@ def decode_line(line: Line) -> Message | list[Message]:
 
     Half a character (JavaScript cuts texts like that) becomes U+FFFD.
     """
+    require_shallow(line)
     line = line.removeprefix(_BOM)
     if _SURROGATE.search(line):
         line = _ESCAPE.sub(_mend, line)

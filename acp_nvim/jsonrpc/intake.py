@@ -13,7 +13,7 @@ import msgspec
 
 from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.batch import BatchAnswers
-from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_line, decode_plain, in_utf8
+from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_line, decode_plain, in_utf8, require_shallow
 from acp_nvim.jsonrpc.framing import Line, SkippedLine
 from acp_nvim.jsonrpc.glimpse import Glimpse, glimpse
 from acp_nvim.jsonrpc.handler import Handler
@@ -27,6 +27,7 @@ from acp_nvim.limits import (
     LOGGED_LINE_CHARS,
     MAX_COMPLAINTS,
 )
+from acp_nvim.limits.messages import LIST_ENTRIES, STRING_BYTES
 
 _P = ParamSpec("_P")
 _MEANT_AS_MESSAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
@@ -52,13 +53,15 @@ class Intake:
 
     def take_skipped(self, line: SkippedLine) -> None:
         """A line over the size limit."""
-        self._give_up(glimpse(line.head, line.tail), f"a message of {line.size / 1e6:.0f} MB is larger than the limit")
+        words = line.why or f"a message of {line.size / 1e6:.0f} MB is larger than the limit"
+        self._give_up(glimpse(line.head, line.tail), words)
 
     def take(self, lines: list[Line]) -> None:
         """Whole lines, in order."""
         take_notification = self._handler.notification
         for line in in_utf8(lines):
             try:
+                require_shallow(line)
                 message = decode_plain(line)
             except UNDECODABLE:
                 self._take_odd(line)
@@ -147,6 +150,10 @@ class Intake:
             self.guard(f"taking {method}", self._handler.notification, method, params)
         elif not _is_id(message.id):
             self._refuse(Invalid("an id is a string, a number or null", message.id), reply)
+        elif message.left_out is not ABSENT:  # nothing is done of which only a part is known
+            words = f"{method}: a list of more than {LIST_ENTRIES:,} entries, or a text of more than {STRING_BYTES:,} bytes"
+            reply(messages.encode_error(message.id, RpcError(messages.INVALID_PARAMS, words)))
+            self.guard("telling what was lost", self._handler.lost, words)
         else:
             serve = partial(self._handler.serve, method, params)
             self._serving.start(self.tasks, message.id, serve, reply)

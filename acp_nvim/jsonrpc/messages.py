@@ -6,7 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
+from acp_nvim.jsonrpc.bounded_line import LEFT_OUT
 from acp_nvim.limits import LOGGED_LINE_CHARS
+from acp_nvim.limits.messages import ERROR_CHARS
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -32,7 +34,7 @@ class Incoming(msgspec.Struct, gc=False):
     """Any message of the peer; members that it lacks are `ABSENT` (or `UNSET` for `method`).
 
     `id`, `params`, `result` and `error` stay undecoded: ids are echoed as they came, the rest has its own types.
-    They are views into the line that they came in.
+    They are views into the line that they came in. `left_out` is there when something is missing in it.
     """
 
     id: msgspec.Raw = ABSENT
@@ -40,6 +42,7 @@ class Incoming(msgspec.Struct, gc=False):
     params: msgspec.Raw = ABSENT
     result: msgspec.Raw = ABSENT
     error: msgspec.Raw = ABSENT
+    left_out: msgspec.Raw = msgspec.field(name=LEFT_OUT, default=ABSENT)
 
 
 class Invalid(msgspec.Struct):
@@ -102,6 +105,8 @@ def decode_error(raw: msgspec.Raw) -> RpcError:
     code, message = _decoded(members.get("code")), _decoded(members.get("message"))
     if not isinstance(message, str):
         message = f"an error without words: {show(raw)}"
+    if len(message) > ERROR_CHARS:
+        message = f"{message[:ERROR_CHARS]}… {len(message) - ERROR_CHARS:,} more characters"
     return RpcError(code if type(code) is int else INTERNAL_ERROR, message, _decoded(members.get("data")))
 
 

@@ -105,11 +105,12 @@ def test_a_huge_line_is_handed_over_without_another_copy() -> None:
     pieces = [bytes([65 + number % 26]) * READ_BYTES for number in range(50)]
     for piece in pieces:
         framer.feed(piece)
-    kept = framer._begun
+    assert framer._long is not None
+    kept = framer._long.kept
     [[line]] = framer.feed(b"\n")
     assert line is kept
     assert line == b"".join(pieces)
-    assert framer._begun == b""
+    assert framer.rest() == b""
 
 
 def test_a_line_that_was_handed_over_does_not_change_any_more() -> None:
