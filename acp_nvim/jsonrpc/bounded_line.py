@@ -9,10 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from acp_nvim.limits.messages import LIST_ENTRIES, NESTED, STRING_BYTES, VALUES
-
-LEFT_OUT: Final = "acp_nvim/leftOut"
-"""The member that tells what is missing: elements of a list, characters of a text."""
+from acp_nvim.limits.messages import LEFT_OUT, LIST_ENTRIES, NESTED, STRING_BYTES, VALUES
 
 _TO_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -233,4 +230,3 @@ def bounded(line: bytes | bytearray) -> bytearray:
     text = BoundedLine()
     text.feed(bytes(line))
     return text.end()
-

@@ -151,7 +151,9 @@ class Intake:
         elif not _is_id(message.id):
             self._refuse(Invalid("an id is a string, a number or null", message.id), reply)
         elif message.left_out is not ABSENT:  # nothing is done of which only a part is known
-            words = f"{method}: a list of more than {LIST_ENTRIES:,} entries, or a text of more than {STRING_BYTES:,} bytes"
+            words = (
+                f"{method}: a list of more than {LIST_ENTRIES:,} entries, or a text of more than {STRING_BYTES:,} bytes"
+            )
             reply(messages.encode_error(message.id, RpcError(messages.INVALID_PARAMS, words)))
             self.guard("telling what was lost", self._handler.lost, words)
         else:

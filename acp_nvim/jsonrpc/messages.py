@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from acp_nvim.jsonrpc.bounded_line import LEFT_OUT
 from acp_nvim.limits import LOGGED_LINE_CHARS
-from acp_nvim.limits.messages import ERROR_CHARS
+from acp_nvim.limits.messages import ERROR_CHARS, LEFT_OUT
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+LEFT_OUT: Final = "acp_nvim/leftOut"
+"""The member by which an object says what is missing in it: by name the entries of a list, the characters of a text.
+
+Zero says that something is missing in what is inside that member.
+"""
+
 SCANNED_BYTES: Final = 64 * 1024
 """A line is looked through for long lists from this length on: a shorter one is decoded faster than looked through."""
 

@@ -19,8 +19,11 @@ WORD_CHARS: Final = 200
 PATH_CHARS: Final = 4096
 """A path: PATH_MAX of Linux."""
 
-URI_CHARS: Final = 8000
-"""A URI, with a path in it percent-encoded: browsers take no more."""
+URI_CHARS: Final = 64 * 1024
+"""A URI: one of a file has some hundred characters, but small pictures may be in it as a whole (`data:`)."""
+
+VALUE_CHARS: Final = 16 * 1024
+"""A value of a form, which is sent back as it came."""
 
 COMMAND_CHARS: Final = 2 * 1024 * 1024
 """A command, one of its arguments, an environment variable: ARG_MAX of Linux is 2 MB for all of them."""

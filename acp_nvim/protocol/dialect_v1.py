@@ -80,6 +80,8 @@ class DialectV1(SameWords):
         """Session id and update of a `session/update`."""
         try:
             said = notifications().decode(params)
+            if said.left_out is not UNSET:
+                said = open_unions.decode(params, notifications())
         except (msgspec.ValidationError, RecursionError):
             said = open_unions.decode(params, notifications())
         update = said.update

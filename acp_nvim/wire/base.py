@@ -7,6 +7,9 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from acp_nvim.limits.messages import LEFT_OUT
+from acp_nvim.wire.bounds import Untyped
+
 T = TypeVar("T")
 
 Omittable: TypeAlias = T | UnsetType
@@ -25,7 +28,9 @@ UNTAGGED: Final = "acp_nvim/untagged"
 class Wire(msgspec.Struct, rename="camel", kw_only=True, gc=False):
     """Base of all wire types; members that no schema knows are passed over."""
 
-    meta: Maybe[dict[str, Any]] = msgspec.field(name="_meta", default=UNSET)
+    meta: Maybe[dict[str, Untyped]] = msgspec.field(name="_meta", default=UNSET)
+    left_out: Maybe[dict[str, int]] = msgspec.field(name=LEFT_OUT, default=UNSET)
+    """What is missing of what came (`acp_nvim.limits.messages.LEFT_OUT`); we send none."""
 
     open_members: ClassVar[dict[str, frozenset[str]]] = {}
     """Further members, by wire name, that choose the shape of a tagged variant, and the values we know."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import UNSET
 
+from acp_nvim.limits import wire as limits
 from acp_nvim.wire.base import UNTAGGED, Maybe, Unknown, Wire
+from acp_nvim.wire.bounds import Id, Pattern, Title, Value, Word, Words, exact
 
 
 class EnumOption(Wire):
     """A value to choose, and its words."""
 
-    const: str
-    title: str
-    description: Maybe[str] = UNSET
+    const: Value
+    title: Title
+    description: Maybe[Words] = UNSET
 
 
 class PropertySchema(Wire):
     """What all fields of a form have."""
 
-    title: Maybe[str] = UNSET
-    description: Maybe[str] = UNSET
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
 
 
 class StringPropertySchema(PropertySchema, tag_field="type", tag="string"):
@@ -29,11 +31,11 @@ class StringPropertySchema(PropertySchema, tag_field="type", tag="string"):
 
     min_length: Maybe[int] = UNSET
     max_length: Maybe[int] = UNSET
-    pattern: Maybe[str] = UNSET
-    format: Maybe[str] = UNSET
-    default: Maybe[str] = UNSET
-    enum: Maybe[list[str]] = UNSET
-    one_of: Maybe[list[EnumOption]] = UNSET
+    pattern: Maybe[Pattern] = UNSET
+    format: Maybe[Word] = UNSET
+    default: Maybe[Value] = UNSET
+    enum: Maybe[Annotated[list[Value], exact(limits.FORM_CHOICES)]] = UNSET
+    one_of: Maybe[Annotated[list[EnumOption], exact(limits.FORM_CHOICES)]] = UNSET
 
 
 class NumberPropertySchema(PropertySchema, tag_field="type", tag="number"):
@@ -61,13 +63,13 @@ class BooleanPropertySchema(PropertySchema, tag_field="type", tag="boolean"):
 class StringMultiSelectItems(Wire, tag_field="type", tag="string"):
     """The values that can be chosen."""
 
-    enum: list[str]
+    enum: Annotated[list[Value], exact(limits.FORM_CHOICES)]
 
 
 class TitledMultiSelectItems(Wire, tag_field="type", tag=UNTAGGED):
     """The values that can be chosen, with words."""
 
-    any_of: list[EnumOption]
+    any_of: Annotated[list[EnumOption], exact(limits.FORM_CHOICES)]
 
 
 class UnknownMultiSelectItems(Unknown):
@@ -83,7 +85,7 @@ class MultiSelectPropertySchema(PropertySchema, kw_only=True, tag_field="type", 
     items: MultiSelectItems
     min_items: Maybe[int] = UNSET
     max_items: Maybe[int] = UNSET
-    default: Maybe[list[str]] = UNSET
+    default: Maybe[Annotated[list[Value], exact(limits.FORM_CHOICES)]] = UNSET
 
 
 class UnknownPropertySchema(Unknown):
@@ -107,7 +109,7 @@ class UnknownElicitation(Unknown, tag_field="mode"):
 class CompleteElicitationNotification(Wire):
     """The parameters of `elicitation/complete`: what the user did at the URL is done."""
 
-    elicitation_id: str
+    elicitation_id: Id
 
 
 ElicitationContentValue: TypeAlias = str | int | float | bool | list[str]
@@ -116,8 +118,8 @@ ElicitationContentValue: TypeAlias = str | int | float | bool | list[str]
 class CreateElicitationResponse(Wire):
     """Our answer to `elicitation/create`; `action`: accept (with `content`), decline, cancel."""
 
-    action: str
-    content: Maybe[dict[str, ElicitationContentValue]] = UNSET
+    action: Word
+    content: Maybe[Annotated[dict[Id, ElicitationContentValue], exact(limits.FORM_FIELDS)]] = UNSET
 
 
 class ElicitationFormCapabilities(Wire):

@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import UNSET
 
+from acp_nvim.limits import wire as limits
 from acp_nvim.wire.base import Maybe, Omittable, Wire
+from acp_nvim.wire.bounds import Argument, Id, Name, Path, Title, Untyped, Uri, Word, Words, cut
 from acp_nvim.wire.content import ContentBlock
 
 
 class Implementation(Wire):
     """Who the agent or the client is."""
 
-    name: str
-    version: str
-    title: Maybe[str] = UNSET
+    name: Name
+    version: Word
+    title: Maybe[Title] = UNSET
 
 
 class Error(Wire):
     """A JSON-RPC error; `data` is anything."""
 
     code: int
-    message: str
-    data: Any = UNSET
+    message: Words
+    data: Untyped = UNSET
 
 
 class CancelRequestNotification(Wire):
     """The parameters of `$/cancel_request`: the sender of a request wants no answer any more."""
 
-    request_id: int | str | None
+    request_id: int | Id | None
 
 
 class EnvVariable(Wire):
     """An environment variable."""
 
-    name: str
-    value: str
+    name: Argument
+    value: Argument
 
 
 class HttpHeader(Wire):
     """A header to be sent to an MCP server."""
 
-    name: str
-    value: str
+    name: Argument
+    value: Argument
 
 
 # --- session/update -------------------------------------------------------------------------------------------------
@@ -52,16 +54,16 @@ class HttpHeader(Wire):
 class PlanEntry(Wire):
     """One step of a plan."""
 
-    content: str
-    priority: str
-    status: str
+    content: Words
+    priority: Word
+    status: Word
 
 
 class Cost(Wire):
     """What the session cost so far; `currency` by ISO 4217."""
 
     amount: float
-    currency: str
+    currency: Word
 
 
 class UsageUpdate(Wire, tag_field="sessionUpdate", tag="usage_update"):
@@ -75,45 +77,45 @@ class UsageUpdate(Wire, tag_field="sessionUpdate", tag="usage_update"):
 class Notice(Wire, tag_field="sessionUpdate", tag="notice"):
     """Something the agent has to say about itself."""
 
-    severity: str
-    title: str
-    description: Maybe[str] = UNSET
+    severity: Word
+    title: Title
+    description: Maybe[Words] = UNSET
 
 
 class CompactionUpdate(Wire, tag_field="sessionUpdate", tag="compaction_update"):
     """The agent shortens its context."""
 
-    compaction_id: str
-    status: str
-    summary: Maybe[list[ContentBlock]] = UNSET
-    error: Maybe[str] = UNSET
+    compaction_id: Id
+    status: Word
+    summary: Maybe[Annotated[list[ContentBlock], cut(limits.CONTENT_ITEMS)]] = UNSET
+    error: Maybe[Words] = UNSET
 
 
 class CompactionSummaryChunk(Wire, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
     """A piece of what the shortened context says."""
 
-    compaction_id: str
+    compaction_id: Id
     content: ContentBlock
 
 
 class SessionInfoUpdate(Wire, tag_field="sessionUpdate", tag="session_info_update"):
     """News of the session; null takes something away. `updated_at` by ISO 8601."""
 
-    title: Maybe[str] = UNSET
-    updated_at: Maybe[str] = UNSET
+    title: Maybe[Title] = UNSET
+    updated_at: Maybe[Word] = UNSET
 
 
 class ToolCallLocation(Wire):
     """A place that a tool call works on; `line` is 1-based (some agents say 0)."""
 
-    path: str
+    path: Path
     line: Maybe[int] = UNSET
 
 
 class Terminal(Wire, tag_field="type", tag="terminal"):
     """Content of a tool call: what a terminal shows."""
 
-    terminal_id: str
+    terminal_id: Id
 
 
 class Content(Wire, tag_field="type", tag="content"):
@@ -128,9 +130,9 @@ class Content(Wire, tag_field="type", tag="content"):
 class PermissionOption(Wire):
     """One answer to a permission request; its `kind` decides, never its id."""
 
-    option_id: str
-    name: str
-    kind: str
+    option_id: Id
+    name: Name
+    kind: Word
 
 
 class CancelledPermissionOutcome(Wire, tag_field="outcome", tag="cancelled"):
@@ -140,7 +142,7 @@ class CancelledPermissionOutcome(Wire, tag_field="outcome", tag="cancelled"):
 class SelectedPermissionOutcome(Wire, tag_field="outcome", tag="selected"):
     """The user chose."""
 
-    option_id: str
+    option_id: Id
 
 
 RequestPermissionOutcome: TypeAlias = CancelledPermissionOutcome | SelectedPermissionOutcome
@@ -158,31 +160,31 @@ class RequestPermissionResponse(Wire):
 class SessionInfo(Wire):
     """A session that the agent has; `updated_at` by ISO 8601."""
 
-    session_id: str
-    cwd: str
-    additional_directories: Omittable[list[str]] = UNSET
-    title: Maybe[str] = UNSET
-    updated_at: Maybe[str] = UNSET
+    session_id: Id
+    cwd: Path
+    additional_directories: Omittable[Annotated[list[Path], cut(limits.DIRECTORIES)]] = UNSET
+    title: Maybe[Title] = UNSET
+    updated_at: Maybe[Word] = UNSET
 
 
 class ListSessionsRequest(Wire):
     """The parameters of `session/list`; `cursor` is the last answer's `next_cursor`."""
 
-    cwd: Maybe[str] = UNSET
-    cursor: Maybe[str] = UNSET
+    cwd: Maybe[Path] = UNSET
+    cursor: Maybe[Uri] = UNSET
 
 
 class ListSessionsResponse(Wire):
     """The answer to `session/list`."""
 
-    sessions: list[SessionInfo]
-    next_cursor: Maybe[str] = UNSET
+    sessions: Annotated[list[SessionInfo], cut(limits.SESSIONS)]
+    next_cursor: Maybe[Uri] = UNSET
 
 
 class DeleteSessionRequest(Wire):
     """The parameters of `session/delete`."""
 
-    session_id: str
+    session_id: Id
 
 
 class DeleteSessionResponse(Wire):
@@ -192,7 +194,7 @@ class DeleteSessionResponse(Wire):
 class CloseSessionRequest(Wire):
     """The parameters of `session/close`."""
 
-    session_id: str
+    session_id: Id
 
 
 class CloseSessionResponse(Wire):
@@ -202,8 +204,8 @@ class CloseSessionResponse(Wire):
 class PromptRequest(Wire):
     """The parameters of `session/prompt`."""
 
-    session_id: str
-    prompt: list[ContentBlock]
+    session_id: Id
+    prompt: Annotated[list[ContentBlock], cut(limits.CONTENT_ITEMS)]
 
 
 class SessionDeleteCapabilities(Wire):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Hashable
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET, inspect
 
+from acp_nvim.limits.messages import LEFT_OUT, LIST_ENTRIES
+from acp_nvim.limits.wire import TEXT_CHARS, WORD_CHARS
 from acp_nvim.wire.base import UNKNOWN, UNTAGGED, Original, Unknown, Wire
+from acp_nvim.wire.bounds import bound_of, shortened, within
 
 T = TypeVar("T")
+
+_LEFT_OUT: Final = re.compile(re.escape(f'"{LEFT_OUT}"').encode())
 
 
 def decode(raw: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T:
@@ -21,11 +27,18 @@ def decode(raw: bytes | msgspec.Raw, decoder: msgspec.json.Decoder[T]) -> T:
     """
     try:
         try:
-            return decoder.decode(raw)
+            if not is_incomplete(raw):
+                return decoder.decode(raw)
         except msgspec.ValidationError:
-            return convert(msgspec.json.decode(raw), decoder.type)
+            pass
+        return convert(msgspec.json.decode(raw), decoder.type)
     except RecursionError as error:
         raise msgspec.ValidationError("JSON that is nested too deeply") from error
+
+
+def is_incomplete(raw: bytes | msgspec.Raw) -> bool:
+    """Whether something was left out of it while it arrived."""
+    return len(raw) > LIST_ENTRIES and _LEFT_OUT.search(memoryview(raw)) is not None
 
 
 def convert(value: Any, to: type[T]) -> T:
@@ -68,13 +81,31 @@ def _masked_object(value: dict[str, Any], choices: tuple[inspect.Type, ...]) -> 
     tag = value.get(field, UNTAGGED)
     variant = next((one for one in structs if one.tag == tag), None)
     if (field in value and isinstance(tag, str)) and (tag in (UNKNOWN, UNTAGGED) or not _fits(value, variant)):
-        return {field: UNKNOWN, "original": Original(value)}
+        return {field: UNKNOWN, "original": _original(value, field)}
     return value if variant is None else _masked_members({**value, field: tag}, variant)
 
 
 def _masked_members(value: dict[str, Any], struct: inspect.StructType) -> dict[str, Any]:
+    """With each member within its bound, and told what is left out of them."""
     kinds = {field.encode_name: field.type for field in struct.fields}
-    return {name: _masked(item, kinds[name]) if name in kinds else item for name, item in value.items()}
+    given = value.get(LEFT_OUT)
+    missing: dict[str, int] = dict(given) if isinstance(given, dict) else {}
+    masked: dict[str, Any] = {}
+    for name, item in value.items():
+        kind = kinds.get(name)
+        bound = bound_of(kind) if kind is not None and isinstance(item, str | list) else None
+        before = missing.get(name, 0) if bound else 0
+        if bound and isinstance(before, int) and (len(item) > bound.most or before > 0):
+            item, missing[name] = within(item, bound, before)
+        masked[name] = item if kind is None else _masked(item, kind)
+    return {**masked, LEFT_OUT: missing} if missing else masked
+
+
+def _original(value: dict[str, Any], tag: str) -> Original:
+    """With texts that are not too long to be shown: what is unknown is told by its tag."""
+    room = {tag: WORD_CHARS}
+    texts = {name: item for name, item in value.items() if isinstance(item, str)}
+    return Original({**value, **{name: shortened(item, room.get(name, TEXT_CHARS)) for name, item in texts.items()}})
 
 
 def _fits(value: dict[str, Any], variant: inspect.StructType | None) -> bool:
@@ -86,7 +117,8 @@ def _fits(value: dict[str, Any], variant: inspect.StructType | None) -> bool:
 
 
 def _choices(kind: inspect.Type) -> tuple[inspect.Type, ...]:
-    return kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    return tuple(one.type if isinstance(one, inspect.Metadata) else one for one in kinds)
 
 
 def _plain(value: Any) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import UNSET
 
+from acp_nvim.limits import wire as limits
 from acp_nvim.wire.base import UNTAGGED, Maybe, Omittable, Unknown, Wire
+from acp_nvim.wire.bounds import Argument, Id, Name, Word, Words, cut, exact
 from acp_nvim.wire.facts import (
     Implementation,
     SessionAdditionalDirectoriesCapabilities,
@@ -83,16 +85,16 @@ class AgentCapabilities(Wire):
 class AuthMethodFacts(Wire):
     """What all ways to authenticate have."""
 
-    id: str
-    name: str
-    description: Maybe[str] = UNSET
+    id: Id
+    name: Name
+    description: Maybe[Words] = UNSET
 
 
 class AuthMethodTerminal(AuthMethodFacts, tag_field="type", tag="terminal"):
     """The agent's own program asks the user, in a terminal."""
 
-    args: Omittable[list[str]] = UNSET
-    env: Omittable[dict[str, str]] = UNSET
+    args: Omittable[Annotated[list[Argument], exact(limits.ARGUMENTS)]] = UNSET
+    env: Omittable[Annotated[dict[Id, Argument], exact(limits.VARIABLES)]] = UNSET
 
 
 class AuthMethodAgent(AuthMethodFacts, tag_field="type", tag=UNTAGGED):
@@ -111,7 +113,7 @@ class InitializeResponse(Wire):
 
     protocol_version: int
     agent_capabilities: Omittable[AgentCapabilities] = UNSET
-    auth_methods: Omittable[list[AuthMethod]] = UNSET
+    auth_methods: Omittable[Annotated[list[AuthMethod], cut(limits.AUTH_METHODS)]] = UNSET
     agent_info: Maybe[Implementation] = UNSET
 
 
@@ -131,7 +133,7 @@ class LoadSessionResponse(Wire):
 
     modes: Maybe[SessionModeState] = UNSET
     models: Maybe[SessionModelState] = UNSET
-    config_options: Maybe[list[SessionConfigOption]] = UNSET
+    config_options: Maybe[Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]] = UNSET
 
 
 class ResumeSessionResponse(LoadSessionResponse):
@@ -141,7 +143,7 @@ class ResumeSessionResponse(LoadSessionResponse):
 class NewSessionResponse(LoadSessionResponse, kw_only=True):
     """The answer to `session/new`."""
 
-    session_id: str
+    session_id: Id
 
 
 class SetSessionModeResponse(Wire):
@@ -151,10 +153,10 @@ class SetSessionModeResponse(Wire):
 class SetSessionConfigOptionResponse(Wire):
     """The answer to `session/set_config_option`: all options as they are now."""
 
-    config_options: list[SessionConfigOption]
+    config_options: Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]
 
 
 class PromptResponse(Wire):
     """The answer to `session/prompt`: the turn is over."""
 
-    stop_reason: str
+    stop_reason: Word

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import UNSET
 
+from acp_nvim.limits import wire as limits
 from acp_nvim.wire.base import Maybe, Omittable, Wire, require
+from acp_nvim.wire.bounds import Argument, FileText, Id, Name, Path, Title, Uri, Word, Words, exact
 from acp_nvim.wire.elicitation import ElicitationPropertySchema, UnknownElicitation
 from acp_nvim.wire.facts import EnvVariable, PermissionOption
 from acp_nvim.wire.v1.updates import ToolCallUpdateFields
@@ -15,9 +17,9 @@ from acp_nvim.wire.v1.updates import ToolCallUpdateFields
 class RequestPermissionRequest(Wire):
     """The parameters of `session/request_permission`."""
 
-    session_id: str
+    session_id: Id
     tool_call: ToolCallUpdateFields
-    options: list[PermissionOption]
+    options: Annotated[list[PermissionOption], exact(limits.OPTIONS)]
 
 
 # --- fs/* -----------------------------------------------------------------------------------------------------------
@@ -26,8 +28,8 @@ class RequestPermissionRequest(Wire):
 class ReadTextFileRequest(Wire):
     """The parameters of `fs/read_text_file`; `line` is 1-based."""
 
-    session_id: str
-    path: str
+    session_id: Id
+    path: Path
     line: Maybe[int] = UNSET
     limit: Maybe[int] = UNSET
 
@@ -35,15 +37,15 @@ class ReadTextFileRequest(Wire):
 class ReadTextFileResponse(Wire):
     """Our answer to `fs/read_text_file`."""
 
-    content: str
+    content: FileText
 
 
 class WriteTextFileRequest(Wire):
     """The parameters of `fs/write_text_file`."""
 
-    session_id: str
-    path: str
-    content: str
+    session_id: Id
+    path: Path
+    content: FileText
 
 
 class WriteTextFileResponse(Wire):
@@ -56,25 +58,25 @@ class WriteTextFileResponse(Wire):
 class CreateTerminalRequest(Wire):
     """The parameters of `terminal/create`; `output_byte_limit` in bytes."""
 
-    session_id: str
-    command: str
-    args: Omittable[list[str]] = UNSET
-    env: Omittable[list[EnvVariable]] = UNSET
-    cwd: Maybe[str] = UNSET
+    session_id: Id
+    command: Argument
+    args: Omittable[Annotated[list[Argument], exact(limits.ARGUMENTS)]] = UNSET
+    env: Omittable[Annotated[list[EnvVariable], exact(limits.VARIABLES)]] = UNSET
+    cwd: Maybe[Path] = UNSET
     output_byte_limit: Maybe[int] = UNSET
 
 
 class CreateTerminalResponse(Wire):
     """Our answer to `terminal/create`."""
 
-    terminal_id: str
+    terminal_id: Id
 
 
 class TerminalRequest(Wire):
     """A request that is about one terminal."""
 
-    session_id: str
-    terminal_id: str
+    session_id: Id
+    terminal_id: Id
 
 
 class TerminalOutputRequest(TerminalRequest):
@@ -85,13 +87,13 @@ class TerminalExitStatus(Wire):
     """How the command ended."""
 
     exit_code: Maybe[int] = UNSET
-    signal: Maybe[str] = UNSET
+    signal: Maybe[Word] = UNSET
 
 
 class TerminalOutputResponse(Wire):
     """Our answer to `terminal/output`."""
 
-    output: str
+    output: FileText
     truncated: bool
     exit_status: Maybe[TerminalExitStatus] = UNSET
 
@@ -112,7 +114,7 @@ class WaitForTerminalExitResponse(Wire):
     """Our answer to `terminal/wait_for_exit`."""
 
     exit_code: Maybe[int] = UNSET
-    signal: Maybe[str] = UNSET
+    signal: Maybe[Word] = UNSET
 
 
 class KillTerminalRequest(TerminalRequest):
@@ -129,20 +131,20 @@ class KillTerminalResponse(Wire):
 class ElicitationSchema(Wire):
     """The fields of a form."""
 
-    type: Omittable[str] = UNSET
-    title: Maybe[str] = UNSET
-    properties: Omittable[dict[str, ElicitationPropertySchema]] = UNSET
-    required: Maybe[list[str]] = UNSET
-    description: Maybe[str] = UNSET
+    type: Omittable[Word] = UNSET
+    title: Maybe[Title] = UNSET
+    properties: Omittable[Annotated[dict[Id, ElicitationPropertySchema], exact(limits.FORM_FIELDS)]] = UNSET
+    required: Maybe[Annotated[list[Name], exact(limits.FORM_FIELDS)]] = UNSET
+    description: Maybe[Words] = UNSET
 
 
 class ElicitationScope(Wire):
     """`ElicitationSessionScope` when it has `session_id`, else `ElicitationRequestScope`."""
 
-    message: str
-    session_id: Omittable[str] = UNSET
-    tool_call_id: Maybe[str] = UNSET
-    request_id: Maybe[int | str] = UNSET
+    message: Words
+    session_id: Omittable[Id] = UNSET
+    tool_call_id: Maybe[Id] = UNSET
+    request_id: Maybe[int | Id] = UNSET
 
     def __post_init__(self) -> None:
         if self.request_id is UNSET:
@@ -158,8 +160,8 @@ class ElicitationFormMode(ElicitationScope, kw_only=True, tag_field="mode", tag=
 class ElicitationUrlMode(ElicitationScope, kw_only=True, tag_field="mode", tag="url"):
     """The user is to do something at a URL."""
 
-    elicitation_id: str
-    url: str
+    elicitation_id: Id
+    url: Uri
 
 
 CreateElicitationRequest: TypeAlias = ElicitationFormMode | ElicitationUrlMode | UnknownElicitation

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import UNSET
 
+from acp_nvim.limits import wire as limits
 from acp_nvim.wire.base import Maybe, Omittable, Unknown, Wire
+from acp_nvim.wire.bounds import DiffText, Id, Name, Path, Title, Untyped, Word, Words, cut
 from acp_nvim.wire.content import ContentBlock
 from acp_nvim.wire.facts import (
     CompactionSummaryChunk,
@@ -26,7 +28,7 @@ class ContentChunk(Wire):
     """A piece of a message."""
 
     content: ContentBlock
-    message_id: Maybe[str] = UNSET
+    message_id: Maybe[Id] = UNSET
 
 
 class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
@@ -44,9 +46,9 @@ class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thou
 class Diff(Wire, tag_field="type", tag="diff"):
     """Content of a tool call: a change of a file; without `old_text` the file is new."""
 
-    path: str
-    new_text: str
-    old_text: Maybe[str] = UNSET
+    path: Path
+    new_text: DiffText
+    old_text: Maybe[DiffText] = UNSET
 
 
 class UnknownToolCallContent(Unknown):
@@ -59,29 +61,29 @@ ToolCallContent: TypeAlias = Content | Diff | Terminal | UnknownToolCallContent
 class ToolCall(Wire, tag_field="sessionUpdate", tag="tool_call"):
     """The agent presents a tool call."""
 
-    tool_call_id: str
-    title: str
-    name: Maybe[str] = UNSET
-    kind: Omittable[str] = UNSET
-    status: Omittable[str] = UNSET
-    content: Omittable[list[ToolCallContent]] = UNSET
-    locations: Omittable[list[ToolCallLocation]] = UNSET
-    raw_input: Any = UNSET
-    raw_output: Any = UNSET
+    tool_call_id: Id
+    title: Title
+    name: Maybe[Name] = UNSET
+    kind: Omittable[Word] = UNSET
+    status: Omittable[Word] = UNSET
+    content: Omittable[Annotated[list[ToolCallContent], cut(limits.CONTENT_ITEMS)]] = UNSET
+    locations: Omittable[Annotated[list[ToolCallLocation], cut(limits.LOCATIONS)]] = UNSET
+    raw_input: Untyped = UNSET
+    raw_output: Untyped = UNSET
 
 
 class ToolCallUpdateFields(Wire):
     """`ToolCallUpdate` where it is no update: in a permission request."""
 
-    tool_call_id: str
-    kind: Maybe[str] = UNSET
-    status: Maybe[str] = UNSET
-    title: Maybe[str] = UNSET
-    name: Maybe[str] = UNSET
-    content: Maybe[list[ToolCallContent]] = UNSET
-    locations: Maybe[list[ToolCallLocation]] = UNSET
-    raw_input: Any = UNSET
-    raw_output: Any = UNSET
+    tool_call_id: Id
+    kind: Maybe[Word] = UNSET
+    status: Maybe[Word] = UNSET
+    title: Maybe[Title] = UNSET
+    name: Maybe[Name] = UNSET
+    content: Maybe[Annotated[list[ToolCallContent], cut(limits.CONTENT_ITEMS)]] = UNSET
+    locations: Maybe[Annotated[list[ToolCallLocation], cut(limits.LOCATIONS)]] = UNSET
+    raw_input: Untyped = UNSET
+    raw_output: Untyped = UNSET
 
 
 class ToolCallUpdate(ToolCallUpdateFields, tag_field="sessionUpdate", tag="tool_call_update"):
@@ -91,13 +93,13 @@ class ToolCallUpdate(ToolCallUpdateFields, tag_field="sessionUpdate", tag="tool_
 class Plan(Wire, tag_field="sessionUpdate", tag="plan"):
     """The whole plan as it is now."""
 
-    entries: list[PlanEntry]
+    entries: Annotated[list[PlanEntry], cut(limits.PLAN_ENTRIES)]
 
 
 class UnstructuredCommandInput(Wire):
     """What follows the command is one text."""
 
-    hint: str
+    hint: Words
 
 
 AvailableCommandInput: TypeAlias = UnstructuredCommandInput
@@ -106,27 +108,27 @@ AvailableCommandInput: TypeAlias = UnstructuredCommandInput
 class AvailableCommand(Wire):
     """A slash command."""
 
-    name: str
-    description: str
+    name: Id
+    description: Words
     input: Maybe[AvailableCommandInput] = UNSET
 
 
 class AvailableCommandsUpdate(Wire, tag_field="sessionUpdate", tag="available_commands_update"):
     """All slash commands as they are now."""
 
-    available_commands: list[AvailableCommand]
+    available_commands: Annotated[list[AvailableCommand], cut(limits.COMMANDS)]
 
 
 class CurrentModeUpdate(Wire, tag_field="sessionUpdate", tag="current_mode_update"):
     """The session is in another mode now."""
 
-    current_mode_id: str
+    current_mode_id: Id
 
 
 class ConfigOptionUpdate(Wire, tag_field="sessionUpdate", tag="config_option_update"):
     """All configuration options as they are now."""
 
-    config_options: list[SessionConfigOption]
+    config_options: Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]
 
 
 class UnknownSessionUpdate(Unknown, tag_field="sessionUpdate"):
@@ -155,5 +157,5 @@ SessionUpdate: TypeAlias = (
 class SessionNotification(Wire):
     """The parameters of `session/update`."""
 
-    session_id: str
+    session_id: Id
     update: SessionUpdate

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import UNSET
 
+from acp_nvim.limits import wire as limits
 from acp_nvim.wire.base import Maybe, Omittable, Unknown, Wire
+from acp_nvim.wire.bounds import Argument, Id, Name, Words, cut, exact
 from acp_nvim.wire.facts import (
     EnvVariable,
     Implementation,
@@ -76,16 +78,16 @@ class AgentCapabilities(Wire):
 class AuthMethodFacts(Wire):
     """What all ways to authenticate have."""
 
-    method_id: str
-    name: str
-    description: Maybe[str] = UNSET
+    method_id: Id
+    name: Name
+    description: Maybe[Words] = UNSET
 
 
 class AuthMethodTerminal(AuthMethodFacts, tag_field="type", tag="terminal"):
     """The agent's own program asks the user, in a terminal."""
 
-    args: Omittable[list[str]] = UNSET
-    env: Omittable[list[EnvVariable]] = UNSET
+    args: Omittable[Annotated[list[Argument], exact(limits.ARGUMENTS)]] = UNSET
+    env: Omittable[Annotated[list[EnvVariable], exact(limits.VARIABLES)]] = UNSET
 
 
 class AuthMethodAgent(AuthMethodFacts, tag_field="type", tag="agent"):
@@ -105,20 +107,20 @@ class InitializeResponse(Wire):
     protocol_version: int
     info: Implementation
     capabilities: Omittable[AgentCapabilities] = UNSET
-    auth_methods: Omittable[list[AuthMethod]] = UNSET
+    auth_methods: Omittable[Annotated[list[AuthMethod], cut(limits.AUTH_METHODS)]] = UNSET
 
 
 class UnsupportedProtocolVersionErrorData(Wire):
     """The data of error -32022, which may answer `initialize`."""
 
     requested: int
-    supported: list[int]
+    supported: Annotated[list[int], cut(limits.VERSIONS)]
 
 
 class SessionNotFoundErrorData(Wire):
     """The data of the error that answers for a session that the agent does not have."""
 
-    session_id: str
+    session_id: Id
 
 
 class LoginAuthResponse(Wire):
@@ -135,26 +137,26 @@ class LogoutAuthResponse(Wire):
 class ResumeSessionResponse(Wire):
     """The answer to `session/resume`."""
 
-    config_options: Omittable[list[SessionConfigOption]] = UNSET
-    available_commands: Omittable[list[AvailableCommand]] = UNSET
+    config_options: Omittable[Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]] = UNSET
+    available_commands: Omittable[Annotated[list[AvailableCommand], cut(limits.COMMANDS)]] = UNSET
 
 
 class NewSessionResponse(ResumeSessionResponse, kw_only=True):
     """The answer to `session/new`."""
 
-    session_id: str
+    session_id: Id
 
 
 class PromptResponse(Wire):
     """The answer to `session/prompt`: the prompt was taken, as this message; the turn goes on."""
 
-    message_id: str
+    message_id: Id
 
 
 class SetSessionConfigOptionResponse(Wire):
     """The answer to `session/set_config_option`: all options as they are now."""
 
-    config_options: list[SessionConfigOption]
+    config_options: Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]
 
 
 class CancelToolCallResponse(Wire):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import UNSET
 
+from acp_nvim.limits import wire as limits
 from acp_nvim.wire.base import Maybe, Omittable, Unknown, Wire, require
+from acp_nvim.wire.bounds import Argument, Id, Name, Path, Title, Uri, Word, Words, exact
 from acp_nvim.wire.elicitation import ElicitationPropertySchema, UnknownElicitation
 from acp_nvim.wire.facts import PermissionOption
 from acp_nvim.wire.v2.tool_calls import ToolCallUpdateFields
@@ -23,10 +25,10 @@ class ToolCallPermissionSubject(Wire, tag_field="type", tag="tool_call"):
 class CommandPermissionSubject(Wire, tag_field="type", tag="command"):
     """May this command be run?"""
 
-    command: str
-    cwd: str
-    tool_call_id: Maybe[str] = UNSET
-    terminal_id: Maybe[str] = UNSET
+    command: Argument
+    cwd: Path
+    tool_call_id: Maybe[Id] = UNSET
+    terminal_id: Maybe[Id] = UNSET
 
 
 class UnknownPermissionSubject(Unknown):
@@ -39,10 +41,10 @@ RequestPermissionSubject: TypeAlias = ToolCallPermissionSubject | CommandPermiss
 class RequestPermissionRequest(Wire):
     """The parameters of `session/request_permission`."""
 
-    session_id: str
-    title: str
-    options: list[PermissionOption]
-    description: Maybe[str] = UNSET
+    session_id: Id
+    title: Title
+    options: Annotated[list[PermissionOption], exact(limits.OPTIONS)]
+    description: Maybe[Words] = UNSET
     subject: Maybe[RequestPermissionSubject] = UNSET
 
 
@@ -52,20 +54,20 @@ class RequestPermissionRequest(Wire):
 class ElicitationSchema(Wire):
     """The fields of a form."""
 
-    type: str
-    properties: dict[str, ElicitationPropertySchema]
-    title: Maybe[str] = UNSET
-    required: Maybe[list[str]] = UNSET
-    description: Maybe[str] = UNSET
+    type: Word
+    properties: Annotated[dict[Id, ElicitationPropertySchema], exact(limits.FORM_FIELDS)]
+    title: Maybe[Title] = UNSET
+    required: Maybe[Annotated[list[Name], exact(limits.FORM_FIELDS)]] = UNSET
+    description: Maybe[Words] = UNSET
 
 
 class ElicitationScope(Wire):
     """`ElicitationSessionScope` when it has `session_id`, else `ElicitationRequestScope`."""
 
-    message: str
-    session_id: Omittable[str] = UNSET
-    tool_call_id: Maybe[str] = UNSET
-    request_id: Omittable[int | str] = UNSET
+    message: Words
+    session_id: Omittable[Id] = UNSET
+    tool_call_id: Maybe[Id] = UNSET
+    request_id: Omittable[int | Id] = UNSET
 
     def __post_init__(self) -> None:
         if self.request_id is UNSET:
@@ -81,8 +83,8 @@ class ElicitationFormMode(ElicitationScope, kw_only=True, tag_field="mode", tag=
 class ElicitationUrlMode(ElicitationScope, kw_only=True, tag_field="mode", tag="url"):
     """The user is to do something at a URL."""
 
-    elicitation_id: str
-    url: str
+    elicitation_id: Id
+    url: Uri
 
 
 CreateElicitationRequest: TypeAlias = ElicitationFormMode | ElicitationUrlMode | UnknownElicitation

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 from msgspec import UNSET
 
+from acp_nvim.limits import wire as limits
 from acp_nvim.wire.base import Maybe, Omittable, Unknown, Wire, require
+from acp_nvim.wire.bounds import Argument, DiffText, Id, Name, Output, Path, Title, Untyped, Word, cut
 from acp_nvim.wire.facts import Content, Terminal, ToolCallLocation
 
 # --- diffs ----------------------------------------------------------------------------------------------------------
@@ -15,14 +17,14 @@ from acp_nvim.wire.facts import Content, Terminal, ToolCallLocation
 class DiffChangeFacts(Wire):
     """What all changes of a diff have."""
 
-    file_type: Maybe[str] = UNSET
-    mime_type: Maybe[str] = UNSET
+    file_type: Maybe[Word] = UNSET
+    mime_type: Maybe[Word] = UNSET
 
 
 class DiffPathChange(DiffChangeFacts, kw_only=True):
     """A change of one file; subclasses say which."""
 
-    path: str
+    path: Path
 
 
 class DiffAdd(DiffPathChange, tag_field="operation", tag="add"):
@@ -40,8 +42,8 @@ class DiffModify(DiffPathChange, tag_field="operation", tag="modify"):
 class DiffPathPairChange(DiffChangeFacts, kw_only=True):
     """A change from one file to another; subclasses say which."""
 
-    old_path: str
-    path: str
+    old_path: Path
+    path: Path
 
 
 class DiffMove(DiffPathPairChange, tag_field="operation", tag="move"):
@@ -62,8 +64,8 @@ DiffChange: TypeAlias = DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy 
 class DiffPatch(Wire):
     """The changes as a text; `format` is "git_patch" or a word that we do not know."""
 
-    format: str
-    text: str
+    format: Word
+    text: DiffText
 
 
 class Diff(Wire, tag_field="type", tag="diff"):
@@ -72,11 +74,11 @@ class Diff(Wire, tag_field="type", tag="diff"):
     Some agents send version 1's `path`, `old_text` and `new_text` instead of `changes`.
     """
 
-    changes: Omittable[list[DiffChange]] = UNSET
+    changes: Omittable[Annotated[list[DiffChange], cut(limits.DIFF_CHANGES)]] = UNSET
     patch: Maybe[DiffPatch] = UNSET
-    path: Omittable[str] = UNSET
-    old_text: Maybe[str] = UNSET
-    new_text: Omittable[str] = UNSET
+    path: Omittable[Path] = UNSET
+    old_text: Maybe[DiffText] = UNSET
+    new_text: Omittable[DiffText] = UNSET
 
     def __post_init__(self) -> None:
         if self.path is UNSET or self.new_text is UNSET:
@@ -106,15 +108,15 @@ class ToolCallCapabilities(Wire):
 class ToolCallUpdateFields(Wire):
     """`ToolCallUpdate` where it is no update: in a permission request."""
 
-    tool_call_id: str
-    name: Maybe[str] = UNSET
-    title: Maybe[str] = UNSET
-    kind: Maybe[str] = UNSET
-    status: Maybe[str] = UNSET
-    content: Maybe[list[ToolCallContent]] = UNSET
-    locations: Maybe[list[ToolCallLocation]] = UNSET
-    raw_input: Any = UNSET
-    raw_output: Any = UNSET
+    tool_call_id: Id
+    name: Maybe[Name] = UNSET
+    title: Maybe[Title] = UNSET
+    kind: Maybe[Word] = UNSET
+    status: Maybe[Word] = UNSET
+    content: Maybe[Annotated[list[ToolCallContent], cut(limits.CONTENT_ITEMS)]] = UNSET
+    locations: Maybe[Annotated[list[ToolCallLocation], cut(limits.LOCATIONS)]] = UNSET
+    raw_input: Untyped = UNSET
+    raw_output: Untyped = UNSET
     capabilities: Maybe[ToolCallCapabilities] = UNSET
 
 
@@ -125,7 +127,7 @@ class ToolCallUpdate(ToolCallUpdateFields, tag_field="sessionUpdate", tag="tool_
 class ToolCallContentChunk(Wire, tag_field="sessionUpdate", tag="tool_call_content_chunk"):
     """One more item of what a tool call holds."""
 
-    tool_call_id: str
+    tool_call_id: Id
     content: ToolCallContent
 
 
@@ -135,14 +137,14 @@ class ToolCallContentChunk(Wire, tag_field="sessionUpdate", tag="tool_call_conte
 class TerminalOutput(Wire):
     """Everything a terminal has shown; `data` is base64."""
 
-    data: str
+    data: Output
 
 
 class TerminalExitStatus(Wire):
     """How the command ended."""
 
     exit_code: Maybe[int] = UNSET
-    signal: Maybe[str] = UNSET
+    signal: Maybe[Word] = UNSET
 
 
 class TerminalSize(Wire):
@@ -165,9 +167,9 @@ class TerminalCapabilities(Wire):
 class TerminalUpdate(Wire, tag_field="sessionUpdate", tag="terminal_update"):
     """A terminal of the agent or news of it: what it does not mention stays, null takes something away."""
 
-    terminal_id: str
-    command: Maybe[str] = UNSET
-    cwd: Maybe[str] = UNSET
+    terminal_id: Id
+    command: Maybe[Argument] = UNSET
+    cwd: Maybe[Path] = UNSET
     output: Maybe[TerminalOutput] = UNSET
     exit_status: Maybe[TerminalExitStatus] = UNSET
     size: Maybe[TerminalSize] = UNSET
@@ -177,5 +179,5 @@ class TerminalUpdate(Wire, tag_field="sessionUpdate", tag="terminal_update"):
 class TerminalOutputChunk(Wire, tag_field="sessionUpdate", tag="terminal_output_chunk"):
     """More that a terminal shows; `data` is base64, cut anywhere."""
 
-    terminal_id: str
-    data: str
+    terminal_id: Id
+    data: Output

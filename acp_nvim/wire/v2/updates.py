@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, TypeAlias
+from typing import Annotated, ClassVar, Final, TypeAlias
 
 from msgspec import UNSET
 
+from acp_nvim.limits import wire as limits
 from acp_nvim.wire.base import Maybe, Unknown, Wire
+from acp_nvim.wire.bounds import Id, Word, cut, exact
 from acp_nvim.wire.content import ContentBlock
 from acp_nvim.wire.facts import (
     CompactionSummaryChunk,
@@ -26,7 +28,7 @@ from acp_nvim.wire.v2.tool_calls import TerminalOutputChunk, TerminalUpdate, Too
 class ContentChunk(Wire):
     """One more content block of a message."""
 
-    message_id: str
+    message_id: Id
     content: ContentBlock
 
 
@@ -45,8 +47,8 @@ class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thou
 class Message(Wire):
     """A message or news of it: without `content` that stays, else it replaces what there was."""
 
-    message_id: str
-    content: Maybe[list[ContentBlock]] = UNSET
+    message_id: Id
+    content: Maybe[Annotated[list[ContentBlock], cut(limits.CONTENT_ITEMS)]] = UNSET
 
 
 class UserMessage(Message, tag_field="sessionUpdate", tag="user_message"):
@@ -67,13 +69,13 @@ class AgentThought(Message, tag_field="sessionUpdate", tag="agent_thought"):
 class BackgroundTerminal(Wire, tag_field="type", tag="terminal"):
     """A terminal goes on."""
 
-    terminal_id: str
+    terminal_id: Id
 
 
 class BackgroundToolCall(Wire, tag_field="type", tag="tool_call"):
     """A tool call goes on."""
 
-    tool_call_id: str
+    tool_call_id: Id
 
 
 class UnknownBackgroundWork(Unknown):
@@ -94,9 +96,9 @@ class StateUpdate(Wire, tag_field="sessionUpdate", tag="state_update"):
 
     open_members: ClassVar[dict[str, frozenset[str]]] = {"state": STATES}
 
-    state: str
-    background: Maybe[list[BackgroundWork]] = UNSET
-    stop_reason: Maybe[str] = UNSET
+    state: Word
+    background: Maybe[Annotated[list[BackgroundWork], exact(limits.BACKGROUND)]] = UNSET
+    stop_reason: Maybe[Word] = UNSET
     error: Maybe[Error] = UNSET
 
     def __post_init__(self) -> None:
@@ -110,8 +112,8 @@ class StateUpdate(Wire, tag_field="sessionUpdate", tag="state_update"):
 class PlanItems(Wire, tag_field="type", tag="items"):
     """A plan as a list of steps."""
 
-    plan_id: str
-    entries: list[PlanEntry]
+    plan_id: Id
+    entries: Annotated[list[PlanEntry], cut(limits.PLAN_ENTRIES)]
 
 
 class UnknownPlan(Unknown):
@@ -130,13 +132,13 @@ class PlanUpdate(Wire, tag_field="sessionUpdate", tag="plan_update"):
 class AvailableCommandsUpdate(Wire, tag_field="sessionUpdate", tag="available_commands_update"):
     """All slash commands as they are now."""
 
-    available_commands: list[AvailableCommand]
+    available_commands: Annotated[list[AvailableCommand], cut(limits.COMMANDS)]
 
 
 class ConfigOptionUpdate(Wire, tag_field="sessionUpdate", tag="config_option_update"):
     """All configuration options as they are now."""
 
-    config_options: list[SessionConfigOption]
+    config_options: Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]
 
 
 class UnknownSessionUpdate(Unknown, tag_field="sessionUpdate"):
@@ -170,5 +172,5 @@ SessionUpdate: TypeAlias = (
 class UpdateSessionNotification(Wire):
     """The parameters of `session/update`."""
 
-    session_id: str
+    session_id: Id
     update: SessionUpdate

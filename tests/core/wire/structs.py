@@ -43,6 +43,8 @@ class Builder:
     def build(self, kind: Any) -> Any:
         """An instance of a type as it may be written in a struct."""
         arguments = typing.get_args(kind)
+        if typing.get_origin(kind) is typing.Annotated:
+            return self.build(arguments[0])
         if typing.get_origin(kind) in (typing.Union, types.UnionType):
             return self.build(self._random.choice([one for one in arguments if not _is_nothing(one)]))
         if typing.get_origin(kind) is list:
@@ -59,7 +61,7 @@ class Builder:
         members = {
             field.name: self._member(kind.__name__, field)
             for field in fields
-            if field.required or self._random.randrange(5) < 3
+            if field.required or (field.name != "left_out" and self._random.randrange(5) < 3)
         }
         if kind.__name__ == "EmbeddedResourceResource" and not members.keys() & {"text", "blob"}:
             members["text"] = ""
