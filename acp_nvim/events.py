@@ -65,7 +65,8 @@ class ToolCall(SessionEvent, tag="tool_call"):
 class Plan(SessionEvent, tag="plan"):
     """The whole of one plan: its entries, its `text`, or the `uri` of the file that has it. `title` is its id.
 
-    `removed`: the agent took it back; what it was is told once more. `over`: it was of an earlier turn.
+    `removed`: the agent took it back; what it was is told once more. `over`: it was of an earlier turn. The agent has
+    sent so many entries more that are `left` out.
     """
 
     block: int
@@ -75,6 +76,7 @@ class Plan(SessionEvent, tag="plan"):
     uri: str | None = None
     removed: bool = False
     over: bool = False
+    left: int = 0
 
 
 class Option(msgspec.Struct, omit_defaults=True):
@@ -92,6 +94,7 @@ class RequestView(msgspec.Struct, omit_defaults=True):
     `command` is the whole command that it is about, byte for byte, never shortened; None when there is none, or when
     it has more than `COMMAND_SHOWN_CHARS` characters: then `content` has its beginning, and an answer covers no
     terminal. `cwd` is where it would run, where that was said.
+    The agent has named `locations_left` places more.
     """
 
     id: int
@@ -104,6 +107,7 @@ class RequestView(msgspec.Struct, omit_defaults=True):
     description: str | None = None
     command: str | None = None
     cwd: str | None = None
+    locations_left: int = 0
 
 
 class Permission(SessionEvent, tag="permission"):

@@ -92,7 +92,7 @@ class CallView(msgspec.Struct, omit_defaults=True):
 
     `parent` is the call that it belongs to, `depth` how many there are above it, `under` the parent's title where
     something else stands between them. `started` and `ended` (seconds since 1970, by our clock) say how long it took;
-    one that was done at once has neither.
+    one that was done at once has neither. The agent has named `locations_left` places more.
     """
 
     id: str
@@ -106,3 +106,4 @@ class CallView(msgspec.Struct, omit_defaults=True):
     under: str | None = None
     started: float | None = None
     ended: float | None = None
+    locations_left: int = 0

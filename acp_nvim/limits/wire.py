@@ -65,8 +65,8 @@ PLAN_ENTRIES: Final = 500
 LOCATIONS: Final = 500
 """Places of one tool call: a search through a large project; the chat shows 10."""
 
-CONTENT_ITEMS: Final = 500
-"""Items of a tool call or a message: the chat shows 100 of them."""
+CONTENT_ITEMS: Final = 1000
+"""Items of a tool call or a message, also when they come one by one: the chat shows 100 of them."""
 
 DIFF_CHANGES: Final = 1000
 """Files of one diff: a renamed package."""
@@ -117,8 +117,3 @@ FORM_CHOICES: Final = 10_000
 
 VERSIONS: Final = 100
 """Protocol versions that an agent names."""
-
-# --- what grows from message to message -----------------------------------------------------------------------------
-
-LEFT_OUT_NAMES: Final = 100
-"""Names of lists and texts in one object of which something was left out."""

@@ -53,6 +53,11 @@ def from_texts(path: str, old_text: str | None, new_text: str) -> Diff:
     return Diff((FileChange(path=path, operation=operation, pieces=(Piece(old_text, new_text),)),))
 
 
+def too_large(path: str, chars: int) -> Diff:
+    """A change whose texts are not kept: half of one would show lines that go, which do not."""
+    return Diff((FileChange(path=path, note=f"a change of {chars:,} characters is too large to be shown"),))
+
+
 def from_patch(changes: Sequence[FileChange], patch: str) -> Diff:
     """Version 2's diff: the changes, with the hunks of a `git_patch` put where they belong.
 

@@ -6,7 +6,20 @@ from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from acp_nvim.wire.base import Wire
+
 T = TypeVar("T")
+
+
+def left(said: Wire, *members: str) -> int:
+    """How much is missing of those members of what came, by their names on the wire."""
+    missing = said.left_out
+    return sum(missing.get(name, 0) for name in members) if isinstance(missing, dict) else 0
+
+
+def lacks(said: Wire, *members: str) -> bool:
+    """Whether anything is missing in those members, however deep."""
+    return isinstance(said.left_out, dict) and any(name in said.left_out for name in members)
 
 
 def given(value: T | UnsetType | None) -> T | None:

@@ -55,10 +55,17 @@ class ToolCallPatch(msgspec.Struct, kw_only=True):
     raw_input: Any = UNSET
     raw_output: Any = UNSET
     meta: dict[str, Any] | UnsetType | None = UNSET
+    content_left: int | UnsetType = UNSET
+    locations_left: int | UnsetType = UNSET
+    lacks_input: bool | UnsetType = UNSET
 
 
 class ToolCall(msgspec.Struct, kw_only=True):
-    """One tool call as it stands; a missing field has the specification's default."""
+    """One tool call as it stands; a missing field has the specification's default.
+
+    The agent has sent `content_left` items and `locations_left` places more, which were not kept; `lacks_input`:
+    neither was a part of the raw input.
+    """
 
     tool_call_id: str
     name: str | None = None
@@ -70,6 +77,9 @@ class ToolCall(msgspec.Struct, kw_only=True):
     raw_input: Any = None
     raw_output: Any = None
     meta: dict[str, Any] | None = None
+    content_left: int = 0
+    locations_left: int = 0
+    lacks_input: bool = False
 
     def apply(self, patch: ToolCallPatch) -> bool:
         """Take over what `patch` says; True when that changed anything but the metadata, which nobody sees."""
@@ -95,6 +105,11 @@ class ToolCall(msgspec.Struct, kw_only=True):
         """The files that it names, as it names them: what its diffs change, and where else it works."""
         changes = [change for item in self.content if isinstance(item, Diff) for change in item.changes]
         return [*((change.path, change) for change in changes), *((one.path, None) for one in self.locations)]
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether only a part is known of what it does: no rule can say anything about the rest."""
+        return bool(self.content_left or self.locations_left or self.lacks_input)
 
     @property
     def finished(self) -> bool:

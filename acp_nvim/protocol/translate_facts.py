@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
+from msgspec import UNSET
 
+from acp_nvim.limits.messages import LEFT_OUT
+from acp_nvim.limits.wire import ID_CHARS, NAME_CHARS, TEXT_CHARS, URI_CHARS, WORD_CHARS, WORDS_CHARS
 from acp_nvim.protocol import answers, updates
-from acp_nvim.protocol.given import given
+from acp_nvim.protocol.given import given, lacks, left
 from acp_nvim.protocol.tool_call import Item, Location, ToolCallPatch
-from acp_nvim.wire import facts
-from acp_nvim.wire.base import Unknown
+from acp_nvim.wire import facts, open_unions
+from acp_nvim.wire.base import Unknown, Wire
+from acp_nvim.wire.bounds import shortened
 from acp_nvim.wire.config_options import SelectItem
 
 
@@ -54,15 +57,17 @@ def _unstable(said: dict[str, Any]) -> updates.Update:
 def plan_of_another_kind(said: dict[str, Any]) -> updates.Update:
     """A plan that is no list of steps, or one whose steps came to version 1: it shows what it has."""
     plan_id, text, uri = said.get("planId"), said.get("content"), said.get("uri")
-    known_id = plan_id if isinstance(plan_id, str) else None
+    known_id = shortened(plan_id, ID_CHARS) if isinstance(plan_id, str) else None
     if said.get("type") == "items":
-        steps = msgspec.convert(said.get("entries"), list[facts.PlanEntry])
-        return updates.PlanReplaced(plan_entries(steps), known_id)
+        steps = open_unions.convert({"entries": said.get("entries"), LEFT_OUT: said.get(LEFT_OUT)}, facts.PlanSteps)
+        return updates.PlanReplaced(plan_entries(steps.entries), known_id, left=left(steps, "entries"))
     if isinstance(text, str):
-        return updates.PlanReplaced([], known_id, text)
+        return updates.PlanReplaced([], known_id, shortened(text, TEXT_CHARS))
     if isinstance(uri, str):
-        return updates.PlanReplaced([], known_id, None, uri)
-    return updates.PlanReplaced([], known_id, f"a plan of an unknown kind ({said.get('type')!r})")
+        return updates.PlanReplaced([], known_id, None, shortened(uri, URI_CHARS))
+    return updates.PlanReplaced(
+        [], known_id, f"a plan of an unknown kind ({shortened(repr(said.get('type')), WORD_CHARS)})"
+    )
 
 
 def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
@@ -79,6 +84,9 @@ def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
         raw_input=call.raw_input,
         raw_output=call.raw_output,
         meta=call.meta,
+        content_left=left(call, "content") if content is not UNSET else UNSET,
+        locations_left=left(call, "locations") if locations is not UNSET else UNSET,
+        lacks_input=lacks(call, "rawInput") if call.raw_input is not UNSET else UNSET,
     )
 
 
@@ -97,17 +105,25 @@ def choices(items: Iterable[SelectItem]) -> list[answers.Choice]:
     return found
 
 
+def options_left(update: Any) -> int:
+    """How many configuration options, and values of those that are there, were left out of an update."""
+    said = [given(getattr(one, "options", None)) for one in update.config_options]
+    groups = [item for items in said for item in items or ()]
+    wires = [update, *update.config_options, *groups]
+    return sum(left(one, "configOptions", "options") for one in wires if isinstance(one, Wire))
+
+
 def unknown_option(said: dict[str, Any], id_member: str) -> answers.ConfigOption:
     """A configuration option of a kind that we do not know: what there is to show of it."""
-    config_id, current = str(said.get(id_member)), said.get("currentValue")
+    config_id, current = shortened(str(said.get(id_member)), ID_CHARS), said.get("currentValue")
     category, description = said.get("category"), said.get("description")
     return answers.ConfigOption(
         config_id=config_id,
-        name=str(said.get("name") or config_id),
-        kind=str(said.get("type")),
-        current=current if current is None or isinstance(current, bool) else str(current),
-        category=category if isinstance(category, str) else None,
-        description=description if isinstance(description, str) else None,
+        name=shortened(str(said.get("name") or config_id), NAME_CHARS),
+        kind=shortened(str(said.get("type")), WORD_CHARS),
+        current=current if current is None or isinstance(current, bool) else shortened(str(current), ID_CHARS),
+        category=shortened(category, WORD_CHARS) if isinstance(category, str) else None,
+        description=shortened(description, WORDS_CHARS) if isinstance(description, str) else None,
     )
 
 

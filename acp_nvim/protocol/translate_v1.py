@@ -10,11 +10,12 @@ import msgspec
 from acp_nvim.protocol import answers, diff, updates
 from acp_nvim.protocol.auth_methods import other_method, with_meta
 from acp_nvim.protocol.elicitation import ElicitationAsked, form_asked, unknown_mode, url_asked
-from acp_nvim.protocol.given import given
+from acp_nvim.protocol.given import given, left
 from acp_nvim.protocol.terminal_meta import terminal_news
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
 from acp_nvim.protocol.translate_facts import (
     choices,
+    options_left,
     permission_options,
     plan_entries,
     tool_call_patch,
@@ -55,6 +56,8 @@ def _item(one: wire.ToolCallContent) -> Item:
         case Content():
             return Shown(one.content)
         case wire.Diff():
+            if left(one, "oldText", "newText"):
+                return diff.too_large(one.path, left(one, "oldText", "newText"))
             return diff.from_texts(one.path, given(one.old_text), one.new_text)
         case Terminal():
             return TerminalShown(one.terminal_id)
@@ -67,7 +70,8 @@ def _commands(update: wire.AvailableCommandsUpdate) -> updates.Update:
         [
             answers.Command(one.name, one.description, entry.hint if (entry := given(one.input)) else None)
             for one in update.available_commands
-        ]
+        ],
+        left(update, "availableCommands"),
     )
 
 
@@ -77,10 +81,10 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
     wire.UserMessageChunk: lambda one: updates.MessageChunk("user", one.content, given(one.message_id)),
     wire.ToolCall: lambda one: _tool_call(one, announced=True),
     wire.ToolCallUpdate: lambda one: _tool_call(one, announced=False),
-    wire.Plan: lambda one: updates.PlanReplaced(plan_entries(one.entries)),
+    wire.Plan: lambda one: updates.PlanReplaced(plan_entries(one.entries), left=left(one, "entries")),
     wire.AvailableCommandsUpdate: _commands,
     wire.CurrentModeUpdate: lambda one: updates.ModeChanged(one.current_mode_id),
-    wire.ConfigOptionUpdate: lambda one: updates.ConfigReplaced(options(one.config_options)),
+    wire.ConfigOptionUpdate: lambda one: updates.ConfigReplaced(options(one.config_options), options_left(one)),
 }
 
 

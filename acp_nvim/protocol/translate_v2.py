@@ -13,10 +13,11 @@ from msgspec import UNSET, UnsetType
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.protocol import answers, diff, updates
 from acp_nvim.protocol.elicitation import ElicitationAsked, form_asked, unknown_mode, url_asked
-from acp_nvim.protocol.given import given
+from acp_nvim.protocol.given import given, left
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
 from acp_nvim.protocol.translate_facts import (
+    options_left,
     permission_options,
     plan_entries,
     plan_of_another_kind,
@@ -56,11 +57,17 @@ def _item(one: tool_calls.ToolCallContent) -> Item:
 def _diff(one: tool_calls.Diff) -> diff.Diff:
     """`changes` with their patch; or version 1's two texts, which some agents send here, too."""
     if not isinstance(one.changes, list):
+        if left(one, "oldText", "newText"):
+            return diff.too_large(str(one.path), left(one, "oldText", "newText"))
         return diff.from_texts(str(one.path), given(one.old_text), str(one.new_text))
     changes = tuple(_change(change) for change in one.changes)
+    if beyond := left(one, "changes"):
+        changes = (*changes, diff.FileChange(path=f"… and {beyond:,} more files", operation="patch"))
     given_patch = given(one.patch)
     if given_patch is None:
         return diff.Diff(changes)
+    if beyond := left(given_patch, "text"):
+        return diff.Diff((*changes, diff.unread("", f"a patch of {beyond:,} characters is too large")))
     if given_patch.format != "git_patch":
         return diff.Diff((*changes, diff.unread(given_patch.text, f"a patch of the kind {given_patch.format!r}")))
     return diff.from_patch(changes, given_patch.text)
@@ -100,7 +107,8 @@ def _reason(error: facts.Error | None) -> str | None:
 def _plan(update: wire.PlanUpdate) -> updates.Update:
     """A plan: a list of steps, or whatever else."""
     if isinstance(update.plan, wire.PlanItems):
-        return updates.PlanReplaced(plan_entries(update.plan.entries), update.plan.plan_id)
+        plan = update.plan
+        return updates.PlanReplaced(plan_entries(plan.entries), plan.plan_id, left=left(plan, "entries"))
     return plan_of_another_kind(update.plan.original)
 
 
@@ -147,8 +155,10 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
     tool_calls.TerminalUpdate: _terminal,
     tool_calls.TerminalOutputChunk: _printed,
     wire.PlanUpdate: _plan,
-    wire.AvailableCommandsUpdate: lambda one: updates.CommandsReplaced(commands(one.available_commands)),
-    wire.ConfigOptionUpdate: lambda one: updates.ConfigReplaced(options(one.config_options)),
+    wire.AvailableCommandsUpdate: lambda one: updates.CommandsReplaced(
+        commands(one.available_commands), left(one, "availableCommands")
+    ),
+    wire.ConfigOptionUpdate: lambda one: updates.ConfigReplaced(options(one.config_options), options_left(one)),
 }
 
 

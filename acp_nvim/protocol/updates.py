@@ -76,12 +76,16 @@ class PlanEntry(msgspec.Struct, frozen=True):
 
 
 class PlanReplaced(msgspec.Struct, frozen=True):
-    """The whole plan as it is now: steps, `text`, or the `uri` of a file. Version 1 has one plan, without an id."""
+    """The whole plan as it is now: steps, `text`, or the `uri` of a file. Version 1 has one plan, without an id.
+
+    The agent has sent so many steps more that are `left` out.
+    """
 
     entries: list[PlanEntry]
     plan_id: str | None = None
     text: str | None = None
     uri: str | None = None
+    left: int = 0
 
 
 class PlanRemoved(msgspec.Struct, frozen=True):
@@ -104,9 +108,10 @@ class StateChanged(msgspec.Struct, frozen=True):
 
 
 class CommandsReplaced(msgspec.Struct, frozen=True):
-    """All slash commands of the session."""
+    """All slash commands of the session, but for so many that are `left` out."""
 
     commands: list[Command]
+    left: int = 0
 
 
 class ModeChanged(msgspec.Struct, frozen=True):
@@ -116,9 +121,10 @@ class ModeChanged(msgspec.Struct, frozen=True):
 
 
 class ConfigReplaced(msgspec.Struct, frozen=True):
-    """All configuration options of the session."""
+    """All configuration options of the session, but for so many, or of their values, that are `left` out."""
 
     options: list[ConfigOption]
+    left: int = 0
 
 
 class SessionInfoChanged(msgspec.Struct, frozen=True):

@@ -85,6 +85,7 @@ def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence
     changes = [change for diff in diffs for change in diff.changes]
     strange = (
         asked.subject is not None
+        or (call is not None and call.incomplete)
         or len({one.text for one in commands}) > 1
         or any(cwd is not None and not where.has(cwd) for cwd in cwds)
         or (bool(changes) and kind in NO_CHANGE)

@@ -39,6 +39,7 @@ def call_view(block: CallBlock, find: Find, before: Block | None, room: Room = I
         under=title(parent) if parent and not _is_near(block, before) else None,
         started=started,
         ended=ended,
+        locations_left=call.locations_left,
     )
 
 
@@ -86,6 +87,8 @@ def _content(block: CallBlock, room: Room) -> list[items.Item]:
         told.append(items.OtherItem(f"… {hidden} more items …"))
         for place, one in shown[-CALL_ITEMS:]:
             told += _items(block, place, one, room)
+    if block.call.content_left:
+        told.append(items.OtherItem(f"… and {block.call.content_left:,} more items"))
     return told
 
 

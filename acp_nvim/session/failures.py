@@ -202,7 +202,7 @@ def bad_mcp_servers(name: str, reason: str) -> Failure:
 
 def left_out(name: str, complaint: str) -> Failure:
     """A part of an answer that is malformed, while the rest can be used."""
-    what = f"Agent {name!r} answered with something malformed: {complaint}."
+    what = f"Agent {name!r} answered with something malformed, or too long: {complaint}."
     return Failure("bad_message", what, "That part was left out.", name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 
 from acp_nvim.limits import TERMINALS_BYTES
+from acp_nvim.limits.growth import KNOWN_TERMINALS
 from acp_nvim.protocol.terminal import Terminal
 from acp_nvim.protocol.updates import TerminalChanged, TerminalNews
 from acp_nvim.terminal_events import TerminalOutput
@@ -25,8 +26,10 @@ class KnownTerminals:
         return f"<KnownTerminals {len(self._all)}, {self._size} bytes, opened: {sorted(self._opened)}>"
 
     def get(self, terminal_id: str) -> Terminal:
-        """Whoever mentions an id first creates it."""
+        """Whoever mentions an id first creates it; beyond `KNOWN_TERMINALS` it has number 0, and is not kept here."""
         terminal = self._by_id.get(terminal_id)
+        if terminal is None and len(self._all) >= KNOWN_TERMINALS:
+            return Terminal(terminal_id)
         if terminal is None:
             terminal = self._by_id[terminal_id] = Terminal(terminal_id, len(self._all) + 1)
             self._all.append(terminal)
@@ -42,8 +45,9 @@ class KnownTerminals:
             terminal = self.get(news.terminal_id)
             before = terminal.size
             terminal.append(news.data, news.lost)
-        self._size += terminal.size - before
-        self._make_room(terminal)
+        if terminal.number:
+            self._size += terminal.size - before
+            self._make_room(terminal)
         return terminal, self._news(terminal, news) if terminal.number in self._opened else None
 
     def open(self, number: int) -> TerminalOutput | None:

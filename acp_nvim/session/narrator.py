@@ -10,6 +10,7 @@ from acp_nvim import events
 from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure, Severity
 from acp_nvim.limits import TROUBLES
+from acp_nvim.limits.growth import TURN_BLOCKS
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.diff import FileChange
 from acp_nvim.protocol.tool_call import ToolCall, ToolCallPatch
@@ -59,6 +60,8 @@ class Narrator:
         self.on_told: Callable[[events.Event], None] = lambda event: None
         self._commands: events.Commands | None = None
         self._unknown_kinds: set[str] = set()
+        self._full_told = False
+        self._left_told: set[str] = set()
         self._activity_is_news = False  # told once for all that arrives together
 
     def __repr__(self) -> str:
@@ -93,7 +96,7 @@ class Narrator:
             case updates.MessageReplaced():
                 self._heard(update.role)
                 self.publish(self.transcript.replace_message(update))
-            case updates.ToolCallContentAdded():
+            case updates.ToolCallContentAdded() if self._has_room(update.tool_call_id):
                 self.transcript.add_content(update)
                 self.on_call(update.tool_call_id)
                 added = ToolCallPatch(tool_call_id=update.tool_call_id, content=[update.item])
@@ -107,15 +110,28 @@ class Narrator:
             case updates.CommandsReplaced():
                 self.commands(update)
             case _:
-                if self.facts.take(update):
-                    self.on_facts()
-                else:
-                    self._remark(update)
+                self._fact(update)
+
+    def _fact(self, update: updates.Update) -> None:
+        """What belongs to the status, or a line of the chat."""
+        if isinstance(update, updates.ConfigReplaced):
+            self._tell_left("configuration options, or values of them,", update.left)
+        if self.facts.take(update):
+            self.on_facts()
+        else:
+            self._remark(update)
 
     def commands(self, replaced: updates.CommandsReplaced) -> None:
         """The slash commands of the agent."""
         self._commands = events.Commands(session=self._key, commands=views.commands(replaced))
         self.publish(self._commands)
+        self._tell_left("slash commands", replaced.left)
+
+    def _tell_left(self, what: str, count: int) -> None:
+        """Of a list that has no place in the chat more was sent than is kept; told once."""
+        if count and what not in self._left_told:
+            self._left_told.add(what)
+            self.notice("warn", f"The agent lists more {what} than acp_nvim keeps: … and {count:,} more")
 
     def caught_up(self) -> None:
         """What the agent said so far is to be seen."""
@@ -199,6 +215,8 @@ class Narrator:
             self.on_facts()
 
     def _tool_call(self, changed: updates.ToolCallChanged) -> None:
+        if not self._has_room(changed.patch.tool_call_id):
+            return
         call, different = self.transcript.tool_call(changed)
         for news in changed.terminals:
             self._terminal(self.transcript.terminal(news))
@@ -216,6 +234,13 @@ class Narrator:
         if call.finished:
             self.publish(events.FilesMaybeChanged(session=self._key))
             self.on_done()
+
+    def _has_room(self, tool_call_id: str) -> bool:
+        has_room = self.transcript.has_room(tool_call_id)
+        if not has_room and not self._full_told:
+            self._full_told = True
+            self.notice("warn", f"More than {TURN_BLOCKS:,} tool calls and messages in one turn: … and more, not shown")
+        return has_room
 
     def _remark(self, update: updates.Update) -> None:
         """What has no place of its own becomes a line."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 
 from acp_nvim import events
 from acp_nvim.call_events import CallDetails
+from acp_nvim.limits.growth import TURN_BLOCKS
+from acp_nvim.limits.wire import CONTENT_ITEMS
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall
 from acp_nvim.protocol.updates import TerminalChanged, TerminalNews, ToolCallChanged, ToolCallContentAdded
@@ -25,6 +27,7 @@ class ToolCalls:
         self.terminals = KnownTerminals(session)
         self.clock: Callable[[], float] = time.time
         self._blocks: list[Block] = []
+        self._new_blocks = 0  # of this turn
         self._calls: dict[str, int] = {}
         self._turn_calls: dict[str, bool] = {}  # whether the turn made it, or only mentioned an earlier one
         self._shown_in: dict[int, dict[int, None]] = {}  # terminal -> the blocks of the calls that show it
@@ -44,15 +47,25 @@ class ToolCalls:
             self._changed(number, call.content if changed.patch.content else ())
         for news in changed.terminals:
             terminal_id = news.patch.terminal_id if isinstance(news, TerminalChanged) else news.terminal_id
-            block.told_of.add(terminal_id)
-            self._show(number, terminal_id)
+            if len(block.told_of) < CONTENT_ITEMS:
+                block.told_of.add(terminal_id)
+                self._show(number, terminal_id)
         return call, different
+
+    def has_room(self, tool_call_id: str) -> bool:
+        """Whether that call has a block, or may get one: an agent may make up any number of ids."""
+        return tool_call_id in self._calls or self._new_blocks < TURN_BLOCKS
 
     def add_content(self, added: ToolCallContentAdded) -> None:
         """One more item of a tool call's content."""
         number, _ = self._call(added.tool_call_id, announced=False)
-        self._call_at(number).call.append(added.item)
-        self._changed(number, (added.item,))
+        call = self._call_at(number).call
+        if len(call.content) < CONTENT_ITEMS:
+            call.append(added.item)
+            self._changed(number, (added.item,))
+        else:
+            call.content_left += 1
+            self._changed(number, ())
 
     def terminal(self, news: TerminalNews) -> TerminalOutput | None:
         """News of a terminal, to be told if it is open; the tool calls that show it are different now."""
@@ -165,6 +178,7 @@ class ToolCalls:
 
     def _add(self, block: Block) -> int:
         """Put it at the end: its number."""
+        self._new_blocks += 1
         self._blocks.append(block)
         return len(self._blocks)
 

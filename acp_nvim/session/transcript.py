@@ -11,6 +11,7 @@ from acp_nvim import events
 from acp_nvim.elicitation_events import Elicitation, ElicitationComplete, ElicitationDone, ElicitationView
 from acp_nvim.errors import Severity
 from acp_nvim.history.records import Kept
+from acp_nvim.limits.growth import MESSAGE_BYTES, TURN_BLOCKS, TURN_PLANS
 from acp_nvim.permission_events import PermissionAuto, Source
 from acp_nvim.protocol.updates import (
     MessageChunk,
@@ -36,6 +37,8 @@ from acp_nvim.session.blocks import (
 from acp_nvim.session.shortened import WHOLE
 from acp_nvim.session.tool_calls import ToolCalls
 
+TOO_LONG = f"\n… and more: of one message {MESSAGE_BYTES // 1024 // 1024} MB are kept\n"
+
 
 class Transcript(ToolCalls):
     """The blocks of one session, in order; a block's number is its place, counted from 1."""
@@ -45,6 +48,8 @@ class Transcript(ToolCalls):
         self._open_message: int | None = None
         self._messages: dict[tuple[Role, str], int] = {}
         self._plans: dict[str | None, PlanBlock] = {}
+        self._new_plans = 0  # of this turn
+        self._last_messages: dict[Role, int] = {}
         self.told_before = 0
         """Blocks at the beginning that the editor has from another host."""
 
@@ -57,7 +62,12 @@ class Transcript(ToolCalls):
         if not text:
             return None
         number = self._message(chunk.role, chunk.message_id)
-        self._message_block(number).text += text.encode("utf-8", "surrogatepass")
+        block = self._message_block(number)
+        if len(block.text) >= MESSAGE_BYTES:
+            return None
+        if len(block.text) + len(text) > MESSAGE_BYTES:
+            text = text[: MESSAGE_BYTES - len(block.text)] + TOO_LONG
+        block.text += text.encode("utf-8", "surrogatepass")
         return events.Append(session=self.session, block=number, kind=chunk.role, text=text)
 
     def replace_message(self, replaced: MessageReplaced) -> events.Replace | None:
@@ -71,13 +81,16 @@ class Transcript(ToolCalls):
         self._message_block(number).text = bytearray(text.encode("utf-8", "surrogatepass"))
         return events.Replace(session=self.session, block=number, kind=replaced.role, text=text)
 
-    def plan(self, replaced: PlanReplaced) -> events.Plan:
-        """A plan as it is now; it stays where the turn showed it first."""
+    def plan(self, replaced: PlanReplaced) -> events.Plan | None:
+        """A plan as it is now; it stays where the turn showed it first. None: the turn has too many."""
         block = self._plans.get(replaced.plan_id)
+        if block is None and self._new_plans >= TURN_PLANS:
+            return None
         shown = views.plan(self.session, block.shown.block if block else len(self._blocks) + 1, replaced)
         if block is None:
             block = self._plans[replaced.plan_id] = PlanBlock(shown)
             self._add(block)
+            self._new_plans += 1
         block.shown = shown
         return shown
 
@@ -151,6 +164,7 @@ class Transcript(ToolCalls):
         """Ids of tool calls may be used again, and a new plan is a new block."""
         self._turn_calls.clear()
         self._plans.clear()
+        self._new_blocks = self._new_plans = 0
         self._open_message = None
 
     def begin_agent(self) -> None:
@@ -175,6 +189,7 @@ class Transcript(ToolCalls):
     def forget(self) -> None:
         """All of it: it is told anew."""
         self._blocks.clear()
+        self._last_messages.clear()
         self.told_before = 0
         self._shown_in.clear()
         self._stale.clear()
@@ -246,7 +261,10 @@ class Transcript(ToolCalls):
             block = self._blocks[self._open_message - 1]
             if isinstance(block, MessageBlock) and block.role == role and block.message_id is None:
                 return self._open_message
-        number = self._add(MessageBlock(role, message_id))
+        last = self._last_messages.get(role)
+        if self._new_blocks >= TURN_BLOCKS and last is not None:
+            return last
+        number = self._last_messages[role] = self._add(MessageBlock(role, message_id))
         self._open_message = number
         if message_id is not None:
             self._messages[role, message_id] = number

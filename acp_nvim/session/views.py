@@ -34,6 +34,7 @@ def request_view(
         options=options,
         content=shown,
         locations=call.locations if call else [],
+        locations_left=call.locations_left if call else 0,
         description=asked.description,
         command=command,
         cwd=asked.cwd,
@@ -68,7 +69,13 @@ def plan(session: int, block: int, replaced: updates.PlanReplaced) -> events.Pla
     """A whole plan."""
     steps = [events.PlanStep(entry.content, entry.status, entry.priority) for entry in replaced.entries]
     return events.Plan(
-        session=session, block=block, entries=steps, title=replaced.plan_id, text=replaced.text, uri=replaced.uri
+        session=session,
+        block=block,
+        entries=steps,
+        title=replaced.plan_id,
+        text=replaced.text,
+        uri=replaced.uri,
+        left=replaced.left,
     )
 
 

@@ -112,7 +112,7 @@ class CompleteElicitationNotification(Wire):
     elicitation_id: Id
 
 
-ElicitationContentValue: TypeAlias = str | int | float | bool | list[str]
+ElicitationContentValue: TypeAlias = Value | int | float | bool | Annotated[list[Value], exact(limits.FORM_CHOICES)]
 
 
 class CreateElicitationResponse(Wire):

@@ -54,9 +54,15 @@ class HttpHeader(Wire):
 class PlanEntry(Wire):
     """One step of a plan."""
 
-    content: Words
+    content: Name
     priority: Word
     status: Word
+
+
+class PlanSteps(Wire):
+    """A plan of steps inside an update that only the unstable schemas know."""
+
+    entries: Annotated[list[PlanEntry], cut(limits.PLAN_ENTRIES)]
 
 
 class Cost(Wire):

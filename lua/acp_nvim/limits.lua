@@ -30,6 +30,9 @@ return {
   login_rows = 15, -- of the terminal in which one signs in: such programs ask a few questions, and show a code
   float_columns = 80, -- of the float with waiting permissions: lines that can still be read
   answer_pause_ms = 500, -- that a request stands in the float before a key answers it: who presses earlier meant the last one
+  message_line_bytes = 128 * 1024, -- of one line of a message: drawn within a frame; what is longer is data, not text
+  message_wide_bytes = 32 * 1024, -- of one with other characters than ASCII: each takes several times as long to measure
+  recount_ms = 250, -- between two looks of the words that count what a line does not show
   line_bytes = 2000, -- of one line in a tool call: minified files would make each redraw slow
   diff_bytes = 1024 * 1024, -- of old and new text: beyond it a diff would take more than a frame
   stderr_lines = 20, -- of the host, kept for the message when it ends

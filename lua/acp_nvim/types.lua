@@ -45,6 +45,7 @@
 ---@field under? string title of its parent, when something else stands between them
 ---@field started? number seconds since 1970
 ---@field ended? number
+---@field locations_left? integer places that the agent has named, and nobody has kept
 
 ---What stands before and behind a tool call's title, as virtual text.
 ---@class acp.CallHead
@@ -81,6 +82,7 @@
 ---@field options acp.Option[]
 ---@field content acp.Content[]
 ---@field locations acp.Location[]
+---@field locations_left? integer places that the agent has named, and nobody has kept
 
 ---@class acp.Event
 ---@field type string
@@ -131,6 +133,9 @@
 ---@field call? acp.ToolCall that it shows; of one that is over no content
 ---@field head? acp.CallHead of a tool call
 ---@field told_of? boolean what stands above it was folded when it came
+---@field width? integer bytes that its last line shows of a text
+---@field over? integer bytes of that line which are not shown
+---@field recounts? boolean their number will be brought up to date on the screen
 ---@field head_mark? integer
 ---@field tail_mark? integer
 

@@ -148,6 +148,9 @@ local function written(event)
     for _, location in ipairs(call.locations) do
       out:add(("- %s%s"):format(location.path, location.line and ":" .. location.line or ""))
     end
+    if (call.locations_left or 0) > 0 then
+      out:add(("- … and %d more"):format(call.locations_left))
+    end
   end
   if event.raw_input then
     out:section("Input")

@@ -62,4 +62,17 @@ function M.user_header(bufnr, from, to)
   return marks[1] and marks[1][2]
 end
 
+---@param bufnr integer
+---@param row integer
+---@param backwards boolean
+---@return integer? row of the next header of a user message
+function M.user_message(bufnr, row, backwards)
+  local to = backwards and 0 or -1
+  local from = backwards and { math.max(row - 2, 0), -1 } or { row, 0 }
+  if backwards and row < 2 then
+    return nil
+  end
+  return M.user_header(bufnr, from, to)
+end
+
 return M

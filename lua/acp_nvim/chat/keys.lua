@@ -1,6 +1,7 @@
 -- The keys of the chat and of the prompt, but for those that answer permissions.
 local config = require("acp_nvim.config")
 local config_picker = require("acp_nvim.session_config.picker")
+local dress = require("acp_nvim.chat.dress")
 local help = require("acp_nvim.chat.help")
 local history = require("acp_nvim.prompt.history")
 local images = require("acp_nvim.prompt.images")
@@ -11,7 +12,6 @@ local queue_commands = require("acp_nvim.queue_commands")
 local requests = require("acp_nvim.requests")
 local session_config = require("acp_nvim.session_config")
 local targets = require("acp_nvim.chat.targets")
-local transcript = require("acp_nvim.chat.transcript")
 local windows = require("acp_nvim.chat.windows")
 
 local M = {}
@@ -32,7 +32,7 @@ end
 local function jump(session, backwards)
   local line
   for _ = 1, vim.v.count1 do
-    local row = transcript.user_message(session, (line or vim.api.nvim_win_get_cursor(0)[1]) - 1, backwards)
+    local row = dress.user_message(session.bufnr, (line or vim.api.nvim_win_get_cursor(0)[1]) - 1, backwards)
     line = row and row + 2 or line
   end
   if line then

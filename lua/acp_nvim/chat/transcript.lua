@@ -5,6 +5,7 @@ local changes = require("acp_nvim.chat.changes")
 local cut = require("acp_nvim.chat.markdown.cut")
 local dress = require("acp_nvim.chat.dress")
 local following = require("acp_nvim.chat.following")
+local line_bound = require("acp_nvim.chat.line_bound")
 local long_lines = require("acp_nvim.chat.long_lines")
 local paint = require("acp_nvim.chat.markdown.paint")
 local text = require("acp_nvim.chat.blocks.text")
@@ -129,7 +130,9 @@ end
 ---@param kind string
 ---@param lines string[]
 local function add_text(session, transcript, id, kind, lines)
-  local block, row = add_block(transcript, id, kind, lines)
+  local fill = {}
+  local block, row = add_block(transcript, id, kind, (line_bound.take(fill, lines)))
+  block.width, block.over = fill.width, fill.over
   block.cut = cut.new()
   cut.feed(block.cut, lines)
   transcript.long = transcript.long or block.cut.long
@@ -141,18 +144,23 @@ end
 ---@param kind string
 ---@param piece string
 function M.append(session, id, kind, piece)
+  local lines, block = text.lines(piece), M.block(session, id)
+  local hidden = block and line_bound.hide(block, lines, function()
+    M.append(session, id, kind, "")
+    M.flush()
+  end)
+  if hidden then
+    return
+  end
   local transcript = opened(session)
   if not transcript then
     return
-  end
-  local lines = text.lines(piece)
-  local block = transcript.blocks[id]
-  if not block then
+  elseif not block then
     return add_text(session, transcript, id, kind, lines)
   end
   transcript.changed[block] = #lines > 1 or transcript.changed[block]
   local row = block_rows.after(transcript, block) - 1
-  api.nvim_buf_set_text(transcript.bufnr, row, -1, row, -1, lines)
+  line_bound.append(transcript.bufnr, row, block, lines)
   cut.feed(block.cut, lines)
   transcript.long = transcript.long or block.cut.long
   paint.streaming()
@@ -176,7 +184,8 @@ function M.replace(session, id, kind, whole)
   local first = block_rows.first(transcript, block)
   transcript.changed[block] = true
   local old = api.nvim_buf_get_lines(transcript.bufnr, first, block_rows.after(transcript, block), true)
-  change_lines(transcript.bufnr, first, old, lines)
+  block.width, block.over = nil, nil
+  change_lines(transcript.bufnr, first, old, (line_bound.take(block, lines)))
   block.cut = cut.new()
   cut.feed(block.cut, lines)
   transcript.long = transcript.long or block.cut.long
@@ -279,19 +288,6 @@ end
 function M.blocks_up(session)
   local transcript = transcripts[session.key]
   return transcript and block_rows.upwards(transcript) or function() end
-end
-
----@param session acp.Session
----@param row integer
----@param backwards boolean
----@return integer? row of the next header of a user message
-function M.user_message(session, row, backwards)
-  local to = backwards and 0 or -1
-  local from = backwards and { math.max(row - 2, 0), -1 } or { row, 0 }
-  if backwards and row < 2 then
-    return nil
-  end
-  return dress.user_header(session.bufnr, from, to)
 end
 
 return M

@@ -42,6 +42,7 @@
 ---@field uri? string of a file that has the plan
 ---@field removed? boolean the agent took it back
 ---@field over? boolean it was of an earlier turn
+---@field left? integer entries that the agent has sent, and nobody has kept
 
 ---What is known of a session's plans.
 ---@class acp.Plans

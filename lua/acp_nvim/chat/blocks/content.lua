@@ -112,7 +112,7 @@ end
 
 ---Adds the places that neither the title nor a diff names already.
 ---@param out acp.Lines
----@param asked { locations?: acp.Location[], content?: acp.Content[] } a tool call or a request
+---@param asked { locations?: acp.Location[], locations_left?: integer, content?: acp.Content[] } a tool call or a request
 ---@param title string
 ---@param cwd? string
 function M.add_locations(out, asked, title, cwd)
@@ -126,6 +126,10 @@ function M.add_locations(out, asked, title, cwd)
   end
   for index, location in ipairs(locations) do
     if index > limits.call_locations then
+      local left = asked.locations_left or 0
+      if left > 0 then
+        return out:add_more(#locations - limits.call_locations + left, INDENT)
+      end
       return out:add_count(#locations - limits.call_locations)
     end
     local path = Lines.one_line(location.path)

@@ -92,6 +92,14 @@ function Lines:add_count(count, above)
   self.highlights[#self.highlights + 1] = { row = row, from = 0, to = -1, group = "AcpToolDetail" }
 end
 
+---Adds a line that counts the entries of a list that the host has not kept.
+---@param count integer
+---@param indent string
+function Lines:add_more(count, indent)
+  local digits = tostring(count):reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
+  self:add({ indent, { ("… and %s more"):format(digits), "AcpToolDetail" } })
+end
+
 ---Adds at most `most` of these lines, and a line that counts the others.
 ---@param lines string[]
 ---@param most integer

@@ -19,7 +19,7 @@ local MARKS = {
 ---@return integer done
 ---@return integer total entries, or boxes of a markdown list; 0: nobody can say
 function M.count(plan)
-  local done, total = 0, #plan.entries
+  local done, total = 0, #plan.entries + (plan.left or 0)
   for _, entry in ipairs(plan.entries) do
     done = done + (entry.status == "completed" and 1 or 0)
   end
@@ -66,6 +66,9 @@ function M.draw(plan, named, cwd)
   for _, entry in ipairs(plan.entries) do
     local words, group = M.entry(entry)
     out:add({ "  ", { words, group } })
+  end
+  if (plan.left or 0) > 0 then
+    out:add_more(plan.left, "  ")
   end
   if plan.uri then
     out.targets[#out.lines] = { uri = plan.uri }

@@ -1,0 +1,20 @@
+"""Bounds of what grows from message to message, each with its reason."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TURN_BLOCKS: Final = 10_000
+"""Tool calls and messages of one turn that get a place of their own: 20 MB of memory; a day of work has a thousand.
+
+Of more messages the text goes on in the last one; more tool calls are counted.
+"""
+
+TURN_PLANS: Final = 100
+"""Plans of one turn: agents have one, and one for each of a few agents that they start."""
+
+MESSAGE_BYTES: Final = 10 * 1024 * 1024
+"""Text of one message that is kept: 100,000 lines; what follows is left out. A book has 1 MB."""
+
+KNOWN_TERMINALS: Final = 5000
+"""Terminals of a session that have a number, by which they can be opened; of more only the last lines are shown."""
