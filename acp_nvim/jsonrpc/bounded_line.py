@@ -156,7 +156,7 @@ class BoundedLine:
         inner = self._stack.pop()
         if self._dropping:
             self._dropping = 0
-            inner.left[b'""'] = inner.count + 1 - LIST_ENTRIES
+            inner.left[b'""'] = inner.left.get(b'""', 0) + inner.count + 1 - LIST_ENTRIES
         if inner.left:
             self._tell(inner)
         self.kept += byte

@@ -63,3 +63,9 @@ def test_plans_of_another_host_change_nothing_of_this_one(editor):
     editor.lua('require("acp_nvim").prompt("go on")')
     editor.apply(append(key, 1, "go on", "user"), plan(key, 2, DONE, title="b"))
     assert editor.lines(key)[-4:] == ["go on", "", "Plan (1/1)", "  ✓ wash"]
+
+
+def test_entries_that_nobody_has_kept_are_counted(editor):
+    key = editor.chat()
+    editor.apply(plan(key, 1, DONE, NOW, left=999_998))
+    assert editor.lines(key)[1:] == ["Plan (1/1000000)", "  ✓ wash", "  ▸ dry", "  … and 999,998 more"]

@@ -11,7 +11,7 @@ import pytest
 
 from acp_nvim.jsonrpc import connection
 from acp_nvim.jsonrpc.framing import LineFramer
-from acp_nvim.jsonrpc.messages import INVALID_REQUEST, PARSE_ERROR, RpcError
+from acp_nvim.jsonrpc.messages import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, RpcError
 from acp_nvim.limits import MAX_COMPLAINTS, TAKEN_BYTES
 from tests.core.jsonrpc.peer import Peer, all_done, connected
 
@@ -313,3 +313,21 @@ async def test_what_comes_out_is_one_message_a_line() -> None:
         await peer.say(REQUEST, b"{broken\n", b'{"id":2,"method":3}\n', b'[{"id":3,"method":"m"}]\n')
         assert [json.loads(line) for line in peer.sink.data.split(b"\n")[:-1]] == peer.heard
         assert len(peer.heard) == 4
+
+
+async def test_a_request_with_a_list_that_is_too_long_is_refused_and_a_notification_is_cut() -> None:
+    params = b'{"options":[%b]}' % b",".join([b'"option of a request"'] * 20_000)
+    async with connected() as peer:
+        await peer.say(b'{"id":7,"method":"m","params":%b}\n' % params, REQUEST)
+        assert refusals(peer) == [(7, INVALID_PARAMS)]
+        assert peer.heard[-1]["id"] == 1
+        assert len(peer.handler.losses) == 1
+        await peer.say(b'{"method":"m","params":%b}\n' % params)
+        assert len(peer.handler.losses) == 1
+
+
+async def test_what_is_nested_too_deeply_is_lost_whatever_python_bears() -> None:
+    async with connected() as peer:
+        await peer.say(b'{"method":"m","params":%b}\n' % (b"[" * 300 + b"]" * 300), REQUEST)
+        assert [one["id"] for one in peer.heard] == [1]
+        assert peer.handler.losses == ["a message is nested too deeply"]

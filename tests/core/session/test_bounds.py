@@ -1,0 +1,166 @@
+"""What an agent sends too much of is counted where it would stand, and nothing grows without end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from acp_nvim import events
+from acp_nvim.limits.wire import CONTENT_ITEMS
+from acp_nvim.permissions.rules import Wanted
+from acp_nvim.protocol.answers import PermissionAsked
+from acp_nvim.protocol.dialect_v1 import DialectV1
+from acp_nvim.protocol.dialect_v2 import DialectV2
+from acp_nvim.protocol.diff import FileChange
+from acp_nvim.protocol.terminal import TerminalPatch
+from acp_nvim.protocol.tool_call import Location, Shown, ToolCall, ToolCallPatch
+from acp_nvim.protocol.updates import (
+    MessageChunk,
+    PlanReplaced,
+    TerminalChanged,
+    ToolCallChanged,
+    ToolCallContentAdded,
+)
+from acp_nvim.session import asked_for, known_terminals, tool_calls, transcript
+from acp_nvim.session.known_terminals import KnownTerminals
+from acp_nvim.session.transcript import Transcript
+from acp_nvim.wire.content import TextContent
+from acp_nvim.workspace.roots import Roots
+from tests.core.session.host import Host
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_plan_and_places_are_cut_and_counted(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            step = {"content": "step", "priority": "low", "status": "pending"}
+            prompt.update("plan", entries=[step] * 20_000)
+            prompt.tool("c", "Search", kind="search", locations=[{"path": "/a"}] * 12_000)
+            content = [{"type": "content", "content": {"type": "text", "text": "x"}}] * 1500
+            prompt.tool_update("c", content=content)
+    """)
+    await host.turn()
+    [plan] = host.of(events.Plan)
+    assert (len(plan.entries), plan.left) == (500, 19_500)
+    [call] = host.calls().values()
+    assert (len(call.locations), call.locations_left) == (500, 11_500)
+    assert call.content[-1] == events.OtherItem("… and 500 more items")
+
+
+async def test_commands_that_are_not_kept_are_told_once(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            command = {"name": "c", "description": "d"}
+            for _ in range(2):
+                prompt.update("available_commands_update", availableCommands=[command] * 2500)
+    """)
+    await host.turn()
+    assert [text for text in host.notices() if "slash commands" in text] == [
+        "The agent lists more slash commands than acp_nvim keeps: … and 500 more"
+    ]
+
+
+def test_items_that_come_one_by_one_are_counted_too() -> None:
+    said = Transcript(1)
+    for _ in range(CONTENT_ITEMS + 7):
+        said.add_content(ToolCallContentAdded("c", Shown(TextContent(text="x"))))
+    [event] = said.take_stale()
+    assert event.call.content[-1] == events.OtherItem("… and 7 more items")
+
+
+def say(said: Transcript, text: str, message_id: str | None = None) -> Any:
+    """The agent says that."""
+    return said.say(MessageChunk("agent", TextContent(text=text), message_id))
+
+
+def test_ids_of_messages_do_not_make_blocks_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (tool_calls, transcript):
+        monkeypatch.setattr(module, "TURN_BLOCKS", 5)
+    said = Transcript(1)
+    told = [say(said, f"text {number}", f"m{number}") for number in range(50)]
+    assert len(said) == 5
+    assert {one.block for one in told[4:]} == {5}  # nothing is lost
+    assert not said.has_room("new")
+    said.begin_turn()
+    assert said.has_room("new")
+
+
+async def test_ids_of_tool_calls_do_not_make_blocks_without_end(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_calls, "TURN_BLOCKS", 20)
+    host.script("""
+        def turn(agent, prompt):
+            for number in range(100):
+                prompt.tool(f"c{number}", "call", status="pending")
+            prompt.tool_update("c1", status="completed")
+    """)
+    await host.turn()
+    calls = host.calls()
+    assert len(calls) < 25
+    assert sum("tool calls and messages in one turn" in text for text in host.notices()) == 1
+    assert [call.status for call in calls.values() if call.id == "c1"] == ["completed"]
+
+
+def test_plans_of_a_turn_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript, "TURN_PLANS", 3)
+    said = Transcript(1)
+    assert [said.plan(PlanReplaced([], f"p{number}")) is None for number in range(5)] == [False] * 3 + [True] * 2
+    assert said.plan(PlanReplaced([], "p1")) is not None
+    said.begin_turn()
+    assert said.plan(PlanReplaced([], "p9")) is not None
+
+
+def test_a_message_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript, "MESSAGE_BYTES", 100)
+    said = Transcript(1)
+    told = "".join(event.text for event in (say(said, "x" * 30) for _ in range(10)) if event is not None)
+    assert told == "x" * 100 + transcript.TOO_LONG
+    message = said.message(1)
+    assert message is not None
+    assert message[1].decode() == told
+
+
+def test_terminals_that_an_agent_makes_up_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_terminals, "KNOWN_TERMINALS", 3)
+    known = KnownTerminals(1)
+    for number in range(10):
+        known.take(TerminalChanged(TerminalPatch(terminal_id=f"t{number}", output=b"x" * 100)))
+    assert repr(known) == "<KnownTerminals 3, 300 bytes, opened: []>"
+    assert known.get("t1").number == 2
+
+
+@pytest.mark.parametrize("left", [{"locations_left": 1}, {"content_left": 1}, {"lacks_input": True}])
+def test_no_rule_says_anything_of_a_call_of_which_a_part_is_unknown(left: dict[str, Any], tmp_path: Any) -> None:
+    where = asked_for.Where("demo", str(tmp_path), Roots([str(tmp_path)]))
+    asked = PermissionAsked(options=[], tool_call_id="c")
+
+    def wanted(**more: Any) -> Wanted:
+        call = ToolCall(tool_call_id="c", kind="edit", locations=[Location("tests/a.py")], **more)
+        return asked_for.of_permission(asked, call, (), where).wanted
+
+    assert not wanted().strange
+    assert wanted(**left).strange
+
+
+def test_news_of_a_call_that_are_whole_make_it_whole() -> None:
+    call = ToolCall(tool_call_id="c")
+    call.apply(ToolCallPatch(tool_call_id="c", locations=[], locations_left=7))
+    assert call.incomplete
+    call.apply(ToolCallPatch(tool_call_id="c", title="t"))
+    assert call.incomplete
+    call.apply(ToolCallPatch(tool_call_id="c", locations=[], locations_left=0))
+    assert not call.incomplete
+
+
+@pytest.mark.parametrize("dialect", [DialectV1(), DialectV2()])
+def test_a_change_that_is_too_large_has_a_note(dialect: Any) -> None:
+    text = "x" * 2_500_000
+    content = [{"type": "diff", "path": "/f", "oldText": "", "newText": text}]
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "content": content}
+    _, said = dialect.update(msgspec.Raw(msgspec.json.encode({"sessionId": "s", "update": update})))
+    assert isinstance(said, ToolCallChanged)
+    [item] = said.patch.content
+    note = "a change of 2,500,000 characters is too large to be shown"
+    assert item.changes == (FileChange(path="/f", note=note),)
