@@ -16,5 +16,8 @@ TURN_PLANS: Final = 100
 MESSAGE_BYTES: Final = 10 * 1024 * 1024
 """Text of one message that is kept: 100,000 lines; what follows is left out. A book has 1 MB."""
 
+EARLY_BYTES: Final = 32 * 1024 * 1024
+"""Messages kept for sessions whose ids the agent has not told us yet: a conversation that is told again has 10 MB."""
+
 KNOWN_TERMINALS: Final = 5000
 """Terminals of a session that have a number, by which they can be opened; of more only the last lines are shown."""

@@ -13,6 +13,7 @@ from acp_nvim.elicitation.open_urls import OpenUrls
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.limits import EARLY_UPDATES
+from acp_nvim.limits.growth import EARLY_BYTES
 from acp_nvim.protocol import elicitation
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.dialect_v1 import DialectV1
@@ -64,6 +65,7 @@ class AgentInbox:
         self.last_word = 0.0
         self._left: set[str] = set()
         self._early: dict[str, list[Update]] = {}
+        self._early_bytes = 0
         self.open_urls = OpenUrls()
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
         """Takes what is asked of the user about no session."""
@@ -78,6 +80,8 @@ class AgentInbox:
         self._left.discard(session_id)
         for update in self._early.pop(session_id, []):
             session.on_update(update)
+        if not self._early:
+            self._early_bytes = 0
 
     def require_free(self, session_id: str, session: PeerSession) -> None:
         """Raises `FailureError` when another session has that id: what is said under it could not be told apart."""
@@ -106,7 +110,17 @@ class AgentInbox:
         except msgspec.DecodeError as error:
             self._malformed(method, params, error)
             return
-        self._runs.add(session_id, update)
+        if self._has_room_for(session_id, len(params)):
+            self._runs.add(session_id, update)
+
+    def _has_room_for(self, session_id: str, size: int) -> bool:
+        """Whether so many bytes more may be taken: of a session that we do not know yet not any number is kept."""
+        if session_id in self.sessions or session_id in self._left:
+            return True
+        self._early_bytes += size
+        if self._early_bytes > EARLY_BYTES:
+            self.odd(f"an update for the unknown session {session_id!r} was dropped: too much waits already")
+        return self._early_bytes <= EARLY_BYTES
 
     def caught_up(self) -> None:
         """Nothing more has arrived by now."""
@@ -139,7 +153,9 @@ class AgentInbox:
             session = self.sessions.get(msgspec.json.decode(params, type=_Envelope).session_id)
             if session is not None:
                 session.on_trouble(failure)
-            self._runs.add(*self.dialect.rest_of_update(params))
+            session_id, rest = self.dialect.rest_of_update(params)
+            if self._has_room_for(session_id, len(params)):
+                self._runs.add(session_id, rest)
         except msgspec.DecodeError:
             return  # nothing of it can be used
 

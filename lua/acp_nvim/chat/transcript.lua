@@ -145,10 +145,11 @@ end
 ---@param piece string
 function M.append(session, id, kind, piece)
   local lines, block = text.lines(piece), M.block(session, id)
-  local hidden = block and line_bound.hide(block, lines, function()
-    M.append(session, id, kind, "")
-    M.flush()
-  end)
+  local hidden = block
+    and line_bound.hide(block, lines, function()
+      M.append(session, id, kind, "")
+      M.flush()
+    end)
   if hidden then
     return
   end

@@ -23,7 +23,7 @@ from acp_nvim.protocol.updates import (
     ToolCallChanged,
     ToolCallContentAdded,
 )
-from acp_nvim.session import asked_for, known_terminals, tool_calls, transcript
+from acp_nvim.session import asked_for, inbox, known_terminals, tool_calls, transcript
 from acp_nvim.session.known_terminals import KnownTerminals
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.wire.content import TextContent
@@ -164,3 +164,14 @@ def test_a_change_that_is_too_large_has_a_note(dialect: Any) -> None:
     [item] = said.patch.content
     note = "a change of 2,500,000 characters is too large to be shown"
     assert item.changes == (FileChange(path="/f", note=note),)
+
+
+def test_what_waits_for_a_session_that_nobody_knows_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inbox, "EARLY_BYTES", 10_000)
+    taken = inbox.AgentInbox("it")
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x" * 1000}}
+    params = msgspec.Raw(msgspec.json.encode({"sessionId": "s", "update": update}))
+    for _ in range(100):
+        taken.notification("session/update", params)
+        taken.flush()
+    assert 0 < sum(map(len, taken._early.values())) < 10
