@@ -13,6 +13,12 @@ Of more messages the text goes on in the last one; more tool calls are counted.
 TURN_PLANS: Final = 100
 """Plans of one turn: agents have one, and one for each of a few agents that they start."""
 
+CALLS_BYTES: Final = 128 * 1024 * 1024
+"""What the messages took of which the tool calls of a session keep texts and inputs: a day with a thousand of 100 kB.
+
+Beyond it the oldest ones keep their titles and places.
+"""
+
 MESSAGE_BYTES: Final = 10 * 1024 * 1024
 """Text of one message that is kept: 100,000 lines; what follows is left out. A book has 1 MB."""
 

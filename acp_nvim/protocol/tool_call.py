@@ -58,6 +58,8 @@ class ToolCallPatch(msgspec.Struct, kw_only=True):
     content_left: int | UnsetType = UNSET
     locations_left: int | UnsetType = UNSET
     lacks_input: bool | UnsetType = UNSET
+    size: int = 0
+    """Bytes of the message that said it."""
 
 
 class ToolCall(msgspec.Struct, kw_only=True):

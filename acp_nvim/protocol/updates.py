@@ -61,10 +61,11 @@ class ToolCallChanged(msgspec.Struct, frozen=True):
 
 
 class ToolCallContentAdded(msgspec.Struct, frozen=True):
-    """One more item of a tool call's content."""
+    """One more item of a tool call's content; `size`: bytes of the message that said it."""
 
     tool_call_id: str
     item: Item
+    size: int = 0
 
 
 class PlanEntry(msgspec.Struct, frozen=True):

@@ -72,6 +72,8 @@ class CallBlock:
         self.parent: str | None = None
         """The id of the call that it is a part of."""
         self.cut_diffs = CutDiffs()
+        self.size = 0
+        """Bytes of the messages whose texts it keeps."""
         self._started = now
         self._ended: float | None = None
 
@@ -90,6 +92,15 @@ class CallBlock:
         parent = parent_of(patch.meta) or self.parent
         changed, self.parent = changed or parent != self.parent, parent
         return changed
+
+    def forget_texts(self) -> None:
+        """Keep what it is called and where it works; of the rest, how many items there were."""
+        call = self.call
+        call.content_left += len(call.content)
+        call.lacks_input = call.raw_input is not None
+        call.content, call.raw_input, call.raw_output, call.meta = [], None, None, None
+        self.past_diffs, self.size = [], 0
+        self.cut_diffs.forget()
 
     def begin(self, now: float) -> None:
         """Its work begins now, if it has not ended."""

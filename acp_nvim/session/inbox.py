@@ -18,7 +18,7 @@ from acp_nvim.protocol import elicitation
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.dialect_v1 import DialectV1
 from acp_nvim.protocol.elicitation import ElicitationAsked
-from acp_nvim.protocol.updates import Update
+from acp_nvim.protocol.updates import ToolCallChanged, ToolCallContentAdded, Update
 from acp_nvim.session import failures
 from acp_nvim.session.text_runs import TextRuns
 
@@ -53,6 +53,15 @@ class PeerSession(Protocol):
 
 class _Envelope(msgspec.Struct, rename="camel"):
     session_id: str
+
+
+def _measured(update: Update, size: int) -> Update:
+    """With what it takes to keep it, where that may be much."""
+    if type(update) is ToolCallChanged:
+        update.patch.size = size
+    elif type(update) is ToolCallContentAdded:
+        return msgspec.structs.replace(update, size=size)
+    return update
 
 
 class AgentInbox:
@@ -111,7 +120,7 @@ class AgentInbox:
             self._malformed(method, params, error)
             return
         if self._has_room_for(session_id, len(params)):
-            self._runs.add(session_id, update)
+            self._runs.add(session_id, _measured(update, len(params)))
 
     def _has_room_for(self, session_id: str, size: int) -> bool:
         """Whether so many bytes more may be taken: of a session that we do not know yet not any number is kept."""
@@ -155,7 +164,7 @@ class AgentInbox:
                 session.on_trouble(failure)
             session_id, rest = self.dialect.rest_of_update(params)
             if self._has_room_for(session_id, len(params)):
-                self._runs.add(session_id, rest)
+                self._runs.add(session_id, _measured(rest, len(params)))
         except msgspec.DecodeError:
             return  # nothing of it can be used
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
+from msgspec import UNSET
+
 from acp_nvim import events
 from acp_nvim.call_events import CallDetails
-from acp_nvim.limits.growth import TURN_BLOCKS
+from acp_nvim.limits.growth import CALLS_BYTES, TURN_BLOCKS
 from acp_nvim.limits.wire import CONTENT_ITEMS
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall
@@ -28,6 +30,8 @@ class ToolCalls:
         self.clock: Callable[[], float] = time.time
         self._blocks: list[Block] = []
         self._new_blocks = 0  # of this turn
+        self._size = 0  # bytes of messages whose texts the calls keep
+        self._large: dict[int, None] = {}  # the blocks of those that keep any; ordered
         self._calls: dict[str, int] = {}
         self._turn_calls: dict[str, bool] = {}  # whether the turn made it, or only mentioned an earlier one
         self._shown_in: dict[int, dict[int, None]] = {}  # terminal -> the blocks of the calls that show it
@@ -43,6 +47,7 @@ class ToolCalls:
         number, fresh = self._call(changed.patch.tool_call_id, changed.announced)
         block = self._call_at(number)
         call, different = block.call, block.apply(changed.patch, self.clock()) or fresh
+        self._grow(number, changed.patch.size, replaced=changed.patch.content is not UNSET)
         if different:
             self._changed(number, call.content if changed.patch.content else ())
         for news in changed.terminals:
@@ -62,6 +67,7 @@ class ToolCalls:
         call = self._call_at(number).call
         if len(call.content) < CONTENT_ITEMS:
             call.append(added.item)
+            self._grow(number, added.size)
             self._changed(number, (added.item,))
         else:
             call.content_left += 1
@@ -147,6 +153,17 @@ class ToolCalls:
             number = self._calls[tool_call_id] = self._add_call(tool_call_id)
         self._turn_calls[tool_call_id] = fresh or self._turn_calls.get(tool_call_id, False)
         return number, fresh
+
+    def _grow(self, number: int, size: int, replaced: bool = False) -> None:
+        """The call at that block keeps so many bytes more, or these instead; of too much the oldest goes first."""
+        block = self._call_at(number)
+        before, block.size = block.size, max(block.size, size) if replaced else block.size + size
+        self._size += block.size - before
+        self._large.setdefault(number)
+        while self._size > CALLS_BYTES and (oldest := next(iter(self._large))) != number:
+            del self._large[oldest]
+            self._size -= self._call_at(oldest).size
+            self._call_at(oldest).forget_texts()
 
     def _call_at(self, number: int) -> CallBlock:
         block = self._blocks[number - 1]

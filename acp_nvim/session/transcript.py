@@ -192,6 +192,8 @@ class Transcript(ToolCalls):
         self._last_messages.clear()
         self.told_before = 0
         self._shown_in.clear()
+        self._large.clear()
+        self._size = 0
         self._stale.clear()
         self.begin_agent()
 

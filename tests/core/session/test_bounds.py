@@ -175,3 +175,28 @@ def test_what_waits_for_a_session_that_nobody_knows_is_bounded(monkeypatch: pyte
         taken.notification("session/update", params)
         taken.flush()
     assert 0 < sum(map(len, taken._early.values())) < 10
+
+
+def test_texts_of_tool_calls_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_calls, "CALLS_BYTES", 1000)
+    said = Transcript(1)
+    for number in range(10):
+        patch = ToolCallPatch(tool_call_id=f"c{number}", title="t", status="completed", raw_output="x" * 300, size=300)
+        patch.content = [Shown(TextContent(text="x"))]
+        said.tool_call(ToolCallChanged(patch, announced=True))
+    calls = [said.call(f"c{number}") for number in range(10)]
+    assert [call is not None and call.raw_output is not None for call in calls] == [False] * 7 + [True] * 3
+    assert calls[0] is not None
+    assert (calls[0].title, calls[0].content, calls[0].content_left) == ("t", [], 1)
+
+
+def test_no_rule_matches_a_call_that_waits_and_whose_input_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_calls, "CALLS_BYTES", 1000)
+    said = Transcript(1)
+    for number in range(10):
+        patch = ToolCallPatch(tool_call_id=f"c{number}", status="pending", raw_input="x" * 300, size=300)
+        said.tool_call(ToolCallChanged(patch, announced=True))
+    first, last = said.call("c0"), said.call("c9")
+    assert first is not None
+    assert last is not None
+    assert (first.incomplete, last.incomplete) == (True, False)
