@@ -58,7 +58,7 @@ class ToolCallPatch(msgspec.Struct, kw_only=True):
     content_left: int | UnsetType = UNSET
     locations_left: int | UnsetType = UNSET
     lacks_input: bool | UnsetType = UNSET
-    size: int = 0
+    size: int | UnsetType = UNSET
     """Bytes of the message that said it."""
 
 

@@ -47,7 +47,9 @@ class ToolCalls:
         number, fresh = self._call(changed.patch.tool_call_id, changed.announced)
         block = self._call_at(number)
         call, different = block.call, block.apply(changed.patch, self.clock()) or fresh
-        self._grow(number, changed.patch.size, replaced=changed.patch.content is not UNSET)
+        size = changed.patch.size
+        if size is not UNSET:
+            self._grow(number, size, replaced=changed.patch.content is not UNSET)
         if different:
             self._changed(number, call.content if changed.patch.content else ())
         for news in changed.terminals:
@@ -160,7 +162,8 @@ class ToolCalls:
         before, block.size = block.size, max(block.size, size) if replaced else block.size + size
         self._size += block.size - before
         self._large.setdefault(number)
-        while self._size > CALLS_BYTES and (oldest := next(iter(self._large))) != number:
+        while self._size > CALLS_BYTES:
+            oldest = next(iter(self._large))
             del self._large[oldest]
             self._size -= self._call_at(oldest).size
             self._call_at(oldest).forget_texts()
