@@ -175,12 +175,9 @@ async def test_a_permission_shows_what_it_is_about(talk: Talk) -> None:
     assert (first.tool_call_id, first.kind, first.content) == ("call-2", "delete", [events.TextItem("rm notes.txt")])
     if talk.peer is V2:
         assert (first.title, first.description) == ("May I, with a tool_call?", "It cannot be undone.")
-        command = events.TextItem(f"$ rm -rf build\nin {talk.host.cwd}")
-        assert (requests[1].title, requests[1].kind, requests[1].content) == (
-            "May I, with a command?",
-            "execute",
-            [command],
-        )
+        second = requests[1]
+        assert (second.title, second.kind) == ("May I, with a command?", "execute")
+        assert (second.command, second.cwd, second.content) == ("rm -rf build", str(talk.host.cwd), [])
     else:
         assert first.title == "Delete notes.txt"
 
