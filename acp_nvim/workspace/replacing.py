@@ -16,6 +16,7 @@ from acp_nvim.workspace.stamps import stamp_of
 
 _PREFIX = ".acp_nvim-"
 _TEMPORARY = re.compile(re.escape(_PREFIX) + r"[0-9a-f]{16}")
+_DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _NOT_COPIED = {"security.capability", "security.ima", "security.evm"}
@@ -29,22 +30,55 @@ def replace(path: str, data: bytes, expected: str | None) -> str:
     """
     old = regular_file(path)
     _check_stamp(path, old, expected)
-    directory = os.path.dirname(path)
-    if old is None:
-        os.makedirs(directory, exist_ok=True)
-    else:
+    if old is not None:
         _check_writable(path)
-    temporary = os.path.join(directory, f"{_PREFIX}{os.urandom(8).hex()}")
-    descriptor = _create(path, temporary, old)
+    directory = _open_directory(os.path.dirname(path), make=old is None)
+    try:
+        return _replace(path, directory, data, old, expected)
+    finally:
+        os.close(directory)
+
+
+def _replace(path: str, directory: int, data: bytes, old: os.stat_result | None, expected: str | None) -> str:
+    temporary = f"{_PREFIX}{os.urandom(8).hex()}"
+    descriptor = _create(path, temporary, directory, old)
     try:
         new = _fill(descriptor, data, path, old)
-        _put(temporary, path, expected)
+        _put(temporary, path, directory, expected)
     except BaseException:
         with suppress(OSError):
-            os.unlink(temporary)
+            os.unlink(temporary, dir_fd=directory)
         raise
-    _finish(directory)
+    _finish(os.path.dirname(path))
     return new
+
+
+def _open_directory(path: str, make: bool) -> int:
+    """Open a directory by its real path, step by step, so that no symbolic link that is put there now is followed.
+
+    Directories that are missing are made, if `make`. Raises `OSError`.
+    """
+    descriptor = os.open(os.sep, _DIRECTORY)
+    for name in path.split(os.sep):
+        if not name:
+            continue
+        try:
+            inner = _open_inner(name, descriptor, make)
+        finally:
+            os.close(descriptor)
+        descriptor = inner
+    return descriptor
+
+
+def _open_inner(name: str, above: int, make: bool) -> int:
+    try:
+        return os.open(name, _DIRECTORY, dir_fd=above)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=above)
+    return os.open(name, _DIRECTORY, dir_fd=above)
 
 
 def _check_stamp(path: str, status: os.stat_result | None, expected: str | None) -> None:
@@ -64,11 +98,11 @@ def _check_writable(path: str) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))  # says why
 
 
-def _create(path: str, temporary: str, old: os.stat_result | None) -> int:
+def _create(path: str, temporary: str, directory: int, old: os.stat_result | None) -> int:
     """A new file beside the old one, which nobody else may read until it has the old one's permissions."""
     try:
         # 0o666, and the system takes the umask off: asking for it would change it for the whole process
-        return os.open(temporary, _CREATE, 0o666 if old is None else 0o600)
+        return os.open(temporary, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
     except PermissionError as error:
         raise FileRefusedError(
             f"{path} cannot be written: the user who runs Neovim may not make files in {os.path.dirname(path)}. "
@@ -121,22 +155,23 @@ def _copy_attributes(path: str, descriptor: int) -> None:
                 os.setxattr(descriptor, name, os.getxattr(path, name, follow_symlinks=False))
 
 
-def _put(temporary: str, path: str, expected: str | None) -> None:
-    """Give the new file its name, unless somebody else wrote the old one meanwhile."""
-    if expected is None and _link(temporary, path):
+def _put(temporary: str, path: str, directory: int, expected: str | None) -> None:
+    """Give the new file its name in `directory`, unless somebody else wrote the old one meanwhile."""
+    name = os.path.basename(path)
+    if expected is None and _link(temporary, name, directory):
         return
     _check_stamp(path, regular_file(path), expected)
-    os.replace(temporary, path)
+    os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
 
 
-def _link(temporary: str, path: str) -> bool:
+def _link(temporary: str, name: str, directory: int) -> bool:
     """Give a new file its name, if nobody else has it; False when somebody has, or the file system has no links."""
     try:
-        os.link(temporary, path)
+        os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
     except OSError:
         return False
     with suppress(OSError):
-        os.unlink(temporary)
+        os.unlink(temporary, dir_fd=directory)
     return True
 
 

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -135,11 +136,49 @@ class TestTheFileThatIsMeant:
         assert path.read_text() == "theirs"
         assert entries(tmp_path) == ["f"]
 
+    @pytest.mark.parametrize("exists", [True, False])
+    async def test_a_directory_that_becomes_a_link_is_not_followed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool
+    ) -> None:
+        """Whatever the moment: the files of the directory that the link leads to stay as they are."""
+        swapped = 0
+        for moment in range(1, 30):
+            top = tmp_path / str(moment)
+            for name in ("mine", "guarded"):
+                (top / name).mkdir(parents=True)
+                if exists:
+                    (top / name / "config").write_text("old")
+            calls = 0
+
+            def swap(event: str, top: Path = top, moment: int = moment) -> None:
+                nonlocal calls
+                calls += 1
+                if calls == moment:
+                    (top / "mine").rename(top / "away")
+                    (top / "mine").symlink_to("guarded")
+
+            for name in ("open", "link", "replace", "lstat"):
+                real = getattr(os, name)
+
+                def then(*args: Any, real: Any = real, name: str = name, **more: Any) -> Any:
+                    swap(name)
+                    return real(*args, **more)
+
+                monkeypatch.setattr(replacing.os, name, then)
+            with suppress(FileRefusedError):
+                await overwrite(top / "mine" / "config")
+            monkeypatch.undo()
+            swapped += (top / "away").exists()
+            assert entries(top / "guarded") == (["config"] if exists else [])
+            if exists:
+                assert (top / "guarded" / "config").read_text() == "old"
+        assert swapped > 3
+
     @pytest.mark.parametrize("appears", [True, False])
     async def test_a_file_system_without_links_has_new_files_too(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, appears: bool
     ) -> None:
-        def refuse(*_: object) -> None:
+        def refuse(*_: object, **__: object) -> None:
             if appears:
                 (tmp_path / "f").write_text("theirs")
             raise OSError(errno.EPERM, "Operation not permitted")
