@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from acp_nvim.limits import PATCH_CHARS
+from acp_nvim.protocol.patch_paths import NULL_FILE, patch_paths
 
 if TYPE_CHECKING:
     from unidiff.patch import Hunk, PatchedFile
-
-NULL_FILE = "/dev/null"
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -42,9 +41,13 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diff(msgspec.Struct, frozen=True):
-    """An item of a tool call's content: changes of files."""
+    """An item of a tool call's content: changes of files.
+
+    `others` are files that its patch names and its changes do not; None among them: there may be more.
+    """
 
     changes: tuple[FileChange, ...]
+    others: tuple[str | None, ...] = ()
 
 
 def from_texts(path: str, old_text: str | None, new_text: str) -> Diff:
@@ -75,7 +78,18 @@ def from_patch(changes: Sequence[FileChange], patch: str) -> Diff:
     except UnidiffParseError as error:
         return Diff((*changes, unread(patch, str(error))))
     left = list(files)
-    return Diff((*(_with_hunks(change, left) for change in changes), *(_change(one) for one in left)))
+    found = (*(_with_hunks(change, left) for change in changes), *(_change(one) for one in left))
+    return Diff(found, _others(found, patch))
+
+
+def _others(changes: Sequence[FileChange], patch: str) -> tuple[str | None, ...]:
+    """unidiff skips what it does not know, and of a file that is renamed it tells one name only."""
+    known = {name for one in changes for name in (one.path, one.old_path) if name is not None}
+    named = patch_paths(patch)
+    if named is None:
+        return (None,)
+    others = (one for one in named if one.path not in known and not (one.prefix and f"/{one.path}" in known))
+    return tuple(dict.fromkeys(one.path for one in others))
 
 
 def unread(patch: str, why: str) -> FileChange:

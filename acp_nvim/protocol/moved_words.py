@@ -115,7 +115,8 @@ class MovedWords:
         if isinstance(item, Shown):
             return Shown(self._block(item.block))
         if isinstance(item, Diff):
-            return Diff(tuple(map(self._change, item.changes)))
+            others = tuple(None if one is None else self._paths.shown(one) for one in item.others)
+            return Diff(tuple(map(self._change, item.changes)), others)
         return item
 
     def _change(self, change: FileChange) -> FileChange:

@@ -1,0 +1,134 @@
+"""The files that a patch names: unified diffs, git's among them, and the patches of `apply_patch`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_NO_PATH = re.compile(
+    r"index [0-9a-f]+\.\.[0-9a-f]+(?: [0-7]+)?|(?:old|new|deleted file|new file) mode [0-7]+"
+    r"|(?:dis)?similarity index \d+%|=+|\\ No newline at end of file|"
+)
+_NAMED = re.compile(r"(?:---|\+\+\+|rename from|rename to|copy from|copy to|Index:) (\S.*)")
+_ADDED_OR_UPDATED = re.compile(r"\*\*\* (Add|Update|Delete) File: (\S.*)")
+_MOVED = re.compile(r"\*\*\* Move to: (\S.*)")
+_ENDS = frozenset({"*** End of File", "*** End Patch"})
+NULL_FILE = "/dev/null"
+
+
+class PatchPath(msgspec.Struct, frozen=True):
+    """A file that a patch names; `prefix` is what was taken off: git's `a/` or `b/`, which may be a directory."""
+
+    path: str
+    prefix: str = ""
+
+
+class _UnreadError(Exception):
+    """A line that no strict reader knows: nobody can say what another reader makes of it."""
+
+
+def patch_paths(text: str) -> list[PatchPath] | None:
+    """The paths in the headers of a patch; None if a line of it is not known for certain.
+
+    Hunks without a header name no file: the list is empty then. Text around a patch, quoted names, and hunks that are
+    not as long as they say are not known.
+    """
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    if "\n".join(lines).splitlines() != lines:  # other readers may see more lines
+        return None
+    while lines and not lines[0]:
+        lines.pop(0)
+    try:
+        if lines and lines[0] == "*** Begin Patch":
+            return list(dict.fromkeys(_apply_patch(lines[1:])))
+        return list(dict.fromkeys(_unified(lines)))
+    except _UnreadError:
+        return None
+
+
+def _apply_patch(lines: list[str]) -> Iterator[PatchPath]:
+    """Each file has its marker; which lines may follow depends on what is done to it."""
+    body = ""
+    if not lines or lines[-1] != "*** End Patch":
+        raise _UnreadError
+    for line in lines[:-1]:
+        marker = _ADDED_OR_UPDATED.fullmatch(line)
+        moved = _MOVED.fullmatch(line)
+        if marker is not None:
+            body = {"Add": "+", "Update": " +-@", "Delete": ""}[marker[1]]
+            yield PatchPath(marker[2].strip())
+        elif moved is not None and "@" in body:
+            yield PatchPath(moved[1].strip())
+        elif line == "*** End of File" and "@" in body:
+            continue
+        elif line.lstrip().startswith("***") or (line and line[0] not in body) or (not line and "@" not in body):
+            raise _UnreadError
+
+
+def _unified(lines: list[str]) -> Iterator[PatchPath]:
+    """Lines of hunks are counted, so that none of them is taken for a header, and no header for one of them."""
+    at, wants_names = 0, False
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        hunk = _HUNK.match(line)
+        named = _NAMED.fullmatch(line)
+        if hunk is not None:
+            at = _end_of_hunk(lines, at, int(hunk[1] or 1), int(hunk[2] or 1))
+        elif line.startswith("diff --git "):
+            if wants_names:
+                raise _UnreadError
+            both = _same_name(line.removeprefix("diff --git "))
+            wants_names = both is None
+            yield from both or ()
+        elif named is not None:
+            wants_names = False
+            yield from _path(named[1], line)
+        elif not _NO_PATH.fullmatch(line):
+            raise _UnreadError
+    if wants_names:
+        raise _UnreadError
+
+
+def _end_of_hunk(lines: list[str], at: int, old: int, new: int) -> int:
+    """The number of the line behind a hunk that begins at `at`, and has so many lines before and after."""
+    while old > 0 or new > 0:
+        if at >= len(lines):
+            if old == new:  # empty lines at the end of the patch were left out
+                return at
+            raise _UnreadError
+        kind = lines[at][:1] or " "
+        if kind not in " +-\\" or (kind == "-" and old <= 0) or (kind == "+" and new <= 0):
+            raise _UnreadError
+        old -= kind in " -"
+        new -= kind in " +"
+        at += 1
+    if old < 0 or new < 0:
+        raise _UnreadError
+    return at
+
+
+def _same_name(names: str) -> list[PatchPath] | None:
+    """The path of `a/x b/x`; None if they differ, so that the lines that follow have to say them."""
+    half = (len(names) - 1) // 2
+    first, second = names[:half], names[half + 1 :]
+    if '"' in names:
+        raise _UnreadError
+    is_same = names[half : half + 1] == " " and first.startswith("a/") and second == f"b/{first[2:]}"
+    return [PatchPath(first[2:], prefix) for prefix in ("a/", "b/")] if is_same else None
+
+
+def _path(named: str, line: str) -> list[PatchPath]:
+    """A tab divides the path from a time; git writes one behind a path with blanks, too."""
+    path = named.partition("\t")[0].rstrip()
+    if not path or path[0] == '"':
+        raise _UnreadError
+    if path == NULL_FILE:
+        return []
+    prefix = {"---": "a/", "+++": "b/"}.get(line[:3], "")
+    return [PatchPath(path[2:], prefix) if prefix and path.startswith(prefix) else PatchPath(path)]
