@@ -1,0 +1,128 @@
+"""Which files an agent may write only if the user is asked each time, and why: by name, by place, and by git."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+
+from acp_nvim.workspace.git_programs import CONFIGURED, programs
+from acp_nvim.workspace.guarded_names import GIT, plain_name, why_guarded
+from acp_nvim.workspace.roots import Roots
+
+_GIT_PLACES = ("GIT_DIR", "GIT_COMMON_DIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG")
+
+
+class GuardedFiles:
+    """Those of one session, for one decision: git's configuration and links in the projects' top are read once."""
+
+    def __init__(self, roots: Roots) -> None:
+        self._roots = roots
+        self._linked = cache(_linked)
+        self._programs = cache(lambda tree: list(programs(tree)))
+        self._from_environment = list(_named_by_environment())
+
+    def __repr__(self) -> str:
+        return f"<GuardedFiles of {self._roots!r}>"
+
+    def why_asked(self, path: str, real: str) -> str | None:
+        """Why the user has to be asked before an agent writes the file; None for an ordinary one.
+
+        `path` is absolute, as the agent calls the file; `real` is its real path. Nothing of it needs to exist. Looks
+        at the disk, at names and git's small configuration files only; never raises.
+        """
+        root = max((one for one in self._roots.directories if _is_at(real, one)), key=len, default=None)
+        top = None if root is None else _work_tree(root)
+        try:
+            for spelled in (real, *_spellings(path, real)):
+                why = why_guarded(_components(spelled, top))
+                if why is not None:
+                    return why
+            if _is_in_repository(real) or any(_is_at(real, one) for one in self._from_environment):
+                return GIT
+            return self._by_project(real, root, top)
+        except (OSError, ValueError):  # links in a circle; no path at all: it will not be written
+            return None
+
+    def _by_project(self, real: str, root: str | None, top: str | None) -> str | None:
+        for place in dict.fromkeys(one for one in (top, root) if one is not None):
+            for target, why in self._linked(place):
+                if _is_at(real, target):
+                    return why
+        trees = dict.fromkeys(one for one in (top, _work_tree(os.path.dirname(real))) if one is not None)
+        is_configured = any(_is_at(real, one) for tree in trees for one in self._programs(tree))
+        return CONFIGURED if is_configured else None
+
+
+def _work_tree(directory: str) -> str | None:
+    """The nearest directory above, or this one, that git takes for the top of a work tree."""
+    while not os.path.lexists(os.path.join(directory, ".git")):
+        above = os.path.dirname(directory)
+        if above == directory:
+            return None
+        directory = above
+    return directory
+
+
+def _components(path: str, top: str | None) -> list[str]:
+    """Those that count: what is above a work tree is not the project's (`.claude/worktrees/x` may hold one)."""
+    above = "" if top is None else os.path.dirname(top)
+    within = above and path.startswith(above.rstrip(os.sep) + os.sep)
+    return [one for one in (path[len(above) :] if within else path).split(os.sep) if one]
+
+
+def _spellings(path: str, real: str) -> Iterator[str]:
+    """For each part of a path that leads through symbolic links: the real directory with the name in it."""
+    if path == real:
+        return
+    parts = [one for one in path.split(os.sep) if one]
+    for count in range(len(parts)):
+        directory = os.path.realpath(os.sep + os.sep.join(parts[:count]))
+        if parts[count] not in (".", ".."):
+            yield os.path.join(directory, parts[count])
+
+
+def _is_in_repository(real: str) -> bool:
+    """Whether a directory above is what git takes for a repository, or the file may make it one (git's setup.c).
+
+    That has `HEAD`, `objects` and `refs`, or `HEAD` and `commondir` if it is of a linked work tree; its name does not
+    matter. Whoever makes one needs `HEAD`, which hardly any other directory has: it counts alone, as the rest may be
+    written at the same time. A work tree in a repository's directory is not a part of it.
+    """
+    directory, name = os.path.split(real)
+    if plain_name(name) == "head":
+        return True
+    while name:
+        has = {plain_name(name), *(one for one in ("objects", "refs", "commondir") if _exists(directory, one))}
+        if _exists(directory, "HEAD") and ({"objects", "refs"} <= has or "commondir" in has):
+            return True
+        if _exists(directory, ".git"):
+            return False
+        directory, name = os.path.split(directory)
+    return False
+
+
+def _exists(directory: str, name: str) -> bool:
+    return os.path.lexists(os.path.join(directory, name))
+
+
+def _named_by_environment() -> Iterator[str]:
+    for name in _GIT_PLACES:
+        if os.environ.get(name):
+            yield os.path.realpath(os.environ[name])
+
+
+def _linked(directory: str) -> list[tuple[str, str]]:
+    """What guarded names in `directory` lead to, if they are symbolic links, with the reasons."""
+    found = []
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            why = why_guarded([entry.name]) if entry.is_symlink() else None
+            if why is not None:
+                found.append((os.path.realpath(entry.path), why))
+    return found
+
+
+def _is_at(real: str, place: str) -> bool:
+    return real == place or real.startswith(place.rstrip(os.sep) + os.sep)
