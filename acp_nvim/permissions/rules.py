@@ -113,9 +113,9 @@ def _may_allow(rule: Rule, wanted: Wanted, command: Command | None) -> bool:
     if wanted.strange or (wanted.outside and rule.path is None):
         return False
     if wanted.command is None:
-        return wanted.kind != "execute" or rule.path is None or rule.kinds is not None
+        return wanted.kind != "execute" or rule.path is None
     if rule.command is None:
-        return rule.path is None or rule.kinds is not None
+        return rule.path is None  # nobody knows which files a command changes
     inner = command is not None and command.inner
     return inner or (wanted.command.plain and (not wanted.paths or rule.path is not None))
 

@@ -7,15 +7,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-_PATH_NAMES = re.compile(r"(?:^|_)(?:file|path|filename|filepath|dir|directory|folder|uri)s?$")
-_TWO_PATHS = frozenset({"source", "destination", "src", "dst", "dest", "target", "from", "to"})
+_PATH_WORD = r"(?:file|path|filename|filepath|pathname|dir|directory|folder|uri|notebook)s?"
+_PATH_NAMES = re.compile(rf"(?:^|_){_PATH_WORD}(?:_(?:name|list))?$")
+_TWO_PATHS = frozenset(
+    {"source", "destination", "src", "dst", "dest", "target", "from", "to", "old_name", "new_name"}
+    | {"output", "outfile", "infile"}
+)
 _DIRECTORIES = frozenset({"cwd", "workdir"})
 _DEPTH = 20
 
 
 def words_of(name: Any) -> str:
-    """The name of a member, in one way of writing it: `filePath` is `file_path`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(name)).lower()
+    """The name of a member, in one way of writing it: `filePath` and `file-path` are `file_path`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]", "_", str(name)).lower()
 
 
 def is_path(words: str, value: str) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -17,16 +16,13 @@ from acp_nvim.permissions.shell_line import ShellLine, read_line, read_words
 from acp_nvim.permissions.stored import Subject
 from acp_nvim.protocol.answers import CommandToRun, PermissionAsked
 from acp_nvim.protocol.diff import Diff
-from acp_nvim.protocol.raw_paths import is_path, words_of
 from acp_nvim.protocol.tool_call import ToolCall
+from acp_nvim.session.named_files import NO_CHANGE, Where, named_files
 from acp_nvim.terminals.command_line import ENVIRONMENT, SHELLS, Command, shell_line, without_cd
-from acp_nvim.workspace.refusals import NotAllowedError
-from acp_nvim.workspace.roots import Roots, real_path
 
 RUNS: Final = frozenset({"execute", "other"})
 """Known kinds of tool calls of which `command` may be a command; other tools mean other things by it."""
 
-NO_CHANGE: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"})
 OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
 """Kinds that say what is done to files, so that an answer may count for the next time."""
 
@@ -35,7 +31,6 @@ _HARMLESS_NAMES = frozenset(
     | {"GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "LANG", "LC_ALL", "PYTHONUNBUFFERED", "CLAUDECODE"}
 )
 _HARMLESS_VALUE = re.compile(r"[\w.:-]*", re.ASCII)
-_DEPTH = 5
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -45,33 +40,15 @@ class Named(msgspec.Struct, frozen=True):
     read: ShellLine
 
 
-class Where(msgspec.Struct, frozen=True):
-    """A session: its agent, its directory as the user calls it, its directories as they are."""
-
-    agent: str
-    cwd: str
-    roots: Roots
-
-    def real(self, path: str) -> str | None:
-        """The real path of what an agent calls so; None for what is no path, or leads through links in a circle."""
-        try:
-            parts = urlsplit(path) if path.startswith("file:") else None
-            text = unquote(parts.path) if parts else os.path.expanduser(path)
-            return real_path(os.path.join(self.cwd, text)) if text else None
-        except (ValueError, NotAllowedError):
-            return None
-
-    def has(self, path: str) -> bool:
-        """Whether it is in one of the session's directories."""
-        real = self.real(path)
-        return real is not None and self.roots.contains(real)
-
-
 class Asking(msgspec.Struct, frozen=True):
-    """For rules, and for what the user answers for good (None: there is nothing that could be known again)."""
+    """For rules, and for what the user answers for good (None: there is nothing that could be known again).
+
+    `why`, in words: what makes it a request that no rule may allow.
+    """
 
     wanted: Wanted
     about: Subject | None
+    why: str | None = None
 
 
 def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence[Diff], where: Where) -> Asking:
@@ -83,6 +60,8 @@ def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence
     if asked.command is not None:
         commands = [_line(asked.command, where.cwd), *commands]
     changes = [change for diff in diffs for change in diff.changes]
+    of_files = named_files(kind, call, diffs, bool(commands), where)
+    why = of_files.guarded
     strange = (
         asked.subject is not None
         or (call is not None and call.incomplete)
@@ -90,22 +69,20 @@ def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence
         or any(cwd is not None and not where.has(cwd) for cwd in cwds)
         or (bool(changes) and kind in NO_CHANGE)
         or (isinstance(raw, dict) and bool(commands) and not harmless(raw.get("env") or {}))
+        or why is not None
     )
-    named = [name for change in changes for name in (change.path, change.old_path) if name is not None]
-    unread = any(change.operation == "patch" for change in changes)
-    if call is not None and (not commands or changes):
-        named += [*(one.path for one in call.locations), *_named_paths(raw)]
-    paths: list[str | None] = [where.real(path) for path in dict.fromkeys(named)]
     command = commands[0] if commands else None
     wanted = Wanted(
         agent=where.agent,
         kind=kind,
         roots=where.roots.directories,
-        paths=[*paths, None] if unread else paths,
+        paths=of_files.paths,
         command=command.read if command else None,
         strange=strange,
     )
-    return Asking(wanted, None if strange else _subject(wanted, command, next(filter(None, cwds), None), where))
+    unknown = strange or not of_files.certain
+    about = None if unknown else _subject(wanted, command, next(filter(None, cwds), None), where)
+    return Asking(wanted, about, why)
 
 
 def _subject(wanted: Wanted, command: Named | None, cwd: str | None, where: Where) -> Subject | None:
@@ -136,10 +113,13 @@ def of_terminal(wanted: CommandToRun, run: Command, where: Where) -> Asking:
     return Asking(asked, None if strange else about)
 
 
-def of_file_outside(kind: str, path: str, where: Where) -> Asking:
-    """A file (a real path) that is in none of the session's directories."""
-    wanted = Wanted(agent=where.agent, kind=kind, roots=where.roots.directories, paths=[path], outside=True)
-    return Asking(wanted, Subject(agent=where.agent, kind=kind, paths=(path,)))
+def of_file(kind: str, path: str, where: Where, *, outside: bool, guarded: str | None) -> Asking:
+    """A file (a real path) that is in none of the session's directories, or that is `guarded`: the reason."""
+    is_guarded = guarded is not None
+    roots = where.roots.directories
+    wanted = Wanted(agent=where.agent, kind=kind, roots=roots, paths=[path], outside=outside, strange=is_guarded)
+    about = None if is_guarded else Subject(agent=where.agent, kind=kind, paths=(path,))
+    return Asking(wanted, about, guarded)
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
@@ -187,32 +167,6 @@ def _is_harmless(name: Any, value: Any) -> bool:
     return ENVIRONMENT.get(name) == value or (name in _HARMLESS_NAMES and bool(_HARMLESS_VALUE.fullmatch(value)))
 
 
-# --- files -----------------------------------------------------------------------------------------------------------
-
-
 def _texts(raw: Any, names: Iterable[str]) -> list[str]:
     values = [raw.get(name) for name in names] if isinstance(raw, dict) else []
     return [value for value in values if isinstance(value, str) and value]
-
-
-def _named_paths(raw: Any, depth: int = 0) -> Iterator[str]:
-    """The paths in the input of a tool call, by the names of its members; some have them as names."""
-    if depth > _DEPTH:
-        yield ""  # which is no path: nobody knows what else there is
-    elif isinstance(raw, list):
-        for one in raw:
-            yield from _named_paths(one, depth + 1)
-    elif isinstance(raw, dict):
-        for name, value in raw.items():
-            if isinstance(name, str) and os.path.isabs(name):
-                yield name
-            yield from _values(name, value)
-            yield from _named_paths(value, depth + 1)
-
-
-def _values(name: Any, value: Any) -> Iterator[str]:
-    words = words_of(name)
-    values = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    for one in values:
-        if isinstance(one, str) and one and is_path(words, one):
-            yield one

@@ -10,7 +10,8 @@ import anyio.abc
 from acp_nvim import events
 from acp_nvim.permission_events import Action
 from acp_nvim.permissions.rule_book import Answer, RuleBook
-from acp_nvim.session.asked_for import Asking, Where
+from acp_nvim.session.asked_for import Asking
+from acp_nvim.session.named_files import Where
 from acp_nvim.session.permission_requests import PermissionRequests
 from acp_nvim.traffic.words import has_secret
 

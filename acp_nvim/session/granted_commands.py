@@ -16,7 +16,8 @@ from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS
 from acp_nvim.permissions.shell_line import read_line
 from acp_nvim.protocol.answers import CommandToRun, PermissionAsked
 from acp_nvim.protocol.tool_call import Shown, ToolCall, ToolCallPatch
-from acp_nvim.session.asked_for import NO_CHANGE, OF_FILES
+from acp_nvim.session.asked_for import OF_FILES
+from acp_nvim.session.named_files import NO_CHANGE
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.terminals.command_line import Command, shell_line
 from acp_nvim.wire.content import TextContent

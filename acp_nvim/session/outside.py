@@ -1,4 +1,4 @@
-"""Files outside of the session's directories: refused, or the user or a rule decides."""
+"""Files outside of the session's directories, and those that make programs run: the user or a rule decides."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Literal
 import msgspec
 
 from acp_nvim import events
-from acp_nvim.session.asked_for import of_file_outside
+from acp_nvim.session.asked_for import of_file
+from acp_nvim.session.named_files import always_asked
 from acp_nvim.session.session_answers import SessionAnswers
+from acp_nvim.workspace.guarded_files import GuardedFiles
 from acp_nvim.workspace.refusals import DisallowedError, FileRefusedError, NotAllowedError
 from acp_nvim.workspace.regular_files import in_words, regular_file
 from acp_nvim.workspace.roots import Roots
@@ -23,12 +25,16 @@ _EVERYWHERE = Roots([os.sep])
 
 
 class _Wanted(msgspec.Struct, frozen=True):
-    """A file outside, as the agent calls it and as it is; `refusal` tells the agent that it is outside."""
+    """A file that the user is asked about, as the agent calls it and as it is.
+
+    `outside`: in words, if it is in none of the session's directories; `why`: what makes it one that no rule allows.
+    """
 
     path: str
     real: str
     access: Access
-    refusal: str
+    outside: str | None = None
+    why: str | None = None
 
     @property
     def kind(self) -> str:
@@ -36,13 +42,21 @@ class _Wanted(msgspec.Struct, frozen=True):
         return "read" if self.access == "read" else "edit"
 
     @property
-    def which(self) -> tuple[Access, str]:
-        """What an answer for the whole session is about."""
-        return self.access, self.real
+    def which(self) -> tuple[Access, str, str | None]:
+        """What an answer for the whole session is about: not the same once the file makes programs run."""
+        return self.access, self.real, self.why
+
+    @property
+    def refusal(self) -> str:
+        """Begins what the agent is told when it may not."""
+        return self.outside or f"{self.path} is written only if the user allows it: {self.why}"
 
 
 class Outside:
-    """Decides for one session which files its agent gets at; outside of `roots` the user does, if it `asks`."""
+    """Decides for one session which files its agent gets at; outside of `roots` the user does, if it `asks`.
+
+    Inside only writing files that make programs run is asked about, in any case.
+    """
 
     def __init__(self, roots: Roots, answers: SessionAnswers) -> None:
         self.asks = False
@@ -58,24 +72,33 @@ class Outside:
         To await it raises `NotAllowedError`.
         """
         try:
-            return _allowed(self._roots.resolve(path))
+            real = self._roots.resolve(path)
         except NotAllowedError as error:
-            return self._ask(path, access, error) if self.asks else _refused(error)
+            return self._ask_outside(path, access, error) if self.asks else _refused(error)
+        why = self._why(path, real, access)
+        return _allowed(real) if why is None else self._ask(_Wanted(path, real, access, why=why))
 
-    def _ask(self, path: str, access: Access, error: NotAllowedError) -> Awaitable[str]:
+    def _ask_outside(self, path: str, access: Access, error: NotAllowedError) -> Awaitable[str]:
         try:
-            return self._outside(_Wanted(path, _EVERYWHERE.resolve(path), access, str(error)))
+            real = _EVERYWHERE.resolve(path)
         except NotAllowedError as nowhere:
             return _refused(nowhere)
+        why = self._why(path, real, access)
+        return self._ask(_Wanted(path, real, access, str(error), why))
 
-    def _outside(self, wanted: _Wanted) -> Awaitable[str]:
+    def _why(self, path: str, real: str, access: Access) -> str | None:
+        return GuardedFiles(self._roots).why_asked(path, real) if access == "write" else None
+
+    def _ask(self, wanted: _Wanted) -> Awaitable[str]:
         fault = _fault(wanted)
         if fault is not None:
             return _refused(NotAllowedError(f"{wanted.refusal}, and {fault}"))
         automatic = self._answers.automatic
-        answer = automatic.say(of_file_outside(wanted.kind, wanted.real, automatic.where))
+        asking = of_file(
+            wanted.kind, wanted.real, automatic.where, outside=wanted.outside is not None, guarded=wanted.why
+        )
         view = partial(_view, wanted)
-        return self._decide(wanted, self._answers.ask(wanted.which, _options(wanted.access), view, answer))
+        return self._decide(wanted, self._answers.ask(wanted.which, _options(wanted), view, automatic.say(asking)))
 
     async def _decide(self, wanted: _Wanted, answer: Awaitable[bool]) -> str:
         if not await answer:
@@ -104,24 +127,29 @@ def _fault(wanted: _Wanted) -> str | None:
     return None
 
 
-def _options(access: Access) -> list[events.Option]:
-    doing = "reading" if access == "read" else "writing"
-    return [
+def _options(wanted: _Wanted) -> list[events.Option]:
+    """To allow a file that makes programs run counts once only."""
+    doing = "reading" if wanted.access == "read" else "writing"
+    options = [
         events.Option("allow_once", "Allow once", "allow_once"),
         events.Option("allow_always", f"Allow {doing} this file in this session", "allow_always"),
         events.Option("reject_once", "Reject once", "reject_once"),
         events.Option("reject_always", f"Reject {doing} this file in this session", "reject_always"),
     ]
+    return [one for one in options if wanted.why is None or one.kind != "allow_always"]
 
 
 def _view(wanted: _Wanted, request_id: int) -> events.RequestView:
+    where = "" if wanted.outside is None else ", which is outside of the session's directories"
+    called = None if wanted.path == wanted.real else f"The agent calls it {wanted.path}"
+    why = None if wanted.why is None else always_asked(wanted.real, wanted.why)
     return events.RequestView(
         id=request_id,
         tool_call_id="",
-        title=f"{wanted.access.capitalize()} {wanted.real}, which is outside of the session's directories",
+        title=f"{wanted.access.capitalize()} {wanted.real}{where}",
         kind=wanted.kind,
-        options=_options(wanted.access),
+        options=_options(wanted),
         content=[],
         locations=[events.Place(wanted.real)],
-        description=None if wanted.path == wanted.real else f"The agent calls it {wanted.path}",
+        description="\n".join(filter(None, (called, why))) or None,
     )

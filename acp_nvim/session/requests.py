@@ -16,12 +16,13 @@ from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.elicitation import ElicitationAsked
 from acp_nvim.protocol.updates import ToolCallChanged
 from acp_nvim.session import views
-from acp_nvim.session.asked_for import Asking, Where, of_permission
+from acp_nvim.session.asked_for import Asking, of_permission
 from acp_nvim.session.automatic import Automatic, option_for, with_ours
 from acp_nvim.session.command_permissions import CommandPermissions
 from acp_nvim.session.elicitations import Elicitations
 from acp_nvim.session.files import AgentFiles
 from acp_nvim.session.granted_commands import GrantedCommands, Seen
+from acp_nvim.session.named_files import Where
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
 from acp_nvim.session.permission_requests import PermissionRequests
@@ -91,6 +92,9 @@ class AgentRequests:
         asking = self._asking(asked, seen)
         if seen.named is not None:
             asked = msgspec.structs.replace(asked, command=seen.named.line, cwd=seen.named.cwd)
+        if asking.why is not None:
+            words = filter(None, (asked.description, asking.why))
+            asked = msgspec.structs.replace(asked, description="\n".join(words))
         options = [events.Option(one.option_id, one.name, one.kind) for one in asked.options]
         answer = self._automatic.say(asking)
         chosen = self._automatic.choose(answer, options, self._view(asked, options))

@@ -55,6 +55,12 @@ SRC = Rule(action="allow", path="src/**")
         ([ALLOW], {"kind": "execute", "line": "ls > f; $(x"}, "allow"),
         ([SRC], {"kind": "execute", "line": "ls", "paths": ["/p/src/a"]}, "ask"),
         ([SRC], {"kind": "execute", "paths": ["/p/src/a"]}, "ask"),
+        ([Rule(action="allow", kind="execute", path="src/**")], {"kind": "execute", "paths": ["/p/src/a"]}, "ask"),
+        (
+            [Rule(action="allow", kind="execute", path="src/**")],
+            {"kind": "execute", "line": "ls", "paths": ["/p/src/a"]},
+            "ask",
+        ),
         ([Rule(action="allow", command="ls")], {"kind": "execute", "line": "ls", "paths": ["/p/src/a"]}, "ask"),
         (
             [Rule(action="allow", command="ls", path="src/*")],

@@ -1,0 +1,222 @@
+"""Files that make programs run: whatever the rules, the options and earlier answers say, the user is asked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from acp_nvim import events
+from acp_nvim.permission_events import PermissionAuto
+from tests.core.session.host import Host
+from tests.core.session.test_permission_rules import ALWAYS, ONCE, ask
+
+pytestmark = pytest.mark.anyio
+
+AGENT = """
+    def attempt(agent, work):
+        try:
+            agent.note(result=work())
+        except Error as error:
+            agent.note(error=error.message)
+
+    def turn(agent, prompt):
+        for number, way in enumerate(json.loads(prompt.text)):
+            if "ask" in way:
+                agent.note(chosen=prompt.ask(f"c{number}", way["options"], **way["ask"]))
+            elif "run" in way:
+                attempt(agent, lambda: prompt.run(way["run"])["output"])
+            elif "read" in way:
+                attempt(agent, lambda: prompt.read(way["read"]))
+            else:
+                attempt(agent, lambda: prompt.write(way["write"], way.get("text", "new")))
+"""
+
+EVERYTHING = [
+    {"action": "allow", "path": "**"},
+    {"action": "allow", "path": "/**"},
+    {"action": "allow", "kind": ["edit", "delete", "move", "other", "read"]},
+    {"action": "allow"},
+]
+"""All that a user could write to be asked nothing."""
+
+
+def begin(host: Host, *ways: dict[str, Any], rules: list[dict[str, Any]] | None = None, **config: Any) -> None:
+    """The agent begins to do all that, in a project with a repository."""
+    if "it" not in host.scripts:
+        subprocess.run(["git", "init", "-q", str(host.cwd)], check=True)
+        (host.cwd / "link").symlink_to(".git/config")
+        host.hello(permissions={"rules": EVERYTHING if rules is None else rules}, **config)
+        host.script(AGENT)
+        host.open()
+    host.prompt(json.dumps(ways))
+
+
+async def question(host: Host, count: int = 1) -> events.RequestView:
+    """Wait for that one."""
+    await host.editor.until_event(events.Permission, count)
+    return host.of(events.Permission)[count - 1].request
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".git/config", ".git/hooks/post-commit", "link", "sub/.git", ".GIT/config", ".nvim.lua", ".envrc", "x/HEAD"],
+)
+@pytest.mark.parametrize("outside", ["refuse", "ask"])
+async def test_a_write_is_asked_about_whatever_the_rules(host: Host, path: str, outside: str) -> None:
+    before = {one: one.read_bytes() for one in host.cwd.rglob("*") if one.is_file()}
+    begin(host, {"write": str(host.cwd / path)}, fs={"outside": outside})
+    asked = await question(host)
+    assert asked.kind == "edit"
+    assert "makes programs run: " in (asked.description or "")
+    assert [one.kind for one in asked.options] == ["allow_once", "reject_once", "reject_always"]
+    assert host.of(PermissionAuto) == []
+    host.answer(asked.id, "reject_once")
+    await host.editor.until_event(events.TurnEnd)
+    [error] = host.scripts["it"].notes("error")
+    assert error.endswith("and the user did not allow it")
+    assert not [one for one in before if one.read_bytes() != before[one]]
+    assert not (host.cwd / path).exists() or path in (".git/config", "link")
+
+
+async def test_the_attack_with_fsmonitor_asks_before_anything_is_written(host: Host) -> None:
+    program = host.directory / "ran"
+    text = f"[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch {program}\n"
+    rules = [{"action": "allow", "command": "git status *"}, {"action": "allow", "kind": "edit"}]
+    begin(host, {"write": str(host.cwd / ".git" / "config"), "text": text}, {"run": "git status"}, rules=rules)
+    asked = await question(host)
+    assert asked.title == f"Write {host.cwd}/.git/config"
+    assert asked.description == (
+        f"No rule may allow it, as {host.cwd}/.git/config makes programs run: "
+        "git runs hooks and programs that its directory names."
+    )
+    host.answer(asked.id, "reject_once")
+    await host.editor.until_event(events.TurnEnd)
+    assert len(host.scripts["it"].notes("result")) == 1  # of git status, which the rule allows
+    assert not program.exists()
+
+
+async def test_to_allow_it_counts_once(host: Host) -> None:
+    write = {"write": str(host.cwd / ".git" / "config")}
+    begin(host, write, write)
+    host.answer((await question(host)).id, "allow_once")
+    second = await question(host, 2)
+    assert (host.cwd / ".git" / "config").read_text() == "new"
+    host.answer(second.id, "reject_always")
+    await host.editor.until_event(events.TurnEnd)
+    begin(host, write)
+    await host.editor.until_event(events.TurnEnd, 2)
+    assert len(host.of(events.Permission)) == 2
+    assert len(host.scripts["it"].notes("error")) == 2
+
+
+async def test_a_rule_may_reject_it(host: Host) -> None:
+    rules = [{"action": "reject", "path": "**/.git/**"}, *EVERYTHING]
+    begin(host, {"write": str(host.cwd / ".git" / "config")}, rules=rules)
+    await host.editor.until_event(PermissionAuto)
+    await host.editor.until_event(events.TurnEnd)
+    assert host.of(events.Permission) == []
+
+
+async def test_an_answer_for_the_session_does_not_count_once_the_file_makes_programs_run(host: Host) -> None:
+    box = host.directory / "box"
+    box.mkdir()
+    write = {"write": str(box / "config")}
+    begin(host, write, write, write, rules=[], fs={"outside": "ask"})
+    host.answer((await question(host)).id, "allow_always")
+    await host.until("it to be written twice", lambda: len(host.scripts["it"].notes("result")) >= 2)
+    await host.editor.until_event(events.TurnEnd)
+    for name in ("objects", "refs", "HEAD"):
+        (box / name).mkdir()
+    begin(host, write)
+    assert (await question(host, 2)).title.startswith(f"Write {box}/config")
+
+
+async def test_ordinary_files_and_reading_are_not_asked_about(host: Host) -> None:
+    paths = ["a.py", ".gitignore", ".github/workflows/x.yml", "Makefile", "objects/x", "refs/y"]
+    ways = [{"write": str(host.cwd / path)} for path in paths]
+    begin(host, *ways, {"read": str(host.cwd / ".git" / "HEAD")}, rules=[])
+    await host.editor.until_event(events.TurnEnd)
+    assert host.of(events.Permission) == []
+    assert [(host.cwd / path).read_text() for path in paths] == ["new"] * len(paths)
+    assert host.scripts["it"].notes("result")[-1].startswith("ref: ")
+
+
+async def test_a_file_that_becomes_a_link_meanwhile_is_not_written(host: Host) -> None:
+    (host.cwd / "x").mkdir()
+    begin(host, {"write": str(host.cwd / "x" / ".envrc")})
+    asked = await question(host)
+    (host.cwd / "x").rmdir()
+    (host.cwd / "x").symlink_to(".git")
+    host.answer(asked.id, "allow_once")
+    await host.editor.until_event(events.TurnEnd)
+    assert not (host.cwd / ".git" / ".envrc").exists()
+    assert "another file by now" in host.scripts["it"].notes("error")[0]
+
+
+CALLS = [
+    {"locations": [{"path": ".git/config"}]},
+    {"content": [{"type": "diff", "path": "{cwd}/.git/hooks/pre-push", "oldText": None, "newText": "x"}]},
+    {"rawInput": {"file_path": "{cwd}/.git/config", "content": "x"}},
+    {"rawInput": {"edits": [{"fileName": ".git/config"}]}},
+    {"rawInput": {"source": "a", "destination": ".git/hooks/x"}},
+    {"rawInput": {"output": "link"}},
+    {"rawInput": {"anything": {"at": ["all", ".GIT/config"]}}},
+    {"rawInput": {"arguments": '{"path": ".git/config"}'}},
+    {"rawInput": {"patch": "*** Begin Patch\n*** Add File: .git/hooks/x\n+y\n*** End Patch"}},
+    {"rawInput": {"diff": "this is no patch of .git/config at all"}},
+    {"rawInput": {"files": {".nvim.lua": "text"}}},
+    {"rawInput": {"path": "a.py", "new_path": ".envrc"}},
+    {"rawInput": "write .git/config"},
+    {"rawInput": {"x": "word " * 1000 + "\t{cwd}/.Git/config"}},
+    {"rawInput": {"x": "a .g\u200cit/config"}},
+]
+
+MANY = [
+    {"rawInput": {"paths": [f"{number}.py" for number in range(300)] + [".git/config"]}},
+    {"rawInput": {"x": "word " * 60000 + ".git/config"}},
+    {"rawInput": {"x": {"x": {"x": {"x": {"x": {"x": [".git/config"]}}}}}}},
+    {"locations": [{"path": f"{number}.py"} for number in range(300)]},
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=json.dumps)
+@pytest.mark.parametrize("kind", ["edit", "delete", "move", "other", "_new"])
+async def test_no_rule_answers_a_request_that_names_one(host: Host, call: dict[str, Any], kind: str) -> None:
+    call = json.loads(json.dumps(call).replace("{cwd}", str(host.cwd)))
+    begin(host, ask(kind, [*ONCE, *ALWAYS], **call))
+    asked = await question(host)
+    assert "makes programs run: " in (asked.description or "")
+    assert [one for one in asked.options if one.ours] == []
+    assert host.of(PermissionAuto) == []
+
+
+@pytest.mark.parametrize("call", MANY, ids=["paths", "words", "deep", "locations"])
+async def test_no_rule_answers_a_request_that_hides_one_among_many(host: Host, call: dict[str, Any]) -> None:
+    begin(host, ask("edit", **call))
+    assert "it may name more files than acp_nvim looks at" in ((await question(host)).description or "")
+
+
+async def test_an_answer_for_good_does_not_count_for_them(host: Host) -> None:
+    call = ask("edit", locations=[{"path": ".mine/x"}])
+    begin(host, call, call, rules=[])
+    host.answer((await question(host)).id, "acp_nvim:allow_always")
+    await host.editor.until_event(events.TurnEnd)
+    assert host.scripts["it"].notes("chosen") == ["reject", "reject"]
+    (host.cwd / ".mine").symlink_to(".git")
+    begin(host, call)
+    assert (await question(host, 2)).options
+
+
+async def test_requests_about_other_files_and_reading_are_answered_by_rule(host: Host) -> None:
+    ways = [
+        ask("edit", rawInput={"file_path": "a.py", "new_string": ".git/config"}),
+        ask("read", locations=[{"path": ".git/config"}]),
+        ask("execute", rawInput={"command": "cat .git/config"}),
+        ask("edit", rawInput={"path": "a.py", "diff": "<<< a digit.github x.git\n=== .gitignore git/config\n>>> .env"}),
+    ]
+    begin(host, *ways)
+    await host.editor.until_event(events.TurnEnd)
+    assert len(host.of(PermissionAuto)) == 4
