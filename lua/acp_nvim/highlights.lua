@@ -30,6 +30,7 @@ M.links = {
   AcpDiffHeader = "Directory",
   AcpPermission = "DiagnosticWarn",
   AcpPermissionKey = "Special",
+  AcpPermissionHidden = "DiagnosticWarn",
   AcpForm = "DiagnosticWarn",
   AcpFormField = "Identifier",
   AcpFormRequired = "DiagnosticWarn",

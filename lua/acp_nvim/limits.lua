@@ -27,8 +27,12 @@ return {
   event_types = 20, -- unknown types of events that are logged: a newer host has a few
   request_lines = 5000, -- of a text or a command that is to be allowed: people see the whole of what they allow
   request_line_bytes = 256 * 1024, -- of one line of it: Linux takes no longer argument than half of that
+  request_blanks = 8, -- side by side in a request that stay blanks: more are counted, for they push what follows out of sight
+  request_indent = 40, -- columns of blanks at the beginning of its lines that stay: code is indented
+  seen_ms = 150, -- that a row is on the screen until it counts as seen; keys that are held down repeat sooner
   login_rows = 15, -- of the terminal in which one signs in: such programs ask a few questions, and show a code
   float_columns = 80, -- of the float with waiting permissions: lines that can still be read
+  reader_columns = 120, -- of the window that shows a long request: wider lines are hard to read
   answer_pause_ms = 500, -- that a request stands in the float before a key answers it: who presses earlier meant the last one
   message_line_bytes = 128 * 1024, -- of one line of a message: drawn within a frame; what is longer is data, not text
   message_wide_bytes = 32 * 1024, -- of one with other characters than ASCII: each takes several times as long to measure

@@ -2,9 +2,12 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
+local chat_sight = require("acp_nvim.permission.chat_sight")
 local previews = require("acp_nvim.review.previews")
+local reader = require("acp_nvim.permission.reader")
 local requests = require("acp_nvim.requests")
 local sessions = require("acp_nvim.sessions")
+local sight = require("acp_nvim.permission.sight")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
@@ -38,6 +41,9 @@ end
 
 ---@param id integer
 local function ended(id)
+  sight.forget(id)
+  chat_sight.forget(id)
+  reader.over(id)
   for _, listener in ipairs(listeners) do
     listener(id)
   end
@@ -45,25 +51,18 @@ end
 
 ---@param session acp.Session
 local function refresh_keys(session)
-  answer_keys.refresh(session, M.waiting(session), M.answer)
+  answer_keys.refresh(session, M.waiting(session), M.press)
 end
 
 M.refresh_keys = refresh_keys
 
 ---@param session acp.Session
 ---@param one acp.Pending
----@return table<string, true>? lines of the tool call right above; nil when another block is there
+---@return string[]? lines of the tool call right above; nil when another block is there
 local function lines_above(session, one)
   local is_above = session.call_blocks[one.request.tool_call_id] == one.block - 1
-  local block = is_above and transcript.block(session, one.block - 1)
-  if not block or not block.rendered then
-    return nil
-  end
-  local lines = {}
-  for _, line in ipairs(transcript.lines(session, block)) do
-    lines[line] = true
-  end
-  return lines
+  local block = is_above and transcript.block(session, one.block - 1) or nil
+  return block and block.rendered and transcript.lines(session, block) or nil
 end
 
 ---@param one acp.Pending
@@ -71,13 +70,17 @@ end
 local function draw(one, outcome)
   local session = sessions.get(one.session)
   if session then
+    local above = lines_above(session, one)
     local rendered = block.render(one.request, {
       letters = answer_keys.letters(one.request),
       outcome = outcome,
-      above = lines_above(session, one),
+      above = above,
       cwd = session.cwd,
       files = #previews.of_request(one.request.id),
     })
+    if not outcome and not one.answered then
+      chat_sight.show(one, rendered, above or {})
+    end
     transcript.draw(session, one.block, "permission", rendered)
   end
 end
@@ -92,6 +95,10 @@ function M.asked(session, id, request)
   local is_over = heard[request.id] == "done" or (known and known.answered)
   local one = { session = session.key, block = id, request = request, answered = is_over }
   pending[request.id] = one
+  if known and not vim.deep_equal(known.request, request) then
+    sight.forget(request.id) -- what was seen was another request
+  end
+  reader.refresh(one)
   draw(one)
   refresh_keys(session)
   changed()
@@ -243,6 +250,38 @@ function M.answer(id, option_id)
   end
   return false, ("permission %d has no option %q"):format(id, tostring(option_id))
 end
+
+---Answers as a key does: what allows acts only when all of the request has been on the screen, else it is shown.
+---@param id integer
+---@param option_id string
+---@param read? table<string, true> files whose changes were read in these
+---@return boolean answered
+---@return string? problem
+function M.press(id, option_id, read)
+  local one = pending[id]
+  local is_free = not one or one.answered or answer_keys.rejects(one.request, option_id) or sight.is_whole(id, read)
+  if is_free then
+    return M.answer(id, option_id)
+  end
+  ---@cast one acp.Pending
+  reader.show(one, M.press, option_id)
+  return false
+end
+
+---The text of a request may be in the tool call above, which has changed.
+transcript.on_changes(function(session, blocks)
+  for changed_block in pairs(blocks) do
+    local id = chat_sight.request_of_call(session, changed_block.id)
+    if id then
+      vim.schedule(function() -- the chat is being written at this moment
+        if pending[id] and not pending[id].answered then
+          draw(pending[id])
+          transcript.flush()
+        end
+      end)
+    end
+  end
+end)
 
 previews.on_change(function(id)
   local one = pending[id]

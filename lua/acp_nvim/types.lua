@@ -95,14 +95,22 @@
 ---@field from integer byte column
 ---@field to integer byte column; -1: the whole line, to the window's edge
 ---@field group string
+---@field after? string stands there on the screen, and is no text of the buffer
 
 ---@class acp.Rendered What a block looks like; lines and highlights until it is drawn in the chat.
 ---@field lines? string[]
 ---@field highlights? acp.Highlight[]
 ---@field option_rows? table<integer, string> row in the block -> option_id
 ---@field tool_call_id? string that a permission is about
+---@field above_runs? acp.AboveRun[] of a permission: what of the tool call above belongs to it
 ---@field target_rows? table<integer, acp.Target> row in the block -> what it leads to
 ---@field target_ranges? acp.TargetRange[]
+
+---First and last line of the block above, and what they look like.
+---@class acp.AboveRun
+---@field [1] integer
+---@field [2] integer
+---@field [3] acp.Rendered
 
 ---First and last row in the block, and what they lead to.
 ---@class acp.TargetRange

@@ -3,6 +3,7 @@ local config = require("acp_nvim.config")
 local covering_keys = require("acp_nvim.covering_keys")
 local preview_open = require("acp_nvim.review.preview_open")
 local previews = require("acp_nvim.review.previews")
+local sight = require("acp_nvim.permission.sight")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
@@ -37,6 +38,31 @@ function M.first_of(request, kind)
   end
 end
 
+---@param request acp.Request
+---@param option_id string
+---@return string? key that chooses it
+function M.key_of(request, option_id)
+  local letter = M.letters(request)[option_id]
+  for number, option in ipairs(letter and {} or request.options or {}) do
+    if option.option_id == option_id then
+      return tostring(number)
+    end
+  end
+  return letter
+end
+
+---@param request acp.Request
+---@param option_id string
+---@return boolean the option says no; what a kind means that nobody here knows is not known
+function M.rejects(request, option_id)
+  for _, option in ipairs(request.options or {}) do
+    if option.option_id == option_id then
+      return option.kind == "reject_once" or option.kind == "reject_always"
+    end
+  end
+  return false
+end
+
 ---@param session acp.Session
 ---@param pending acp.Pending
 ---@return boolean in_sight
@@ -49,10 +75,12 @@ end
 
 ---The request that a key answers: the one under the cursor, else the oldest. Nobody answers what they have not seen: when
 ---that is out of sight, or the cursor is on one that was just answered (a key pressed twice), the cursor goes there instead.
+---To reject the only one that waits it need not be in sight.
 ---@param session acp.Session
 ---@param waiting acp.Pending[] oldest first
+---@param rejects? boolean
 ---@return acp.Request?
-local function meant(session, waiting)
+local function meant(session, waiting, rejects)
   local block = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
   for _, pending in ipairs(waiting) do
     if block and block.id == pending.block then
@@ -60,10 +88,22 @@ local function meant(session, waiting)
     end
   end
   local in_sight, line = place(session, waiting[1])
-  if in_sight and not (block and block.kind == "permission") then
+  local is_sure = in_sight or rejects and #waiting == 1
+  if is_sure and not (block and block.kind == "permission") then
     return waiting[1].request
   elseif line then
+    sight.pressed()
     vim.api.nvim_win_set_cursor(0, { line, 0 })
+  end
+end
+
+---@param request acp.Request
+---@param option_id string
+---@param answer acp.Answer
+local function answer_unless_ahead(request, option_id, answer)
+  -- a key before it has moved the cursor, and nobody has seen yet where it is
+  if M.rejects(request, option_id) or not sight.is_ahead() then
+    answer(request.id, option_id)
   end
 end
 
@@ -74,10 +114,10 @@ local function map_kinds(session, waiting, answer)
   for _, kind in ipairs(M.KINDS) do
     for _, key in ipairs(config.keys(kind)) do
       covering_keys.map(session.bufnr, "n", key, function()
-        local request = meant(session, waiting)
+        local request = meant(session, waiting, vim.startswith(kind, "reject"))
         local option_id = request and M.first_of(request, kind)
         if request and option_id then
-          answer(request.id, option_id)
+          answer_unless_ahead(request, option_id, answer)
         end
       end, "acp: " .. kind:gsub("_", " "))
     end
@@ -104,8 +144,8 @@ local function map_numbers(session, waiting, answer)
     covering_keys.map(session.bufnr, "n", key, function()
       local request = meant(session, waiting)
       local option = request and request.options[number]
-      if option then
-        answer(request.id, option.option_id)
+      if request and option then
+        answer_unless_ahead(request, option.option_id, answer)
       end
     end, ("acp: option %d"):format(number), waits)
   end)
@@ -121,10 +161,35 @@ local function choose(session, waiting, answer, key)
   local option_id = rows and rows[offset]
   for _, pending in ipairs(waiting) do
     if option_id and pending.block == block.id then
-      return answer(pending.request.id, option_id)
+      return answer_unless_ahead(pending.request, option_id, answer)
     end
   end
   covering_keys.below(session.bufnr, "n", key)
+end
+
+---Maps all keys that answer one request, where nothing else waits.
+---@param bufnr integer
+---@param request acp.Request
+---@param answers_with fun(choose: fun(request: acp.Request): string?): fun() what a key does
+---@param option_here fun(): string? option under the cursor
+function M.map_all(bufnr, request, answers_with, option_here)
+  for _, kind in ipairs(M.KINDS) do
+    for _, key in ipairs(config.keys(kind)) do
+      local run = answers_with(function(asked)
+        return M.first_of(asked, kind)
+      end)
+      covering_keys.map(bufnr, "n", key, run, "acp: " .. kind:gsub("_", " "))
+    end
+  end
+  M.each_number(#(request.options or {}), function(key, number, waits)
+    local run = answers_with(function(asked)
+      return asked.options[number] and asked.options[number].option_id
+    end)
+    covering_keys.map(bufnr, "n", key, run, ("acp: option %d"):format(number), waits)
+  end)
+  for _, key in ipairs(config.keys("choose")) do
+    covering_keys.map(bufnr, "n", key, answers_with(option_here), "acp: choose this option")
+  end
 end
 
 ---The request under the cursor, else the oldest, as far as there is something to be seen.

@@ -30,6 +30,9 @@ function M.colour(bufnr, first, highlights)
     local row = first + highlight.row
     if highlight.to == -1 then
       api.nvim_buf_set_extmark(bufnr, LOOKS, row, 0, { line_hl_group = highlight.group })
+    elseif highlight.after then
+      local virtual = { { highlight.after, highlight.group } }
+      api.nvim_buf_set_extmark(bufnr, LOOKS, row, highlight.from, { virt_text = virtual, virt_text_pos = "inline" })
     else
       api.nvim_buf_set_extmark(bufnr, LOOKS, row, highlight.from, {
         end_col = highlight.to,

@@ -47,7 +47,7 @@ local function answer_shown(kind, words)
   if not option_id then
     return ("the agent offers no way to %s: :AcpPermissions shows what it offers"):format(words)
   end
-  local _, problem = permission.answer(one.request.id, option_id)
+  local _, problem = permission.press(one.request.id, option_id)
   return problem
 end
 

@@ -10,6 +10,8 @@ local permission = require("acp_nvim.permission")
 local preview_open = require("acp_nvim.review.preview_open")
 local previews = require("acp_nvim.review.previews")
 local sessions = require("acp_nvim.sessions")
+local sight = require("acp_nvim.permission.sight")
+local sight_lines = require("acp_nvim.permission.sight_lines")
 local window = require("acp_nvim.permission.window")
 local windows = require("acp_nvim.chat.windows")
 
@@ -20,7 +22,7 @@ local api = vim.api
 ---@class acp.FloatState
 ---@field id integer of the request that is shown
 ---@field since integer nanoseconds, when it came there
----@field whole boolean all of it is seen
+---@field shift integer rows above its text
 ---@field rows table<integer, string> row -> option_id
 
 ---@type acp.FloatState?
@@ -84,6 +86,7 @@ end
 ---@param more integer
 ---@return acp.FloatText
 ---@return table<integer, string> rows of the options
+---@return integer rows above its text
 local function text_of(one, more)
   local session = sessions.get(one.session) or {}
   local rendered = block.render(one.request, {
@@ -94,8 +97,13 @@ local function text_of(one, more)
   local title = ("%s asks"):format(session.agent or "the agent")
   title = more > 0 and ("%s · %d more wait%s"):format(title, more, more == 1 and "s" or "") or title
   local text = { lines = rendered.lines, highlights = rendered.highlights, title = title, answers = answers() }
-  local rows = rendered.option_rows or {}
-  return text, window.has_border() and rows or add_first_line(text, rows, more + 1)
+  local rows, lines, bodies = rendered.option_rows or {}, {}, {}
+  sight_lines.add(lines, bodies, rendered)
+  sight.show(one.request.id, "float", lines, bodies)
+  if window.has_border() then
+    return text, rows, 0
+  end
+  return text, add_first_line(text, rows, more + 1), 1
 end
 
 ---@return acp.Pending? the one that is shown, while it waits
@@ -111,7 +119,7 @@ end
 
 ---@return boolean nothing of it is hidden
 function M.is_whole()
-  return shown ~= nil and shown.whole
+  return shown ~= nil and sight.is_whole(shown.id)
 end
 
 ---@param choose fun(request: acp.Request): string? an option's id
@@ -121,41 +129,18 @@ local function answers_with(choose)
     local one = M.shown()
     local option_id = one and M.is_settled() and choose(one.request)
     if one and option_id then
-      permission.answer(one.request.id, option_id)
+      permission.press(one.request.id, option_id)
     end
   end
-end
-
----@param bufnr integer
----@param request acp.Request
-local function map_answers(bufnr, request)
-  for _, kind in ipairs(answer_keys.KINDS) do
-    for _, key in ipairs(config.keys(kind)) do
-      local run = answers_with(function(asked)
-        return answer_keys.first_of(asked, kind)
-      end)
-      covering_keys.map(bufnr, "n", key, run, "acp: " .. kind:gsub("_", " "))
-    end
-  end
-  answer_keys.each_number(#(request.options or {}), function(key, number, waits)
-    local run = answers_with(function(asked)
-      return asked.options[number] and asked.options[number].option_id
-    end)
-    covering_keys.map(bufnr, "n", key, run, ("acp: option %d"):format(number), waits)
-  end)
 end
 
 ---@param bufnr integer
 ---@param request acp.Request
 local function map_keys(bufnr, request)
   covering_keys.unmap(bufnr)
-  map_answers(bufnr, request)
-  for _, key in ipairs(config.keys("choose")) do
-    local run = answers_with(function()
-      return shown and shown.rows[api.nvim_win_get_cursor(0)[1] - 1]
-    end)
-    covering_keys.map(bufnr, "n", key, run, "acp: choose this option")
-  end
+  answer_keys.map_all(bufnr, request, answers_with, function()
+    return shown and shown.rows[api.nvim_win_get_cursor(0)[1] - 1]
+  end)
   for _, key in ipairs(#previews.of_request(request.id) > 0 and config.keys("preview") or {}) do
     covering_keys.map(bufnr, "n", key, function()
       vim.cmd.wincmd("p")
@@ -181,11 +166,11 @@ function M.draw()
     return
   end
   local one = list[1]
-  local text, rows = text_of(one, #list - 1)
-  local whole = window.show(text)
+  local text, rows, shift = text_of(one, #list - 1)
+  window.show(text)
   local is_same = shown ~= nil and shown.id == one.request.id
   local since = is_same and shown and shown.since or vim.uv.hrtime()
-  shown = { id = one.request.id, since = since, whole = whole, rows = rows }
+  shown = { id = one.request.id, since = since, shift = shift, rows = rows }
   map_keys(window.buffer() --[[@as integer]], one.request)
 end
 
@@ -248,6 +233,16 @@ end
 
 ---Shows the float where it is needed from now on.
 function M.watch()
+  sight.locate_with({
+    has = function(bufnr)
+      return shown ~= nil and window.buffer() == bufnr
+    end,
+    each = function(_, first, last, add)
+      for row = first, last do
+        add(shown.id, "float", row, row - shown.shift + 1)
+      end
+    end,
+  })
   permission.on_change(M.refresh)
   config.on_change(M.refresh)
   local group = api.nvim_create_augroup("acp_nvim.permission", {})

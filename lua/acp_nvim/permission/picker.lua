@@ -27,10 +27,11 @@ end
 
 ---@param id integer of a request
 ---@param option_id string
-function M.answer(id, option_id)
-  local ok, problem = permission.answer(id, option_id)
-  if not ok then
-    message.error(problem or "it could not be answered")
+---@param read? table<string, true> files whose changes were read in these
+function M.answer(id, option_id, read)
+  local ok, problem = permission.press(id, option_id, read)
+  if not ok and problem then
+    message.error(problem)
   end
 end
 

@@ -51,7 +51,7 @@ end
 
 ---@return integer first row of the screen where it may be
 ---@return integer last row after the last
-local function room()
+function M.room()
   local tabs = vim.o.showtabline == 2 or vim.o.showtabline == 1 and #api.nvim_list_tabpages() > 1
   local status = vim.o.laststatus > 0
   return tabs and 1 or 0, vim.o.lines - vim.o.cmdheight - (status and 1 or 0)
@@ -59,7 +59,7 @@ end
 
 ---@return boolean there is room for a border, which says who asks and how it is answered
 function M.has_border()
-  local first, last = room()
+  local first, last = M.room()
   return last - first >= LEAST_ROWS and vim.o.columns >= 24
 end
 
@@ -136,9 +136,8 @@ end
 
 ---Shows this text, at the top right, or at the bottom right where the user works at the top.
 ---@param text acp.FloatText
----@return boolean whole all of it is seen
 function M.show(text)
-  local first, last = room()
+  local first, last = M.room()
   local bordered = M.has_border()
   fill(text)
   local width = width_of(text, bordered)
@@ -163,7 +162,6 @@ function M.show(text)
   if api.nvim_get_current_win() ~= win then
     api.nvim_win_set_cursor(win, { 1, 0 })
   end
-  return needed <= config.height
 end
 
 ---The cursor has moved: the float goes out of its way.

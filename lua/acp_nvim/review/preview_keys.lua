@@ -10,6 +10,7 @@ local picker = require("acp_nvim.permission.picker")
 local places = require("acp_nvim.review.preview_places")
 local previews = require("acp_nvim.review.previews")
 local sessions = require("acp_nvim.sessions")
+local sight = require("acp_nvim.permission.sight")
 
 local M = {}
 
@@ -41,6 +42,7 @@ local function meant()
     end
   end
   if not seen then
+    sight.pressed()
     open.step(false)
   end
   return seen
@@ -53,9 +55,9 @@ local function on_kind(kind)
     local preview = meant()
     local one = preview and permission.get(preview.request)
     local option_id = one and answer_keys.first_of(one.request, kind)
-    if one and option_id then
-      picker.answer(one.request.id, option_id)
-    elseif one then
+    if preview and one and option_id and (answer_keys.rejects(one.request, option_id) or not sight.is_ahead()) then
+      picker.answer(one.request.id, option_id, open.visited(preview))
+    elseif one and not option_id then
       picker.options(one)
     end
   end

@@ -16,6 +16,8 @@ local api = vim.api
 local awaited
 ---@type table<integer, string> request -> path of its file that was opened last
 local opened = {}
+---@type table<integer, table<string, true>> request -> paths of its files that the user was in
+local visited = {}
 ---@type fun(bufnr: integer) draws what is known of a buffer
 local draw = function() end
 
@@ -23,6 +25,12 @@ local draw = function() end
 ---@return boolean the user has opened it
 function M.is_opened(preview)
   return opened[preview.request] == preview.path
+end
+
+---@param preview acp.Preview that the user is in
+---@return table<string, true> paths of this file, and of those of its request that the user was in
+function M.visited(preview)
+  return vim.tbl_extend("force", visited[preview.request] or {}, { [preview.path] = true })
 end
 
 ---@param drawer fun(bufnr: integer)
@@ -97,6 +105,8 @@ local function go(preview, last)
     return false
   end
   local win = show(bufnr)
+  visited[preview.request] = visited[preview.request] or {}
+  visited[preview.request][preview.path] = true
   draw(bufnr)
   local path = previews.place(preview)
   awaited = nil
@@ -181,7 +191,7 @@ end
 
 previews.on_change(function(request)
   if #previews.of_request(request) == 0 then
-    opened[request] = nil
+    opened[request], visited[request] = nil, nil
   end
 end)
 

@@ -110,12 +110,27 @@ function M.add_title_rest(out, title, most)
   out:add_cut(lines, most)
 end
 
+---@param title string
+---@param path string
+---@param cwd? string
+---@param exactly boolean the path itself has to be a word of the title; else its name may be a part of it
+---@return boolean
+local function names(title, path, cwd, exactly)
+  if not exactly then
+    return title:find(vim.fs.basename(path), 1, true) ~= nil
+  end
+  local words = vim.split(title, "[%s`'\"]+")
+  return vim.list_contains(words, paths.short(path, cwd)) or vim.list_contains(words, path)
+end
+
 ---Adds the places that neither the title nor a diff names already.
 ---@param out acp.Lines
 ---@param asked { locations?: acp.Location[], locations_left?: integer, content?: acp.Content[] } a tool call or a request
 ---@param title string
 ---@param cwd? string
-function M.add_locations(out, asked, title, cwd)
+---@param most? integer of them, when they are to be allowed: then a name in the title is not enough
+function M.add_locations(out, asked, title, cwd, most)
+  local limit, left = most or limits.call_locations, asked.locations_left or 0
   local locations = asked.locations or {}
   if #locations == 0 then
     return
@@ -125,19 +140,21 @@ function M.add_locations(out, asked, title, cwd)
     named[item.type == "diff" and item.path or ""] = true
   end
   for index, location in ipairs(locations) do
-    if index > limits.call_locations then
-      local left = asked.locations_left or 0
+    if index > limit then
       if left > 0 then
-        return out:add_more(#locations - limits.call_locations + left, INDENT)
+        return out:add_more(#locations - limit + left, INDENT)
       end
-      return out:add_count(#locations - limits.call_locations)
+      return out:add_count(#locations - limit)
     end
     local path = Lines.one_line(location.path)
-    if not named[location.path] and not title:find(vim.fs.basename(path), 1, true) then
+    if not named[location.path] and not names(title, path, cwd, most ~= nil) then
       local line = location.line and (":%d"):format(location.line) or ""
       out.targets[#out.lines] = { path = location.path, line = location.line }
       out:add({ INDENT, { paths.short(path, cwd) .. line, "AcpToolDetail" } })
     end
+  end
+  if left > 0 then
+    out:add_more(left, INDENT)
   end
 end
 

@@ -1,6 +1,7 @@
 -- Builds the lines and highlights of a block, piece by piece.
 local is_plain = require("acp_nvim.chat.blocks.plain")
 local limits = require("acp_nvim.limits")
+local reveal = require("acp_nvim.chat.blocks.reveal")
 local visible = require("acp_nvim.chat.blocks.visible")
 
 ---@class acp.Lines
@@ -10,6 +11,7 @@ local visible = require("acp_nvim.chat.blocks.visible")
 ---@field highlights acp.Highlight[]
 ---@field targets table<integer, acp.Target> row -> what it leads to
 ---@field ranges acp.TargetRange[] rows that lead to the same
+---@field reveals? boolean the lines are to be allowed: nothing in them is hidden, and what is too long loses its middle
 local Lines = {}
 Lines.__index = Lines
 
@@ -58,6 +60,16 @@ local function flat(text)
   return text:find("\n", 1, true) and (text:gsub("\n", " ")) or text
 end
 
+---@param row integer
+---@param spans integer[][]
+---@param shift integer bytes before them
+function Lines:mark_ours(row, spans, shift)
+  for _, span in ipairs(spans) do
+    local from, to = span[1] + shift, span[2] + shift
+    table.insert(self.highlights, { row = row, from = from, to = to, group = "AcpPermissionHidden" })
+  end
+end
+
 ---Adds a line made of pieces, each a text or { text, group }.
 ---@param pieces (string|string[])[]
 function Lines:add(pieces)
@@ -65,22 +77,34 @@ function Lines:add(pieces)
   for _, piece in ipairs(pieces) do
     local from = #text
     local words = type(piece) == "table" and piece[1] or piece --[[@as string]]
-    text = text .. visible(flat(words))
+    local spans = {}
+    if self.reveals then
+      words, spans = reveal.cut(flat(words), self.bytes)
+    end
+    text = text .. (self.reveals and words or visible(flat(words)))
     if type(piece) == "table" and piece[2] and #text > from then
       table.insert(self.highlights, { row = row, from = from, to = #text, group = piece[2] })
     end
+    self:mark_ours(row, spans, from)
   end
-  self.lines[row + 1] = shortened(text, self.bytes)
+  self.lines[row + 1] = self.reveals and text or shortened(text, self.bytes)
 end
 
 ---@param line string
 ---@param group? string
-function Lines:add_whole(line, group)
+---@param most? integer blanks side by side that stay
+function Lines:add_whole(line, group, most)
   local row = #self.lines
-  self.lines[row + 1] = shortened(visible(flat(line)), self.bytes)
+  local spans = {}
+  if self.reveals then
+    self.lines[row + 1], spans = reveal.cut(flat(line), self.bytes, most)
+  else
+    self.lines[row + 1] = shortened(visible(flat(line)), self.bytes)
+  end
   if group then
     table.insert(self.highlights, { row = row, from = 0, to = -1, group = group })
   end
+  self:mark_ours(row, spans, 0)
 end
 
 ---@param count integer of lines that are not shown
@@ -110,7 +134,7 @@ function Lines:add_cut(lines, most, group_of, hidden)
   -- one line more is no shorter than the words about it
   local shown = #lines + hidden <= most + 1 and #lines or math.min(most, #lines)
   for index = 1, shown do
-    self:add_whole(lines[index], group_of and group_of(lines[index]))
+    self:add_whole(lines[index], group_of and group_of(lines[index]), limits.request_indent)
   end
   if #lines + hidden > shown then
     self:add_count(#lines + hidden - shown)
@@ -180,6 +204,44 @@ function Lines:split_in(text, indent, most)
   return at
 end
 
+---Adds a text that is to be allowed: lines without anything on them are counted, and of too many the middle is left out.
+---@param text string
+---@param indent string
+---@param most integer lines
+---@param is_command? boolean marks where it goes on in the next line
+---@param from? integer index of the first line that is added
+function Lines:add_revealed(text, indent, most, is_command, from)
+  local lines = reveal.lines(text)
+  local first = #self.lines
+  from = from or 1
+  local head = #lines - from + 1 <= most + 1 and #lines or from + math.floor(most / 2) - 1
+  local tail = head == #lines and #lines or #lines - math.floor(most / 2)
+  for index = from, #lines do
+    local line = lines[index]
+    if index <= head or index > tail then
+      if line.ours then
+        local row, words = #self.lines, indent .. line.text
+        self.lines[row + 1] = words
+        self:mark_ours(row, { { #indent, #words } }, 0)
+      else
+        self:add_whole(line.text == "" and "" or indent .. line.text)
+      end
+    elseif index == head + 1 then
+      self:add_count(tail - head)
+    end
+  end
+  for row = first, is_command and #self.lines - 2 or -1 do
+    self:mark_break(row)
+  end
+end
+
+---A command goes on in the next line.
+---@param row integer
+function Lines:mark_break(row)
+  local at = #self.lines[row + 1]
+  table.insert(self.highlights, { row = row, from = at, to = at, group = "AcpPermissionHidden", after = reveal.BREAK })
+end
+
 ---Adds the beginning of a text, at most `most` lines, and a line that counts the others.
 ---@param text string
 ---@param most integer
@@ -187,6 +249,10 @@ end
 ---@param hidden? integer lines of it that are not in `text`
 function Lines:add_text(text, most, indent, hidden)
   hidden = hidden or 0
+  if self.reveals then
+    self:add_revealed(text, indent, most, vim.startswith(text, "$ "))
+    return hidden > 0 and self:add_count(hidden)
+  end
   local count = #self.lines
   -- one line more is no shorter than the words about it
   local rest = self:split_in(text, indent, hidden > 0 and most or most + 1)

@@ -11,9 +11,18 @@ local OURS = "  (kept by acp_nvim)"
 ---@class acp.RequestLook
 ---@field letters? table<string, string> option_id -> letter; nil: no key answers where it is seen
 ---@field outcome? string words for what became of it; nil while it waits
----@field above? table<string, true> lines that are to be read right above it
+---@field above? string[] lines of the tool call right above it
+---@field whole? boolean nothing is left out, however long it is
 ---@field cwd? string
 ---@field files? integer that have a preview
+
+---@param look acp.RequestLook
+---@return acp.Lines
+local function revealing(look)
+  local out = Lines.new(look.whole and math.huge or limits.request_line_bytes)
+  out.reveals = true
+  return out
+end
 
 ---@param option acp.Option
 ---@param letter? string
@@ -65,21 +74,55 @@ local function add_preview(out, files)
 end
 
 ---@param lines string[]
----@param above table<string, true>
----@return boolean
-local function all_above(lines, above)
-  return vim.iter(lines):all(function(line)
-    return above[line] == true
+---@param above string[]
+---@return integer? first where all of them stand one after the other; a command in several lines counts only where it
+---is shown with its line breaks
+local function run_in(lines, above)
+  local has_command = vim.iter(lines):any(function(line)
+    return vim.startswith(line, "  $ ")
   end)
+  if has_command and #lines > 1 then
+    return nil
+  end
+  for first = 1, #lines > 0 and #above - #lines + 1 or 0 do
+    local index = 1
+    while index <= #lines and above[first + index - 1] == lines[index] do
+      index = index + 1
+    end
+    if index > #lines then
+      return first
+    end
+  end
+end
+
+---Adds what `add` adds, unless it is to be read above.
+---@param out acp.Lines
+---@param look acp.RequestLook
+---@param runs acp.AboveRun[]
+---@param add fun(out: acp.Lines)
+---@return boolean above
+local function add_unless_above(out, look, runs, add)
+  local alone = revealing(look)
+  add(alone)
+  local first = look.above and run_in(alone.lines, look.above)
+  if first then
+    runs[#runs + 1] = { first, first + #alone.lines - 1, alone:rendered() }
+  elseif #alone.lines > 0 then
+    add(out)
+  end
+  return first ~= nil
 end
 
 ---The whole command, even where it can be read right above: that may change while the request waits.
 ---@param out acp.Lines
 ---@param request acp.Request
-local function add_whole_command(out, request)
+---@param look acp.RequestLook
+local function add_whole_command(out, request, look)
   if request.command then
-    local cwd = request.cwd and "\nin " .. request.cwd or ""
-    content.add_text(out, "$ " .. request.command .. cwd, limits.request_lines)
+    out:add_revealed("$ " .. request.command, "  ", look.whole and math.huge or limits.request_lines, true)
+    if request.cwd then
+      out:add({ "  in ", { request.cwd, "AcpToolDetail" } })
+    end
   end
 end
 
@@ -87,31 +130,45 @@ end
 ---@param out acp.Lines
 ---@param request acp.Request
 ---@param look acp.RequestLook
+---@return acp.AboveRun[] runs what of the lines above belongs to it
 local function add_content(out, request, look)
-  local above = look.above
-  if not above then
-    content.add_locations(out, request, Lines.one_line(request.title), look.cwd)
-    return content.add(out, request.content, look.cwd, limits.request_lines)
+  local runs, items = {}, request.content or {}
+  local most = look.whole and math.huge or limits.request_lines
+  add_unless_above(out, look, runs, function(to)
+    content.add_locations(to, request, Lines.one_line(request.title), look.cwd, most)
+  end)
+  -- all that the tool call shows, or all but the command that the host puts before it; else piece by piece
+  for from = 1, look.above and math.min(#items, 2) or 0 do
+    local rest, tried = vim.list_slice(items, from), Lines.new()
+    local found = add_unless_above(tried, look, runs, function(to)
+      content.add(to, rest, look.cwd, most)
+    end)
+    if found then
+      content.add(out, vim.list_slice(items, 1, from - 1), look.cwd, most)
+      return runs
+    end
   end
   local news = vim.tbl_filter(function(item)
-    local alone = Lines.new(limits.request_line_bytes)
-    content.add(alone, { item }, look.cwd, limits.request_lines)
-    return not all_above(alone.lines, above)
-  end, request.content or {})
-  content.add(out, news, look.cwd, limits.request_lines)
+    return not add_unless_above(Lines.new(), look, runs, function(to)
+      content.add(to, { item }, look.cwd, most)
+    end)
+  end, items)
+  content.add(out, news, look.cwd, most)
+  return runs
 end
 
 ---@param out acp.Lines
 ---@param request acp.Request
 ---@param outcome? string
-local function add_title(out, request, outcome)
+---@param title string of one line
+local function add_title(out, request, outcome, title)
   local kind = Lines.one_line(request.kind)
   out:add({
     { outcome and "Permission" or "Permission needed", outcome and "AcpToolDetail" or "AcpPermission" },
     "  ",
     { kind, "AcpToolKind" },
     kind ~= "" and "  " or "",
-    { Lines.one_line(request.title), outcome and "AcpToolDetail" or "AcpToolTitle" },
+    { title, outcome and "AcpToolDetail" or "AcpToolTitle" },
   })
 end
 
@@ -126,26 +183,41 @@ local function add_command(out, request, said)
   end
 end
 
+---All lines of the title: it may be a command, which must be seen before it is allowed.
+---@param out acp.Lines
 ---@param request acp.Request
 ---@param look acp.RequestLook
----@return acp.Rendered
+local function add_whole_title(out, request, look)
+  local title = tostring(request.title or ""):gsub("^[\r\n]+", "")
+  title = title:gsub("%s+$", "")
+  add_title(out, request, nil, title:match("^[^\n]*"))
+  if title:find("\n", 1, true) then
+    out:mark_break(0)
+    out:add_revealed(title, "  ", look.whole and math.huge or limits.request_lines, true, 2)
+  end
+end
+
+---@param request acp.Request
+---@param look acp.RequestLook
+---@return acp.Rendered `above_runs`: what of the lines above belongs to it
 function M.render(request, look)
-  local out = Lines.new(limits.request_line_bytes)
-  add_title(out, request, look.outcome)
-  local rows
+  local out = look.outcome and Lines.new(limits.request_line_bytes) or revealing(look)
+  local rows, runs
   if look.outcome then -- the tool call itself goes on to show what it was about
+    add_title(out, request, look.outcome, Lines.one_line(request.title))
     out:add({ "  ", { look.outcome, "AcpToolDetail" } })
     add_command(out, request, Lines.one_line(request.title))
   else
-    content.add_title_rest(out, request.title, math.huge)
-    content.add_text(out, request.description, limits.request_lines)
-    add_whole_command(out, request)
-    add_content(out, request, look)
+    add_whole_title(out, request, look)
+    content.add_text(out, request.description, look.whole and math.huge or limits.request_lines)
+    add_whole_command(out, request, look)
+    runs = add_content(out, request, look)
     rows = add_options(out, request, look.letters)
     add_preview(out, look.letters and look.files or 0)
   end
   local rendered = out:rendered()
   rendered.option_rows = rows
+  rendered.above_runs = runs
   rendered.tool_call_id = request.tool_call_id
   return rendered
 end
@@ -156,7 +228,7 @@ end
 ---@return acp.Rendered
 function M.automatic(event, outcome)
   local out = Lines.new()
-  add_title(out, event.request, outcome)
+  add_title(out, event.request, outcome, Lines.one_line(event.request.title))
   local from = event.source == "stored" and "an earlier answer" or "your rule"
   out:add({ "  ", { ("%s  by %s: %s"):format(outcome, from, Lines.one_line(event.rule)), "AcpToolDetail" } })
   add_command(out, event.request, Lines.one_line(event.request.title) .. "\n" .. Lines.one_line(event.rule))

@@ -29,7 +29,7 @@ local function add_command(out, item, cwd)
   out:add({ INDENT, { "$ ", "AcpToolDetail" }, { command, "AcpToolTitle" }, { place, "AcpToolDetail" } })
   local further = Lines.further_lines(item.command)
   if #further > 0 then
-    out:add_text(table.concat(further, "\n"), limits.output_lines, INDENT)
+    out:add_text(table.concat(further, "\n"), out.reveals and limits.request_lines or limits.output_lines, INDENT)
   end
 end
 

@@ -39,10 +39,21 @@ local function code_of(char)
   return code
 end
 
+---First and last of the blanks that look like a space and are none to a shell.
+local BLANKS = {
+  { 0xA0, 0xA0 }, -- no-break space
+  { 0x1680, 0x1680 },
+  { 0x2000, 0x200A },
+  { 0x202F, 0x202F },
+  { 0x205F, 0x205F },
+  { 0x3000, 0x3000 },
+}
+
 ---@param code integer
+---@param ranges integer[][]
 ---@return boolean
-local function is_hidden(code)
-  for _, range in ipairs(HIDDEN) do
+local function is_in(code, ranges)
+  for _, range in ipairs(ranges) do
     if code >= range[1] and code <= range[2] then
       return true
     end
@@ -50,29 +61,28 @@ local function is_hidden(code)
   return false
 end
 
----@param char string
----@return string
-local function control(char)
-  local byte = char:byte()
-  return byte == 127 and "^?" or "^" .. string.char(byte + 64)
-end
-
 ---@param text string
 ---@return boolean one of the characters above may be in it: most texts need not be looked at one by one
 local function may_hide(text)
   return text:find("[\194\205\216\225\239\243]") ~= nil
     or text:find("\226[\128\129\160]") ~= nil
-    or text:find("\227\133", 1, true) ~= nil
+    or text:find("\227[\128\133]") ~= nil
     or text:find("\240[\155\157]") ~= nil
 end
 
 ---@param text string
+---@param opening? string stands before what takes the place of a character; blanks other than the space are replaced, too
+---@param closing? string stands behind it
 ---@return string the same, where each such character stands in angle brackets; tabs and newlines stay
-return function(text)
+return function(text, opening, closing)
   if is_plain(text) then
     return text
   end
-  local out = text:gsub("[%z\1-\8\11-\31\127]", control)
+  local open, close = opening or "", closing or ""
+  local out = text:gsub("[%z\1-\8\11-\31\127]", function(char)
+    local byte = char:byte()
+    return open .. (byte == 127 and "^?" or "^" .. string.char(byte + 64)) .. close
+  end)
   if not may_hide(out) then
     return out
   end
@@ -84,8 +94,9 @@ return function(text)
       from = to
       -- what emojis are made of stays: between letters it has no look
       local is_emoji = (code == EMOJI_STYLE or code == ZWJ) and previous >= SYMBOLS
-      before = (not is_hidden(code) or is_emoji) and math.max(code, is_emoji and SYMBOLS or 0) or 0
-      return is_hidden(code) and not is_emoji and ("<%04x>"):format(code) or nil
+      local hidden = is_in(code, HIDDEN) or opening ~= nil and is_in(code, BLANKS)
+      before = (not hidden or is_emoji) and math.max(code, is_emoji and SYMBOLS or 0) or 0
+      return hidden and not is_emoji and ("%s<%04x>%s"):format(open, code, close) or nil
     end)
   )
 end

@@ -1,0 +1,134 @@
+-- Shows what a request could hide in its text: long blanks become their number, and characters without a look their code.
+local is_plain = require("acp_nvim.chat.blocks.plain")
+local limits = require("acp_nvim.limits")
+local visible = require("acp_nvim.chat.blocks.visible")
+
+local M = {}
+
+local OPEN, CLOSE = "\1", "\2" -- around our words; such characters of the text itself are replaced before
+M.BREAK = "⏎" -- where a command goes on in the next line
+local OURS = { "···", M.BREAK } -- in the text of an agent these are written as codes, so that nobody takes them for ours
+
+---@param text string
+---@return string
+local function codes(text)
+  local out = {}
+  for _, code in ipairs(vim.fn.str2list(text)) do
+    out[#out + 1] = ("<%04x>"):format(code)
+  end
+  return OPEN .. table.concat(out) .. CLOSE
+end
+
+---@param count integer
+---@param noun string
+---@return string?
+local function counted(count, noun)
+  return count > 0 and ("%d %s%s"):format(count, noun, count == 1 and "" or "s") or nil
+end
+
+---@param blanks string
+---@return string
+local function words_for(blanks)
+  local _, tabs = blanks:gsub("\t", "")
+  local words = { counted(#blanks - tabs, "space") }
+  words[#words + 1] = counted(tabs, "tab")
+  return (" %s··· %s ···%s "):format(OPEN, table.concat(words, " and "), CLOSE)
+end
+
+---@param text string
+---@return boolean nothing in it needs other words
+function M.is_ordinary(text)
+  return is_plain(text)
+    and not text:find("\t", 1, true)
+    and not text:find((" "):rep(limits.request_blanks + 1), 1, true)
+end
+
+---@param marked string
+---@param most integer blanks side by side that stay
+---@return string
+local function count_blanks(marked, most)
+  local text_at = marked:match("^[ \t]*[-+]?[ \t]*()") -- a line of a diff has its sign before it
+  return (
+    marked:gsub("()([ \t]+)", function(at, blanks)
+      local is_indent = at < text_at and vim.fn.strdisplaywidth(blanks) <= limits.request_indent
+      local has_tab = blanks:find("\t", 1, true) and #blanks > 1
+      return not is_indent and (#blanks > most or has_tab) and words_for(blanks) or nil
+    end)
+  )
+end
+
+---@param text string of one line
+---@param most? integer blanks side by side that stay
+---@return string
+---@return integer[][] spans first byte (from 0) and the byte after the last of the words that are ours
+function M.line(text, most)
+  if M.is_ordinary(text) then
+    return text, {}
+  end
+  local marked = visible(text, OPEN, CLOSE)
+  for _, word in ipairs(OURS) do
+    marked = marked:gsub(word, codes(word))
+  end
+  marked = count_blanks(marked, most or limits.request_blanks)
+  local pieces, spans, length, from = {}, {}, 0, 1
+  for at, mark, to in marked:gmatch("()([\1\2])()") do
+    pieces[#pieces + 1] = marked:sub(from, at - 1)
+    length, from = length + at - from, to
+    if mark == OPEN then
+      spans[#spans + 1] = { length, length }
+    else
+      spans[#spans][2] = length
+    end
+  end
+  pieces[#pieces + 1] = marked:sub(from)
+  return table.concat(pieces), spans
+end
+
+---The same of a line that may be too long: its middle is left out, never its end.
+---@param text string of one line
+---@param bytes integer at the most
+---@param most? integer blanks side by side that stay
+---@return string
+---@return integer[][] spans
+function M.cut(text, bytes, most)
+  if #text <= bytes then
+    return M.line(text, most)
+  end
+  local half = math.floor(bytes / 2)
+  local head_end = half + vim.str_utf_start(text, half + 1)
+  local tail_at = #text - half + 1 + vim.str_utf_end(text, #text - half)
+  local line, spans = M.line(text:sub(1, head_end), most)
+  local words = (" … %d more bytes … "):format(tail_at - head_end - 1)
+  spans[#spans + 1] = { #line, #line + #words }
+  local tail, tail_spans = M.line(text:sub(tail_at), most)
+  local shift = #line + #words
+  for _, span in ipairs(tail_spans) do
+    spans[#spans + 1] = { span[1] + shift, span[2] + shift }
+  end
+  return line .. words .. tail, spans
+end
+
+---The lines of a text; three and more without a letter in them become a line that counts them.
+---@param text string
+---@return { text: string, ours: boolean? }[]
+function M.lines(text)
+  local out, empty = {}, {}
+  local function flush()
+    if #empty > 2 then
+      empty = { { text = ("··· %d empty lines ···"):format(#empty), ours = true } }
+    end
+    vim.list_extend(out, empty)
+    empty = {}
+  end
+  for _, line in ipairs(vim.split(text, "\n", { plain = true })) do
+    if line:find("[^ \t\r]") then
+      flush()
+      out[#out + 1] = { text = line }
+    else
+      empty[#empty + 1] = { text = line }
+    end
+  end
+  return out -- those at the end are nothing
+end
+
+return M

@@ -1,0 +1,295 @@
+-- Shows the whole of a request, page by page, to whoever wants to allow what was not on the screen yet.
+local answer_keys = require("acp_nvim.chat.answer_keys")
+local block = require("acp_nvim.chat.blocks.permission")
+local config = require("acp_nvim.config")
+local covering_keys = require("acp_nvim.covering_keys")
+local dress = require("acp_nvim.chat.dress")
+local limits = require("acp_nvim.limits")
+local plain_window = require("acp_nvim.chat.plain_window")
+local reader_words = require("acp_nvim.permission.reader_words")
+local sessions = require("acp_nvim.sessions")
+local sight = require("acp_nvim.permission.sight")
+local sight_lines = require("acp_nvim.permission.sight_lines")
+local window = require("acp_nvim.permission.window")
+local wrapped = require("acp_nvim.permission.wrapped")
+
+local M = {}
+
+local api = vim.api
+local ZINDEX = 46 -- above the float with permissions
+local TIMER_MS = 20 -- by which a timer may be early or late
+
+---@class acp.Reader
+---@field one acp.Pending
+---@field answer acp.Answer
+---@field win integer
+---@field bufnr integer
+---@field from integer window in which the user was
+---@field rows table<integer, string> row -> option_id
+---@field key? string that was pressed to allow
+---@field told? string what its border says
+
+---@type acp.Reader?
+local open
+local pressed_at = 0 -- when a key to allow was pressed last in the reader, in nanoseconds
+local presses = 0
+
+---@return acp.Reader? while its window is there
+local function reader()
+  if open and not (api.nvim_win_is_valid(open.win) and api.nvim_win_get_buf(open.win) == open.bufnr) then
+    open = nil
+  end
+  return open
+end
+
+---@param now acp.Reader
+---@return integer rows of text in its window
+local function height_of(now)
+  return vim.fn.getwininfo(now.win)[1].height -- without its 'winbar'
+end
+
+---@param now acp.Reader
+---@return integer page
+---@return integer pages
+local function position(now)
+  local height = height_of(now)
+  local page = math.ceil(vim.fn.line("w$", now.win) / height)
+  return math.max(1, page), math.max(1, math.ceil(api.nvim_buf_line_count(now.bufnr) / height))
+end
+
+---Says where the reader is, and what the keys do.
+local function describe()
+  local now = reader()
+  if not now then
+    return
+  end
+  local page, pages = position(now)
+  local agent = (sessions.get(now.one.session) or {}).agent or "the agent"
+  local is_whole = sight.is_whole(now.one.request.id)
+  local title = (" %s asks · %d/%d%s "):format(agent, page, pages, reader_words.other_keys(now.one.request))
+  local words = reader_words.of(is_whole, now.key or "the key", page, pages, api.nvim_win_get_width(now.win))
+  if now.told == title .. words then
+    return -- each change has Neovim draw the window again
+  end
+  now.told = title .. words
+  local shape = api.nvim_win_get_config(now.win)
+  if shape.border and shape.border ~= "none" then
+    shape.title, shape.footer = { { title, "AcpPermission" } }, { { words, "AcpPermission" } }
+    shape.footer_pos = "left"
+    api.nvim_win_set_config(now.win, shape)
+  else
+    vim.wo[now.win][0].winbar = (words:gsub("%%", "%%%%"))
+  end
+end
+
+---@return table for nvim_open_win, without its height
+local function shape_of()
+  local first, last = window.room()
+  local bordered = window.has_border()
+  local edge = bordered and 2 or 0
+  local width = math.max(1, math.min(vim.o.columns - edge, limits.reader_columns))
+  return {
+    relative = "editor",
+    row = first,
+    col = math.floor((vim.o.columns - width - edge) / 2),
+    width = width,
+    height = math.max(1, last - first - edge),
+    border = bordered and "rounded" or "none",
+    style = "minimal",
+    zindex = ZINDEX,
+  }
+end
+
+---@param now acp.Reader
+---@param width integer
+---@return integer rows
+local function fill(now, width)
+  local session = sessions.get(now.one.session) or {}
+  local request = now.one.request
+  local letters = answer_keys.letters(request)
+  local rendered = block.render(request, { letters = letters, cwd = session.cwd, whole = true })
+  local options = rendered.option_rows or {}
+  local lines, looks, rows = wrapped(rendered, width)
+  now.rows = {}
+  for row, option_id in pairs(options) do
+    now.rows[rows[row]] = option_id
+  end
+  vim.bo[now.bufnr].modifiable = true
+  dress.strip_all(now.bufnr)
+  api.nvim_buf_set_lines(now.bufnr, 0, -1, true, lines)
+  dress.colour(now.bufnr, 0, looks)
+  vim.bo[now.bufnr].modifiable = false
+  local seen, bodies = {}, {}
+  sight_lines.add(seen, bodies, { lines = lines, option_rows = now.rows })
+  sight.show(request.id, "reader", seen, bodies)
+  return #lines
+end
+
+---Goes to what was not on the screen yet.
+---@param now acp.Reader
+local function go_on(now)
+  local row = sight.first_missing(now.one.request.id, "reader") or 1
+  local top = math.max(1, math.min(row, api.nvim_buf_line_count(now.bufnr) - height_of(now) + 1))
+  sight.pressed()
+  api.nvim_win_call(now.win, function()
+    vim.fn.winrestview({ topline = top, lnum = top, col = 0, leftcol = 0, skipcol = 0 })
+  end)
+  describe()
+end
+
+---A key that is held down comes again at once: then none of them counts.
+---@param act fun()
+local function unless_repeated(act)
+  local now = vim.uv.hrtime()
+  local is_repeated = now - pressed_at < limits.seen_ms * 1e6
+  presses, pressed_at = presses + 1, now
+  local mine = presses
+  if not is_repeated then
+    vim.defer_fn(function()
+      if presses == mine then
+        act()
+      end
+    end, limits.seen_ms)
+  end
+end
+
+---@param choose fun(request: acp.Request): string? an option's id
+---@return fun()
+local function answers_with(choose)
+  return function()
+    local now = reader()
+    local request = now and now.one.request
+    local option_id = request and choose(request)
+    if not now or not request or not option_id then
+      return
+    elseif answer_keys.rejects(request, option_id) then
+      return now.answer(request.id, option_id)
+    elseif not sight.is_ahead() then
+      unless_repeated(function()
+        if reader() == now then
+          now.answer(request.id, option_id)
+        end
+      end)
+    end
+  end
+end
+
+---@param now acp.Reader
+local function map_keys(now)
+  covering_keys.unmap(now.bufnr)
+  answer_keys.map_all(now.bufnr, now.one.request, answers_with, function()
+    return now.rows[api.nvim_win_get_cursor(0)[1] - 1]
+  end)
+  for _, key in ipairs(config.keys("close")) do
+    covering_keys.map(now.bufnr, "n", key, M.close, "acp: back")
+  end
+end
+
+---@param one acp.Pending
+---@param answer acp.Answer
+---@param key? string
+---@return acp.Reader
+local function opened(one, answer, key)
+  local bufnr = api.nvim_create_buf(false, true)
+  vim.bo[bufnr].bufhidden = "wipe"
+  vim.bo[bufnr].undolevels = -1
+  local from, shape = api.nvim_get_current_win(), shape_of()
+  open = { one = one, answer = answer, bufnr = bufnr, from = from, rows = {}, key = key, win = from }
+  shape.height = math.min(shape.height, fill(open, shape.width))
+  open.win = api.nvim_open_win(bufnr, true, shape)
+  local looks = vim.tbl_extend("force", plain_window, { wrap = true, foldenable = false, scrolloff = 0, list = false })
+  for option, value in pairs(looks) do
+    vim.wo[open.win][0][option] = value
+  end
+  map_keys(open)
+  return open
+end
+
+---@param now acp.Reader
+local function fit(now)
+  local shape = shape_of()
+  shape.height = math.min(shape.height, fill(now, shape.width))
+  api.nvim_win_set_config(now.win, shape)
+  go_on(now)
+end
+
+---Shows a request from its beginning; what was not on the screen yet when it is there already.
+---@param one acp.Pending
+---@param answer acp.Answer what a key does there
+---@param option_id string that is to be chosen
+function M.show(one, answer, option_id)
+  local now = reader()
+  local is_here = now and now.one == one and api.nvim_win_get_tabpage(now.win) == api.nvim_get_current_tabpage()
+  if not is_here then
+    M.close()
+    now = opened(one, answer, answer_keys.key_of(one.request, option_id))
+  end
+  ---@cast now acp.Reader
+  api.nvim_set_current_win(now.win)
+  vim.cmd.stopinsert() -- its keys are those of Normal mode
+  go_on(now)
+end
+
+---A request waits as it is now.
+---@param one acp.Pending
+function M.refresh(one)
+  local now = reader()
+  if now and now.one.request.id == one.request.id and now.one ~= one then
+    now.one = one
+    fit(now)
+    map_keys(now)
+  end
+end
+
+function M.close()
+  local now = reader()
+  open = nil
+  if now then
+    local is_current = api.nvim_get_current_win() == now.win
+    pcall(api.nvim_win_close, now.win, true)
+    if is_current and api.nvim_win_is_valid(now.from) then
+      api.nvim_set_current_win(now.from)
+    end
+  end
+end
+
+---@param id integer of a request that is over
+function M.over(id)
+  local now = reader()
+  if now and now.one.request.id == id then
+    M.close()
+  end
+end
+
+sight.locate_with({
+  has = function(bufnr)
+    local now = reader()
+    return now ~= nil and now.bufnr == bufnr
+  end,
+  each = function(_, first, last, add)
+    for row = first, open and last or -1 do
+      add(open.one.request.id, "reader", row, row + 1)
+    end
+  end,
+})
+
+sight.on_seen(function()
+  if reader() then
+    describe()
+    vim.defer_fn(describe, limits.seen_ms + TIMER_MS) -- until then it does not count
+  end
+end)
+
+api.nvim_create_autocmd({ "VimResized", "WinScrolled" }, {
+  group = api.nvim_create_augroup("acp_nvim.permission.reader", {}),
+  callback = function(event)
+    local now = reader()
+    if now and event.event == "VimResized" then
+      fit(now)
+    elseif now then
+      describe()
+    end
+  end,
+})
+
+return M

@@ -1,0 +1,33 @@
+-- The lines of a drawn request that have to be seen before it is allowed.
+local M = {}
+
+---Options count with their names, not with the keys beside them, which are not the same everywhere.
+---@param lines string[] they are added here
+---@param bodies table<integer, string> here as well: those of changes in files, counted from 1, and which file
+---@param rendered acp.Rendered with its lines
+function M.add(lines, bodies, rendered)
+  local shift, last = #lines, 0
+  for row in pairs(rendered.option_rows or {}) do
+    last = math.max(last, row + 1)
+  end
+  for index = 1, last > 0 and last or #rendered.lines do -- below the options is only what they can be read with
+    local option = (rendered.option_rows or {})[index - 1]
+    lines[shift + index] = option and "option " .. option or rendered.lines[index]
+  end
+  M.add_bodies(bodies, shift, rendered)
+end
+
+---@param bodies table<integer, string> they are added here, with the lines that name the files
+---@param shift integer lines before
+---@param rendered { target_ranges?: acp.TargetRange[], target_rows?: table<integer, acp.Target> }
+function M.add_bodies(bodies, shift, rendered)
+  for _, range in ipairs(rendered.target_ranges or {}) do
+    local header = (rendered.target_rows or {})[range[1] - 1]
+    local has_header = header ~= nil and header.path == range[3].path
+    for row = has_header and range[1] - 1 or range[1], range[3].diff and range[2] or -1 do
+      bodies[shift + row + 1] = range[3].path
+    end
+  end
+end
+
+return M

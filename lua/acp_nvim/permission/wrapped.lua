@@ -1,0 +1,77 @@
+-- Cuts lines to the width of a window, so that each row of the screen is a row of the buffer and can be counted.
+local is_plain = require("acp_nvim.chat.blocks.plain")
+
+local TAB_WIDTH = 8
+
+---@param line string
+---@param width integer columns
+---@return integer[] byte after the last of each piece
+local function ends_of(line, width)
+  local ends = {}
+  if is_plain(line) and not line:find("\t", 1, true) then
+    for at = width, #line - 1, width do
+      ends[#ends + 1] = at
+    end
+  else
+    local used = 0
+    local starts = vim.str_utf_pos(line)
+    for index, at in ipairs(starts) do
+      local char = line:sub(at, (starts[index + 1] or #line + 1) - 1)
+      local columns = char == "\t" and TAB_WIDTH or vim.api.nvim_strwidth(char)
+      if used + columns > width then
+        ends[#ends + 1] = at - 1
+        used = 0
+      end
+      used = used + columns
+    end
+  end
+  ends[#ends + 1] = #line
+  return ends
+end
+
+---@param lines string[] what stands behind them is added before they are cut
+---@param highlights acp.Highlight[]
+---@return acp.Highlight[]
+local function with_marks(lines, highlights)
+  return vim.tbl_map(function(one)
+    if not one.after then
+      return one
+    end
+    local from = #lines[one.row + 1]
+    lines[one.row + 1] = lines[one.row + 1] .. one.after
+    return { row = one.row, from = from, to = from + #one.after, group = one.group }
+  end, highlights)
+end
+
+---@param rendered acp.Rendered with lines and highlights
+---@param width integer columns
+---@return string[] lines
+---@return acp.Highlight[] highlights
+---@return table<integer, integer> rows by row before, from 0: its first row now
+return function(rendered, width)
+  local before = vim.list_slice(rendered.lines)
+  local highlights = with_marks(before, rendered.highlights)
+  local lines, looks, rows, ends = {}, {}, {}, {}
+  for index, line in ipairs(before) do
+    rows[index - 1], ends[index - 1] = #lines, ends_of(line, width)
+    local from = 0
+    for _, to in ipairs(ends[index - 1]) do
+      lines[#lines + 1] = line:sub(from + 1, to)
+      from = to
+    end
+  end
+  for _, one in ipairs(highlights) do
+    local from = 0
+    for piece, to in ipairs(ends[one.row]) do
+      local row = rows[one.row] + piece - 1
+      if one.to == -1 then
+        looks[#looks + 1] = { row = row, from = 0, to = -1, group = one.group }
+      elseif one.from < to and one.to > from then
+        local first, last = math.max(one.from, from) - from, math.min(one.to, to) - from
+        looks[#looks + 1] = { row = row, from = first, to = last, group = one.group }
+      end
+      from = to
+    end
+  end
+  return lines, looks, rows
+end
