@@ -242,6 +242,27 @@ def test_what_was_scrolled_through_is_allowed_at_once(screen):
     answered(editor, "x1")
 
 
+@pytest.mark.parametrize("old", ["", "old\n"])
+def test_the_lines_of_a_change_need_not_all_have_been_seen_but_its_file(screen, old):
+    editor = start(screen, 80, 24, "bottom")
+    lines = "".join(f"line {number}\n" for number in range(58))
+    ask(editor, asked(1, content=[{"type": "diff", "path": "/p/main.py", "old_text": old, "new_text": lines}]))
+    assert not editor.find("Permission needed")
+    editor.type("a")
+    editor.wait_for(REST)
+    editor.type("q")
+    editor.wait_until(lambda: not editor.find("demo asks"), what="the end of the reader")
+    assert answers(editor) == []
+    for keys in ("gg", "G"):
+        stays(editor)
+        editor.type(keys)
+        editor.wait_for("Permission needed" if keys == "gg" else "[1] a  Allow once")
+    assert not editor.find("line 20")
+    stays(editor)
+    editor.type("a")
+    answered(editor, "x1")
+
+
 def test_what_flew_past_was_not_seen(screen):
     editor = start(screen)
     editor.lua('require("acp_nvim.limits").seen_ms = 3600 * 1000')

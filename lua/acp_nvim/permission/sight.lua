@@ -12,11 +12,16 @@ local NS = api.nvim_create_namespace("acp_nvim.permission.sight")
 
 ---@alias acp.Surface "chat"|"float"|"reader" where the text of a request can be read
 
+---@class acp.Body a line of a request that tells of a change in a file
+---@field path string of the file
+---@field is_change boolean a line of the change itself, not the one that names the file: it need not have been seen
+
 ---@class acp.Sight of one request in one place
 ---@field id integer of the request
 ---@field text string all of its lines
 ---@field count integer of its lines
----@field bodies table<integer, string> lines of changes in files, with the names of these, counted from 1
+---@field needed integer of its lines that have to be seen
+---@field bodies table<integer, acp.Body> lines that tell of changes in files, counted from 1
 ---@field seen table<integer, true>
 ---@field since table<integer, integer> lines that are on the screen, and since when, in nanoseconds
 ---@field whole boolean all of it has been on the screen
@@ -56,17 +61,21 @@ end
 ---@param id integer of the request
 ---@param surface acp.Surface
 ---@param lines string[]
----@param bodies? table<integer, string> lines of changes in files
+---@param bodies? table<integer, acp.Body> lines that tell of changes in files
 function M.show(id, surface, lines, bodies)
   local text = table.concat(lines, "\n")
   local sights = requests[id] or {}
   requests[id] = sights
   local known = sights[surface]
   if not known or known.text ~= text then
+    local changes = vim.iter(pairs(bodies or {})):filter(function(_, body)
+      return body.is_change
+    end)
     sights[surface] = {
       id = id,
       text = text,
       count = #lines,
+      needed = #lines - #changes:totable(),
       bodies = bodies or {},
       seen = {},
       since = {},
@@ -86,7 +95,18 @@ end
 ---@param sight acp.Sight
 ---@param index integer
 ---@return boolean
+local function is_needed(sight, index)
+  local body = sight.bodies[index]
+  return not (body and body.is_change)
+end
+
+---@param sight acp.Sight
+---@param index integer
+---@return boolean it was seen, or need not be
 local function has_seen(sight, index)
+  if not is_needed(sight, index) then
+    return true
+  end
   local since = sight.since[index]
   return sight.seen[index] or since ~= nil and vim.uv.hrtime() - since >= limits.seen_ms * 1e6
 end
@@ -107,11 +127,12 @@ end
 ---@param read table<string, true> files whose changes are read elsewhere
 ---@return boolean
 local function is_whole(sight, read)
-  if not is_pressed and drawn[sight] and vim.tbl_count(drawn[sight]) == sight.count then
+  if not is_pressed and drawn[sight] and vim.tbl_count(drawn[sight]) == sight.needed then
     return true -- as it was drawn last
   end
   for index = 1, sight.whole and 0 or sight.count do
-    if not read[sight.bodies[index] or ""] and not has_seen(sight, index) then
+    local body = sight.bodies[index]
+    if not (body and read[body.path]) and not has_seen(sight, index) then
       return false
     end
   end
@@ -166,7 +187,7 @@ local function look_at(win, bufnr, locator, found)
   local rows = visible_rows(win)
   locator.each(bufnr, rows.first, rows.last, function(id, surface, row, index)
     local sight = requests[id] and requests[id][surface]
-    if sight and index <= sight.count and rows.is_seen(row) then
+    if sight and index <= sight.count and is_needed(sight, index) and rows.is_seen(row) then
       found[sight] = found[sight] or {}
       found[sight][index] = true
     end
@@ -220,7 +241,7 @@ local function settle()
     for index in pairs(rows) do
       sight.since[index] = sight.since[index] or now
     end
-    sight.whole = sight.whole or vim.tbl_count(rows) == sight.count
+    sight.whole = sight.whole or vim.tbl_count(rows) == sight.needed
     unseen[sight.id] = not sight.whole and unseen[sight.id] or nil
   end
   for _, listener in ipairs(listeners) do

@@ -3,7 +3,7 @@ local M = {}
 
 ---Options count with their names, not with the keys beside them, which are not the same everywhere.
 ---@param lines string[] they are added here
----@param bodies table<integer, string> here as well: those of changes in files, counted from 1, and which file
+---@param bodies table<integer, acp.Body> here as well: those that tell of changes in files, counted from 1
 ---@param rendered acp.Rendered with its lines
 function M.add(lines, bodies, rendered)
   local shift, last = #lines, 0
@@ -17,7 +17,7 @@ function M.add(lines, bodies, rendered)
   M.add_bodies(bodies, shift, rendered)
 end
 
----@param bodies table<integer, string> they are added here, with the lines that name the files
+---@param bodies table<integer, acp.Body> they are added here, with the lines that name the files
 ---@param shift integer lines before
 ---@param rendered { target_ranges?: acp.TargetRange[], target_rows?: table<integer, acp.Target> }
 function M.add_bodies(bodies, shift, rendered)
@@ -25,7 +25,7 @@ function M.add_bodies(bodies, shift, rendered)
     local header = (rendered.target_rows or {})[range[1] - 1]
     local has_header = header ~= nil and header.path == range[3].path
     for row = has_header and range[1] - 1 or range[1], range[3].diff and range[2] or -1 do
-      bodies[shift + row + 1] = range[3].path
+      bodies[shift + row + 1] = { path = range[3].path, is_change = row >= range[1] }
     end
   end
 end
