@@ -10,6 +10,7 @@ import msgspec
 from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.review.contents import EXECUTABLE_MODE, FILE_MODE, LINK_MODE, blob_id
 from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.workspace.regular_files import READ_NOW, read_regular
 from acp_nvim.workspace.stamps import stamp_of
 
 
@@ -32,8 +33,7 @@ def look_at(path: str) -> Found | None:
         mode = git_mode(status.st_mode)
         if status.st_size > MAX_FILE_BYTES:
             return Found(Blob(f"large {stamp_of(status)}", mode), None)
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_regular(path, MAX_FILE_BYTES, READ_NOW | os.O_NOFOLLOW)
     except OSError:
         return None
     return Found(Blob(blob_id(data), mode), data)

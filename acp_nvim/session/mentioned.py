@@ -15,6 +15,7 @@ from acp_nvim.session.context import ContextItem, FileItem, Found, ImageItem
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.read_text_file import cut
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
+from acp_nvim.workspace.regular_files import READ_NOW
 
 _MAGIC = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
@@ -74,7 +75,7 @@ def _check(path: str, most: int) -> str:
 def _read_image(item: ImageItem) -> Found:
     assert item.path is not None
     real = os.path.realpath(item.path)
-    descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(real, READ_NOW)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise FileRefusedError(f"{item.path} is no regular file")

@@ -10,8 +10,9 @@ from typing import Final
 import anyio
 
 from acp_nvim.limits import COMPARE_SECONDS, PATCH_BYTES, RENAMES
+from acp_nvim.process.git import Output
 from acp_nvim.snapshots.failures import GitFailedError, GoneError, SnapshotError
-from acp_nvim.snapshots.run_git import Output, run_git
+from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, LEFT_OUT, Entry

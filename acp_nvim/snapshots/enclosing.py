@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from acp_nvim.workspace.regular_files import read_regular
+
 
 class Enclosing(NamedTuple):
     """A repository of the user's. Absolute paths."""
@@ -41,8 +43,7 @@ def repository_at(top: str) -> Enclosing | None:
 def _pointed(file: str, prefix: bytes, base: str) -> str:
     """The path that stands in a file, made absolute; "" without one."""
     try:
-        with open(file, "rb") as opened:
-            line = opened.read(65_536).rstrip(b"\r\n")
+        line = read_regular(file, 65_536).rstrip(b"\r\n")
     except OSError:
         return ""
     return os.path.join(base, os.fsdecode(line.removeprefix(prefix))) if line.startswith(prefix) else ""

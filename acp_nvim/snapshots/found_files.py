@@ -12,11 +12,10 @@ from typing import Final, NamedTuple
 from acp_nvim.limits import SNAPSHOT_FILE_BYTES
 from acp_nvim.snapshots.objects import BLOB, LooseObjects
 from acp_nvim.snapshots.trees import EXECUTABLE, FILE, LEFT_OUT, SYMLINK, Entry
+from acp_nvim.workspace.regular_files import READ_NOW, read_regular
 
 SETTLED_NS: Final = 2_000_000_000
 """A file that was changed so shortly before it was read may change again without a new time: some count seconds."""
-
-_OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Found(NamedTuple):
@@ -86,9 +85,8 @@ def keep_file(objects: LooseObjects, top: bytes, path: bytes) -> tuple[str, Entr
 
 
 def _read(path: bytes) -> bytes:
-    """Raises `OSError`, also when it is no regular file."""
-    descriptor = os.open(path, _OPEN)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("no regular file")
-        return file.read()
+    """Raises `OSError`, also when it is no regular file, or has grown too large."""
+    data = read_regular(path, SNAPSHOT_FILE_BYTES + 1, READ_NOW | os.O_NOFOLLOW)
+    if len(data) > SNAPSHOT_FILE_BYTES:
+        raise OSError("too large")
+    return data

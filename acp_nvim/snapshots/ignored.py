@@ -7,11 +7,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
 import anyio.to_thread
 
 from acp_nvim.limits import EXCLUDES_BYTES
+from acp_nvim.limits.git import GIT_LOOK_SECONDS
 from acp_nvim.snapshots.failures import GitFailedError
 from acp_nvim.snapshots.run_git import run_git
+from acp_nvim.workspace.regular_files import read_regular
 
 
 async def users_excludes_file(directory: Path, configuration: str | None) -> str:
@@ -22,13 +25,18 @@ async def users_excludes_file(directory: Path, configuration: str | None) -> str
     home = await anyio.to_thread.run_sync(os.path.expanduser, "~")
     default = os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git")
     usual = [os.path.join(home, ".gitconfig"), os.path.join(default, "config"), "/etc/gitconfig"]
-    for file in [*([configuration] if configuration else []), *usual]:
-        words = ["config", "--file", file, "--includes", "--type=path", "--get", "core.excludesFile"]
-        try:
-            found = await run_git(directory, words, env={"HOME": home})
-        except GitFailedError:
-            continue  # it is not there, or has none, or git cannot read it
-        return os.fsdecode(found.rstrip(b"\n"))
+    with anyio.move_on_after(GIT_LOOK_SECONDS):  # one of the user's may include what waits when it is read
+        for file in [*([configuration] if configuration else []), *usual]:
+            # what the repository includes is not read: anybody may have made that
+            includes = "--no-includes" if file == configuration else "--includes"
+            words = ["config", "--file", file, includes, "--type=path", "--get", "core.excludesFile"]
+            if not await anyio.to_thread.run_sync(os.path.isfile, file):
+                continue
+            try:
+                found = await run_git(directory, words, env={"HOME": home})
+            except GitFailedError:
+                continue  # it has none, or git cannot read it
+            return os.fsdecode(found.rstrip(b"\n"))
     return os.path.join(default, "ignore")
 
 
@@ -43,9 +51,7 @@ def exclude_text(sources: Sequence[str], top: str, private: Sequence[str]) -> by
 
 def _read(path: str) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            return file.read(EXCLUDES_BYTES)
+        return read_regular(path, EXCLUDES_BYTES)
     except OSError:
         return b""
 

@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 
 import anyio
 
+from acp_nvim.process.git import Output
 from acp_nvim.snapshots.failures import TOO_MANY, LimitError
-from acp_nvim.snapshots.run_git import Output, run_git
+from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.trees import DIRECTORY
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -96,5 +97,7 @@ def _stamp(path: str) -> str:
     try:
         status = os.stat(path)
     except OSError:
+        return ""
+    if not stat.S_ISREG(status.st_mode):  # git would wait for the writer of a FIFO
         return ""
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"

@@ -12,7 +12,9 @@ import anyio
 
 from acp_nvim.limits import SNAPSHOT_RETRY_SECONDS, SNAPSHOT_SECONDS
 from acp_nvim.snapshots import comparing, holding
-from acp_nvim.snapshots.failures import GitFailedError, LimitError
+from acp_nvim.snapshots.blocking import Blocking
+from acp_nvim.snapshots.enclosing import enclosing
+from acp_nvim.snapshots.failures import GitFailedError, LimitError, SnapshotError
 from acp_nvim.snapshots.gate import Gate
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
 from acp_nvim.snapshots.store import Store
@@ -31,6 +33,7 @@ class Shadow:
         self._store = Store(directory)
         self._whole = Whole(self._store, root, [*private, os.path.realpath(directory)])
         self._gate = Gate()
+        self._blocking = Blocking(root)
         self._taking = anyio.Lock()
         self._refused: tuple[float, str] | None = None
         self._fresh: dict[str, int] = {}  # what nobody has had the time to hold: modes by id
@@ -50,7 +53,7 @@ class Shadow:
                 raise LimitError(self._refused[1])
             try:
                 with anyio.fail_after(SNAPSHOT_SECONDS):
-                    snapshot = await self._take()
+                    snapshot = await self._take_watched()
             except TimeoutError as error:
                 raise self._refuse(f"it took longer than {SNAPSHOT_SECONDS:g} s") from error
             except LimitError as error:
@@ -132,6 +135,25 @@ class Shadow:
     def _refuse(self, why: str) -> LimitError:
         self._refused = (anyio.current_time() + SNAPSHOT_RETRY_SECONDS, why)
         return LimitError(why)
+
+    async def _take_watched(self) -> Snapshot:
+        """Give up when git waits for a file that it will never get."""
+        await self._store.blocking(self._blocking.check)
+        repository = await self._store.blocking(partial(enclosing, self.root))
+        taken: list[Snapshot | Exception] = []
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._blocking.watch, tasks.cancel_scope, repository.top if repository else self.root)
+            try:
+                taken.append(await self._take())
+            except Exception as error:  # a group would wrap it
+                taken.append(error)
+            tasks.cancel_scope.cancel()
+        if not taken:
+            self._blocking.check()
+            raise SnapshotError(f"git waited for a file in {self.root} that it could not read")
+        if isinstance(taken[0], Exception):
+            raise taken[0]
+        return taken[0]
 
     async def _take(self) -> Snapshot:
         began = time.time_ns()

@@ -10,12 +10,13 @@ import msgspec
 from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.workspace.encoding import decode, encode
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
-from acp_nvim.workspace.regular_files import check_regular, in_words, regular_file
+from acp_nvim.workspace.regular_files import READ_NOW, check_regular, in_words, regular_file
 from acp_nvim.workspace.replacing import replace
 from acp_nvim.workspace.stamps import stamp_of
 
 # what was a regular file may be something else by now: a FIFO without a writer must not hang us, a link not lead away
-_OPEN_TO_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN_TO_READ = READ_NOW | os.O_NOFOLLOW
+_OPEN_TO_OVERWRITE = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class DiskText(msgspec.Struct, frozen=True):
@@ -63,7 +64,9 @@ async def put_back(path: str, text: str, encoding: str) -> None:
 
 def _overwrite(path: str, data: bytes) -> None:
     try:
-        with open(path, "r+b") as file:
+        descriptor = os.open(path, _OPEN_TO_OVERWRITE)
+        with os.fdopen(descriptor, "r+b") as file:
+            check_regular(path, os.fstat(descriptor))
             file.write(data)
             file.truncate()
             file.flush()

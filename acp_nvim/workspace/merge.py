@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final, TypeVar
 
 import anyio
 import anyio.to_thread
 import msgspec
-from anyio.abc import ByteReceiveStream
 
 from acp_nvim.limits import MERGE_SECONDS
+from acp_nvim.process import git
+from acp_nvim.workspace.private_file import write_new
 from acp_nvim.workspace.text_shape import MIXED, TextShape, is_mac, put_together, take_apart
 
 NAMES: Final = ("ours", "base", "theirs")
@@ -129,7 +130,7 @@ async def _merge_files(contents: tuple[bytes, ...]) -> bytes:
     """What git makes of the three files."""
     directory = None
     try:
-        directory = tempfile.mkdtemp(prefix="acp_nvim-merge-")  # readable by the user alone
+        directory = _make_directory()
         await anyio.to_thread.run_sync(_write_files, directory, contents)
         return await _run_git(directory)
     except OSError as error:
@@ -139,55 +140,36 @@ async def _merge_files(contents: tuple[bytes, ...]) -> bytes:
             shutil.rmtree(directory, ignore_errors=True)
 
 
+def _make_directory() -> str:
+    """A real path, readable by the user alone."""
+    return os.path.realpath(tempfile.mkdtemp(prefix="acp_nvim-merge-"))
+
+
 def _write_files(directory: str, contents: tuple[bytes, ...]) -> None:
     for name, content in zip(NAMES, contents, strict=True):
-        with open(os.path.join(directory, name), "wb") as file:
-            file.write(content)
+        write_new(Path(directory, name), content)
 
 
 async def _run_git(directory: str) -> bytes:
-    argv = ["git", "merge-file", "-p", "-q", *NAMES]
+    env = git.environment(
+        {
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CEILING_DIRECTORIES": os.path.dirname(directory),  # it may be below a project
+        }
+    )
     try:
         with anyio.fail_after(MERGE_SECONDS):
-            done = await _run(argv, directory)
+            done = await git.run(["merge-file", "-p", "-q", *NAMES], directory, env)
     except TimeoutError as error:
         raise _FailedError(f"git took too long: more than {MERGE_SECONDS:g} s") from error
     except FileNotFoundError as error:
         raise _FailedError("git, which merges, is not installed or not in PATH") from error
     except OSError as error:
         raise _FailedError(f"git, which merges, cannot be started: {error.strerror}") from error
-    if 0 < done.returncode <= MAX_CONFLICTS:
+    if 0 < done.code <= MAX_CONFLICTS:
         raise _FailedError(CONFLICT)
-    if done.returncode != 0:
+    if done.code != 0:
         said = done.stderr.decode("utf-8", "replace").strip()
-        raise _FailedError(f"git failed with code {done.returncode}: {said[:200]}")
+        raise _FailedError(f"git failed with code {done.code}: {said[:200]}")
     return done.stdout
-
-
-async def _run(argv: list[str], directory: str) -> subprocess.CompletedProcess[bytes]:
-    """Like `anyio.run_process`, but who is cancelled while it starts knows that it has ended."""
-    with anyio.CancelScope(shield=True):
-        process = await anyio.open_process(argv, stdin=subprocess.DEVNULL, cwd=directory, env=_environment(directory))
-    outputs: list[bytes] = [b"", b""]
-
-    async def read(index: int, stream: ByteReceiveStream | None) -> None:
-        if stream is not None:
-            outputs[index] = b"".join([piece async for piece in stream])
-
-    async with process, anyio.create_task_group() as tasks:
-        tasks.start_soon(read, 0, process.stdout)
-        tasks.start_soon(read, 1, process.stderr)
-        code = await process.wait()
-    return subprocess.CompletedProcess(argv, code, *outputs)
-
-
-def _environment(directory: str) -> dict[str, str]:
-    """Ours, without anything that tells git of a repository or a configuration."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {
-        **inherited,
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CEILING_DIRECTORIES": os.path.dirname(os.path.realpath(directory)),  # it may be below a project
-        "LC_ALL": "C",
-    }

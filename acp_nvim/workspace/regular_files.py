@@ -20,6 +20,9 @@ _KINDS = (
     (stat.S_ISBLK, "is a device, not a regular file"),
 )
 
+READ_NOW = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+"""Flags to open a file of a project: a FIFO without a writer does not make us wait."""
+
 _NOT_ALLOWED = "the user who runs Neovim has no permission. Ask them to give it, or leave the file alone"
 _WORDS = {
     errno.EACCES: _NOT_ALLOWED,
@@ -52,6 +55,15 @@ def regular_file(path: str) -> os.stat_result | None:
         raise FileRefusedError(f"{path!r} cannot be the path of a file: {error}") from error
     check_regular(path, status)
     return status
+
+
+def read_regular(path: str | bytes, most: int, flags: int = READ_NOW) -> bytes:
+    """The first `most` bytes of a regular file, or of one that links lead to. Raises `OSError` for anything else."""
+    descriptor = os.open(path, flags)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file", path)
+        return file.read(most)
 
 
 def check_regular(path: str, status: os.stat_result) -> None:

@@ -11,7 +11,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.workspace.private_file import make_directory
-from acp_nvim.worktrees.git import WorktreeError, asks, git
+from acp_nvim.worktrees.git import WorktreeError, asks, git, without_drivers, work
 
 BRANCHES = "acp/"
 """Begins the names of the branches that we make."""
@@ -21,6 +21,9 @@ _NOWHERE = {
     "must be run in a work tree": "is not in a work tree of git",
 }
 """What git says, and what it means for a directory."""
+
+_STATUS = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+"""To look into the files of a submodule, git would start another git there, with the configuration of that one."""
 
 _NAME = re.compile(r"[\w][\w.+-]{0,59}")
 
@@ -86,7 +89,7 @@ class Worktrees:
                 path=path, cwd=_same_place(cwd, top, path), branch=branch, remarks=("It was there already.",)
             )
         await self._add(top, path, branch)
-        return Worktree(path=path, cwd=_same_place(cwd, top, path), branch=branch, remarks=await _remarks(top))
+        return Worktree(path=path, cwd=_same_place(cwd, top, path), branch=branch, remarks=await _remarks(top, path))
 
     async def _add(self, top: str, path: str, branch: str) -> None:
         if await asks(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
@@ -97,12 +100,12 @@ class Worktrees:
             await anyio.to_thread.run_sync(make_directory, Path(path).parent)
         except OSError as error:
             raise WorktreeError(f"{error.filename}: {error.strerror}") from error
-        await git(top, "worktree", "add", "--quiet", "-b", branch, "--", path, "HEAD")
+        await work(top, "worktree", "add", "--quiet", "-b", branch, "--", path, "HEAD")
 
 
 async def look(path: str) -> Outlook:
     """What a work tree holds. Raises `WorktreeError`."""
-    changed = await git(path, "status", "--porcelain", "-z", "--untracked-files=normal")
+    changed = await work(path, *_STATUS)
     branch = await asks(path, "symbolic-ref", "--short", "--quiet", "HEAD")
     own = ["--not", f"--exclude={branch}", "--branches", "--remotes", "--tags"] if branch else []
     commits = await git(path, "rev-list", "--count", "HEAD", *own) if branch else "0"
@@ -118,7 +121,7 @@ async def remove(path: str, force: bool) -> str:
     if outlook.changed and not force:
         raise WorktreeError(f"{outlook.changed} files in {path} have changes that are not committed")
     common = os.path.join(path, (await git(path, "rev-parse", "--git-common-dir")).removesuffix("\n"))
-    await git(common, "worktree", "remove", *(["--force"] if force else []), "--", path)
+    await work(common, "worktree", "remove", *(["--force"] if force else []), "--", path)
     branch = outlook.branch
     if branch is None or not branch.startswith(BRANCHES):
         return f"The worktree {path} is removed."
@@ -150,11 +153,29 @@ async def _require_same(top: str, path: str) -> None:
         raise WorktreeError(f"{path} is in the way: it is no worktree of {top}")
 
 
-async def _remarks(top: str) -> tuple[str, ...]:
-    """What the user has changed and not committed is not in it."""
-    changed = _files(await asks(top, "status", "--porcelain", "-z", "--untracked-files=normal") or "")
-    words = f"{changed} files in {top} have changes that are not committed: the worktree does not have them."
-    return (words,) if changed else ()
+async def _remarks(top: str, path: str) -> tuple[str, ...]:
+    """What of the user's own work tree is not in the one at `path`."""
+    try:
+        changed = _files(await work(top, *_STATUS))
+        filtered = await _filtered(path)
+    except WorktreeError:
+        return ()
+    words = []
+    if changed:
+        words.append(f"{changed} files in {top} have changes that are not committed: the worktree does not have them.")
+    if filtered:
+        words.append(
+            f"{filtered} files in the worktree have filters (git-lfs, for example), which were not run: they have the "
+            "text that git keeps."
+        )
+    return tuple(words)
+
+
+async def _filtered(path: str) -> int:
+    """How many files there have a filter that is configured."""
+    if not await without_drivers(path):
+        return 0
+    return (await work(path, "ls-files", "-z", "--", ":(attr:filter)")).count("\0")
 
 
 def _files(porcelain: str) -> int:

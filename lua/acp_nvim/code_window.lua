@@ -61,28 +61,4 @@ function M.can_leave(win, bufnr)
   return shown == bufnr or not vim.bo[shown].modified or vim.o.hidden or #vim.fn.win_findbuf(shown) > 1
 end
 
----Says nothing meanwhile, and asks nothing about swap files.
----@param bufnr integer
-local function read(bufnr)
-  local before = vim.o.shortmess
-  vim.cmd("noautocmd set shortmess+=AF")
-  local ok, err = pcall(vim.cmd, ("silent keepjumps call bufload(%d)"):format(bufnr))
-  vim.cmd(("noautocmd let &shortmess = %s"):format(vim.fn.string(before)))
-  if not ok and not api.nvim_buf_is_loaded(bufnr) then
-    error(err, 0)
-  end
-end
-
----@param path string
----@param is_unlisted? boolean it stays so, if it is
----@return integer bufnr loaded
-function M.load(path, is_unlisted)
-  local bufnr = vim.fn.bufadd(path)
-  read(bufnr)
-  if not is_unlisted then
-    vim.bo[bufnr].buflisted = true
-  end
-  return bufnr
-end
-
 return M

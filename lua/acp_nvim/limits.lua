@@ -53,6 +53,7 @@ return {
   queue_columns = 200, -- of each
   textlock_retry_ms = 20, -- until a batch that met a text lock is tried again
   follow_bytes = 256 * 1024, -- of a file that is opened to follow the agent: read and coloured within a frame
+  open_bytes = 64 * 1024 * 1024, -- of a file that a line of the chat or the review names: read within a second
   follow_head_bytes = 8192, -- of a file, in which a NUL says that it is no text
   follow_buffers = 20, -- that were opened to follow the agent and that nobody has entered: as many as one goes back to
   follow_share = 0.025, -- of a processor that showing places may take; with what comes of it that is less than 5 %
@@ -113,6 +114,7 @@ return {
   mention_candidates = 1000, -- words with an @ in one prompt that are looked up: pasted code has hundreds of decorators
   mention_bytes = 1024 * 1024, -- of one buffer or diff: more than the context of a model (the host's MENTION_BYTES)
   mention_lines = 500, -- of diagnostics or the quickfix list: nobody solves more at once
+  git_ms = 2000, -- of one git in a project: 100,000 files take 0.3 s; a FIFO among its own files would take for ever
   mention_ms = 5000, -- to look up what a prompt mentions: disks take milliseconds, git and servers a second
   symbols = 20000, -- of one buffer: generated code has more
   symbol_lines = 5000, -- of a buffer without a server, looked at for definitions: a few milliseconds

@@ -1,4 +1,6 @@
 -- The log file and the recordings: where they are, and the few lines that Lua itself adds to it.
+local state_files = require("acp_nvim.state_files")
+
 local M = {}
 
 ---@return string
@@ -13,12 +15,7 @@ end
 
 ---@param text string
 function M.write(text)
-  pcall(vim.fn.mkdir, vim.fs.dirname(M.path()), "p")
-  local file = io.open(M.path(), "a")
-  if file then
-    file:write(os.date("!%Y-%m-%dT%H:%M:%SZ"), " lua ", text, "\n")
-    file:close()
-  end
+  state_files.append(M.path(), ("%s lua %s\n"):format(os.date("!%Y-%m-%dT%H:%M:%SZ"), text))
 end
 
 return M

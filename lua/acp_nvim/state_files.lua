@@ -4,6 +4,7 @@ local M = {}
 local uv = vim.uv
 local PRIVATE = 384 -- 0600
 local PRIVATE_DIRECTORY = 448 -- 0700
+local OTHERS = 63 -- 0077
 
 ---@return string
 function M.root()
@@ -28,14 +29,23 @@ end
 ---@param path string
 ---@return string? content nil when it cannot be read
 function M.read(path)
-  local file = uv.fs_open(path, "r", PRIVATE)
+  local file = uv.fs_open(path, bit.bor(uv.constants.O_RDONLY, uv.constants.O_NONBLOCK or 0), PRIVATE)
   if not file then
     return nil
   end
   local status = uv.fs_fstat(file)
-  local data = status and uv.fs_read(file, status.size, 0)
+  local data = status and status.type == "file" and uv.fs_read(file, status.size, 0) or nil
   uv.fs_close(file)
   return data
+end
+
+---Older versions have left files that others may read.
+---@param file integer
+local function narrow(file)
+  local status = uv.fs_fstat(file)
+  if status and bit.band(status.mode, OTHERS) ~= 0 then
+    uv.fs_fchmod(file, PRIVATE)
+  end
 end
 
 ---@param path string
@@ -48,6 +58,7 @@ local function put(path, flags, data)
   if not file then
     return problem
   end
+  narrow(file)
   local written, err = uv.fs_write(file, data)
   uv.fs_close(file)
   if written ~= #data then
@@ -67,7 +78,7 @@ end
 ---@param data string
 ---@return string? problem
 function M.replace(path, data)
-  local new = path .. ".new"
+  local new = ("%s.%d"):format(path, uv.os_getpid())
   local problem = put(new, "w", data)
   if problem then
     return problem

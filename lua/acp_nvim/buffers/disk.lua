@@ -23,13 +23,24 @@ local function can_be_encoded(bufnr)
   return there == nil or vim.iconv(there, encoding, "utf-8") == content
 end
 
+---To write a FIFO waits for its reader.
+---@param path string
+---@return string? problem
+local function not_regular(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and stat.type ~= "file" and "it is not a regular file any more" or nil
+end
+
 ---What is known to keep the buffer from being saved, before anything is tried.
 ---@param bufnr integer
 ---@return string? problem
 function M.obstacle(bufnr)
   local path = lookup.real_path(bufnr)
   local own = vim.bo[bufnr].swapfile and vim.fn.swapname(bufnr) or ""
-  if vim.uv.fs_stat(path) and not vim.uv.fs_access(path, "W") then
+  local problem = not_regular(path)
+  if problem then
+    return problem
+  elseif vim.uv.fs_stat(path) and not vim.uv.fs_access(path, "W") then
     return "the file may not be written"
   elseif own:sub(-4) ~= ".swp" then -- with that one, there was no other when the buffer was loaded
     return swap.foreign(path, own ~= "" and own or nil)
@@ -119,6 +130,10 @@ function M.save(bufnr)
     return "the file's encoding lacks some of the characters"
   end
   local path, was_modified = lookup.real_path(bufnr), vim.bo[bufnr].modified
+  local problem = not_regular(path)
+  if problem then
+    return problem
+  end
   local before = stamp.of(path)
   local changed, ok, words = watched_write(bufnr)
   local is_same = stamp.of(path) == before

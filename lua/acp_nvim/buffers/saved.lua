@@ -1,4 +1,5 @@
 -- The text that the file of a buffer had when the buffer last read or wrote it: the common ground when both move on.
+local file_buffer = require("acp_nvim.file_buffer")
 local limits = require("acp_nvim.limits")
 local text = require("acp_nvim.buffers.text")
 
@@ -101,12 +102,9 @@ end
 ---@param bufnr integer
 function M.keep_file(bufnr)
   local path = api.nvim_buf_get_name(bufnr)
-  local stat = vim.uv.fs_stat(path)
-  local file = stat and stat.type == "file" and stat.size <= limits.saved_text_bytes and io.open(path, "rb")
-  if file then
-    local bytes = file:read("*a")
-    file:close()
-    local content = bytes and decode(bytes, text.encoding(bufnr))
+  local bytes = file_buffer.read(path, limits.saved_text_bytes, limits.saved_text_bytes)
+  if bytes then
+    local content = decode(bytes, text.encoding(bufnr))
     saved[bufnr] = content and { text = content } or nil
   end
 end

@@ -28,6 +28,18 @@ local function swap_files(path)
   return found
 end
 
+---To read a swap file that is none, a FIFO for example, may wait for ever.
+---@param path string
+---@return string? words nil when nothing is in the way of Neovim's own look at them
+function M.obstacle(path)
+  for _, swap in ipairs(swap_files(path)) do
+    local stat = vim.uv.fs_stat(swap)
+    if stat and stat.type ~= "file" then
+      return ("%s is no swap file, and is in the way of the one of %s: remove it"):format(swap, path)
+    end
+  end
+end
+
 ---@param pid integer
 ---@return boolean
 local function is_alive(pid)
@@ -39,6 +51,10 @@ end
 ---@param own? string the swap file that is ours
 ---@return string? who has it, in words
 function M.foreign(path, own)
+  local obstacle = M.obstacle(path)
+  if obstacle then
+    return obstacle
+  end
   for _, swap in ipairs(swap_files(path)) do
     local info = (not own or vim.uv.fs_realpath(swap) ~= vim.uv.fs_realpath(own)) and vim.fn.swapinfo(swap) or {}
     local is_here = info.host == vim.uv.os_gethostname()

@@ -1,6 +1,6 @@
 -- Opens what lines of the chat lead to: files in a window that shows code, everything else with the system's program.
 local Lines = require("acp_nvim.chat.blocks.lines")
-local code_window = require("acp_nvim.code_window")
+local file_buffer = require("acp_nvim.file_buffer")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local open = require("acp_nvim.review.open")
@@ -17,10 +17,11 @@ function M.file(path, line, col)
     return M.uri(path)
   elseif not line then
     return open.file(lookup.real(path))
-  elseif not vim.uv.fs_stat(path) and not lookup.find(path) then
-    return message.info(("%s is not there any more"):format(path))
   end
-  local bufnr = lookup.find(path) or code_window.load(path)
+  local bufnr = file_buffer.get(path)
+  if not bufnr then
+    return
+  end
   local win = open.show(bufnr)
   local row = math.max(1, math.min(line, api.nvim_buf_line_count(bufnr)))
   api.nvim_win_set_cursor(win, { row, math.max((col or 1) - 1, 0) })
@@ -29,8 +30,13 @@ end
 
 ---@param uri string a URL, or a file that no buffer shows
 function M.uri(uri)
-  local ok, started, problem = pcall(vim.ui.open, uri)
-  local why = not ok and started or problem
+  local why
+  if uri:match("^/") or uri:match("^%a[%w+.-]*:") and not uri:match("^[fF][iI][lL][eE]:") then
+    local ok, started, problem = pcall(vim.ui.open, uri)
+    why = not ok and started or problem
+  else -- for the system's program it would be an option, or a file that was not looked at
+    why = "it is neither a file that is there nor a URL"
+  end
   if why then
     message.news(("%s could not be opened: %s"):format(Lines.one_line(uri), tostring(why)), vim.log.levels.WARN)
   end

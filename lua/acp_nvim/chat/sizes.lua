@@ -1,6 +1,7 @@
 -- Remembers how large the user has made the chat, in this Neovim and in those that come after it.
 local config = require("acp_nvim.config")
 local log = require("acp_nvim.log")
+local state_files = require("acp_nvim.state_files")
 
 local M = {}
 
@@ -15,14 +16,14 @@ local is_new = false
 
 ---@return string
 local function file()
-  return vim.fs.joinpath(vim.fn.stdpath("state"), "acp_nvim", "windows.json")
+  return vim.fs.joinpath(state_files.root(), "windows.json")
 end
 
 ---@return table<string, acp.KeptSize>
 local function read()
   if not kept then
     local ok, value = pcall(function()
-      return vim.json.decode(table.concat(vim.fn.readfile(file()), "\n"))
+      return vim.json.decode(state_files.read(file()) or "")
     end)
     kept = ok and type(value) == "table" and value or {}
   end
@@ -65,14 +66,9 @@ function M.write()
   kept = nil
   mine = vim.tbl_extend("force", read(), mine)
   kept, is_new = mine, false
-  local ok, err = pcall(function()
-    vim.fn.mkdir(vim.fs.dirname(file()), "p")
-    local new = file() .. "." .. vim.uv.os_getpid()
-    vim.fn.writefile({ vim.json.encode(mine) }, new)
-    assert(vim.uv.fs_rename(new, file()))
-  end)
-  if not ok then
-    log.write("the sizes of windows could not be kept: " .. tostring(err))
+  local problem = state_files.replace(file(), vim.json.encode(mine) .. "\n")
+  if problem then
+    log.write("the sizes of windows could not be kept: " .. problem)
   end
 end
 

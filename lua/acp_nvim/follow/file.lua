@@ -1,7 +1,6 @@
 -- Opens the files that the agent works on, if they are such that one can look at them.
-local code_window = require("acp_nvim.code_window")
+local file_buffer = require("acp_nvim.file_buffer")
 local limits = require("acp_nvim.limits")
-local lookup = require("acp_nvim.buffers.lookup")
 
 local M = {}
 
@@ -13,26 +12,10 @@ local UTF16 = { ["\255\254"] = true, ["\254\255"] = true }
 local opened = {}
 
 ---@param path string
----@return boolean
+---@return boolean a text that is not too long to be shown in passing
 local function is_text(path)
-  local file = vim.uv.fs_open(path, "r", 0)
-  local head = file and vim.uv.fs_read(file, limits.follow_head_bytes, 0) or nil
-  if file then
-    vim.uv.fs_close(file)
-  end
+  local head = file_buffer.read(path, limits.follow_head_bytes, limits.follow_bytes)
   return head ~= nil and (UTF16[head:sub(1, 2)] or not head:find("\0", 1, true))
-end
-
----@param path string
----@return boolean a regular file; those of the kernel may wait when they are read
-local function is_readable(path)
-  local stat = vim.uv.fs_stat(path)
-  local real = stat and lookup.real(path) or ""
-  return stat ~= nil
-    and stat.type == "file"
-    and stat.size <= limits.follow_bytes
-    and not (vim.startswith(real, "/proc/") or vim.startswith(real, "/sys/"))
-    and is_text(path)
 end
 
 ---@param bufnr integer
@@ -64,11 +47,11 @@ end
 ---@param path string
 ---@return integer? bufnr loaded; nil when there is nothing to be seen
 function M.load(path)
-  if not is_readable(path) then
+  if not is_text(path) then
     return nil
   end
-  local ok, bufnr = pcall(code_window.load, path, true)
-  if not ok or not api.nvim_buf_is_loaded(bufnr) then
+  local ok, bufnr = pcall(file_buffer.load, path, limits.follow_bytes)
+  if not ok or not bufnr or not api.nvim_buf_is_loaded(bufnr) then
     return nil
   end
   if not vim.bo[bufnr].buflisted then

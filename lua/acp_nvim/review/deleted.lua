@@ -1,7 +1,6 @@
 -- Shows the text of a file that the agent has deleted, read-only; the keys of the review work on it as a whole.
-local code_window = require("acp_nvim.code_window")
+local file_buffer = require("acp_nvim.file_buffer")
 local files = require("acp_nvim.review.files")
-local lookup = require("acp_nvim.buffers.lookup")
 local named = require("acp_nvim.buffers.named")
 local requests = require("acp_nvim.review.requests")
 local targets = require("acp_nvim.review.targets")
@@ -82,12 +81,13 @@ end
 ---@param bufnr integer
 ---@param path string
 local function leave(bufnr, path)
+  local found = vim.uv.fs_stat(path) and file_buffer.get(path)
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
     local other = api.nvim_win_call(win, function()
       return vim.fn.bufnr("#")
     end)
-    if vim.uv.fs_stat(path) then
-      api.nvim_win_set_buf(win, lookup.find(path) or code_window.load(path))
+    if found then
+      api.nvim_win_set_buf(win, found)
     elseif other > 0 and other ~= bufnr and api.nvim_buf_is_loaded(other) then
       api.nvim_win_set_buf(win, other)
     else

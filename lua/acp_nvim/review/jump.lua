@@ -1,5 +1,5 @@
 -- Goes from hunk to hunk, also into the next file under review.
-local code_window = require("acp_nvim.code_window")
+local file_buffer = require("acp_nvim.file_buffer")
 local files = require("acp_nvim.review.files")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
@@ -69,7 +69,10 @@ end
 ---@param backwards boolean
 ---@return boolean done
 local function enter(path, backwards)
-  local bufnr = lookup.find(path) or code_window.load(path)
+  local bufnr = file_buffer.get(path)
+  if not bufnr then
+    return false
+  end
   local ok, err = pcall(api.nvim_win_set_buf, 0, bufnr)
   if not ok then
     message.error(

@@ -2,8 +2,8 @@
 local code_window = require("acp_nvim.code_window")
 local config = require("acp_nvim.config")
 local deleted = require("acp_nvim.review.deleted")
+local file_buffer = require("acp_nvim.file_buffer")
 local files = require("acp_nvim.review.files")
-local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local top = require("acp_nvim.review.top")
 
@@ -92,10 +92,11 @@ function M.file(path)
     M.show(deleted.buffer(path))
   elseif review and review.operation == "binary" then
     message.info(("%s: %s"):format(vim.fs.basename(path), review.note or "a binary file"))
-  elseif not vim.uv.fs_stat(path) and not lookup.find(path) then
-    message.info(("%s is not there any more"):format(path))
   else
-    local bufnr = lookup.find(path) or code_window.load(path)
+    local bufnr = file_buffer.get(path)
+    if not bufnr then
+      return
+    end
     local win = M.show(bufnr)
     if not go_to_first(win, bufnr) and review then
       waiting = { win = win, bufnr = bufnr, path = path, cursor = api.nvim_win_get_cursor(win) }

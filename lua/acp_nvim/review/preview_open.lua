@@ -1,5 +1,5 @@
 -- Goes to what a waiting request asks to do: opens the file at its first hunk, and goes from hunk to hunk.
-local code_window = require("acp_nvim.code_window")
+local file_buffer = require("acp_nvim.file_buffer")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local open = require("acp_nvim.review.open")
@@ -73,12 +73,11 @@ local function buffer_of(preview)
   elseif not preview.exists then
     return preview_file.buffer(preview)
   end
-  local stat = vim.uv.fs_stat(path)
-  if not stat or stat.type ~= "file" then
-    message.info(("%s: %s"):format(vim.fs.basename(path), preview.note or "it is not there any more"))
+  if preview.note and (vim.uv.fs_stat(path) or {}).type ~= "file" then
+    message.info(("%s: %s"):format(vim.fs.basename(path), preview.note))
     return nil
   end
-  return code_window.load(path)
+  return file_buffer.get(path)
 end
 
 ---@param bufnr integer

@@ -122,9 +122,13 @@ async def test_git_is_told_where_not_to_look_and_speaks_one_language(
     await merge(BASE, OURS, THEIRS)
     lines = (tmp_path / "environment").read_text().splitlines()
     assert sorted(line for line in lines if line.startswith(("GIT_", "LC_ALL="))) == [
+        "GIT_ALLOW_PROTOCOL=none",
         f"GIT_CEILING_DIRECTORIES={temporary}",
         "GIT_CONFIG_GLOBAL=/dev/null",
         "GIT_CONFIG_NOSYSTEM=1",
+        "GIT_NO_LAZY_FETCH=1",
+        "GIT_OPTIONAL_LOCKS=0",
+        "GIT_TERMINAL_PROMPT=0",
         "LC_ALL=C",
     ]
 

@@ -1,9 +1,12 @@
--- What only one file may do, or none: speak to the user, wait, start programs synchronously.
+-- What only some files may do, or none: speak to the user, wait, start programs, open files that somebody else may have made.
 local nodes = require("nodes")
 
 ---@class check.Rule
----@field only? string the file that may
+---@field only? string|string[] the file that may, or the files
 ---@field why string
+
+local OPENED = "files are opened by file_buffer.lua, which refuses what could not be read at once"
+local OF_OURS = { "drafts.lua", "history.lua", "images.lua", "preview.lua", "file_buffer.lua", "state_files.lua" }
 
 ---@type table<string, check.Rule> by the text of an expression
 local RULES = {
@@ -18,7 +21,27 @@ local RULES = {
   ["io.popen"] = { why = "the editor never waits" },
   ["os.execute"] = { why = "the editor never waits" },
   [":wait"] = { only = "health.lua", why = "the editor never waits" },
+  ["vim.fn.bufadd"] = { only = "file_buffer.lua", why = OPENED },
+  ["vim.fn.bufload"] = { only = "named.lua", why = OPENED },
+  ["vim.fn.readfile"] = { why = OPENED },
+  ["vim.fn.readblob"] = { why = OPENED },
+  ["io.open"] = { only = "drafts.lua", why = OPENED },
+  ["io.lines"] = { why = OPENED },
+  ["vim.uv.fs_open"] = { only = OF_OURS, why = OPENED },
+  ["uv.fs_open"] = { only = OF_OURS, why = OPENED },
+  ["vim.cmd.edit"] = { why = OPENED },
+  ["vim.cmd.split"] = { why = OPENED },
+  ["vim.cmd.vsplit"] = { why = OPENED },
+  ["vim.cmd.badd"] = { why = OPENED },
+  ["vim.cmd.view"] = { why = OPENED },
 }
+
+-- Ex commands that read the file they are given, at the beginning of a string or after what modifies them
+local READS = vim.regex(
+  [[\v\C^(%(silent!?|keepalt|keepjumps|noautocmd|botright|topleft|tab|belowright|aboveleft)\s+)*]]
+    .. [[%(e%[dit]|sp%[lit]|vs%[plit]|tabe%[dit]|tabnew|new|vne%[w]|vie%[w]|sv%[iew]|bad%[d]|dr%[op]|fin%[d]|r%[ead]|ped%[it]|so%[urce])]]
+    .. [[!?\s]]
+)
 
 ---@param node TSNode
 ---@param file check.File
@@ -31,6 +54,30 @@ local function expression(node, file)
   end
 end
 
+---@param only? string|string[]
+---@param name string
+---@return boolean
+local function may(only, name)
+  return only == name or type(only) == "table" and vim.list_contains(only, name)
+end
+
+---@param node TSNode
+---@param file check.File
+---@return string? a command that reads a file
+local function reading(node, file)
+  if node:type() ~= "string" or vim.fs.basename(file.name) == "commands.lua" then -- which shows our log
+    return nil
+  end
+  local parent = node:parent()
+  while parent and parent:type() ~= "function_call" do
+    parent = parent:parent()
+  end
+  local called = parent and nodes.text(parent:field("name")[1], file) or ""
+  local text = nodes.text(node, file):gsub("^[\"']", ""):gsub("[\"']$", "")
+  local is_command = called:find("^vim%.cmd") or called:find("^pcall$") or called:find(":format$")
+  return is_command and (READS:match_str(text) or text:find("bufload(", 1, true)) and text or nil
+end
+
 ---@param file check.File
 ---@return check.Problem[]
 return function(file)
@@ -38,8 +85,13 @@ return function(file)
   nodes.walk(file.tree, function(node)
     local text = expression(node, file)
     local rule = text and RULES[text]
-    if rule and vim.fs.basename(file.name) ~= rule.only then
+    local name = vim.fs.basename(file.name)
+    if rule and not may(rule.only, name) then
       problems[#problems + 1] = { line = nodes.line(node), text = ("`%s`: %s"):format(text, rule.why) }
+    end
+    local command = name ~= "file_buffer.lua" and reading(node, file)
+    if command then
+      problems[#problems + 1] = { line = nodes.line(node), text = ("`%s`: %s"):format(command, OPENED) }
     end
   end)
   return problems

@@ -1,4 +1,5 @@
 -- Lists the files of a git repository below a directory, those that git ignores left out.
+local git = require("acp_nvim.git")
 local limits = require("acp_nvim.limits")
 local slices = require("acp_nvim.prompt.complete.slices")
 
@@ -70,14 +71,7 @@ function M.start(cwd, found, done)
     listing.over = true
     read_all(listing, found, done)
   end
-  local command = { "git", "-C", cwd, "-c", "core.fsmonitor=false", "--no-optional-locks" }
-  vim.list_extend(command, { "ls-files", "--cached", "--others", "--exclude-standard", "-z" })
-  local started, process = pcall(vim.system, command, { stdout = read, stderr = false }, ended)
-  if started then
-    listing.process = process
-  else
-    done(false)
-  end
+  listing.process = git.run(cwd, { "ls-files", "--cached", "--others", "--exclude-standard", "-z" }, read, ended)
 end
 
 return M

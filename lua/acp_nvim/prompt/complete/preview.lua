@@ -1,4 +1,5 @@
 -- Shows the first lines of a file or a buffer, to who chooses it.
+local file_buffer = require("acp_nvim.file_buffer")
 local limits = require("acp_nvim.limits")
 
 local M = {}
@@ -20,7 +21,7 @@ local function of_file(path, done)
     if not stat or stat.type ~= "file" then -- to open a FIFO would wait for its writer
       return answer(nil)
     end
-    vim.uv.fs_open(path, "r", 0, function(_, descriptor)
+    vim.uv.fs_open(path, file_buffer.READ, 0, function(_, descriptor)
       if not descriptor then
         return answer(nil)
       end

@@ -1,11 +1,14 @@
 -- Makes text of what Neovim knows: the selection, diagnostics, the quickfix list, the diff of the workspace.
 local code = require("acp_nvim.prompt.mentions.code")
 local context = require("acp_nvim.prompt.context")
+local git = require("acp_nvim.git")
 local limits = require("acp_nvim.limits")
+local message = require("acp_nvim.message")
 
 local M = {}
 
 local api = vim.api
+local TOO_LONG = 124 -- the code of a process that was ended because of its time
 local SEVERITIES = { "error", "warning", "info", "hint" }
 
 ---@return boolean something was selected in the last code window
@@ -88,12 +91,13 @@ function M.has_git(cwd)
   return vim.fn.executable("git") == 1 and vim.fs.root(cwd, ".git") ~= nil
 end
 
----What has changed since the last commit, staged or not.
+---What has changed since the last commit, staged or not. No program runs that the project names: of files with
+---filters (git-lfs) it has the bytes that are on disk; of submodules the commits, not their files.
 ---@param cwd string
 ---@param done fun(item?: acp.ContextItem) nil: nothing has, or git does not say; called once
 function M.diff(cwd, done)
-  local command = { "git", "-C", cwd, "-c", "core.fsmonitor=false", "--no-optional-locks", "diff" }
-  vim.list_extend(command, { "--no-ext-diff", "--no-textconv", "--no-color", "HEAD", "--", "." })
+  local arguments = { "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short" }
+  vim.list_extend(arguments, { "--ignore-submodules=dirty", "HEAD", "--", "." })
   local chunks, size, process = {}, 0, nil
   local function read(_, chunk)
     size = size + #(chunk or "")
@@ -108,14 +112,15 @@ function M.diff(cwd, done)
       text = text:sub(1, limits.mention_bytes):match("^(.*\n)") .. "(the diff is cut here: it is larger)\n"
     elseif result.code ~= 0 then
       text = ""
+      if result.code == TOO_LONG then
+        message.warn(("@diff is empty: git took longer than %d s in %s"):format(limits.git_ms / 1000, cwd))
+      end
     end
     done(text ~= "" and context.words("git diff", text, "text/x-diff") or nil)
   end
-  local ok, started = pcall(vim.system, command, { stdout = read, stderr = false }, vim.schedule_wrap(ended))
-  process = ok and started or nil
-  if not ok then
-    done(nil)
-  end
+  git.run_without_filters(cwd, arguments, read, ended, function(started)
+    process = started
+  end)
 end
 
 return M

@@ -1,0 +1,112 @@
+-- Runs git in a project. Nothing that the project's configuration names is run: hooks, filters, monitors, diff programs.
+local limits = require("acp_nvim.limits")
+
+local M = {}
+
+-- Stronger than all files with configuration. The host has the same ones (acp_nvim/process/git.py).
+local OPTIONS = {
+  "--no-pager",
+  "--no-optional-locks",
+  "-c",
+  "core.fsmonitor=false",
+  "-c",
+  "core.hooksPath=/dev/null",
+  "-c",
+  "submodule.recurse=false",
+}
+
+---@type table<vim.SystemObj, true>
+local running = {}
+
+vim.api.nvim_create_autocmd("VimLeavePre", {
+  group = vim.api.nvim_create_augroup("acp_nvim.git", {}),
+  callback = function()
+    for process in pairs(running) do
+      process:kill("sigkill") -- one that waits for a FIFO would do so for ever
+    end
+  end,
+})
+
+---@return table<string, string> ours, without what would lead git to another repository, and without the network
+local function environment()
+  local env = {}
+  for name, value in pairs(vim.uv.os_environ()) do
+    env[name] = not vim.startswith(name, "GIT_") and value or nil
+  end
+  env.GIT_ALLOW_PROTOCOL = "none" -- objects that a partial clone lacks are not fetched: the remote's program would run
+  env.GIT_NO_LAZY_FETCH = "1"
+  env.GIT_TERMINAL_PROMPT = "0"
+  return env
+end
+
+---Runs git for at most `limits.git_ms`.
+---@param cwd string
+---@param arguments string[]
+---@param stdout? fun(err?: string, chunk?: string) called in fast events; nil: the result has all of it
+---@param ended fun(result: { code: integer, stdout?: string }) not called in a fast event; code 124: it took too long
+---@return vim.SystemObj? process nil when git cannot be started; `ended` is called all the same
+function M.run(cwd, arguments, stdout, ended)
+  local command = vim.list_extend({ "git", "-C", cwd }, OPTIONS)
+  local options = {
+    stdout = stdout or true,
+    stderr = false,
+    env = environment(),
+    clear_env = true,
+    timeout = limits.git_ms,
+  }
+  local ok, process
+  ok, process = pcall(vim.system, vim.list_extend(command, arguments), options, function(result)
+    running[process] = nil
+    vim.schedule(function()
+      ended(result)
+    end)
+  end)
+  if ok then
+    running[process] = true
+    return process
+  end
+  vim.schedule(function()
+    ended({ code = 127 })
+  end)
+end
+
+---@param listed string names of variables, each with a NUL at its end
+---@return string[]? options that switch off the programs which they name; nil when no option can be written for one
+local function disabling(listed)
+  local options, seen = {}, {}
+  for name in listed:gmatch("[^%z]+") do
+    local driver = name:match("^(.*)%.[^.]*$")
+    if driver:find("=", 1, true) then
+      return nil
+    elseif not seen[driver] then
+      seen[driver] = true
+      local filters = { "clean=", "smudge=", "process=", "required=false" }
+      for _, off in ipairs(vim.startswith(driver, "filter.") and filters or { "enabled=false", "command=" }) do
+        vim.list_extend(options, { "-c", ("%s.%s"):format(driver, off) })
+      end
+    end
+  end
+  return options
+end
+
+---The same for commands that look into files, or write them: without filters, too.
+---@param cwd string
+---@param arguments string[]
+---@param stdout? fun(err?: string, chunk?: string)
+---@param ended fun(result: { code: integer, stdout?: string })
+---@param started fun(process: vim.SystemObj)
+function M.run_without_filters(cwd, arguments, stdout, ended, started)
+  local list = { "config", "-z", "--name-only", "--get-regexp", [[^(filter|hook)\..]] }
+  M.run(cwd, list, nil, function(result)
+    local options = result.code <= 1 and disabling(result.stdout or "") -- 1: there are none
+    if not options then
+      return ended({ code = result.code })
+    end
+    local process = M.run(cwd, vim.list_extend(options, arguments), stdout, ended)
+    if process then
+      started(process)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,161 @@
+"""Files that cannot be read at once, which an agent names or makes: Neovim never waits for them."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.editor import HeadlessEditor
+
+SCRIPT = """
+def turn(agent, prompt):
+    path = prompt.text
+    call = {"sessionUpdate": "tool_call", "toolCallId": path, "title": "look", "kind": "read", "status": "completed",
+            "locations": [{"path": path, "line": 1}],
+            "content": [{"type": "content", "content": {"type": "resource_link", "name": "it", "uri": path}}]}
+    agent.update(prompt.session_id, call)
+    prompt.say(f"see {path}:1 and {path} and file://{path}#L1")
+"""
+
+OPENED = """
+_G.opened = {}
+vim.ui.open = function(what) table.insert(_G.opened, what) return {} end
+"""
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def link_to_a_fifo(path: Path) -> None:
+    os.mkfifo(path.with_suffix(".fifo"))
+    path.symlink_to(path.with_suffix(".fifo"))
+
+
+def large(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(10 << 30)
+
+
+def a_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        place = os.open(path.parent, os.O_RDONLY)
+        made.bind(f"/proc/self/fd/{place}/{path.name}" if os.path.isdir("/proc/self/fd") else str(path))
+        os.close(place)
+
+
+class Chat:
+    """A chat whose agent names the path that a prompt says, in all places where it can."""
+
+    def __init__(self, nvim: HeadlessEditor, script: AgentScript) -> None:
+        self.nvim = nvim
+        self.script = script
+        nvim.lua(OPENED)
+        nvim.command("edit code.txt")
+        nvim.command("AcpChat scripted")
+        nvim.lua("_G.chat = vim.fn.bufwinid(...)", nvim.chat_buffer())
+
+    def say(self, path: str) -> None:
+        before = len(self.nvim.events("AcpTurnEnd"))
+        self.nvim.lua('require("acp_nvim").prompt(...)', path)
+        self.nvim.wait_until(lambda: len(self.nvim.events("AcpTurnEnd")) > before)
+
+    def press_everywhere(self) -> int:
+        """Enter and gf on each word of the chat; returns how often something was refused."""
+        before = len(self.nvim.messages())
+        lines = self.nvim.chat_text().split("\n")
+        for row, line in enumerate(lines, 1):
+            for col in [at + 1 for at in range(len(line)) if line[at] != " " and (at == 0 or line[at - 1] == " ")]:
+                for key in ("<CR>", "gf"):
+                    self.nvim.lua("vim.api.nvim_set_current_win(_G.chat) vim.fn.cursor(...)", row, col)
+                    self.nvim.keys(key)
+        self.nvim.lua("vim.api.nvim_set_current_win(_G.chat)")
+        self.nvim.wait_until("true")  # messages are scheduled
+        return len(self.nvim.messages()) - before
+
+    def loaded(self) -> list[str]:
+        """The files that have buffers with a text."""
+        return self.nvim.lua(
+            "return vim.tbl_map(vim.api.nvim_buf_get_name, vim.tbl_filter(function(nr) "
+            "return vim.api.nvim_buf_is_loaded(nr) and vim.bo[nr].buftype == '' end, vim.api.nvim_list_bufs()))"
+        )
+
+
+@pytest.fixture
+def chat(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Chat:
+    script = agent_script(tmp_path, SCRIPT)
+    nvim = editor(agents={"scripted": {"command": script.argv}}, config={"follow": {"enabled": True}})
+    (nvim.project / "code.txt").write_text("text\n")
+    nvim.command(f"cd {nvim.project}")
+    return Chat(nvim, script)
+
+
+@pytest.mark.parametrize("make", [fifo, link_to_a_fifo, large, a_socket], ids=lambda one: one.__name__)
+def test_paths_in_the_project(chat: Chat, make: Callable[[Path], None]) -> None:
+    path = chat.nvim.project / "place.txt"
+    make(path)
+    chat.say(str(path))
+    assert chat.press_everywhere() > 5
+    assert chat.loaded() == [str(chat.nvim.project / "code.txt")]
+    assert any(str(path) in message for message in chat.nvim.messages())
+
+
+def test_paths_of_the_system_and_names_that_others_handle(chat: Chat) -> None:
+    paths = ["/dev/stdin", "/dev/zero", "/dev/tty", "/dev/fd/0", "/proc/self/mem", "/proc/kmsg", "/sys/kernel/notes"]
+    names = ["scp://host/file", "term://touch executed", "+!touch executed", "`touch executed`", "--help", "|!touch x"]
+    for name in [*paths, *names]:
+        chat.say(name)
+    chat.press_everywhere()
+    # what /dev/stdin leads to may be a regular file
+    assert not [name for name in chat.loaded() if not name.startswith(str(chat.nvim.places.directory))]
+    assert os.listdir(chat.nvim.project) == ["code.txt"]
+    assert not [one for one in chat.nvim.lua("return _G.opened") if one.startswith("-") or "/dev/" in one]
+
+
+def test_a_file_that_became_a_fifo_while_it_is_open(chat: Chat) -> None:
+    path = chat.nvim.project / "code.txt"
+    path.unlink()
+    os.mkfifo(path)
+    chat.nvim.command("checktime")
+    problem = chat.nvim.lua(
+        "local bufnr = vim.fn.bufnr(...) vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, { 'other' }) "
+        "return require('acp_nvim.buffers.disk').save(bufnr)",
+        str(path),
+    )
+    assert problem == "it is not a regular file any more"
+
+
+def test_a_swap_file_that_is_a_fifo(chat: Chat) -> None:
+    chat.nvim.command("set swapfile directory=.")
+    path = chat.nvim.project / "other.txt"
+    path.write_text("text\n")
+    os.mkfifo(chat.nvim.project / ".other.txt.swp")
+    chat.say(str(path))
+    chat.press_everywhere()
+    assert chat.loaded() == [str(chat.nvim.project / "code.txt")]
+    assert "is no swap file" in "\n".join(chat.nvim.messages())
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".git/HEAD", ".git/index", ".git/config", ".git", ".git/info/exclude"])
+def test_completion_of_files_and_the_diff_do_not_wait(chat: Chat, name: str) -> None:
+    path = chat.nvim.project / name
+    if name != ".git":
+        chat.nvim.lua("vim.system({ 'git', 'init', '-q', vim.fn.getcwd() }):wait()")
+    chat.nvim.lua("require('acp_nvim.limits').git_ms = 300")
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    chat.nvim.lua("require('acp_nvim.prompt.complete.files').when_listed(..., function() end)", str(chat.nvim.project))
+    listed = "vim.list_contains(require('acp_nvim.prompt.complete.files').get(...).paths, 'code.txt')"
+    chat.nvim.wait_until(f"return {listed}", 20, "the list of files", str(chat.nvim.project))
+    chat.nvim.lua(
+        "require('acp_nvim.prompt.mentions.words').diff(..., function(item) _G.answer = { item = item, ended = true } end)",
+        str(chat.nvim.project),
+    )
+    chat.nvim.wait_until("_G.answer", 20, "the answer of git")
+    assert chat.nvim.lua("return _G.answer.item == nil")
