@@ -173,9 +173,10 @@ async def _remarks(top: str, path: str) -> tuple[str, ...]:
 
 async def _filtered(path: str) -> int:
     """How many files there have a filter that is configured."""
-    if not await without_drivers(path):
-        return 0
-    return (await work(path, "ls-files", "-z", "--", ":(attr:filter)")).count("\0")
+    options = " ".join(await without_drivers(path))
+    names = re.findall(r"filter\.([\w-]+)\.clean=", options)  # git takes no others in a pathspec
+    places = [f":(attr:filter={name})" for name in names]
+    return (await work(path, "ls-files", "-z", "--", *places)).count("\0") if places else 0
 
 
 def _files(porcelain: str) -> int:

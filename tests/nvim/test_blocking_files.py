@@ -154,8 +154,8 @@ def test_completion_of_files_and_the_diff_do_not_wait(chat: Chat, name: str) -> 
     listed = "vim.list_contains(require('acp_nvim.prompt.complete.files').get(...).paths, 'code.txt')"
     chat.nvim.wait_until(f"return {listed}", 20, "the list of files", str(chat.nvim.project))
     chat.nvim.lua(
-        "require('acp_nvim.prompt.mentions.words').diff(..., function(item) _G.answer = { item = item, ended = true } end)",
+        "require('acp_nvim.prompt.mentions.words').diff(..., function(item) _G.answer = { it = item, over = 1 } end)",
         str(chat.nvim.project),
     )
-    chat.nvim.wait_until("_G.answer", 20, "the answer of git")
-    assert chat.nvim.lua("return _G.answer.item == nil")
+    chat.nvim.wait_until("_G.answer", 20, "git")
+    assert chat.nvim.lua("return _G.answer.it == nil")
