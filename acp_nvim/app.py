@@ -44,6 +44,7 @@ from acp_nvim.messages import (
 )
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.rule_book import RuleBook
+from acp_nvim.process import umask
 from acp_nvim.protocol.dialect import Place
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.asked_agents import AskedAgents
@@ -160,6 +161,8 @@ class App:
             config.timeouts.idle / 1000,
         )
         worktrees = config.worktree_directory or Path(hello.state_path, "worktrees")
+        ours = (hello.state_path, hello.cache_path, os.path.join(os.path.dirname(hello.log_path), "acp_nvim"))
+        self._tasks.start_soon(guarded, umask.narrow_all, ours, Path(worktrees).expanduser())
         self._taking_up.worktrees = Worktrees(Path(worktrees).expanduser())
         self._keeper.configure(Path(hello.state_path, "transcripts"), config.history, configured_env(config))
         for session in self._sessions.values():

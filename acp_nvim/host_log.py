@@ -6,9 +6,11 @@ import logging
 import os
 from collections.abc import Mapping
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 
 from acp_nvim.limits import LOG_BYTES
 from acp_nvim.messages import Config
+from acp_nvim.process import umask
 from acp_nvim.traffic.masked_log import MaskingFormatter
 
 
@@ -32,6 +34,7 @@ def start_log(path: str, env: Mapping[str, str]) -> None:
         logger.removeHandler(handler)
         handler.close()
     os.makedirs(os.path.dirname(path), exist_ok=True)
+    umask.narrow(Path(path))
     handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
     handler.setFormatter(MaskingFormatter("%(asctime)s [%(process)d] %(levelname)s %(name)s: %(message)s", env))
     logger.addHandler(handler)

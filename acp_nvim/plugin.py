@@ -14,6 +14,7 @@ from acp_nvim.app import App
 from acp_nvim.limits import GARBAGE
 from acp_nvim.nvim.nvim_editor import NvimEditor
 from acp_nvim.nvim.rpc import NvimRpc
+from acp_nvim.process import umask
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ class AcpPlugin:
             self._app.receive(method, params)
 
     async def _run(self) -> None:
+        umask.make_private()
         editor = NvimEditor(NvimRpc(self._nvim))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(editor.run)

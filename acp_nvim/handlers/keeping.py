@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
 
 import anyio.abc
 import anyio.to_thread
@@ -15,8 +16,10 @@ from acp_nvim.editor import Editor
 from acp_nvim.handlers.method import Methods, guarded
 from acp_nvim.history.keeper import Keeper
 from acp_nvim.history.markdown import Markdown
+from acp_nvim.history.prompts import remember
 from acp_nvim.history_events import Exported, SessionsFound, TranscriptShown
 from acp_nvim.limits.history import EXPORT_BLOCKS, EXPORT_PIECE_CHARS
+from acp_nvim.process import umask
 from acp_nvim.session.kept_views import shown
 from acp_nvim.session.session import Session
 from acp_nvim.traffic.words import without_secrets
@@ -28,6 +31,14 @@ class SessionsFind(msgspec.Struct):
     id: int
     query: str = ""
     cwd: str | None = None
+
+
+class RememberPrompt(msgspec.Struct):
+    """`remember_prompt`: a line for the file `path` with the prompts of a project, `time` in seconds since 1970."""
+
+    path: str
+    text: str
+    time: int
 
 
 class TranscriptOpen(msgspec.Struct):
@@ -70,6 +81,7 @@ class Keeping:
             "transcript_open": (TranscriptOpen, self._open),
             "transcript_call": (TranscriptCall, self._call),
             "export": (Export, self._export),
+            "remember_prompt": (RememberPrompt, self._remember),
         }
 
     def _find(self, wanted: SessionsFind) -> None:
@@ -85,6 +97,9 @@ class Keeping:
 
     def _export(self, wanted: Export) -> None:
         self._tasks.start_soon(guarded, self._write, wanted)
+
+    def _remember(self, wanted: RememberPrompt) -> None:
+        self._tasks.start_soon(guarded, anyio.to_thread.run_sync, remember, Path(wanted.path), wanted.text, wanted.time)
 
     async def _tell_found(self, wanted: SessionsFind, project: str | None) -> None:
         try:
@@ -159,8 +174,11 @@ def _joined(markdown: Markdown, blocks: Sequence[Sequence[events.Event]]) -> str
 
 
 async def _to_file(path: str, overwrite: bool, pieces: AsyncIterator[str]) -> None:
+    is_new = not await anyio.Path(path).exists()
     async with await anyio.open_file(
         path, "w" if overwrite else "x", encoding="utf-8", errors="surrogatepass", newline=""
     ) as file:
+        if is_new:
+            umask.share(file.wrapped.fileno(), 0o666)  # it is the user's, not one of ours
         async for text in pieces:
             await file.write(text)

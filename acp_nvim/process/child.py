@@ -11,7 +11,7 @@ import anyio
 import anyio.abc
 
 from acp_nvim.limits import READ_BYTES
-from acp_nvim.process import group
+from acp_nvim.process import group, umask
 from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stderr_tail import StderrTail
 from acp_nvim.process.stopping import Rung, stop, untold
@@ -42,7 +42,9 @@ class Child:
         mark = os.urandom(8).hex()
         environment = {**os.environ, **env, group.MARK_VARIABLE: mark}
         with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped
-            process = await anyio.open_process(argv, cwd=cwd, env=environment, start_new_session=True)
+            process = await anyio.open_process(
+                argv, cwd=cwd, env=environment, start_new_session=True, umask=umask.of_users()
+            )
         guard.watch(process.pid, mark)
         return cls(name, process, mark, guard)
 

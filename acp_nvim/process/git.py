@@ -13,6 +13,7 @@ import anyio
 import anyio.abc
 
 from acp_nvim.limits import READ_BYTES
+from acp_nvim.process import umask
 
 NO_PROGRAMS: Final = (
     *("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
@@ -22,8 +23,6 @@ NO_PROGRAMS: Final = (
 
 DRIVERS: Final = ("config", "-z", "--name-only", "--get-regexp", r"^(filter|hook)\.")
 """Asks for the programs that have names of their own; exit code 1 when there are none."""
-
-PRIVATE_UMASK: Final = 0o077
 
 
 class Output:
@@ -101,9 +100,9 @@ async def run(
     When `output` is full, git is killed. With `is_private` nobody but the user may read the files that it makes. When
     this is cancelled, git and all that it started are gone afterwards. Raises `OSError` when git cannot be started.
     """
-    umask = PRIVATE_UMASK if is_private else -1
+    mask = umask.PRIVATE if is_private else umask.of_users()
     with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped
-        process = await anyio.open_process(["git", *arguments], cwd=cwd, env=env, start_new_session=True, umask=umask)
+        process = await anyio.open_process(["git", *arguments], cwd=cwd, env=env, start_new_session=True, umask=mask)
     if niceness:
         with suppress(OSError):  # it has ended already
             os.setpriority(os.PRIO_PROCESS, process.pid, niceness)

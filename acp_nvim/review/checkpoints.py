@@ -16,7 +16,8 @@ import msgspec
 from acp_nvim.limits import CHECKPOINT_SECONDS, CHECKPOINTS
 from acp_nvim.review.change import KeptChange
 from acp_nvim.review_events import CheckpointView, FileView
-from acp_nvim.workspace.private_file import make_directory
+from acp_nvim.traffic.words import masked
+from acp_nvim.workspace.private_file import make_directory, write_new
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ class Checkpoints:
 
     async def add(self, checkpoint: Checkpoint) -> None:
         """Keep it. Raises `OSError`."""
-        await anyio.to_thread.run_sync(self._add, msgspec.json.encode(checkpoint) + b"\n")
+        await anyio.to_thread.run_sync(self._add, checkpoint)
 
     async def all(self) -> list[Checkpoint]:
         """The oldest first; what cannot be read is left out."""
@@ -79,7 +80,9 @@ class Checkpoints:
         """Forget those that are too many or too old; returns their ids. Nobody else may add one meanwhile."""
         return await anyio.to_thread.run_sync(self._drop_old)
 
-    def _add(self, line: bytes) -> None:
+    def _add(self, checkpoint: Checkpoint) -> None:
+        without_secrets = msgspec.structs.replace(checkpoint, prompt=masked(checkpoint.prompt))
+        line = msgspec.json.encode(without_secrets) + b"\n"
         make_directory(self._file.parent)
         descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
@@ -106,8 +109,8 @@ class Checkpoints:
         kept = [one for one in found[-CHECKPOINTS:] if one.time >= since]
         if len(kept) < len(found):
             temporary = self._file.with_suffix(".new")
-            temporary.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in kept))
-            temporary.chmod(0o600)
+            temporary.unlink(missing_ok=True)
+            write_new(temporary, b"".join(msgspec.json.encode(one) + b"\n" for one in kept))
             temporary.replace(self._file)
         ids = {one.id for one in kept}
         return [one.id for one in found if one.id not in ids]

@@ -17,6 +17,7 @@ import msgspec
 from acp_nvim.review.contents import Content
 from acp_nvim.review.entry import Entry
 from acp_nvim.snapshots.snapshot import Blob, Snapshot
+from acp_nvim.traffic.words import masked
 from acp_nvim.workspace.private_file import make_directory, write_new
 
 log = logging.getLogger(__name__)
@@ -97,6 +98,7 @@ class KeptLedger:
         temporary = self._file.with_suffix(".new")
         with suppress(FileNotFoundError):
             temporary.unlink()
+        kept.turns = [msgspec.structs.replace(one, prompt=masked(one.prompt)) for one in kept.turns]
         write_new(temporary, msgspec.json.encode(kept))
         temporary.replace(self._file)
         self._drop_taken()

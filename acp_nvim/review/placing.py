@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import anyio.to_thread
 
+from acp_nvim.process import umask
 from acp_nvim.review.contents import EXECUTABLE_MODE, LINK_MODE, Content, Contents
 from acp_nvim.review.file_on_disk import look_at
 from acp_nvim.snapshots.failures import SnapshotError
@@ -112,7 +113,7 @@ def _write(path: str, data: bytes, mode: int, was: Blob | None) -> None:
         with suppress(FileNotFoundError):
             os.unlink(path)
     if mode == LINK_MODE:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        umask.make_directories(os.path.dirname(path))
         os.symlink(data, os.fsencode(path))
         return
     replace(path, data, stamp_of(os.stat(path)) if os.path.lexists(path) else None)
@@ -138,5 +139,5 @@ def _set_mode(path: str, mode: int) -> None:
 def _rename(path: str, new: str) -> None:
     if os.path.lexists(new):
         raise FileRefusedError(f"{path} was not renamed: there is {new} already")
-    os.makedirs(os.path.dirname(new), exist_ok=True)
+    umask.make_directories(os.path.dirname(new))
     os.rename(path, new)

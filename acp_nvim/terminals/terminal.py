@@ -15,7 +15,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.limits import TERMINAL_DRAIN_BYTES
-from acp_nvim.process import group, stopping
+from acp_nvim.process import group, stopping, umask
 from acp_nvim.process.guarding import Guard
 from acp_nvim.terminals.command_line import Command
 from acp_nvim.terminals.output_tail import OutputTail
@@ -73,6 +73,7 @@ class Terminal:
                     stdout=screen.screen,
                     stderr=screen.screen,
                     start_new_session=True,
+                    umask=umask.of_users(),
                 )
         except BaseException:
             screen.close()

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 
 from acp_nvim.limits import LEFT_OVER_SECONDS
+from acp_nvim.process import umask
 from acp_nvim.workspace.refusals import ChangedOnDiskError, FileRefusedError
 from acp_nvim.workspace.regular_files import regular_file
 from acp_nvim.workspace.stamps import stamp_of
@@ -76,9 +77,14 @@ def _open_inner(name: str, above: int, make: bool) -> int:
     except FileNotFoundError:
         if not make:
             raise
+    made = False
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=above)
-    return os.open(name, _DIRECTORY, dir_fd=above)
+        made = True
+    descriptor = os.open(name, _DIRECTORY, dir_fd=above)
+    if made:
+        umask.share(descriptor, 0o777)
+    return descriptor
 
 
 def _check_stamp(path: str, status: os.stat_result | None, expected: str | None) -> None:
@@ -101,8 +107,10 @@ def _check_writable(path: str) -> None:
 def _create(path: str, temporary: str, directory: int, old: os.stat_result | None) -> int:
     """A new file beside the old one, which nobody else may read until it has the old one's permissions."""
     try:
-        # 0o666, and the system takes the umask off: asking for it would change it for the whole process
-        return os.open(temporary, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
+        descriptor = os.open(temporary, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
+        if old is None:
+            umask.share(descriptor, 0o666)
+        return descriptor
     except PermissionError as error:
         raise FileRefusedError(
             f"{path} cannot be written: the user who runs Neovim may not make files in {os.path.dirname(path)}. "

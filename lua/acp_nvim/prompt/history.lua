@@ -1,6 +1,8 @@
 -- Walks through the prompts that were sent in a project, by this Neovim or others; the draft waits at the end.
+local host = require("acp_nvim.host")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
+local secrets = require("acp_nvim.prompt.secrets")
 local state_files = require("acp_nvim.state_files")
 
 local M = {}
@@ -96,14 +98,17 @@ end
 function M.add(session, text)
   local path = file_of(session.cwd)
   local problem
-  if #text <= limits.history_bytes then
+  local is_masked = secrets.may_be_in(text) and host.channel() ~= nil -- in this Neovim it is remembered as it is
+  if is_masked and #text <= limits.history_bytes then
+    host.send("remember_prompt", { path = path, text = text, time = os.time() })
+  elseif #text <= limits.history_bytes then
     problem = state_files.append(path, vim.json.encode({ time = os.time(), text = text }) .. "\n")
     local status = uv.fs_stat(path)
     if status and status.size > limits.history_bytes then
       rotate(path)
     end
   end
-  if problem or #text > limits.history_bytes then
+  if is_masked or problem or #text > limits.history_bytes then
     unwritten[path] = unwritten[path] or {}
     table.insert(unwritten[path], text)
     known[path] = nil
