@@ -15,3 +15,12 @@ BLOCKED_SECONDS: Final = 1.0
 
 BLOCKING_FILES: Final = 10
 """Files that git cannot read which are looked for in one go: the first one is told."""
+
+SECRET_FILE_BYTES: Final = 1024 * 1024
+"""Size of a file with secrets whose content is remembered: keys and settings have some thousand bytes."""
+
+SECRET_FILES_BYTES: Final = 32 * 1024 * 1024
+"""Memory for all of them, of one workspace and in all their versions."""
+
+PRIVATE_FILES: Final = 200
+"""Files that nobody else may read, up to which that means something: more of them say how the user makes files."""

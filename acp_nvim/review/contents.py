@@ -46,10 +46,13 @@ class Contents:
     def __repr__(self) -> str:
         return f"<Contents {len(self._unsaved)} unsaved, {self.shadow!r}>"
 
-    def put(self, data: bytes, mode: int = FILE_MODE) -> Blob:
-        """Keep the bytes."""
+    def put(self, path: str, data: bytes, mode: int = FILE_MODE) -> Blob:
+        """Keep the bytes that a file has, or would have; those of one with secrets are never written down."""
         oid = blob_id(data)
-        self._unsaved[oid] = data
+        if not self.shadow.is_secret(path):
+            self._unsaved[oid] = data
+        elif not self.shadow.remember(data):
+            return Blob(f"large {oid}", mode)
         return Blob(oid, mode)
 
     def put_text(self, path: str, text: str, encoding: str, mode: int = FILE_MODE) -> Content:
@@ -58,7 +61,7 @@ class Contents:
             data = encode(path, text, encoding)
         except FileRefusedError:  # only Neovim knows that encoding, or the text is not saved yet
             encoding, data = "utf-8", text.encode("utf-8", "surrogatepass")
-        return Content(self.put(data, mode), text, encoding)
+        return Content(self.put(path, data, mode), text, encoding)
 
     async def read(self, blob: Blob) -> bytes:
         """The bytes again. Raises `SnapshotError` when they are gone."""

@@ -40,7 +40,7 @@ class Disk:
         found = await anyio.to_thread.run_sync(look_at, path)
         if found is None or found.blob == known:
             return None if found is None else known
-        return found.blob if found.data is None else self._ledger.contents(path).put(found.data, found.blob.mode)
+        return found.blob if found.data is None else self._ledger.contents(path).put(path, found.data, found.blob.mode)
 
     def text(self, path: str, text: str, encoding: str) -> Content:
         """A text that the file has, or may have."""

@@ -188,7 +188,7 @@ class Restoring:
         if buffer is not None:
             return contents.put_text(path, buffer.text, buffer.encoding, found.blob.mode)
         if found.data is not None:
-            contents.put(found.data, found.blob.mode)
+            contents.put(path, found.data, found.blob.mode)
         return await self._ledger.with_text(path, Content(found.blob), None)
 
 

@@ -74,7 +74,7 @@ class FirstTouch:
             found = await anyio.to_thread.run_sync(look_at, path)
             was = None if found is None else found.blob
             if found is not None and found.data is not None:
-                was = contents.put(found.data, found.blob.mode)
+                was = contents.put(path, found.data, found.blob.mode)
             self._was.setdefault(path, was)
 
     async def shown(self, contents: Contents, path: str, change: FileChange) -> None:

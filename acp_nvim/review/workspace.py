@@ -46,6 +46,7 @@ class Workspace:
     async def keep(self, entries: Sequence[Entry], turns: Sequence[OpenTurn]) -> None:
         """What is left to review, and the turns that run, for the next Neovim."""
         contents = self.scanner.contents
+        entries = [one for one in entries if not self.scanner.shadow.is_secret(one.path)]  # memory is not for the next
         for entry in entries:
             entry.settle(contents)
         try:

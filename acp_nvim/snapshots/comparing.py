@@ -13,6 +13,7 @@ from acp_nvim.limits import COMPARE_SECONDS, PATCH_BYTES, RENAMES
 from acp_nvim.process.git import Output
 from acp_nvim.snapshots.failures import GitFailedError, GoneError, SnapshotError
 from acp_nvim.snapshots.run_git import run_git
+from acp_nvim.snapshots.secret_files import SecretFiles
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, LEFT_OUT, Entry
@@ -29,20 +30,20 @@ async def changes(store: Store, root: str, old: Snapshot, new: Snapshot) -> list
         return []
     how = ["-r", "-z", "--raw", "--no-abbrev", "-M", f"-l{RENAMES}", "--no-rename-empty"]
     answer = await _diff_trees(store, how, old.id, new.id)
-    found = [_absolute(root, one) for one in _parse_raw(answer)]
+    found = [_absolute(root, one) for one in _parse_raw(answer, store.secrets)]
     return await store.blocking(partial(without_unchanged, store.trees, root, found, old, new))
 
 
 async def find(store: Store, root: str, snapshot: Snapshot, path: str) -> Blob | None:
     """One file as it was then."""
     entry = await store.blocking(partial(store.trees.find, snapshot.id, _relative(root, path)))
-    return None if entry is None or entry.mode == DIRECTORY else _blob(f"{entry.mode:o}", entry.oid)
+    return None if entry is None or entry.mode == DIRECTORY else _blob(f"{entry.mode:o}", entry.oid, store.secrets)
 
 
 async def counts(store: Store, pairs: Sequence[Pair]) -> list[tuple[int, int] | None]:
     """Lines added and removed, for each pair; None when it is not text."""
     names = {b"%06d" % number: pair for number, pair in enumerate(pairs)}
-    kept = {name: pair for name, pair in names.items() if not _is_left_out(pair)}
+    kept = {name: pair for name, pair in names.items() if not _is_left_out(store, pair)}
     old = await _tree(store, {name: pair[0] for name, pair in kept.items()})
     new = await _tree(store, {name: pair[1] for name, pair in kept.items()})
     answer = await _diff_trees(store, ["-r", "-z", "--numstat"], old, new)
@@ -50,12 +51,12 @@ async def counts(store: Store, pairs: Sequence[Pair]) -> list[tuple[int, int] | 
     for row in answer.split(b"\0")[:-1]:
         added, removed, name = row.split(b"\t")
         found[name] = None if added == b"-" else (int(added), int(removed))
-    return [None if _is_left_out(pair) else found.get(name, (0, 0)) for name, pair in names.items()]
+    return [None if _is_left_out(store, pair) else found.get(name, (0, 0)) for name, pair in names.items()]
 
 
 async def patch(store: Store, root: str, changed: Sequence[Changed]) -> str:
     """A unified diff of these, up to a limit; contents that are not kept are not in it."""
-    kept = [one for one in changed if not _is_left_out((one.before, one.after))]
+    kept = [one for one in changed if not _is_left_out(store, (one.before, one.after))]
     before = {_relative(root, one.old_path or one.path): one.before for one in kept}
     after = {_relative(root, one.path): one.after for one in kept}
     old, new = await _tree(store, before), await _tree(store, after)
@@ -84,8 +85,8 @@ async def _tree(store: Store, files: dict[bytes, Blob | None]) -> str:
     return await store.blocking(partial(store.trees.change, None, entries)) or EMPTY
 
 
-def _is_left_out(pair: Pair) -> bool:
-    return any(blob is not None and not blob.oid for blob in pair)
+def _is_left_out(store: Store, pair: Pair) -> bool:
+    return any(blob is not None and (not blob.oid or blob.oid in store.secrets) for blob in pair)
 
 
 def _relative(root: str, path: str) -> bytes:
@@ -97,20 +98,22 @@ def _absolute(root: str, one: Changed) -> Changed:
     return Changed(os.path.join(root, one.path), one.before, one.after, old_path)
 
 
-def _parse_raw(answer: bytes) -> Iterator[Changed]:
+def _parse_raw(answer: bytes, secrets: SecretFiles) -> Iterator[Changed]:
     """`:<mode> <mode> <oid> <oid> <status>` and one path, or two of a rename."""
     words = iter(answer.split(b"\0")[:-1])
     for row in words:
         old_mode, new_mode, old_oid, new_oid, status = row[1:].decode().split(" ")
         path = os.fsdecode(next(words))
-        before, after = _blob(old_mode, old_oid), _blob(new_mode, new_oid)
+        before, after = _blob(old_mode, old_oid, secrets), _blob(new_mode, new_oid, secrets)
         if status.startswith("R"):
             yield Changed(os.fsdecode(next(words)), before, after, path)
         else:
             yield Changed(path, before, after)
 
 
-def _blob(mode: str, oid: str) -> Blob | None:
+def _blob(mode: str, oid: str, secrets: SecretFiles) -> Blob | None:
     if mode == _NO_FILE:
         return None
-    return Blob("" if int(mode, 8) == LEFT_OUT else oid, int(mode, 8))
+    if int(mode, 8) == LEFT_OUT:
+        return secrets.blob(oid) or Blob("", LEFT_OUT)
+    return Blob(oid, int(mode, 8))

@@ -29,6 +29,12 @@ class Found(NamedTuple):
     """The entry in a tree of a file whose content cannot or should not be kept."""
     refused: bool = False
     """git would not take it: a socket, say, or a link with a name that it keeps for itself."""
+    mode: int = FILE
+    """As a tree has it; of a regular file."""
+    is_private: bool = False
+    """A regular file that only its owner may read."""
+    is_secret: bool = False
+    """Its content is in memory only, and a tree has it as left out."""
 
 
 def look(top: bytes, paths: Iterable[bytes]) -> list[Found]:
@@ -48,7 +54,9 @@ def _look(top: bytes, path: bytes) -> Found:
         return Found(path, refused=True)
     key = _key(status)
     kept = stat.S_ISLNK(status.st_mode) or (status.st_size <= SNAPSHOT_FILE_BYTES and os.access(full, os.R_OK))
-    return Found(path, key, status.st_size, None if kept else _left_out(key))
+    mode = EXECUTABLE if status.st_mode & stat.S_IXUSR else FILE
+    is_private = stat.S_ISREG(status.st_mode) and not status.st_mode & 0o077
+    return Found(path, key, status.st_size, None if kept else _left_out(key), mode=mode, is_private=is_private)
 
 
 def _is_refused(path: bytes, status: os.stat_result) -> bool:
@@ -60,6 +68,11 @@ def _is_refused(path: bytes, status: os.stat_result) -> bool:
 def _key(status: os.stat_result) -> str:
     kind = "l" if stat.S_ISLNK(status.st_mode) else "x" if status.st_mode & stat.S_IXUSR else "f"
     return f"{kind} {status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+
+
+def as_secret(found: Found) -> Found:
+    """The same, to be left out."""
+    return found._replace(left_out=_left_out(found.key), is_secret=True)
 
 
 def _left_out(key: str) -> Entry:

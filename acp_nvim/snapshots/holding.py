@@ -22,7 +22,8 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 async def hold(store: Store, name: str, blobs: Iterable[str], trees: Iterable[str]) -> None:
     """Keep these until `name` is released. Raises `SnapshotError`, `GoneError`."""
-    kept = filter(None, blobs)  # of what is left out there is nothing to keep
+    # of what is left out there is nothing to keep, and what is secret is in memory only
+    kept = [oid for oid in blobs if oid and oid not in store.secrets]
     wanted = {**dict.fromkeys(kept, FILE), **dict.fromkeys(trees, DIRECTORY)}
     missing = await store.missing(list(wanted))
     if missing:  # git would clean nothing any more

@@ -37,6 +37,7 @@ class Rules:
         self._written: bytes | None = None
         self._files: tuple[Enclosing | None, str] | None = None
         self._index = ""
+        self._asked: tuple[str, tuple[bytes, ...], frozenset[bytes]] = ("", (), frozenset())
         self._tracked = Tracked()
 
     async def refresh(self, repository: Enclosing | None) -> bool:
@@ -71,6 +72,22 @@ class Rules:
             self._tracked = Tracked()
         self._index = stamp
         return self._tracked
+
+    async def which_tracked(self, repository: Enclosing | None, paths: Sequence[bytes]) -> frozenset[bytes]:
+        """Those of some paths that the user's repository has; none when its index cannot be read."""
+        index = os.path.join(repository.git_dir, "index") if repository else ""
+        stamp = await self._store.blocking(lambda: _stamp(index))
+        if not stamp or not paths:
+            return frozenset()
+        if self._asked[:2] != (stamp, tuple(paths)):
+            words = ["ls-files", "-z", "-c", "--", *map(os.fsdecode, paths)]
+            env = {"GIT_INDEX_FILE": index}
+            try:
+                answer = await run_git(self._store.places.directory, words, cwd=self._top, env=env)
+            except SnapshotError:
+                answer = b""
+            self._asked = (stamp, tuple(paths), frozenset(answer.split(b"\0")[:-1]))
+        return self._asked[2]
 
     async def _ask(self, index: str) -> Tracked:
         words = ["-c", f"core.excludesFile={self._excludes}", "ls-files", "-z", "-s", "-c", "-i", "--exclude-standard"]

@@ -95,6 +95,14 @@ class Shadow:
             self._fresh |= dict.fromkeys(oids, FILE)
             return oids
 
+    def is_secret(self, path: str) -> bool:
+        """Whether the content of that file must not be stored."""
+        return self._store.secrets.is_secret(path)
+
+    def remember(self, data: bytes) -> bool:
+        """Keep the content of a file with secrets in memory; False when it is too much."""
+        return self._store.secrets.put(data) is not None
+
     async def hold(self, name: str, oids: Sequence[str], snapshots: Sequence[Snapshot]) -> None:
         """Keep these until `name` is released, or held again with others. Raises `SnapshotError`, `GoneError`."""
         trees = [snapshot.id for snapshot in snapshots]

@@ -14,6 +14,7 @@ from acp_nvim.snapshots.failures import GitFailedError, GoneError, SnapshotError
 from acp_nvim.snapshots.objects import BLOB, TREE, LooseObjects
 from acp_nvim.snapshots.places import Places
 from acp_nvim.snapshots.run_git import NO_SPACE, run_git
+from acp_nvim.snapshots.secret_files import SecretFiles
 from acp_nvim.snapshots.trees import EMPTY, TreeEditor
 
 T = TypeVar("T")
@@ -24,6 +25,7 @@ class Store:
 
     def __init__(self, directory: Path) -> None:
         self.places = Places(directory)
+        self.secrets = SecretFiles()
         self.loose = LooseObjects(self.places.objects)
         self.trees = TreeEditor(self._read_tree, lambda data: self.loose.write(TREE, data))
 
@@ -42,7 +44,11 @@ class Store:
 
     async def read(self, oids: Sequence[str]) -> list[bytes]:
         """The blobs, in that order. Raises `GoneError`."""
-        found = await self.blocking(lambda: {oid: self.loose.read(oid) for oid in set(oids) if oid})
+        found = await self.blocking(
+            lambda: {
+                oid: self.secrets.read(oid) if oid in self.secrets else self.loose.read(oid) for oid in set(oids) if oid
+            }
+        )
         packed = [oid for oid, data in found.items() if data is None]
         found |= await self._read_packed(packed) if packed else {}
         return [_there(oid, found.get(oid)) for oid in oids]

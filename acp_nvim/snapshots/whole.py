@@ -60,7 +60,8 @@ class Whole:
 
     def _at(self, top: str, within: bytes) -> WorkTree:
         if (top, within) not in self._work_trees:
-            name = hashlib.sha1(os.fsencode(top) + b"\0" + within, usedforsecurity=False).hexdigest()[:16]
+            # indexes of older versions, under other names, have files with secrets
+            name = hashlib.sha1(b"2\0" + os.fsencode(top) + b"\0" + within, usedforsecurity=False).hexdigest()[:16]
             self._work_trees[top, within] = WorkTree(self._store, top, within, name, self._private)
         return self._work_trees[top, within]
 

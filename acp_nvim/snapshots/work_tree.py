@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 from acp_nvim.limits import FOLD_BYTES, FOLD_FILES, SNAPSHOT_BYTES
 from acp_nvim.snapshots.enclosing import Enclosing
 from acp_nvim.snapshots.failures import LimitError
-from acp_nvim.snapshots.found_files import Found, keep_file, look
+from acp_nvim.snapshots.found_files import Found, as_secret, keep_file, look
 from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.rules import Rules, Tracked
+from acp_nvim.snapshots.secret_files import looks_secret, private_ones
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.trees import Entry
 
@@ -67,6 +68,7 @@ class WorkTree:
         ours = [path for path in named if self._is_ours(path)]
         files = [path for path in ours if not path.endswith(b"/")]
         found = await self._store.blocking(partial(look, os.fsencode(self.top), files))
+        found = await self._hide_secrets(found, repository)
         if self._is_much(found):
             await self._fold(found, tracked)
             changes = {one.path: one.left_out for one in found if not _is_for_index(one)}
@@ -76,9 +78,24 @@ class WorkTree:
             await self.index.tree(),
             {self._below(path): entry for path, entry in changes.items()},
             [self._below(path[:-1]) for path in ours if path.endswith(b"/")],
-            [one.path for one in found if one.left_out is not None],
+            [one.path for one in found if one.left_out is not None and not one.is_secret],
             number + sum(not path.endswith(b"/") for path in names.others),
         )
+
+    async def _hide_secrets(self, found: Sequence[Found], repository: Enclosing | None) -> list[Found]:
+        """Leave out those that look secret, and remember what they are."""
+        private = set(private_ones(found))
+        private -= await self.rules.which_tracked(repository, sorted(private))
+        hidden = [
+            as_secret(one)
+            if one.key.startswith(("f", "x")) and (looks_secret(one.path) or one.path in private)
+            else one
+            for one in found
+        ]
+        secret = [one for one in hidden if one.is_secret]
+        top = os.fsencode(self.top)
+        await self._store.blocking(partial(self._store.secrets.look, top, secret))
+        return hidden
 
     def forget(self) -> None:
         """Begin from nothing the next time. Blocks."""

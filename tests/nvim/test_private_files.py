@@ -1,0 +1,140 @@
+"""What we write down: readable by the user alone, whatever the umask is, and without secrets."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from acp_nvim.traffic import shapes
+from tests.support.agent_scripts import agent_script
+from tests.support.editor import HeadlessEditor
+
+SECRET = "correct-horse-battery-staple"
+TYPED = "sk-abcdef0123456789abcdef"
+
+SCRIPT = """
+ROOT = os.getcwd()
+
+def turn(agent, prompt):
+    number = prompt.text.split()[-1]
+    prompt.tool("c" + number, "edit", kind="edit", status="in_progress")
+    for name in (".env", "config/id_rsa", "private", "plain.txt"):
+        with open(os.path.join(ROOT, name), "a") as file:
+            file.write("of the agent " + number + chr(10))
+    text = prompt.read(os.path.join(ROOT, "server.pem"))
+    prompt.write(os.path.join(ROOT, "server.pem"), text + "of the agent" + chr(10))
+    prompt.write(os.path.join(ROOT, "new", "made.txt"), "new" + chr(10))
+    with open(os.path.join(ROOT, "by itself"), "w") as file:
+        file.write("x")
+    prompt.tool_update("c" + number, status="completed")
+    prompt.say("done")
+"""
+
+
+def ours(nvim: HeadlessEditor) -> Iterator[Path]:
+    """All that we may have made, but for the project and its worktrees."""
+    for kind in ("state", "cache", "data"):
+        for path in (nvim.places.directory / kind).rglob("*"):
+            if "acp_nvim" in str(path.relative_to(nvim.places.directory)) and "worktrees" not in path.parts:
+                yield path
+
+
+def readable_by_others(nvim: HeadlessEditor) -> list[str]:
+    found = []
+    for path in ours(nvim):
+        mode = path.lstat().st_mode
+        if not stat.S_ISLNK(mode) and mode & 0o077:
+            found.append(f"{mode & 0o7777:o} {path.relative_to(nvim.places.directory)}")
+    return found
+
+
+def with_text(nvim: HeadlessEditor, text: str) -> list[Path]:
+    """Files and objects of ours in which a text stands."""
+    found = []
+    for path in ours(nvim):
+        if path.is_file() and text.encode() in path.read_bytes():
+            found.append(path)
+        if path.name == "objects":
+            words = ["git", "--git-dir", str(path.parent), "cat-file", "--batch-all-objects", "--batch"]
+            if text.encode() in subprocess.run(words, capture_output=True, check=True).stdout:
+                found.append(path)
+    return found
+
+
+@pytest.fixture
+def nvim(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Iterator[HeadlessEditor]:
+    """With a project that has secrets, under a umask that hides nothing; older files are open to all."""
+    script = agent_script(tmp_path, SCRIPT)
+    before = os.umask(0)
+    try:
+        nvim = editor(agents={"it": {"command": script.argv}}, config={"log": {"traffic": True}})
+        root = nvim.project
+        subprocess.run(["git", "init", "-q", str(root)], check=True)
+        (root / "config").mkdir()
+        for name in (".env", "config/id_rsa", "private", "server.pem"):
+            (root / name).write_text(f"{SECRET}\n")
+        (root / "private").chmod(0o600)
+        (root / "plain.txt").write_text("plain\n")
+        older = nvim.places.directory / "state" / "nvim" / "acp_nvim" / "transcripts"
+        older.mkdir(parents=True)
+        (older / "older.txt").write_text("of an older version\n")
+        nvim.command(f"cd {root}")
+        nvim.command("edit plain.txt")
+        nvim.command("AcpChat it")
+        yield nvim
+    finally:
+        os.umask(before)
+
+
+def say(nvim: HeadlessEditor, text: str) -> None:
+    before = len(nvim.events("AcpTurnEnd"))
+    nvim.lua('require("acp_nvim").prompt(...)', text)
+    nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) > before)
+
+
+def test_files_and_secrets(nvim: HeadlessEditor) -> None:
+    root = nvim.project
+    say(nvim, f"use {TYPED} 1")
+    say(nvim, f"a prompt of the user {TYPED} 2")
+    nvim.wait_until("#vim.fn.glob(vim.fn.stdpath('state') .. '/acp_nvim/*/checkpoints.jsonl', 0, 1) > 0 or "
+                    "#vim.fn.glob(vim.fn.stdpath('state') .. '/acp_nvim/**/checkpoints.jsonl', 0, 1) > 0")  # fmt: skip
+    reviewed = [
+        str(Path(one).relative_to(root))
+        for one in nvim.lua(
+            "return vim.tbl_map(function(one) return one.path end, require('acp_nvim.review.files').all())"
+        )
+    ]
+    assert set(reviewed) >= {".env", "config/id_rsa", "private", "server.pem", "plain.txt", "new/made.txt"}
+    nvim.lua("require('acp_nvim.log').write('a line') require('acp_nvim.chat.sizes').keep('right', 30, 100)")
+    nvim.lua("require('acp_nvim.chat.sizes').write()")
+    nvim.command(f"AcpExport {root / 'exported.md'}")
+    nvim.wait_until(lambda: (root / "exported.md").exists())
+    nvim.command("AcpReview rejectall")
+    nvim.wait_until(lambda: (root / ".env").read_text() == f"{SECRET}\n")
+    for name in ("config/id_rsa", "private", "server.pem"):
+        nvim.wait_until(lambda name=name: (root / name).read_text() == f"{SECRET}\n", what=name)
+    nvim.wait_until(lambda: not readable_by_others(nvim), 20, "the files to be narrowed")
+    # a recording of the traffic, which the user has asked for, has the texts of files
+    assert [path for path in with_text(nvim, SECRET) if "traffic" not in path.parts] == []
+    assert [path for path in with_text(nvim, TYPED) if "drafts" not in path.parts] == []
+    assert with_text(nvim, "a prompt of the user")
+    # what is the user's has the permissions that their umask gives
+    assert stat.S_IMODE((root / "exported.md").stat().st_mode) == 0o666
+    assert stat.S_IMODE((root / "by itself").stat().st_mode if (root / "by itself").exists() else 0o666) == 0o666
+    assert nvim.lua("return require('acp_nvim.prompt.history').texts(vim.fn.getcwd())[1]").endswith(f"{TYPED} 1")
+
+
+def test_what_the_agent_makes_through_us_is_the_user_s(nvim: HeadlessEditor) -> None:
+    say(nvim, "1")
+    assert stat.S_IMODE((nvim.project / "new" / "made.txt").stat().st_mode) == 0o666
+    assert stat.S_IMODE((nvim.project / "new").stat().st_mode) == 0o777
+    assert stat.S_IMODE((nvim.project / "by itself").stat().st_mode) == 0o666
+
+
+def test_both_languages_suspect_the_same(nvim: HeadlessEditor) -> None:
+    assert {one.encode() for one in nvim.lua("return require('acp_nvim.prompt.secrets').FRONTS")} == set(shapes.FRONTS)
