@@ -88,7 +88,7 @@ class WorkTree:
         private -= await self.rules.which_tracked(repository, sorted(private))
         hidden = [
             as_secret(one)
-            if one.key.startswith(("f", "x")) and (looks_secret(one.path) or one.path in private)
+            if one.left_out is None and one.key[:1] in ("f", "x") and (looks_secret(one.path) or one.path in private)
             else one
             for one in found
         ]

@@ -11,11 +11,11 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | ge
 
 def make_directory(directory: Path) -> None:
     """Make it, and those above it, if need be. Raises `OSError`."""
-    missing = []
-    while not directory.is_dir():
-        missing.append(directory)
-        directory = directory.parent
-    for one in reversed(missing):  # `parents=True` would let others read those above
+    missing, parent = [], directory.parent
+    while not os.path.lexists(parent):
+        missing.append(parent)
+        parent = parent.parent
+    for one in [*reversed(missing), directory]:  # `parents=True` would let others read those above
         one.mkdir(mode=0o700, exist_ok=True)
 
 
