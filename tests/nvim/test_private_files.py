@@ -113,9 +113,9 @@ def test_files_and_secrets(nvim: HeadlessEditor) -> None:
     assert set(reviewed) >= {".env", "config/id_rsa", "private", "server.pem", "plain.txt", "new/made.txt"}
     nvim.lua("require('acp_nvim.log').write('a line') require('acp_nvim.chat.sizes').keep('right', 30, 100)")
     nvim.lua("require('acp_nvim.chat.sizes').write()")
-    nvim.command(f"AcpExport {root / 'exported.md'}")
-    nvim.wait_until(lambda: (exported).exists())
-    assert SECRET not in (exported).read_text()
+    nvim.command(f"AcpExport {exported}")
+    nvim.wait_until(lambda: exported.exists())
+    assert SECRET not in exported.read_text()
     nvim.command("AcpReview rejectall")
     nvim.wait_until(lambda: (root / ".env").read_text() == f"{SECRET}\n")
     for name in ("config/id_rsa", "private", "server.pem"):
@@ -126,7 +126,7 @@ def test_files_and_secrets(nvim: HeadlessEditor) -> None:
     assert [path for path in with_text(nvim, TYPED) if "drafts" not in path.parts] == []
     assert with_text(nvim, "a prompt of the user")
     # what is the user's has the permissions that their umask gives
-    assert stat.S_IMODE((exported).stat().st_mode) == 0o666
+    assert stat.S_IMODE(exported.stat().st_mode) == 0o666
     assert stat.S_IMODE((root / "by itself").stat().st_mode if (root / "by itself").exists() else 0o666) == 0o666
     assert nvim.lua("return require('acp_nvim.prompt.history').texts(vim.fn.getcwd())").count(f"use {TYPED} 1") == 1
 
