@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,18 @@ NO_PROGRAMS: Final = (
 
 DRIVERS: Final = ("config", "-z", "--name-only", "--get-regexp", r"^(filter|hook)\.")
 """Asks for the programs that have names of their own; exit code 1 when there are none."""
+
+
+_running: set[anyio.abc.Process] = set()
+
+
+def _kill_all() -> None:
+    """One that waits for a FIFO would outlive us for ever."""
+    for process in _running:
+        _kill(process)
+
+
+atexit.register(_kill_all)
 
 
 class Output:
@@ -107,6 +120,7 @@ async def run(
         with suppress(OSError):  # it has ended already
             os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
     said, output = Output(), output or Output()
+    _running.add(process)
     async with process:
         try:
             async with anyio.create_task_group() as tasks:
@@ -117,6 +131,8 @@ async def run(
         except BaseException:
             _kill(process)
             raise
+        finally:
+            _running.discard(process)
     return Ended(code, output.data, said.data)
 
 
