@@ -18,6 +18,7 @@ from acp_nvim.workspace.stamps import stamp_of
 _PREFIX = ".acp_nvim-"
 _TEMPORARY = re.compile(re.escape(_PREFIX) + r"[0-9a-f]{16}")
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READABLE_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _NOT_COPIED = {"security.capability", "security.ima", "security.evm"}
@@ -77,14 +78,13 @@ def _open_inner(name: str, above: int, make: bool) -> int:
     except FileNotFoundError:
         if not make:
             raise
-    made = False
-    with suppress(FileExistsError):
+    try:
         os.mkdir(name, dir_fd=above)
-        made = True
-    descriptor = os.open(name, _DIRECTORY, dir_fd=above)
-    if made:
-        umask.share(descriptor, 0o777)
-    return descriptor
+    except FileExistsError:  # somebody else has made it just now
+        return os.open(name, _DIRECTORY, dir_fd=above)
+    made = os.open(name, _READABLE_DIRECTORY, dir_fd=above)  # with O_PATH its permissions could not be set
+    umask.share(made, 0o777)
+    return made
 
 
 def _check_stamp(path: str, status: os.stat_result | None, expected: str | None) -> None:
