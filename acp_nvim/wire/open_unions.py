@@ -64,10 +64,15 @@ def _masked(value: Any, kind: inspect.Type) -> Any:
         case list():
             items = next((one.item_type for one in _choices(kind) if isinstance(one, inspect.ListType)), None)
             return value if items is None else [_masked(item, items) for item in value]
-        case float() if value.is_integer() and any(isinstance(one, inspect.IntType) for one in _choices(kind)):
+        case float() if _is_int64(value) and any(isinstance(one, inspect.IntType) for one in _choices(kind)):
             return int(value)  # JSON has one kind of numbers
         case _:
             return value
+
+
+def _is_int64(value: float) -> bool:
+    """Larger integers cannot be told to an editor."""
+    return value.is_integer() and -(2**63) <= value < 2**63
 
 
 def _masked_object(value: dict[str, Any], choices: tuple[inspect.Type, ...]) -> Any:
