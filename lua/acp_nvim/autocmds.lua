@@ -6,6 +6,9 @@ local M = {}
 ---@type { pattern: string, data: table }[] what is being fired, innermost last: they may nest
 local firing = {}
 
+---@type table<string, string> by pattern, what its autocommands failed with: told once, not for each event of a flood
+local told = {}
+
 ---Vim script's own `:try`: an exception that leaves an autocommand would silence all that follow.
 local GUARDED = [[
 let g:acp_nvim_thrown = ""
@@ -59,7 +62,8 @@ function M.fire(pattern, data)
   local ok, err = pcall(vim.api.nvim_exec2, GUARDED, {})
   table.remove(firing)
   local thrown = ok and vim.g.acp_nvim_thrown or err
-  if thrown ~= "" then
+  if thrown ~= "" and told[pattern] ~= thrown then
+    told[pattern] = thrown
     message.news(("an autocommand for User %s failed: %s"):format(pattern, thrown))
   end
 end

@@ -3,9 +3,9 @@ local autocmds = require("acp_nvim.autocmds")
 local float = require("acp_nvim.permission.float")
 local folds = require("acp_nvim.chat.folds")
 local follow = require("acp_nvim.follow")
+local guarded = require("acp_nvim.guarded")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
-local message = require("acp_nvim.message")
 local review_keys = require("acp_nvim.review.keys")
 local review_list = require("acp_nvim.review.list")
 local sessions = require("acp_nvim.sessions")
@@ -31,7 +31,6 @@ local of_session = handlers({ "session", "calls", "config", "forms", "kept" })
 
 ---@type acp.Event[] batches that met a text lock
 local backlog = {}
-local reported = false
 ---@type table<string, true> types of events that were passed over
 local unknown = {}
 
@@ -42,21 +41,6 @@ local function pass_over(type)
   if not unknown[word] and vim.tbl_count(unknown) < limits.event_types then
     unknown[word] = true
     log.write(("events of the type %q are passed over: this version does not know them"):format(word))
-  end
-end
-
----@param event acp.Event
-local function apply_one(event)
-  local handle = of_host[event.type]
-  if handle then
-    return handle(event)
-  end
-  local session = event.session and sessions.get(event.session)
-  local handle_session = of_session[event.type]
-  if not handle_session then
-    pass_over(event.type)
-  elseif session then
-    handle_session(session, event)
   end
 end
 
@@ -76,16 +60,19 @@ local function plain(value)
   return value
 end
 
----@param run fun(...)
----@param ... any
-local function guarded(run, ...)
-  local ok, err = xpcall(run, debug.traceback, ...)
-  if not ok then
-    log.write("an event failed: " .. err)
-    if not reported then
-      reported = true
-      message.news("something could not be shown, the rest goes on: " .. err)
-    end
+---@param event acp.Event
+local function apply_one(event)
+  plain(event)
+  local handle = of_host[event.type]
+  if handle then
+    return handle(event)
+  end
+  local session = event.session and sessions.get(event.session)
+  local handle_session = of_session[event.type]
+  if not handle_session then
+    pass_over(event.type)
+  elseif session then
+    handle_session(session, event)
   end
 end
 
@@ -93,7 +80,6 @@ end
 local function apply_all(batch)
   autocmds.batch(true)
   for _, event in ipairs(batch) do
-    plain(event)
     guarded(apply_one, event)
   end
   autocmds.batch(false)

@@ -3,6 +3,7 @@ local code_window = require("acp_nvim.code_window")
 local config = require("acp_nvim.config")
 local cost = require("acp_nvim.follow.cost")
 local file = require("acp_nvim.follow.file")
+local guarded = require("acp_nvim.guarded")
 local jump = require("acp_nvim.follow.jump")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
@@ -122,7 +123,7 @@ function M.refresh()
   end
   timer:start(limits.follow_pause_ms, 0, vim.schedule_wrap(M.refresh))
   for _, location in pairs(news) do
-    place(location)
+    guarded(place, location)
   end
   try()
 end

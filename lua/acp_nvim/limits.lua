@@ -24,6 +24,7 @@ return {
   details_part = 0.5, -- of the screen's lines, for the details of a tool call: they are read, and closed
   call_locations = 10, -- of one tool call that are shown: more are a search, and its output says where
   plan_lines = 200, -- of a plan that is a text: people read it whole; who writes more writes no plan
+  logged_errors = 50, -- of our own bugs: each may come with every event of a flood
   event_types = 20, -- unknown types of events that are logged: a newer host has a few
   request_lines = 5000, -- of a text or a command that is to be allowed: people see the whole of what they allow
   request_line_bytes = 256 * 1024, -- of one line of it: Linux takes no longer argument than half of that

@@ -1,4 +1,5 @@
 -- The one timer that turns what shows that a turn runs; it ticks only while somebody sees it.
+local guarded = require("acp_nvim.guarded")
 local limits = require("acp_nvim.limits")
 
 local M = {}
@@ -43,7 +44,11 @@ function M.run(draw)
     vim.schedule(function()
       is_due = false
       frame = frame + 1
-      if timer and not draw() then
+      local goes_on = false
+      guarded(function()
+        goes_on = draw()
+      end)
+      if timer and not goes_on then
         stop()
       end
     end)

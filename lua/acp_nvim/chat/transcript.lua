@@ -5,6 +5,7 @@ local changes = require("acp_nvim.chat.changes")
 local cut = require("acp_nvim.chat.markdown.cut")
 local dress = require("acp_nvim.chat.dress")
 local following = require("acp_nvim.chat.following")
+local guarded = require("acp_nvim.guarded")
 local line_bound = require("acp_nvim.chat.line_bound")
 local long_lines = require("acp_nvim.chat.long_lines")
 local paint = require("acp_nvim.chat.markdown.paint")
@@ -49,11 +50,13 @@ function M.flush()
   for transcript, windows in pairs(done) do
     if api.nvim_buf_is_loaded(transcript.bufnr) then
       modifiable(transcript, false)
-      changes.tell(transcript, windows)
-      if transcript.long then
-        long_lines.wrap(transcript)
-      end
-      following.to_end(transcript, windows)
+      guarded(function()
+        changes.tell(transcript, windows)
+        if transcript.long then
+          long_lines.wrap(transcript)
+        end
+        following.to_end(transcript, windows)
+      end)
     end
   end
   if next(done) then

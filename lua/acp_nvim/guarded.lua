@@ -1,0 +1,29 @@
+-- Calls what must not end the caller with it: a bug in one part costs that part, and is told once.
+local limits = require("acp_nvim.limits")
+local log = require("acp_nvim.log")
+local message = require("acp_nvim.message")
+
+local told = false
+---@type table<string, true> errors that were logged
+local logged = {}
+
+---Whatever `run` raises is logged (each error once) and shown (the first of all).
+---@param run fun(...)
+---@param ... any
+---@return boolean ok
+return function(run, ...)
+  local ok, err = xpcall(run, debug.traceback, ...)
+  if ok then
+    return true
+  end
+  local words = tostring(err)
+  if not logged[words] and vim.tbl_count(logged) < limits.logged_errors then
+    logged[words] = true
+    log.write("something failed: " .. words)
+  end
+  if not told then
+    told = true
+    message.news("something could not be shown, the rest goes on: " .. words)
+  end
+  return false
+end
