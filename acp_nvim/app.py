@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from acp_nvim.handlers.calls import Calls
 from acp_nvim.handlers.configuring import Configuring
 from acp_nvim.handlers.eliciting import Eliciting
 from acp_nvim.handlers.keeping import Keeping
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.handlers.permission_rules import PermissionRules
 from acp_nvim.handlers.queueing import Queueing
 from acp_nvim.handlers.reviewing import Reviewing
@@ -47,6 +48,7 @@ from acp_nvim.permissions.rule_book import RuleBook
 from acp_nvim.process import umask
 from acp_nvim.protocol.dialect import Place
 from acp_nvim.review.reviews import Reviews
+from acp_nvim.session import failures
 from acp_nvim.session.asked_agents import AskedAgents
 from acp_nvim.session.cancelling import Patience
 from acp_nvim.session.context import context_items
@@ -58,6 +60,8 @@ from acp_nvim.session.session import Session
 from acp_nvim.session.sessionless import Sessionless
 from acp_nvim.session.shared import Shared
 from acp_nvim.session.sign_ins import SignIns
+from acp_nvim.session.troubles import Troubles
+from acp_nvim.tasks import Tasks, failed
 from acp_nvim.traffic.learned import LEARNED, secret_values
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.directories import additional
@@ -74,12 +78,13 @@ GONE = ("stopped", "failed")
 class App:
     """The whole host behind an editor; lives in the task group it is given."""
 
-    def __init__(self, editor: Editor, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, editor: Editor, group: anyio.abc.TaskGroup) -> None:
         self._editor = editor
-        self._tasks = tasks
+        tasks = self._tasks = Tasks(group, self._on_bug)
+        self._troubles = Troubles()
         self._peers = Peers(tasks)
         self._permissions = PendingPermissions()
-        self._rules = RuleBook(self._rules_trouble)
+        self._rules = RuleBook(partial(self._trouble, "no_rules"))
         self._catalogue = Catalogue()
         self._config = Config()
         self._sessions: dict[int, Session] = {}
@@ -87,16 +92,16 @@ class App:
         self._reviews = Reviews(self._files, editor.publish, tasks)
         self._files.on_read = self._reviews.witness.buffer_is
         self._reviews.ledger.on_news = self._on_review
-        self._sign_ins = SignIns(editor, self._peers, self._configured, self._reviews.spawn)
+        desk = self._sign_ins = SignIns(editor, self._peers, lambda name: self._catalogue.find(name), tasks.spawn)
         self._shared = Shared(
-            editor, self._find, self._peers, self._permissions, self._reviews, self._rules, self._sign_ins
+            editor, desk.find, self._peers, self._permissions, self._reviews, self._rules, desk, tasks
         )
         self._peers.ask_user = Sessionless(self._sessions.values).ask
-        self._keeper = Keeper(tasks, self._history_trouble)
+        self._keeper = Keeper(tasks, partial(self._trouble, "no_transcripts"))
         self._seen_directory: Path | None = None
         self._review_is_news = False
         self._taking_up = SessionsTakingUp(self._keeper, self._sessions, self._new_session, self.receive, editor, tasks)
-        asked = AskedAgents(self._find, self._peers, tasks)
+        asked = AskedAgents(desk.find, self._peers, tasks)
         self._methods: Methods = {
             "hello": (Hello, self._hello),
             "open": (Open, self._open),
@@ -109,10 +114,10 @@ class App:
             "terminal_close": (NamedTerminal, self._terminal_close),
             "disk_changed": (DiskChanged, self._disk_changed),
             **Reviewing(self._reviews, self._sessions.values, tasks).methods,
-            **Queueing(self._sessions, tasks).methods,
+            **Queueing(self._sessions).methods,
             **Keeping(self._keeper, self._sessions, editor, tasks).methods,
             **PermissionRules(self._rules, editor, tasks).methods,
-            **Calls(self._sessions, editor, tasks).methods,
+            **Calls(self._sessions, editor).methods,
             **self._taking_up.methods,
             **SessionsListing(asked, self._peers, editor, tasks).methods,
             **SessionsEnding(self._sessions, self._keeper, asked, self._taking_up.worktree_at, editor, tasks).methods,
@@ -125,15 +130,28 @@ class App:
         return f"<App {list(self._sessions.values())}>"
 
     def receive(self, method: str, params: Any) -> None:
-        """Something that Lua says; nothing it can say raises."""
-        if self._taking_up.defers(method, params):
-            return
+        """Something that Lua says. Nothing that it says raises, nor a bug of ours in taking it."""
         try:
-            shape, act = self._methods[method]
-            act(msgspec.convert(params, shape))
+            if not self._taking_up.defers(method, params):
+                shape, act = self._methods[method]
+                act(msgspec.convert(params, shape))
         except (KeyError, msgspec.ValidationError) as error:
-            log.exception("Lua said %s", method)
-            self._editor.publish(events.Error(text=f"acp_nvim: {method}: {error!r}", code="host_bug"))
+            words = f"acp_nvim: {method}: {error!r}"
+            failed(f"taking {method}", error, lambda _: self._editor.publish(events.Error(text=words, code="host_bug")))
+        except Exception as error:
+            key = params.get("session") if isinstance(params, dict) else None
+            failed(f"taking {method}", error, partial(self.on_bug_in, key))
+
+    def on_bug_in(self, key: object, error: Exception) -> None:
+        """Something of ours has failed in the session of that key; beside the sessions, if there is none."""
+        session = self._sessions.get(key) if isinstance(key, int) else None
+        (session.on_bug if session is not None else self._on_bug)(error)
+
+    def _on_bug(self, error: Exception) -> None:
+        """Beside the sessions: each kind is told once."""
+        failure = failures.own_bug(error)
+        if self._troubles.is_news(failure):
+            self._editor.publish(events.Error(text=str(failure), code=failure.code))
 
     def _hello(self, hello: Hello) -> None:
         try:
@@ -162,7 +180,7 @@ class App:
         )
         worktrees = config.worktree_directory or Path(hello.state_path, "worktrees")
         ours = (hello.state_path, hello.cache_path, os.path.join(os.path.dirname(hello.log_path), "acp_nvim"))
-        self._tasks.start_soon(guarded, umask.narrow_all, ours, Path(worktrees).expanduser())
+        self._tasks.spawn(umask.narrow_all, ours, Path(worktrees).expanduser())
         self._taking_up.worktrees = Worktrees(Path(worktrees).expanduser())
         self._keeper.configure(Path(hello.state_path, "transcripts"), config.history, configured_env(config))
         for session in self._sessions.values():
@@ -191,7 +209,6 @@ class App:
         for one in missing:
             words = f"There is no directory {one!r}: the session goes on without it (additional_directories)."
             session.narrator.notice("warn", words)
-        self._tasks.start_soon(session.run)
         real = os.path.realpath(wanted.cwd)
         session.narrator.on_told = self._keeper.begin(session.key, agent, real, session.narrator.transcript, before)
         session.changes.prepare()
@@ -209,17 +226,12 @@ class App:
         session.cancelling.patience = Patience(self._config.timeouts.cancel / 1000)
         session.requests.files.outside.asks = self._config.fs.outside == "ask"
 
-    def _find(self, name: str) -> Any:
-        return self._sign_ins.find(name)
-
-    def _configured(self, name: str) -> Any:
-        return self._catalogue.find(name)
-
     def _prompt(self, said: Say) -> None:
+        session = self._sessions[said.session]
         prompt = Prompt(said.text, context_items(said.context))
         if prompt.needs_reading():
-            self._tasks.start_soon(guarded, prompt.read)
-        self._sessions[said.session].prompt(prompt)
+            session.tasks.spawn(prompt.read)
+        session.prompt(prompt)
 
     def _cancel(self, wanted: Cancel) -> None:
         self._sessions[wanted.session].cancel(wanted.force)
@@ -245,30 +257,27 @@ class App:
 
     def _disk_changed(self, news: DiskChanged) -> None:
         for path in news.paths:
-            self._tasks.start_soon(guarded, self._files.disk_changed, path)
+            self._tasks.spawn(self._files.disk_changed, path)
 
-    def _rules_trouble(self, words: str) -> None:
-        self._editor.publish(events.Error(text=words, code="no_rules"))
-
-    def _history_trouble(self, words: str) -> None:
-        self._editor.publish(events.Error(text=words, code="no_transcripts"))
+    def _trouble(self, code: str, words: str) -> None:
+        self._editor.publish(events.Error(text=words, code=code))
 
     def close(self) -> None:
         """The process ends: what is not written yet is written."""
-        self._keeper.close()
-        self._reviews.close()
+        self._tasks.all_of("closing", self._keeper.close, self._reviews.close)
 
     def _on_review(self) -> None:
         """Of many news at once the sessions tell once."""
         if not self._review_is_news:
             self._review_is_news = True
-            self._tasks.start_soon(self._tell_of_review)
+            self._tasks.spawn(self._tell_of_review)
 
     async def _tell_of_review(self) -> None:
         await anyio.sleep(FRAME_SECONDS)
         self._review_is_news = False
-        for session in self._sessions.values():
-            session.narrator.on_facts()
+        for session in list(self._sessions.values()):
+            with session.tasks.contained("telling of a review"):
+                session.narrator.on_facts()
 
     def _directories(self) -> list[str]:
         """Where agents work."""
@@ -280,6 +289,7 @@ class App:
         there = [one for one in self._sessions.values() if one.roots.contains(what.path)]
         concerned = [one for one in there if one.state not in GONE] or there
         for session in concerned:
-            await session.requests.files.followed(what)
+            with session.tasks.contained("telling of a file"):
+                await session.requests.files.followed(what)
         if not concerned and what.kind == "conflict":
             self._editor.publish(events.Error(text=what_followed(what), code="conflict"))

@@ -27,6 +27,7 @@ from acp_nvim.protocol.dialect import Place
 from acp_nvim.session import failures
 from acp_nvim.session.greeting import PeerSettings
 from acp_nvim.session.peer import AgentPeer
+from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.masking import Masker, known_secrets
 
 _WORDS = {
@@ -85,9 +86,9 @@ async def check(wanted: Wanted) -> None:
         line = msgspec.json.encode(masker.value(msgspec.to_builtins(report)))
         print(line.decode(), flush=True)
 
-    async with anyio.create_task_group() as tasks:
+    async with anyio.create_task_group() as group:
         for name in wanted.names:
-            tasks.start_soon(one, name)
+            group.start_soon(one, name)
 
 
 async def _report(catalogue: Catalogue, name: str, wanted: Wanted, guard: Guard) -> Report:
@@ -113,7 +114,8 @@ def _failed(report: Report, failure: Failure) -> None:
 async def _talk(report: Report, definition: AgentDefinition, cwd: str, config: Config, guard: Guard) -> None:
     seconds = min(config.timeouts.initialize / 1000, CHECKUP_INITIALIZE_SECONDS)
     peer = AgentPeer(definition, cwd, PeerSettings(seconds, config.protocol.v2))
-    async with anyio.create_task_group() as tasks:
+    async with anyio.create_task_group() as group:
+        tasks = Tasks(group, lambda error: _failed(report, failures.bug(report.name, error)))
         try:
             await _ask(report, peer, tasks, guard)
         except FailureError as error:
@@ -122,7 +124,7 @@ async def _talk(report: Report, definition: AgentDefinition, cwd: str, config: C
             peer.leave(None)
 
 
-async def _ask(report: Report, peer: AgentPeer, tasks: anyio.abc.TaskGroup, guard: Guard) -> None:
+async def _ask(report: Report, peer: AgentPeer, tasks: Tasks, guard: Guard) -> None:
     begun = anyio.current_time()
     await peer.start(tasks, guard)
     report.seconds = anyio.current_time() - begun

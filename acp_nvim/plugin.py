@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import gc
 import logging
@@ -28,6 +29,7 @@ class AcpPlugin:
         self._app: App | None = None
         self._early: list[tuple[str, Any]] = []
         self._main = nvim.loop.create_task(self._run())  # kept: a task that nobody holds may vanish
+        self._main.add_done_callback(self._ended)
 
     @pynvim.rpc_export("acp_nvim", sync=False)  # type: ignore[untyped-decorator]  # pynvim has no types here
     def receive(self, method: str, params: Any) -> None:
@@ -37,12 +39,20 @@ class AcpPlugin:
         else:
             self._app.receive(method, params)
 
+    @staticmethod
+    def _ended(main: asyncio.Task[None]) -> None:
+        """Nothing works any more. The process ends, which Lua tells the user; the next command starts another one."""
+        if not main.cancelled():
+            log.critical("the host ends, because its main task has ended", exc_info=main.exception())
+            raise SystemExit(f"acp_nvim: the main task of the host has ended: {main.exception()!r}")
+
     async def _run(self) -> None:
         umask.make_private()
         editor = NvimEditor(NvimRpc(self._nvim))
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(editor.run)
-            self._app = App(editor, tasks)
+        async with anyio.create_task_group() as group:
+            group.start_soon(editor.run)
+            self._app = App(editor, group)
+            editor.on_lost = self._app.on_bug_in
             atexit.register(self._app.close)
             gc.freeze()  # what is there by now stays; to look through it over and over takes a tenth of a flood's time
             gc.set_threshold(*GARBAGE)

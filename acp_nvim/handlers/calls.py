@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-import anyio.abc
 import anyio.to_thread
 import msgspec
 
 from acp_nvim.call_events import CallMedia
 from acp_nvim.editor import Editor
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.protocol.tool_call import Shown
 from acp_nvim.session.media import UnusableError, write_media
 from acp_nvim.session.session import Session
@@ -38,10 +37,9 @@ class NamedMedia(msgspec.Struct):
 class Calls:
     """The messages about tool calls."""
 
-    def __init__(self, sessions: Mapping[int, Session], editor: Editor, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, sessions: Mapping[int, Session], editor: Editor) -> None:
         self._sessions = sessions
         self._editor = editor
-        self._tasks = tasks
         self.methods: Methods = {
             "call_details": (NamedCall, self._details),
             "call_media": (NamedMedia, self._media),
@@ -53,7 +51,7 @@ class Calls:
             self._editor.publish(details)
 
     def _media(self, wanted: NamedMedia) -> None:
-        self._tasks.start_soon(guarded, self._write, wanted)
+        self._sessions[wanted.session].tasks.spawn(self._write, wanted)
 
     async def _write(self, wanted: NamedMedia) -> None:
         told = partial(CallMedia, session=wanted.session)

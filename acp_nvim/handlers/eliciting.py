@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import Any, Literal
 
-import anyio.abc
 import msgspec
 
 from acp_nvim.editor import Editor
@@ -13,9 +12,10 @@ from acp_nvim.elicitation.addresses import look
 from acp_nvim.elicitation.answers import Checked, check, said, secrets_of
 from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
 from acp_nvim.elicitation_events import ElicitationChecked, ProblemView
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.protocol.elicitation import Form
 from acp_nvim.session.elicitation_views import answers
+from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.learned import LEARNED
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class AnswerElicitation(CheckElicitation, kw_only=True):
 class Eliciting:
     """The messages about `pending` questions."""
 
-    def __init__(self, pending: PendingElicitations, editor: Editor, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, pending: PendingElicitations, editor: Editor, tasks: Tasks) -> None:
         self._pending = pending
         self._editor = editor
         self._tasks = tasks
@@ -56,7 +56,7 @@ class Eliciting:
     def _check(self, wanted: CheckElicitation) -> None:
         pending = self._find(wanted)
         if pending is not None and isinstance(pending.asked.what, Form):
-            self._tasks.start_soon(guarded, self._look, pending, pending.asked.what, wanted)
+            self._tasks.spawn(self._look, pending, pending.asked.what, wanted)
 
     async def _look(self, pending: PendingElicitation, form: Form, wanted: CheckElicitation) -> None:
         self._tell(pending, form, wanted, await check(form, _typed(wanted)))
@@ -80,7 +80,7 @@ class Eliciting:
         if wanted.action != "accept":
             pending.refuse(wanted.action)
         elif isinstance(pending.asked.what, Form):
-            self._tasks.start_soon(guarded, self._accept, pending, pending.asked.what, wanted)
+            self._tasks.spawn(self._accept, pending, pending.asked.what, wanted)
         elif look(pending.asked.what.url).refused is None:
             pending.accept(None, [])
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
-import anyio.abc
 import anyio.to_thread
 import msgspec
 
 from acp_nvim import events
 from acp_nvim.call_events import CallDetails
 from acp_nvim.editor import Editor
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.history.keeper import Keeper
 from acp_nvim.history.markdown import Markdown
 from acp_nvim.history.prompts import remember
@@ -22,7 +22,10 @@ from acp_nvim.limits.history import EXPORT_BLOCKS, EXPORT_PIECE_CHARS
 from acp_nvim.process import umask
 from acp_nvim.session.kept_views import shown
 from acp_nvim.session.session import Session
+from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.words import without_secrets
+
+log = logging.getLogger(__name__)
 
 
 class SessionsFind(msgspec.Struct):
@@ -68,9 +71,7 @@ class Export(msgspec.Struct):
 class Keeping:
     """The messages about what `keeper` keeps, and `sessions` as markdown."""
 
-    def __init__(
-        self, keeper: Keeper, sessions: Mapping[int, Session], editor: Editor, tasks: anyio.abc.TaskGroup
-    ) -> None:
+    def __init__(self, keeper: Keeper, sessions: Mapping[int, Session], editor: Editor, tasks: Tasks) -> None:
         self._keeper = keeper
         self._sessions = sessions
         self._editor = editor
@@ -86,20 +87,20 @@ class Keeping:
 
     def _find(self, wanted: SessionsFind) -> None:
         project = os.path.realpath(wanted.cwd) if wanted.cwd else None
-        self._tasks.start_soon(guarded, self._tell_found, wanted, project)
+        self._tasks.spawn(self._tell_found, wanted, project)
 
     def _open(self, wanted: TranscriptOpen) -> None:
         self._showing[wanted.session] = self._showing.get(wanted.session, 0) + 1
-        self._tasks.start_soon(guarded, self._show, wanted, self._showing[wanted.session])
+        self._tasks.spawn(self._show, wanted, self._showing[wanted.session])
 
     def _call(self, wanted: TranscriptCall) -> None:
-        self._tasks.start_soon(guarded, self._tell_call, wanted)
+        self._tasks.spawn(self._tell_call, wanted)
 
     def _export(self, wanted: Export) -> None:
-        self._tasks.start_soon(guarded, self._write, wanted)
+        self._tasks.spawn(self._write, wanted)
 
     def _remember(self, wanted: RememberPrompt) -> None:
-        self._tasks.start_soon(guarded, anyio.to_thread.run_sync, remember, Path(wanted.path), wanted.text, wanted.time)
+        self._tasks.spawn(anyio.to_thread.run_sync, remember, Path(wanted.path), wanted.text, wanted.time)
 
     async def _tell_found(self, wanted: SessionsFind, project: str | None) -> None:
         try:
@@ -124,7 +125,12 @@ class Keeping:
         self._editor.publish(TranscriptShown(session=key, problem=problem))
 
     async def _tell_call(self, wanted: TranscriptCall) -> None:
-        for event in await self._keeper.block(wanted.id, wanted.block):
+        try:
+            events_of_block = await self._keeper.block(wanted.id, wanted.block)
+        except OSError as error:  # it was deleted meanwhile
+            log.info("block %d of conversation %s cannot be read: %s", wanted.block, wanted.id, error)
+            return
+        for event in events_of_block:
             if isinstance(event, events.ToolCall):
                 self._editor.publish(CallDetails(session=wanted.session, block=wanted.block, call=event.call))
 

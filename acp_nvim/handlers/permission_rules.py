@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import anyio.abc
-
 from acp_nvim.editor import Editor
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.messages import StoredRule, Workspace
 from acp_nvim.permissions.rule_book import RuleBook
+from acp_nvim.tasks import Tasks
 
 
 class PermissionRules:
     """The messages about `rules`."""
 
-    def __init__(self, rules: RuleBook, editor: Editor, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, rules: RuleBook, editor: Editor, tasks: Tasks) -> None:
         self._rules = rules
         self._editor = editor
         self._tasks = tasks
@@ -26,7 +25,7 @@ class PermissionRules:
         self._editor.publish(self._rules.shown(wanted.cwd))
 
     def _forget(self, wanted: StoredRule) -> None:
-        self._tasks.start_soon(guarded, self._forget_it, wanted)
+        self._tasks.spawn(self._forget_it, wanted)
 
     async def _forget_it(self, wanted: StoredRule) -> None:
         await self._rules.forget(wanted.cwd, wanted.id)

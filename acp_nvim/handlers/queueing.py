@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import anyio.abc
 import msgspec
 
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.queue_events import QueuedText
 from acp_nvim.session.session import Session
 
@@ -31,9 +30,8 @@ class Steer(msgspec.Struct):
 class Queueing:
     """The messages about the queues of `sessions`, by their keys."""
 
-    def __init__(self, sessions: Mapping[int, Session], tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, sessions: Mapping[int, Session]) -> None:
         self._sessions = sessions
-        self._tasks = tasks
         self.methods: Methods = {
             "queue_set": (QueueSet, self._set),
             "steer": (Steer, self._steer),
@@ -43,7 +41,7 @@ class Queueing:
         session = self._sessions[wanted.session]
         prompts = [one for one in wanted.prompts if one.text.strip()]
         for prompt in session.queue.set(prompts, wanted.known):
-            self._tasks.start_soon(guarded, prompt.read)
+            session.tasks.spawn(prompt.read)
         if session.queue.next is not None and any(one.id is None for one in prompts):
             session.open()
         session.narrator.on_facts()

@@ -6,19 +6,18 @@ import os
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-import anyio.abc
-
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.messages import Checkpoint, Judge, SavedBuffer, Workspace
 from acp_nvim.review.edit import Edit
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.session import Session
+from acp_nvim.tasks import Tasks
 
 
 class Reviewing:
     """The messages about `reviews`; previews belong to `sessions`."""
 
-    def __init__(self, reviews: Reviews, sessions: Callable[[], Iterable[Session]], tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, reviews: Reviews, sessions: Callable[[], Iterable[Session]], tasks: Tasks) -> None:
         self._reviews = reviews
         self._sessions = sessions
         self._tasks = tasks
@@ -35,7 +34,7 @@ class Reviewing:
         }
 
     def _start(self, act: Callable[..., Awaitable[None]], *args: Any) -> None:
-        self._tasks.start_soon(guarded, act, *args)
+        self._tasks.spawn(act, *args)
 
     def _saved(self, news: SavedBuffer) -> None:
         saved = self._reviews.witness.saved(news.path)  # what it saves is taken now
@@ -53,7 +52,8 @@ class Reviewing:
 
     def _preview_open(self, wanted: SavedBuffer) -> None:
         for session in self._sessions():
-            session.requests.previews.look_again(wanted.path)
+            with session.tasks.contained("showing a preview"):
+                session.requests.previews.look_again(wanted.path)
 
     def _judge(self, wanted: Judge) -> None:
         self._start(self._reviews.judge, wanted.action, wanted.path, wanted.hunks, wanted.session)

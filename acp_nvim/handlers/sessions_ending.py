@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 
-import anyio.abc
 import msgspec
 
 from acp_nvim.editor import Editor
 from acp_nvim.errors import FailureError
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.history.keeper import Keeper
 from acp_nvim.session.asked_agents import AskedAgents
 from acp_nvim.session.closing import close
 from acp_nvim.session.session import Session
 from acp_nvim.session_events import SessionDone, WorktreeSeen
+from acp_nvim.tasks import Tasks
 from acp_nvim.worktrees.git import WorktreeError
 from acp_nvim.worktrees.worktree import look, remove
 
@@ -64,7 +64,7 @@ class SessionsEnding:
         asked: AskedAgents,
         worktree_at: Callable[[str], str | None],
         editor: Editor,
-        tasks: anyio.abc.TaskGroup,
+        tasks: Tasks,
     ) -> None:
         self._sessions = sessions
         self._keeper = keeper
@@ -84,7 +84,7 @@ class SessionsEnding:
 
     def _starts(self, act: Callable[..., Awaitable[None]]) -> Callable[..., None]:
         def start(wanted: object) -> None:
-            self._tasks.start_soon(guarded, act, wanted)
+            self._tasks.spawn(act, wanted)
 
         return start
 

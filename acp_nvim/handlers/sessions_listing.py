@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from datetime import datetime
 
-import anyio.abc
 import msgspec
 
 from acp_nvim.editor import Editor
 from acp_nvim.errors import FailureError
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.protocol.answers import Abilities, SessionInfo, SessionPage
 from acp_nvim.session.asked_agents import AskedAgents
 from acp_nvim.session.peers import Peers
 from acp_nvim.session_events import AgentSessions, AgentsKnown, KnownAgent, ListedSession, Offer
+from acp_nvim.tasks import Tasks
 
 
 class AsksAgents(msgspec.Struct):
@@ -39,7 +39,7 @@ class AsksSessions(msgspec.Struct):
 class SessionsListing:
     """The messages about them."""
 
-    def __init__(self, asked: AskedAgents, peers: Peers, editor: Editor, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, asked: AskedAgents, peers: Peers, editor: Editor, tasks: Tasks) -> None:
         self._asked = asked
         self._peers = peers
         self._editor = editor
@@ -61,7 +61,7 @@ class SessionsListing:
         self._editor.publish(AgentsKnown(id=wanted.id, agents=list(known.values())))
 
     def _ask(self, wanted: AsksSessions) -> None:
-        self._tasks.start_soon(guarded, self._list, wanted)
+        self._tasks.spawn(self._list, wanted)
 
     async def _list(self, wanted: AsksSessions) -> None:
         able = Abilities()

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
-import anyio.abc
 import anyio.lowlevel
 import msgspec
 
 from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure
 from acp_nvim.events import Reset
-from acp_nvim.handlers.method import Methods, guarded
+from acp_nvim.handlers.method import Methods
 from acp_nvim.history.keeper import Keeper
 from acp_nvim.history.recalled import Recalled
 from acp_nvim.history.records import About
@@ -24,6 +23,7 @@ from acp_nvim.session import failures
 from acp_nvim.session.kept_views import in_order, kept_of, shown
 from acp_nvim.session.opening import How
 from acp_nvim.session.session import Session
+from acp_nvim.tasks import Tasks
 from acp_nvim.worktrees.git import WorktreeError
 from acp_nvim.worktrees.worktree import Worktree, Worktrees
 
@@ -66,7 +66,7 @@ class SessionsTakingUp:
         make: Callable[[Open, Recalled | None], Session],
         receive: Callable[[str, Any], None],
         editor: Editor,
-        tasks: anyio.abc.TaskGroup,
+        tasks: Tasks,
     ) -> None:
         self.worktrees: Worktrees | None = None
         self._keeper = keeper
@@ -98,7 +98,7 @@ class SessionsTakingUp:
             _begin(session, wanted)
         else:
             self._waiting[wanted.session] = []
-            self._tasks.start_soon(guarded, self._prepare, wanted)
+            self._tasks.spawn(self._prepare, wanted)
 
     async def _prepare(self, wanted: TakeUp) -> None:
         ready = _Prepared()

@@ -84,6 +84,7 @@ class SigningIn:
         def told(text: str) -> None:
             for session in self._sessions.values():
                 if session.agent == wanted.agent:
-                    session.narrator.notice("warn", text)
+                    with session.tasks.contained("telling of a sign-out"):
+                        session.narrator.notice("warn", text)
 
         self._sign_ins.sign_out(wanted.agent, wanted.cwd, told)

@@ -13,7 +13,6 @@ from threading import Lock
 from typing import TypeVar
 
 import anyio
-import anyio.abc
 import anyio.to_thread
 import msgspec
 
@@ -29,6 +28,7 @@ from acp_nvim.history.records import FORMAT, About, Header, Kept, encode
 from acp_nvim.history.settings import HistorySettings
 from acp_nvim.history_events import FoundSession
 from acp_nvim.limits.history import FOUND_AT_ONCE, SHOWN_BLOCKS, SOON_SECONDS
+from acp_nvim.tasks import Tasks
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class _Record:
 class Keeper:
     """Lives in the task group it is given; does nothing before `directory` is set. `trouble` is told once."""
 
-    def __init__(self, tasks: anyio.abc.TaskGroup, trouble: Callable[[str], None]) -> None:
+    def __init__(self, tasks: Tasks, trouble: Callable[[str], None]) -> None:
         self.directory: Path | None = None
         self.settings = HistorySettings()
         self._masking = Masking({})
@@ -102,7 +102,7 @@ class Keeper:
             recorder.knows(recalled.about, 0 if recalled.file is not None else len(recalled.blocks))
         if not self._is_running:
             self._is_running = True
-            self._tasks.start_soon(self._run)
+            self._tasks.spawn(self._run)
         record = _Record(recorder, recalled.file if recalled is not None else None, before)
         self._records.append(record)
         return record
@@ -204,9 +204,10 @@ class Keeper:
             await self._due.wait()
             await anyio.sleep(SOON_SECONDS)
             self._due = anyio.Event()
-            await self._write_due(time.monotonic())
-            if any(record.recorder.is_due for record in self._records):
-                self._due.set()
+            with self._tasks.contained("writing conversations"):
+                await self._write_due(time.monotonic())
+                if any(record.recorder.is_due for record in self._records):
+                    self._due.set()
 
     async def _write_due(self, now: float) -> None:
         async with self._writing:  # nobody closes what another one writes
@@ -219,7 +220,7 @@ class Keeper:
                         record.file.close()
         if not self._is_clean and any(record.file is not None for record in self._records):
             self._is_clean = True
-            self._tasks.start_soon(self._clean)
+            self._tasks.spawn(self._clean)
 
     def _write(self, record: _Record, batch: Sequence[Event | About]) -> None:
         """In a thread. What cannot be written is given up."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 import anyio
-import anyio.abc
 import anyio.lowlevel
 import msgspec
 
@@ -18,6 +17,7 @@ from acp_nvim.jsonrpc.intake import Intake
 from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, PeerGoneError
 from acp_nvim.jsonrpc.pending import Answer, PendingCalls
 from acp_nvim.limits import TAKEN_BYTES
+from acp_nvim.tasks import Tasks
 
 __all__ = ["ByteSink", "ByteSource", "Connection", "Handler", "Tap"]
 
@@ -61,7 +61,7 @@ class Connection:
         """Read, serve and write until the peer's stream ends."""
         try:
             async with anyio.create_task_group() as tasks:
-                self._intake.tasks = tasks
+                self._intake.tasks = Tasks(tasks, lambda error: self._intake.on_bug("serving the agent", error))
                 tasks.start_soon(self._write)
                 await self._read()
                 self.closed = True  # whose requests are given up now can see why
@@ -79,9 +79,9 @@ class Connection:
     ) -> msgspec.Raw:
         """Call the peer. Raises `RpcError` for its error answer, `PeerGoneError` when it leaves without one.
 
-        `on_answer` sees the answer at once, before any later message of the peer is looked at; `on_call` hears the id
-        that the call went out with, for `withdraw`. When the caller is cancelled the peer is told so
-        (`$/cancel_request`).
+        `on_answer` sees the answer at once, before any later message of the peer is looked at; what it raises is raised
+        here. `on_call` hears the id that the call went out with, for `withdraw`. When the caller is cancelled the peer
+        is told so (`$/cancel_request`).
         """
         if self.closed:
             raise PeerGoneError
@@ -91,8 +91,13 @@ class Connection:
         def settle(answer: Answer) -> None:
             answers.append(answer)
             arrived.set()
-            if on_answer is not None:
-                self._intake.guard(f"taking the answer to {method}", on_answer, answer)
+            if on_answer is None:
+                return
+            try:
+                on_answer(answer)
+            except Exception as error:
+                self._intake.on_bug(f"taking the answer to {method}", error)
+                answers[:] = [error]
 
         encoded = msgspec.Raw(msgspec.json.encode(params))  # what cannot be said raises before there is a call
         call_id = self._calls.add(settle)

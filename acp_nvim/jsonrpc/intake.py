@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final, ParamSpec
 
 import anyio
-import anyio.abc
 import msgspec
 
 from acp_nvim.jsonrpc import messages
@@ -20,6 +19,7 @@ from acp_nvim.jsonrpc.handler import Handler
 from acp_nvim.jsonrpc.messages import ABSENT, CANCEL_REQUEST, NULL, Incoming, Invalid, RpcError, show
 from acp_nvim.jsonrpc.pending import Answer, PendingCalls
 from acp_nvim.jsonrpc.serving import Reply, Serving
+from acp_nvim.jsonrpc.wide_numbers import may_be_wide, narrowed
 from acp_nvim.limits import (
     BATCH_ANSWER_SECONDS,
     GLIMPSE_HEAD_BYTES,
@@ -28,6 +28,7 @@ from acp_nvim.limits import (
     MAX_COMPLAINTS,
 )
 from acp_nvim.limits.messages import LIST_ENTRIES, STRING_BYTES
+from acp_nvim.tasks import Tasks, contained, failed
 
 _P = ParamSpec("_P")
 _MEANT_AS_MESSAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
@@ -39,13 +40,13 @@ class Intake:
     `tasks` is where requests are served; it must be set before the first message.
     """
 
-    tasks: anyio.abc.TaskGroup
+    tasks: Tasks
 
     def __init__(self, handler: Handler, calls: PendingCalls, send: Callable[[bytes], None]) -> None:
         self._handler = handler
         self._calls = calls
         self._send = send
-        self._serving = Serving(self.odd)
+        self._serving = Serving(self.on_bug, self.odd)
         self._complaints = 0
 
     def __repr__(self) -> str:
@@ -54,26 +55,28 @@ class Intake:
     def take_skipped(self, line: SkippedLine) -> None:
         """A line over the size limit."""
         words = line.why or f"a message of {line.size / 1e6:.0f} MB is larger than the limit"
-        self._give_up(glimpse(line.head, line.tail), words)
+        self.guard("giving up a message", self._give_up, glimpse(line.head, line.tail), words)
 
     def take(self, lines: list[Line]) -> None:
         """Whole lines, in order."""
         take_notification = self._handler.notification
-        for line in in_utf8(lines):
+        lines = in_utf8(lines)
+        wide = may_be_wide(lines)
+        for line in lines:
             try:
                 require_shallow(line)
                 message = decode_plain(line)
             except UNDECODABLE:
-                self._take_odd(line)
+                self.guard("taking an odd line", self._take_odd, line)
                 continue
             method = message.method
-            if message.id is not ABSENT or method is msgspec.UNSET or method == CANCEL_REQUEST:
-                self._take(message, self._send)
+            if wide or message.id is not ABSENT or method is msgspec.UNSET or method == CANCEL_REQUEST:
+                self.guard("taking a message", self._take, message, self._send)
                 continue
             try:
                 take_notification(method, message.params)
             except Exception as error:  # as `guard`, without the cost of a call for each message
-                self.odd(f"a bug of ours while taking {method}: {error!r}")
+                self.on_bug(f"taking {method}", error)
 
     def caught_up(self) -> None:
         """Nothing more has arrived."""
@@ -81,14 +84,19 @@ class Intake:
 
     def odd(self, words: str) -> None:
         """Tell the handler, at a length that a log can bear."""
-        self._handler.odd(words[: 2 * LOGGED_LINE_CHARS])
+        with contained("telling what is odd", lambda _: None):
+            self._handler.odd(words[: 2 * LOGGED_LINE_CHARS])
 
     def guard(self, doing: str, call: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
         """Call into code that must not end the conversation, whatever it raises."""
         try:
             call(*args, **kwargs)
         except Exception as error:
-            self.odd(f"a bug of ours while {doing}: {error!r}")
+            self.on_bug(doing, error)
+
+    def on_bug(self, doing: str, error: Exception) -> None:
+        """Something of ours has failed, which costs one message."""
+        failed(doing, error, lambda _: self.odd(f"a bug of ours while {doing}: {error!r}"))
 
     # --- lines -------------------------------------------------------------------------------------------------------
 
@@ -139,7 +147,9 @@ class Intake:
     # --- messages ----------------------------------------------------------------------------------------------------
 
     def _take(self, message: Incoming, reply: Reply) -> None:
-        method, params = message.method, message.params
+        method = message.method
+        found = [] if method == CANCEL_REQUEST else self._narrow(message)
+        params = message.params
         if method is msgspec.UNSET:
             self._take_answer(message, reply)
         elif method == CANCEL_REQUEST:
@@ -156,9 +166,24 @@ class Intake:
             )
             reply(messages.encode_error(message.id, RpcError(messages.INVALID_PARAMS, words)))
             self.guard("telling what was lost", self._handler.lost, words)
+        elif found:  # what would be shown to the user is not what the agent has said
+            error = RpcError(messages.INVALID_PARAMS, f"{method}: {_too_wide(found)}")
+            reply(messages.encode_error(message.id, error))
         else:
             serve = partial(self._handler.serve, method, params)
             self._serving.start(self.tasks, message.id, serve, reply)
+
+    def _narrow(self, message: Incoming) -> list[str]:
+        """Take integers of more than 64 bits out of what is decoded later: the beginnings of those."""
+        found: list[str] = []
+        for name in ("params", "result", "error"):
+            raw, wide = narrowed(getattr(message, name))
+            if wide:
+                setattr(message, name, raw)
+                found += wide
+        if found:
+            self.odd(f"{'an answer' if message.method is msgspec.UNSET else message.method} has {_too_wide(found)}")
+        return found
 
     def _take_invalid(self, message: Invalid) -> None:
         self.odd(f"not a JSON-RPC message ({message.reason})")
@@ -191,7 +216,7 @@ class Intake:
                 self._take(entry, answers.expect() if _is_request(entry) else answers.add)
         answers.all_taken()
         if not answers.complete.is_set():
-            self.tasks.start_soon(self._let_go, answers)
+            self.tasks.spawn(self._let_go, answers)
 
     async def _let_go(self, answers: BatchAnswers) -> None:
         with anyio.move_on_after(BATCH_ANSWER_SECONDS):
@@ -226,6 +251,10 @@ class Intake:
 
 def _is_request(message: Incoming) -> bool:
     return message.method is not msgspec.UNSET and message.id is not ABSENT
+
+
+def _too_wide(found: list[str]) -> str:
+    return f"an integer of more than 64 bits ({found[0]})"
 
 
 def _is_id(raw: msgspec.Raw) -> bool:

@@ -6,29 +6,31 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
-import anyio.abc
 import msgspec
 
 from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.tasks import Tasks
 
 Reply = Callable[[bytes], None]
 """Where an answer goes."""
 
 
 class Serving:
-    """Runs the work for each request and sends what came of it; `odd` is told of bugs."""
+    """Runs the work for each request and sends what came of it.
 
-    def __init__(self, odd: Callable[[str], None]) -> None:
+    `on_bug` is told what failed and how, `odd` of messages that a peer should not send.
+    """
+
+    def __init__(self, on_bug: Callable[[str, Exception], None], odd: Callable[[str], None]) -> None:
+        self._on_bug = on_bug
         self._odd = odd
         self._scopes: dict[bytes, list[anyio.CancelScope]] = {}  # peers may use an id twice
 
     def __len__(self) -> int:
         return sum(map(len, self._scopes.values()))
 
-    def start(
-        self, tasks: anyio.abc.TaskGroup, request_id: msgspec.Raw, serve: Callable[[], Awaitable[Any]], reply: Reply
-    ) -> None:
+    def start(self, tasks: Tasks, request_id: msgspec.Raw, serve: Callable[[], Awaitable[Any]], reply: Reply) -> None:
         """Call `serve` now and await what it returns in `tasks`. Both may raise: the answer is an error then."""
         kept, scope = request_id.copy(), anyio.CancelScope()
         self._scopes.setdefault(bytes(kept), []).append(scope)
@@ -36,7 +38,7 @@ class Serving:
             work = serve()
         except Exception as error:  # whatever it is, the peer gets an answer
             work = _refuse(error)
-        tasks.start_soon(self._answer, kept, scope, work, reply)
+        tasks.spawn(self._answer, kept, scope, work, reply)
 
     def cancel(self, params: msgspec.Raw) -> None:
         """`$/cancel_request`, of all requests with that id; if they were answered, or never made, it does nothing."""
@@ -72,7 +74,7 @@ class Serving:
         except RpcError as error:
             return messages.encode_error(request_id, error)
         except Exception as error:  # the peer must get its answer, whatever went wrong here
-            self._odd(f"a bug of ours while serving the agent: {error!r}")
+            self._on_bug("serving the agent", error)
             return messages.encode_error(request_id, RpcError(messages.INTERNAL_ERROR, f"the client failed: {error}"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -29,9 +30,13 @@ _STATES = frozenset({events.Status, events.Location, events.FilesMaybeChanged, e
 
 
 class Batches:
-    """What waits for the editor, in order, coalesced as it comes in."""
+    """What waits for the editor, in order, coalesced as it comes in.
+
+    `on_lost` is told of an event (of that session) which cannot be made what the editor gets; the others go on.
+    """
 
     def __init__(self) -> None:
+        self.on_lost: Callable[[int | None, Exception], None] = lambda session, error: None
         self._waiting: deque[_Entry] = deque()
         self._open: dict[Key, _Entry] = {}
         self._terminals = TerminalStreams()
@@ -83,15 +88,24 @@ class Batches:
         while self._waiting and room > 0:
             entry = self._waiting[0]
             if entry.alive:
-                payload, size = entry.take(room)
-                batch.append(payload)
-                room -= size
+                try:
+                    payload, size = entry.take(room)
+                    batch.append(payload)
+                    room -= size
+                except Exception as error:
+                    entry.alive = False
+                    self.on_lost(getattr(entry.event, "session", None), error)
             if not entry.alive:
                 self._waiting.popleft()
                 self._close(entry)
         if not self._waiting:
             self.retold = False
-        return batch + self._terminals.take()
+        try:
+            batch += self._terminals.take()
+        except Exception as error:
+            self._terminals = TerminalStreams()
+            self.on_lost(None, error)
+        return batch
 
     def _note(self, status: events.Status) -> None:
         """An agent that speaks before its session has started tells what was said in it before (`session/load`)."""

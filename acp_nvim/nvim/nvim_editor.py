@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import anyio
@@ -10,9 +12,11 @@ import msgspec
 
 from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange
 from acp_nvim.events import Event
+from acp_nvim.limits.batches import FRAME_SECONDS
 from acp_nvim.nvim.batches import Batches
 from acp_nvim.nvim.pace import Pace
-from acp_nvim.nvim.rpc import NvimError, NvimRpc
+from acp_nvim.nvim.rpc import NvimError, NvimRpc, UnsendableError
+from acp_nvim.tasks import failed
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +29,10 @@ class NvimEditor:
 
     def __init__(self, rpc: NvimRpc) -> None:
         self._rpc = rpc
+        self.on_lost: Callable[[int | None, Exception], None] = lambda session, error: None
+        """Tells the user that an event (of that session) cannot be shown."""
         self._batches = Batches()
+        self._batches.on_lost = self._lost
         self._pace = Pace()
         self._filled = anyio.Event()
         self._emptied = anyio.Event()
@@ -35,8 +42,11 @@ class NvimEditor:
         return f"<NvimEditor {self._batches!r}>"
 
     def publish(self, event: Event) -> None:
-        """It goes out with the next batch."""
-        self._batches.add(event)
+        """It goes out with the next batch. What cannot be sent is given up, and `on_lost` told; this never raises."""
+        try:
+            self._batches.add(event)
+        except Exception as error:
+            self._lost(getattr(event, "session", None), error)
         self._filled.set()
 
     async def told(self) -> None:
@@ -50,18 +60,27 @@ class NvimEditor:
             await self._filled.wait()
             self._filled = anyio.Event()
             while self._batches:
-                sent = anyio.current_time()
-                retold = self._batches.retold
-                batch = self._batches.take(self._pace.limit(retold))
-                more_waits = self._batches.backlog
-                self._applying = True
-                seconds = await self._send(batch)
-                self._applying = False
-                if not self._batches:
-                    self._emptied.set()
-                    self._emptied = anyio.Event()
-                self._pace.applied(seconds, more_waits, retold)
-                await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), seconds, more_waits, retold))
+                try:
+                    await self._send_batch()
+                except Exception as error:
+                    failed("sending events to Neovim", error, partial(self.on_lost, None))
+                    await anyio.sleep(FRAME_SECONDS)
+
+    async def _send_batch(self) -> None:
+        sent = anyio.current_time()
+        retold = self._batches.retold
+        batch = self._batches.take(self._pace.limit(retold))
+        more_waits = self._batches.backlog
+        self._applying = True
+        try:
+            seconds = await self._send(batch)
+        finally:
+            self._applying = False
+            if not self._batches:
+                self._emptied.set()
+                self._emptied = anyio.Event()
+        self._pace.applied(seconds, more_waits, retold)
+        await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), seconds, more_waits, retold))
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """See `Editor`."""
@@ -102,10 +121,24 @@ class NvimEditor:
         return msgspec.convert(await self._rpc.call_lua(BUFFERS, "stale"), list[str])
 
     async def _send(self, batch: list[dict[str, Any]]) -> float | None:
-        """How many seconds of the processor Lua took for it, when it says that."""
+        """How many seconds of the processor Lua took for it, when it says that.
+
+        Of a batch that cannot be encoded the events are sent that can: halves are tried until one event is left.
+        """
         try:
             milliseconds = await self._rpc.call_lua(EVENTS, "apply", batch)
         except NvimError:
             log.exception("Neovim could not take a batch of %d events", len(batch))
             return None
-        return None if milliseconds is None else float(milliseconds) / 1000
+        except UnsendableError as error:
+            if len(batch) == 1:
+                self._lost(batch[0].get("session"), error)
+                return None
+            for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
+                await self._send(half)
+            return None
+        return float(milliseconds) / 1000 if isinstance(milliseconds, int | float) else None
+
+    def _lost(self, session: int | None, error: Exception) -> None:
+        """An event is given up."""
+        failed("sending an event to Neovim", error, partial(self.on_lost, session))

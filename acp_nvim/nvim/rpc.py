@@ -15,6 +15,10 @@ class NvimError(Exception):
     """Neovim answered with an error."""
 
 
+class UnsendableError(Exception):
+    """The arguments cannot be encoded; nothing was sent."""
+
+
 class NvimRpc:
     """Calls Lua functions in Neovim; answers come when Neovim takes requests (not while it waits at a prompt)."""
 
@@ -22,7 +26,7 @@ class NvimRpc:
         self._session = nvim._session._async_session
 
     async def call_lua(self, module: str, function: str, *args: Any) -> Any:
-        """What `require(module)[function](...)` returns. Raises `NvimError`."""
+        """What `require(module)[function](...)` returns. Raises `NvimError`, `UnsendableError`."""
         answered = anyio.Event()
         answer: list[Any] = []
 
@@ -31,7 +35,10 @@ class NvimRpc:
             answered.set()
 
         code = f"return require({module!r}).{function}(...)"
-        self._session.request("nvim_exec_lua", [code, args], settle)
+        try:
+            self._session.request("nvim_exec_lua", [code, args], settle)
+        except Exception as cause:
+            raise UnsendableError(f"{type(cause).__name__}: {cause}") from cause
         await answered.wait()
         error, result = answer
         if error:

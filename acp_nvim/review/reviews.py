@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import anyio
-import anyio.abc
 
 from acp_nvim import events
 from acp_nvim.events import Event
@@ -29,6 +28,7 @@ from acp_nvim.review.workspace import Workspace
 from acp_nvim.review_events import Checkpoints, Restored, RestorePlan
 from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.tasks import Tasks
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.roots import Roots
@@ -41,12 +41,12 @@ Action = Literal["keep", "reject", "mine", "theirs", "both"]
 class Reviews:
     """Of one host. `state` is the directory that outlives it."""
 
-    def __init__(self, files: OpenFiles, publish: Callable[[Event], None], tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, files: OpenFiles, publish: Callable[[Event], None], tasks: Tasks) -> None:
         self.state = Path(os.devnull)
         self.ledger = Ledger(self.contents, publish)
         self.witness = Witness(self.ledger, files, self.known)
         self.judging = Judging(self.ledger, files, self.witness.look_at)
-        self.tasks = tasks
+        self._tasks = tasks
         self.files = files
         self._restoring = Restoring(self.ledger, files, self.witness.look_at)
         self._publish = publish
@@ -57,10 +57,6 @@ class Reviews:
 
     def __repr__(self) -> str:
         return f"<Reviews {self.ledger!r}>"
-
-    def spawn(self, act: Callable[..., Awaitable[None]], *args: Any) -> None:
-        """Do it beside everything else, which does not fail with it."""
-        self.tasks.start_soon(_guarded, act, *args)
 
     def workspace(self, directory: str) -> Workspace:
         """That at a directory, a real path."""
@@ -86,7 +82,7 @@ class Reviews:
             await self._take_over(workspace, kept)
             await self.keep()
             self._opened.add(directory)
-            self.spawn(workspace.clean)
+            self._tasks.spawn(workspace.clean)
 
     async def _take_over(self, workspace: Workspace, kept: Kept) -> None:
         """What Neovims that are gone have left there: also a turn that they have not seen the end of."""
@@ -181,7 +177,7 @@ class Reviews:
         """The same, once for many changes."""
         if not self._to_keep:
             self._to_keep = True
-            self.spawn(self._keep_later)
+            self._tasks.spawn(self._keep_later)
 
     async def _keep_later(self) -> None:
         await anyio.sleep(KEEP_SECONDS)
@@ -245,13 +241,6 @@ class Reviews:
         made = Checkpoint(kind=kind, agent="", prompt=prompt, changes=outcome.changes)
         await self.workspace(root).add(made)
         return made.id
-
-
-async def _guarded(act: Callable[..., Awaitable[None]], *args: Any) -> None:
-    try:
-        await act(*args)
-    except Exception:
-        log.exception("%s%r failed", act, args)
 
 
 def _lost(error: Exception) -> str:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import anyio
-import anyio.abc
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.limits.sessions import ASKED_SECONDS
 from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.peers import Peers
+from acp_nvim.tasks import Tasks
 
 
 class AskedAgents:
     """`find` knows the agents by name; it raises `FailureError`."""
 
-    def __init__(self, find: Callable[[str], AgentDefinition], peers: Peers, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, find: Callable[[str], AgentDefinition], peers: Peers, tasks: Tasks) -> None:
         self._find = find
         self._peers = peers
         self._tasks = tasks
@@ -32,7 +32,7 @@ class AskedAgents:
             peer = await self._peers.obtain(self._find(agent), cwd)
         holder = object()
         peer.hold(holder)
-        self._tasks.start_soon(self._release, peer, holder)
+        self._tasks.spawn(self._release, peer, holder)
         return peer
 
     @staticmethod

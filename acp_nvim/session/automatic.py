@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-import anyio.abc
-
 from acp_nvim import events
 from acp_nvim.permission_events import Action
 from acp_nvim.permissions.rule_book import Answer, RuleBook
 from acp_nvim.session.asked_for import Asking
 from acp_nvim.session.named_files import Where
 from acp_nvim.session.permission_requests import PermissionRequests
+from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.words import has_secret
 
 OURS = "acp_nvim:"
@@ -22,7 +21,7 @@ OURS = "acp_nvim:"
 class Automatic:
     """For the requests of one session, which works at `where`; nothing is answered while they are refused."""
 
-    def __init__(self, rules: RuleBook, requests: PermissionRequests, where: Where, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, rules: RuleBook, requests: PermissionRequests, where: Where, tasks: Tasks) -> None:
         self.where = where
         self._rules = rules
         self._requests = requests
@@ -50,7 +49,7 @@ class Automatic:
         """The user chose one of our options."""
         if asking.about is not None:
             action: Literal["allow", "reject"] = "allow" if chosen.kind == "allow_always" else "reject"
-            self._tasks.start_soon(self._rules.remember, self.where.roots.directories[0], action, asking.about)
+            self._tasks.spawn(self._rules.remember, self.where.roots.directories[0], action, asking.about)
 
 
 def option_for(action: Action, options: Sequence[events.Option]) -> events.Option | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import anyio
 
@@ -15,6 +14,7 @@ from acp_nvim.session import failures
 from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.prompt_queue import PromptQueue
 from acp_nvim.session.turns import Turns
+from acp_nvim.tasks import Spawn
 
 RUNGS: dict[Rung, str] = {
     "end of input": "Ending the agent's process (its input is closed) ...",
@@ -46,13 +46,6 @@ class _Closing:
             self.refusal = error.failure
         finally:
             self.settled.set()
-
-
-class Spawn(Protocol):
-    """Runs something beside the sessions, until the host ends."""
-
-    def __call__(self, act: Callable[..., Awaitable[Any]], *args: Any) -> None:
-        """Start it."""
 
 
 class Cancelling:

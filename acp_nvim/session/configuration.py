@@ -20,6 +20,7 @@ from acp_nvim.session.kept_defaults import Values
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.shared import Shared
 from acp_nvim.session.switches import Switch
+from acp_nvim.tasks import Tasks
 
 
 class _Change(msgspec.Struct, eq=False):
@@ -36,7 +37,9 @@ class Configuration:
     What was set in this chat holds for it: an agent that was started anew is told it again.
     """
 
-    def __init__(self, agent: str, narrator: Narrator, shared: Shared, controls: Callable[[], Controls | None]) -> None:
+    def __init__(
+        self, agent: str, narrator: Narrator, shared: Shared, controls: Callable[[], Controls | None], tasks: Tasks
+    ) -> None:
         self.patience = CONFIGURE_SECONDS
         self._agent = agent
         self._narrator = narrator
@@ -45,7 +48,7 @@ class Configuration:
         self._switches.on_change = self._changed
         self._kept = shared.defaults
         self._find = shared.find
-        self._spawn = shared.reviews.spawn
+        self._tasks = tasks
         self._controls = controls
         self._changes: list[_Change] = []
         self._held: Values = {}  # what was set here, as it is now
@@ -64,7 +67,7 @@ class Configuration:
         self._show_changing()
         if self._controls() is None:
             return False
-        self._spawn(self._work_off)
+        self._tasks.spawn(self._work_off)
         return True
 
     def hold(self, values: Values) -> None:
@@ -73,7 +76,7 @@ class Configuration:
 
     def forget(self) -> None:
         """New sessions of this agent are to begin as it likes."""
-        self._spawn(self._forget)
+        self._tasks.spawn(self._forget)
 
     def begin(self, session_id: str, opened: Opened, fresh: bool) -> None:
         """It is open at the agent; `fresh`: a new one. `settle` is to be awaited before a prompt is sent."""

@@ -21,6 +21,7 @@ from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.replaying import Replaying
 from acp_nvim.session.shared import Shared
 from acp_nvim.session.sign_in import SignIn
+from acp_nvim.tasks import Tasks
 
 Begin = Callable[[AgentPeer, str, Opened], None]
 
@@ -37,7 +38,9 @@ class Connecting:
     `wanted`: the session at the agent that the user chose; `last`: the one that this chat shows.
     """
 
-    def __init__(self, agent: str, shared: Shared, narrator: Narrator, sign_in: SignIn, begin: Begin) -> None:
+    def __init__(
+        self, agent: str, shared: Shared, narrator: Narrator, sign_in: SignIn, begin: Begin, tasks: Tasks
+    ) -> None:
         self.wanted: Kept | None = None
         self.last: str | None = None
         self.deaths = Deaths()
@@ -50,6 +53,7 @@ class Connecting:
         self._narrator = narrator
         self._sign_in = sign_in
         self._begin = begin
+        self._tasks = tasks
         self._scope = anyio.CancelScope()
 
     def __repr__(self) -> str:
@@ -90,7 +94,7 @@ class Connecting:
     async def run(self, session: PeerSession, place: Place) -> bool:
         """False when it was cancelled. Raises `FailureError`; a process that serves nobody then is not left running."""
         patience = anyio.CancelScope()
-        self._shared.reviews.spawn(self._say_that_it_takes_time, patience)
+        self._tasks.spawn(self._say_that_it_takes_time, patience)
         try:
             with anyio.CancelScope() as self._scope:
                 await self._connect(session, place)

@@ -217,6 +217,12 @@ def bug(name: str, error: BaseException) -> Failure:
     return Failure("host_bug", what, "Please report it with the log (:AcpLog). You can prompt again.", name)
 
 
+def own_bug(error: BaseException) -> Failure:
+    """The same where no agent is concerned."""
+    what = f"acp_nvim failed: {error!r}."
+    return Failure("host_bug", what, "Please report it with the log (:AcpLog). Everything else goes on.")
+
+
 def _how(returncode: int | None) -> str:
     if returncode is None:
         return "its connection"

@@ -18,6 +18,7 @@ from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
 from acp_nvim.session.whereabouts import Whereabouts, first_change
+from acp_nvim.tasks import Tasks
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import Followed
@@ -47,6 +48,7 @@ class AgentFiles:
         seen: LastSeen,
         outside: Outside,
         turn: TurnLog,
+        tasks: Tasks,
     ) -> None:
         self.save = True
         self.quirks: frozenset[str] = frozenset()
@@ -57,7 +59,7 @@ class AgentFiles:
         self._files = reviews.files
         self._turn = turn
         self._seen = seen
-        self._whereabouts = Whereabouts(narrator, reviews, roots)
+        self._whereabouts = Whereabouts(narrator, reviews, roots, tasks)
         self._own: dict[str, str] = {}  # the stamps that the files had when the agent was done with them
         narrator.on_wrote = self.wrote
 

@@ -9,6 +9,7 @@ import anyio
 
 from acp_nvim.limits.lives import IDLE_LOOK_SECONDS
 from acp_nvim.session.peer import AgentPeer
+from acp_nvim.tasks import contained
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +22,8 @@ async def stop_when_idle(peer: AgentPeer, seconds: Callable[[], float]) -> None:
         if left <= 0 and _is_dispensable(peer):
             log.info("%s: is stopped, nothing happened for %g s", peer.name, limit)
             for session in list(peer.inbox.sessions.values()):
-                session.on_idle()
+                with contained("stopping an idle agent", session.on_bug):
+                    session.on_idle()
             peer.leave(None)
             return
         await _gone_within(peer, min(left, IDLE_LOOK_SECONDS) if left > 0 else min(limit, IDLE_LOOK_SECONDS))

@@ -11,7 +11,7 @@ import msgspec
 
 from acp_nvim.elicitation.open_urls import OpenUrls
 from acp_nvim.errors import Failure, FailureError
-from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
+from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.limits import EARLY_UPDATES
 from acp_nvim.limits.growth import EARLY_BYTES
 from acp_nvim.protocol import elicitation
@@ -21,6 +21,7 @@ from acp_nvim.protocol.elicitation import ElicitationAsked
 from acp_nvim.protocol.updates import ToolCallChanged, ToolCallContentAdded, Update
 from acp_nvim.session import failures
 from acp_nvim.session.text_runs import TextRuns
+from acp_nvim.tasks import OnFailure, contained, failed
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,9 @@ class PeerSession(Protocol):
 
     def on_trouble(self, failure: Failure) -> None:
         """Something that the agent said could not be taken."""
+
+    def on_bug(self, error: Exception) -> None:
+        """Something of ours has failed that belongs to this session."""
 
     def on_idle(self) -> None:
         """The process is stopped: nothing happens."""
@@ -88,7 +92,7 @@ class AgentInbox:
         self.sessions[session_id] = session
         self._left.discard(session_id)
         for update in self._early.pop(session_id, []):
-            session.on_update(update)
+            self._deliver(session_id, update)
         if not self._early:
             self._early_bytes = 0
 
@@ -119,6 +123,9 @@ class AgentInbox:
         except msgspec.DecodeError as error:
             self._malformed(method, params, error)
             return
+        except Exception as error:
+            failed(f"taking {method}", error, self._owner(params))
+            return
         if self._has_room_for(session_id, len(params)):
             self._runs.add(session_id, _measured(update, len(params)))
 
@@ -136,7 +143,10 @@ class AgentInbox:
         self.last_word = anyio.current_time()
         self._runs.flush()
         for session in self.sessions.values():
-            session.on_caught_up()
+            try:  # as `contained`, which would take as long as the call itself
+                session.on_caught_up()
+            except Exception as error:
+                failed("telling what an agent said", error, session.on_bug)
 
     def _complete(self, params: msgspec.Raw) -> None:
         """Ids that nobody knows are passed over (ACP "Elicitation", URL completion)."""
@@ -149,7 +159,10 @@ class AgentInbox:
     def _deliver(self, session_id: str, update: Update) -> None:
         session = self.sessions.get(session_id)
         if session is not None:
-            session.on_update(update)
+            try:
+                session.on_update(update)
+            except Exception as error:
+                failed(f"taking {type(update).__name__}", error, session.on_bug)
         elif session_id not in self._left:
             self._keep_early(session_id, update)
 
@@ -168,6 +181,14 @@ class AgentInbox:
         except msgspec.DecodeError:
             return  # nothing of it can be used
 
+    def _owner(self, params: msgspec.Raw) -> OnFailure:
+        """Who is told when a message with these parameters could not be taken."""
+        try:
+            session = self.sessions.get(msgspec.json.decode(params, type=_Envelope).session_id)
+        except msgspec.DecodeError:
+            session = None
+        return session.on_bug if session is not None else lambda _: None
+
     def _keep_early(self, session_id: str, update: Update) -> None:
         if sum(map(len, self._early.values())) < EARLY_UPDATES:
             self._early.setdefault(session_id, []).append(update)
@@ -175,6 +196,29 @@ class AgentInbox:
             self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
 
     def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
+        """The answer to come. If a bug of ours is in the way, the session is told, and the agent gets an error."""
+        owner = self._owner(params)  # who may have left the agent when it is known
+        try:
+            return self._watched(method, owner, self._serve(method, params))
+        except RpcError:
+            raise
+        except Exception as error:
+            raise self._failed(method, owner, error) from error
+
+    async def _watched(self, method: str, owner: OnFailure, answer: Awaitable[Any]) -> Any:
+        try:
+            return await answer
+        except RpcError:
+            raise
+        except Exception as error:
+            raise self._failed(method, owner, error) from error
+
+    @staticmethod
+    def _failed(method: str, owner: OnFailure, error: Exception) -> RpcError:
+        failed(f"serving {method}", error, owner)
+        return RpcError(INTERNAL_ERROR, f"the client failed: {error}")
+
+    def _serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """Requests of a session go to it; without one the user can be asked something."""
         self._runs.flush()
         if method not in self.dialect.requests:
@@ -202,4 +246,5 @@ class AgentInbox:
         failure = failures.lost_message(self._name, words)
         self.odd(str(failure))
         for session in list(self.sessions.values()):
-            session.on_trouble(failure)
+            with contained("telling of a lost message", session.on_bug):
+                session.on_trouble(failure)

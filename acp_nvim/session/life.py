@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 import anyio
 
@@ -31,6 +32,7 @@ from acp_nvim.session.steering import Steering
 from acp_nvim.session.troubles import Troubles
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.session.turns import Turns
+from acp_nvim.tasks import failed
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.roots import Roots
 
@@ -38,31 +40,32 @@ log = logging.getLogger(__name__)
 
 
 class Life(PeerSession):
-    """What a `Session` is built on. `run` must be running for anything to happen."""
+    """What a `Session` is built on. `open` starts the task in which everything happens."""
 
     def __init__(self, key: int, agent: str, place: Place, shared: Shared, seen: LastSeen) -> None:
         self.key, self.agent, self.place = key, agent, place
         self.session_id: str | None = None
         self.narrator = Narrator(key, place.cwd, shared.editor, self._publish_status)
+        self.tasks = shared.tasks.owned_by(self.on_bug)
         self.roots = Roots([place.cwd, *place.additional_directories])
-        self.changes = TurnChanges(key, agent, self.roots, shared.reviews, self.narrator)
+        self.changes = TurnChanges(key, agent, self.roots, shared.reviews, self.narrator, self.tasks)
         self._permissions = shared.permissions
         self.requests = AgentRequests(self.narrator, shared, self.roots, seen, self._publish_status, self.changes)
         self.queue = PromptQueue(self.narrator)
         self._peer: AgentPeer | None = None
         self._state: State = "stopped"
-        self.turns = Turns(agent, self.narrator, self.requests, self._permissions, self.changes)
-        self.cancelling = Cancelling(self.turns, self.queue, shared.reviews.spawn, self._leave_agent)
-        self.steering = Steering(self.turns, self.queue, shared.reviews.spawn, self.at_work, self.open)
+        self.turns = Turns(agent, self.narrator, self.requests, self._permissions, self.changes, self.tasks)
+        self.cancelling = Cancelling(self.turns, self.queue, self.tasks.spawn, self._leave_agent)
+        self.steering = Steering(self.turns, self.queue, self.tasks.spawn, self.at_work, self.open)
         self.sign_in = SignIn(self, shared.sign_ins)
-        self.connecting = Connecting(agent, shared, self.narrator, self.sign_in, self._begin)
-        self.configuration = Configuration(agent, self.narrator, shared, lambda: self.controls)
+        self.connecting = Connecting(agent, shared, self.narrator, self.sign_in, self._begin, self.tasks)
+        self.configuration = Configuration(agent, self.narrator, shared, lambda: self.controls, self.tasks)
         self.turns.on_finished = self.connecting.deaths.turn_done
         self.connecting.replaying.on_anew = self.queue.unshow
         self.asleep = False
         self._troubles = Troubles()
         self.worktree: str | None = None
-        self._wanted = self._is_over = False
+        self._wanted = self._is_over = self._is_running = False
         self._work = anyio.Event()
 
     def __repr__(self) -> str:
@@ -99,6 +102,8 @@ class Life(PeerSession):
         elif self._state == "failed":
             self._set_state("idle")  # the user has signed in, or tries without
         self._work.set()
+        if not self._is_running:
+            self.tasks.spawn(self._run)
 
     def reconnect(self) -> None:
         """Go on with another process of the agent; who else uses this one keeps it."""
@@ -107,22 +112,29 @@ class Life(PeerSession):
         self._part()
         self.open()
 
-    async def run(self) -> None:
+    async def _run(self) -> None:
         """Start, send, wait, until the end. Failures are told, and the next prompt tries again."""
-        while not self._is_over:
-            await self._work.wait()
-            self._work = anyio.Event()
-            if not self._wanted:
-                continue
-            try:
-                await self._connect()
-                await self.configuration.settle()
-                await self._work_off()
-            except FailureError as error:
-                self._fail(error.failure)
-            except Exception as error:  # a bug of ours must not silence the session for good
-                log.exception("session %s failed", self.key)
-                self._fail(failures.bug(self.agent, error))
+        if self._is_running:
+            return
+        self._is_running = True
+        try:
+            while not self._is_over:
+                await self._work.wait()
+                self._work = anyio.Event()
+                if self._wanted:
+                    await self._go_on()
+        finally:
+            self._is_running = False
+
+    async def _go_on(self) -> None:
+        try:
+            await self._connect()
+            await self.configuration.settle()
+            await self._work_off()
+        except FailureError as error:
+            self._fail(error.failure)
+        except Exception as error:  # the session takes prompts again, and says what has failed
+            failed(f"session {self.key}", error, lambda bug: self._fail(failures.bug(self.agent, bug)))
 
     async def _work_off(self) -> None:
         """Send what is queued. A turn that the agent began by itself is waited for."""
@@ -135,7 +147,12 @@ class Life(PeerSession):
 
     async def _send(self, peer: AgentPeer, prompt: Prompt) -> None:
         """One prompt, to the end of its turn. One that is refused until the user has signed in is the next one."""
-        refused = await self.turns.take(peer, self.session_id or "", prompt)
+        try:
+            refused = await self.turns.take(peer, self.session_id or "", prompt)
+        except Exception:
+            if not self.turns.is_sent:
+                self.queue.put_back(prompt)
+            raise
         if refused is None:
             self.sign_in.done()
         else:
@@ -190,21 +207,17 @@ class Life(PeerSession):
         if self._peer is None:
             return
         self._wanted = False
-        self.turns.lose_agent("error" if failure else "cancelled")
-        self._leave("failed" if failure and failure.severity == "error" else "stopped")
-        self.turns.abandon()
+        self.tasks.all_of(
+            "losing the agent",
+            partial(self.turns.lose_agent, "error" if failure else "cancelled"),
+            partial(self._leave, "failed" if failure and failure.severity == "error" else "stopped"),
+            self.turns.abandon,
+        )
         if failure is not None:
             more = (self.connecting.deaths.note(failure), failures.KEPT_QUEUE if self.queue else "")
             self.narrator.failure(failure, "\n".join(filter(None, more)))
         elif self.queue.next:
             self.open()  # said after the user had given up the agent's turn
-
-    def on_idle(self) -> None:
-        """Its process is stopped, because nothing happens: the next prompt goes on."""
-        if self._peer is not None:
-            self._leave_agent(self._peer)
-            self.asleep = True
-            self._publish_status()
 
     def _part(self) -> bool:
         """Leave the agent, if there is one; a turn that runs is cancelled."""
@@ -231,8 +244,13 @@ class Life(PeerSession):
     def _fail(self, failure: Failure) -> None:
         """The agent could not be started, or we failed with it."""
         self._wanted = False
-        self.turns.lose_agent("error")
+        works = self.at_work()
+        with self.tasks.contained("losing the agent"):
+            self.turns.lose_agent("error")
         self._leave("failed")
+        if works is not None:  # a bug of ours: the agent may still be busy with the prompt
+            works[0].notify(*works[0].dialect.cancel(works[1]))
+            works[0].leave(works[1])
         waits = isinstance(failure, failures.SignInWanted)
         kept = failures.KEPT_FOR_SIGN_IN if waits else failures.KEPT_PROMPT
         more = (self.connecting.deaths.note(failure), kept if self.queue else "")
@@ -241,15 +259,18 @@ class Life(PeerSession):
         self.narrator.failure(failure, "\n".join(filter(None, more)))
 
     def _leave(self, state: State) -> None:
-        self._permissions.cancel_session(self.key)
-        self.requests.elicitations.cancel()
         if self.turns.had_any and self.session_id:
             self.connecting.last = self.session_id
         self._peer = None
         self.session_id = None
-        self.configuration.leave()
         self.turns.turn.requires_action = False
-        self._set_state(state)
+        self.tasks.all_of(
+            "leaving the agent",
+            partial(self._permissions.cancel_session, self.key),
+            self.requests.elicitations.cancel,
+            self.configuration.leave,
+            partial(self._set_state, state),
+        )
 
     def _set_state(self, state: State) -> None:
         self._state = state

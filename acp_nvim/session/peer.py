@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.abc
 import msgspec
 
 from acp_nvim.agents.builtin_agents import quirks_of
@@ -29,6 +28,7 @@ from acp_nvim.session.calls import AgentCalls
 from acp_nvim.session.greeting import PeerSettings, greet
 from acp_nvim.session.inbox import AgentInbox
 from acp_nvim.session.launch import Launch, launch, path_map
+from acp_nvim.tasks import OnFailure, Tasks, contained, failed
 
 if TYPE_CHECKING:
     from acp_nvim.traffic.log import TrafficLog
@@ -48,11 +48,12 @@ class AgentPeer:
         self.calls = AgentCalls(self)
         self.inbox = AgentInbox(definition.name)
         self.gone = anyio.Event()
-        self._tasks: anyio.abc.TaskGroup | None = None
+        self._tasks: Tasks | None = None
         self._child: Child | None = None
         self._connection: Connection | None = None
         self._traffic: TrafficLog | None = None
         self._holders: set[object] = set()
+        self._beside: OnFailure = lambda _: None  # tells of failures while it has no session
         self._stopping = False
         self._last_call = 0.0
         self._told: Failure | None = None  # what its sessions hear when it is ended because of these:
@@ -101,9 +102,9 @@ class AgentPeer:
         """What it can be asked for."""
         return self.info.abilities
 
-    async def start(self, tasks: anyio.abc.TaskGroup, guard: Guard) -> None:
+    async def start(self, tasks: Tasks, guard: Guard) -> None:
         """Spawn and `initialize`. Raises `FailureError`; then nothing of it is left running."""
-        definition, self._tasks = self.definition, tasks
+        definition, self._tasks, self._beside = self.definition, tasks.owned_by(self._on_bug), tasks.on_failure
         how = await self._spawn(guard)
         assert self._child is not None
         if self.settings.traffic is not None:
@@ -113,7 +114,7 @@ class AgentPeer:
                 self.settings.traffic, definition.name, definition.command, self.cwd, definition.env
             )
         self._connection = Connection(self._child.source, self._child.sink, self.inbox, self._traffic)
-        tasks.start_soon(self._live)
+        self._tasks.spawn(self._live)
         notifications()  # made ready while the agent starts
         try:
             if how.first:
@@ -216,7 +217,7 @@ class AgentPeer:
         """End the process and all it started, in the background; its sessions are told then."""
         if self._child is not None and self._tasks is not None and not self._stopping:
             self._stopping = True
-            self._tasks.start_soon(self._child.stop)
+            self._tasks.spawn(self._child.stop)
 
     # --- its life ----------------------------------------------------------------------------------------------------
 
@@ -226,18 +227,28 @@ class AgentPeer:
         try:
             await self._serve_until_end(self._child)
             failure = None if self._stopping else self._death()
-        except Exception as error:  # a bug of ours must not take the other agents along
-            log.exception("%s: serving it failed", self.definition.name)
-            failure = failures.bug(self.definition.name, error)
+        except Exception as error:  # all that was said to it fails with it
+            failed(f"serving {self.name}", error, lambda bug: None if self.inbox.sessions else self._beside(bug))
+            failure = failures.bug(self.name, error)
         finally:
-            await self._child.stop()
+            with contained(f"ending {self.name}", self._on_bug):
+                await self._child.stop()
             self.gone.set()
             if self._traffic is not None:
-                self._traffic.close()
-        log.info("%s: ended with %s", self.definition.name, self._child.returncode)
+                with contained("closing a recording", self._on_bug):
+                    self._traffic.close()
+        log.info("%s: ended with %s", self.name, self._child.returncode)
         for session_id, session in list(self.inbox.sessions.items()):
-            session.on_gone(failure if session_id in self._ended_by else failure or self._told)
+            with contained(f"telling of the end of {self.name}", session.on_bug):
+                session.on_gone(failure if session_id in self._ended_by else failure or self._told)
         self.inbox.sessions.clear()
+
+    def _on_bug(self, error: Exception) -> None:
+        """Something of this process has failed that is about no single session."""
+        concerned: list[OnFailure] = [one.on_bug for one in self.inbox.sessions.values()]
+        for tell in concerned or [self._beside]:
+            with contained("telling of a failure", lambda _: None):
+                tell(error)
 
     async def _serve_until_end(self, child: Child) -> None:
         assert self._connection is not None

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import anyio
-import anyio.abc
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.limits import INITIALIZE_SECONDS
@@ -17,6 +16,7 @@ from acp_nvim.protocol.elicitation import ElicitationAsked
 from acp_nvim.session.greeting import PeerSettings
 from acp_nvim.session.idle import stop_when_idle
 from acp_nvim.session.peer import AgentPeer
+from acp_nvim.tasks import Tasks
 from acp_nvim.terminals.launcher import Launcher
 from acp_nvim.wire.elicitation import CreateElicitationResponse
 
@@ -29,13 +29,13 @@ async def _nobody(_peer: AgentPeer, _asked: ElicitationAsked) -> CreateElicitati
 class Peers:
     """Starts agents on demand, and all of them end with `tasks`."""
 
-    def __init__(self, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, tasks: Tasks) -> None:
         self.settings = PeerSettings(INITIALIZE_SECONDS)
         self.ask_user: Callable[[AgentPeer, ElicitationAsked], Awaitable[Any]] = _nobody
         """Takes what an agent asks the user about no session."""
         self._tasks = tasks
         self._guard = Guard()
-        self.launcher = Launcher(tasks, self._guard)
+        self.launcher = Launcher(self._guard)
         self._peers: dict[tuple[str, str], AgentPeer] = {}
         self._starting: dict[tuple[str, str], anyio.Lock] = {}
 
@@ -52,7 +52,7 @@ class Peers:
                 peer.inbox.ask_user = partial(self.ask_user, peer)
                 await peer.start(self._tasks, self._guard)
                 self._peers[key] = peer
-                self._tasks.start_soon(stop_when_idle, peer, partial(self._idle_seconds, peer.definition))
+                self._tasks.spawn(stop_when_idle, peer, partial(self._idle_seconds, peer.definition))
             return peer
 
     def known(self) -> list[AgentPeer]:

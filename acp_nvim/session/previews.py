@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Sequence
 
-import anyio.abc
 import anyio.to_thread
 
 from acp_nvim.limits.calls import PREVIEW_UNASKED_CHARS
@@ -15,6 +14,7 @@ from acp_nvim.protocol.diff import Diff, FileChange
 from acp_nvim.review.outlook import Outlook, outlook
 from acp_nvim.review_events import Preview, PreviewDone
 from acp_nvim.session.narrator import Narrator
+from acp_nvim.tasks import Tasks
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError, NotAllowedError
@@ -41,7 +41,7 @@ class _Waiting:
 class Previews:
     """Of the requests of one session."""
 
-    def __init__(self, narrator: Narrator, files: OpenFiles, roots: Roots, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, narrator: Narrator, files: OpenFiles, roots: Roots, tasks: Tasks) -> None:
         self._narrator = narrator
         self._files = files
         self._roots = roots
@@ -90,7 +90,7 @@ class Previews:
         one.wanted += 1
         if not one.is_busy:
             one.is_busy = True
-            self._tasks.start_soon(self._tell, one)
+            self._tasks.spawn(self._tell, one)
 
     async def _tell(self, one: _Waiting) -> None:
         """Until what was told is what is wanted, or the request waits no more."""

@@ -49,18 +49,18 @@ class AgentRequests:
         changes: TurnChanges,
     ) -> None:
         self.permissions = PermissionRequests(narrator, shared.permissions, on_permissions)
-        self._changes = changes
+        self._changes, tasks = changes, changes.tasks
         self.rejected: set[str] = set()
         self._narrator = narrator
         self._transcript = narrator.transcript
-        self.previews = Previews(narrator, shared.reviews.files, roots, shared.reviews.tasks)
+        self.previews = Previews(narrator, shared.reviews.files, roots, tasks)
         where = Where(changes.log.agent, narrator.cwd, roots)
-        self._automatic = Automatic(shared.rules, self.permissions, where, shared.reviews.tasks)
+        self._automatic = Automatic(shared.rules, self.permissions, where, tasks)
         answers = SessionAnswers(self.permissions, self._automatic)
-        self.files = AgentFiles(narrator, shared.reviews, roots, seen, Outside(roots, answers), changes.log)
+        self.files = AgentFiles(narrator, shared.reviews, roots, seen, Outside(roots, answers), changes.log, tasks)
         self.granted = GrantedCommands(narrator.transcript, roots)
         commands = CommandPermissions(self.granted, answers)
-        self.terminals = AgentTerminals(narrator, roots, commands, shared.peers.launcher)
+        self.terminals = AgentTerminals(narrator, roots, commands, shared.peers.launcher, tasks)
         self.terminals.on_exit = changes.something_changed
         self.terminals.refuses = lambda: self.permissions.refusing
         self.elicitations = Elicitations(changes.log.agent, narrator, shared.elicitations, on_permissions)

@@ -11,6 +11,7 @@ import msgspec
 from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.protocol import updates
+from acp_nvim.session import failures
 from acp_nvim.session.life import Life
 from acp_nvim.session.opening import How, Kept
 from acp_nvim.session.prompt import Prompt
@@ -89,6 +90,19 @@ class Session(Life):
         """A message was lost, or malformed: said once for each kind."""
         if self._troubles.is_news(failure):
             self.narrator.notice(failure.severity, str(failure))
+
+    def on_idle(self) -> None:
+        """Its process is stopped, because nothing happens: the next prompt goes on."""
+        if self._peer is not None:
+            self._leave_agent(self._peer)
+            self.asleep = True
+            self._publish_status()
+
+    def on_bug(self, error: Exception) -> None:
+        """Something of this session has failed by a bug of ours: each kind is told once."""
+        failure = failures.bug(self.agent, error)
+        if self._troubles.is_news(failure):
+            self.narrator.failure(failure)
 
     @property
     def is_busy(self) -> bool:

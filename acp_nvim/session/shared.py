@@ -14,6 +14,7 @@ from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.kept_defaults import KeptDefaults
 from acp_nvim.session.peers import Peers
 from acp_nvim.session.sign_ins import SignIns
+from acp_nvim.tasks import Tasks
 
 
 @dataclass(frozen=True)
@@ -27,5 +28,6 @@ class Shared:
     reviews: Reviews
     rules: RuleBook
     sign_ins: SignIns
+    tasks: Tasks
     defaults: KeptDefaults = field(default_factory=KeptDefaults)
     elicitations: PendingElicitations = field(default_factory=PendingElicitations)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import anyio
-import anyio.abc
 
 from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_SHOW_SECONDS
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.updates import TerminalChanged, TerminalPrinted
 from acp_nvim.session.narrator import Narrator
+from acp_nvim.tasks import Tasks
 from acp_nvim.terminals.last_lines import start_of_last
 from acp_nvim.terminals.terminal import Ended
 
@@ -16,7 +16,7 @@ from acp_nvim.terminals.terminal import Ended
 class ShownTerminals:
     """The terminals of one session; those that no tool call shows are not to be seen."""
 
-    def __init__(self, narrator: Narrator, tasks: anyio.abc.TaskGroup) -> None:
+    def __init__(self, narrator: Narrator, tasks: Tasks) -> None:
         self._narrator = narrator
         self._tasks = tasks
         self._printed: dict[str, bytearray] = {}
@@ -41,7 +41,7 @@ class ShownTerminals:
             del waiting[:start]
         if not self._looking:
             self._looking = True
-            self._tasks.start_soon(self._look_again)
+            self._tasks.spawn(self._look_again)
 
     def end(self, terminal_id: str, ended: Ended) -> None:
         """It has ended; others may still print."""

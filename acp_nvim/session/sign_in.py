@@ -9,6 +9,7 @@ from acp_nvim.errors import Failure
 from acp_nvim.protocol.dialect import Place
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.peer import AgentPeer
+from acp_nvim.tasks import Tasks
 
 State = Literal["needed", "running"]
 
@@ -51,6 +52,7 @@ class Waiting(Protocol):
     agent: str
     place: Place
     narrator: Narrator
+    tasks: Tasks
 
     @property
     def requests(self) -> Requests:

@@ -22,11 +22,10 @@ from acp_nvim.session.sign_in_ways import ways
 from acp_nvim.session.signing_in import Attempt, Means, launch
 from acp_nvim.sign_in_events import MethodView, Outcome, SignInDone, VariableView
 from acp_nvim.sign_in_events import SignIn as SignInEvent
+from acp_nvim.tasks import Spawn
 from acp_nvim.traffic.words import without_secrets
 
 log = logging.getLogger(__name__)
-
-Spawn = Callable[..., None]
 
 
 class SignIns:
@@ -144,8 +143,10 @@ class SignIns:
             log.exception("%r failed", attempt)
             failure = failures.bug(attempt.agent, error)
         del self._attempts[attempt.agent]
-        self._over(attempt, peer, failure)
-        attempt.release()
+        try:
+            self._over(attempt, peer, failure)
+        finally:
+            attempt.release()
 
     def _over(self, attempt: Attempt, peer: AgentPeer | None, failure: Failure | None) -> None:
         """Whoever waits by now goes on, too, when it has worked: then there is a `peer`."""
@@ -155,14 +156,16 @@ class SignIns:
         log.info("%s: signing in: %s: %s", attempt.agent, outcome, text)
         sessions = [*attempt.sessions, *(one for one in self._of(attempt.agent) if one not in attempt.sessions)]
         for one in sessions:
-            if peer is None and one.session.state != "running":
-                one.session.requests.elicitations.cancel()
-            one.session.narrator.notice("info" if failure is None else "error", text)
+            with one.session.tasks.contained("telling of a sign-in"):
+                if peer is None and one.session.state != "running":
+                    one.session.requests.elicitations.cancel()
+                one.session.narrator.notice("info" if failure is None else "error", text)
         self._tell(attempt.agent, attempt, outcome, text)
         attempt.tell_status()
         if peer is not None:
             for one in sessions:
-                one.go_on(peer, self._means.peers.known())
+                with one.session.tasks.contained("going on after a sign-in"):
+                    one.go_on(peer, self._means.peers.known())
 
     async def _sign_out(self, agent: str, cwd: str, told: Callable[[str], None]) -> None:
         try:

@@ -78,7 +78,8 @@ class Attempt:
     def tell_status(self) -> None:
         """It begins, or is over."""
         for one in self.sessions:
-            one.session.narrator.on_facts()
+            with one.session.tasks.contained("telling of a sign-in"):
+                one.session.narrator.on_facts()
 
     def terminal_ended(self, code: int | None, problem: str | None) -> None:
         """The terminal of this attempt is over; `problem`: there was none."""

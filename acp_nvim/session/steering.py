@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
 
 import msgspec
 
@@ -18,13 +17,7 @@ from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.prompt_queue import PromptQueue
 from acp_nvim.session.turns import Turns
-
-
-class Spawn(Protocol):
-    """Runs something beside the sessions, until the host ends."""
-
-    def __call__(self, act: Callable[..., Awaitable[Any]], *args: Any) -> None:
-        """Start it."""
+from acp_nvim.tasks import Spawn
 
 
 class Steering:
@@ -66,17 +59,21 @@ class Steering:
             self._wake()
 
     async def _send(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
-        await prompt.ready()
-        self._turns.narrator.prompt(prompt)
-        call = peer.dialect.steer(session_id, self._turns.blocks(prompt, peer))
-        self._turns.turn.expect_echo()
         taken: list[Steered] = []
         try:
+            await prompt.ready()
+            self._turns.narrator.prompt(prompt)
+            call = peer.dialect.steer(session_id, self._turns.blocks(prompt, peer))
+            self._turns.turn.expect_echo()
             await peer.request(call.method, call.params, partial(self._on_answer, call, taken))
         except RpcError as error:
             self._turns.narrator.notice("warn", str(failures.turn_failed(peer.name, error)))
         except FailureError:
             pass  # who lost the agent has told it
+        except Exception:
+            if not taken:
+                self._queue.put_back(prompt)
+            raise
         if not taken:
             prompt.shown = False  # it is to be seen where it goes out in the end
             self._queue.put_back(prompt)

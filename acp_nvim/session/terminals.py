@@ -15,6 +15,7 @@ from acp_nvim.protocol.answers import CommandToRun, TerminalAsked
 from acp_nvim.session.command_permissions import CommandPermissions
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.shown_terminals import ShownTerminals
+from acp_nvim.tasks import Tasks
 from acp_nvim.terminals.command_line import Command, command_to_run, in_words
 from acp_nvim.terminals.launcher import Launcher
 from acp_nvim.terminals.terminal import Ended, Listener, Terminal
@@ -31,14 +32,17 @@ class AgentTerminals:
     it `refuses`, nothing is run: the user has given up what it would be for.
     """
 
-    def __init__(self, narrator: Narrator, roots: Roots, permissions: CommandPermissions, launcher: Launcher) -> None:
+    def __init__(
+        self, narrator: Narrator, roots: Roots, permissions: CommandPermissions, launcher: Launcher, tasks: Tasks
+    ) -> None:
         self.permissions = permissions
         self.on_exit: Callable[[], None] = lambda: None
         self.refuses: Callable[[], bool] = lambda: False
         self._narrator = narrator
         self._roots = roots
         self._launcher = launcher
-        self._shown = ShownTerminals(narrator, launcher.tasks)
+        self._tasks = tasks
+        self._shown = ShownTerminals(narrator, tasks)
         self._known: dict[str, Terminal] = {}
         self._alive: set[Terminal] = set()
         self._agents = 0
@@ -83,7 +87,7 @@ class AgentTerminals:
         self._agents += 1
         self._known.clear()
         for terminal in self._alive:
-            self._launcher.tasks.start_soon(terminal.end)
+            self._end(terminal)
 
     # --- one terminal ------------------------------------------------------------------------------------------------
 
@@ -119,12 +123,15 @@ class AgentTerminals:
         log.info("%s: %s in %s is process %d", terminal_id, run.argv, run.cwd, terminal.pid)
         self._alive.add(terminal)
         self._shown.begin(terminal_id, words, run.cwd)
-        self._launcher.tasks.start_soon(self._live, terminal_id, terminal)
+        self._tasks.spawn(self._live, terminal_id, terminal)
         if agents != self._agents:  # it is gone meanwhile
-            self._launcher.tasks.start_soon(terminal.end)
+            self._end(terminal)
         else:
             self._known[terminal_id] = terminal
         return {"terminalId": terminal_id}
+
+    def _end(self, terminal: Terminal) -> None:
+        self._tasks.spawn(terminal.end)
 
     async def _live(self, terminal_id: str, terminal: Terminal) -> None:
         def ended(how: Ended) -> None:
@@ -135,8 +142,6 @@ class AgentTerminals:
 
         try:
             await terminal.run(Listener(lambda data: self._shown.printed(terminal_id, data), ended))
-        except Exception:  # a bug of ours must not take the sessions along
-            log.exception("%s failed", terminal_id)
         finally:
             self._alive.discard(terminal)
 

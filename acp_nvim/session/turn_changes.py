@@ -23,6 +23,7 @@ from acp_nvim.review.scanning import FirstTouch
 from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.tasks import Tasks
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
@@ -32,10 +33,13 @@ log = logging.getLogger(__name__)
 class TurnChanges:
     """The turns of one session, of which one runs at a time."""
 
-    def __init__(self, session: int, agent: str, roots: Roots, reviews: Reviews, narrator: Narrator) -> None:
+    def __init__(
+        self, session: int, agent: str, roots: Roots, reviews: Reviews, narrator: Narrator, tasks: Tasks
+    ) -> None:
         self.log = TurnLog(session, agent, roots)
         self._roots = roots
         self._reviews = reviews
+        self.tasks = tasks
         self._narrator = narrator
         self._touched = FirstTouch(reviews.witness)
         self._turn = 0
@@ -61,7 +65,7 @@ class TurnChanges:
 
     def prepare(self) -> None:
         """A prompt may come: what takes time is done before."""
-        self._reviews.spawn(self._prepare)
+        self.tasks.spawn(self._prepare)
 
     async def begin(self, prompt: str) -> None:
         """The prompt may go out when this returns: what changed before is not its turn's doing."""
@@ -81,7 +85,7 @@ class TurnChanges:
     def begun(self) -> None:
         """From now on, what happens in the workspace is the agent's doing."""
         self._open_log("")
-        self._reviews.spawn(self._keep)
+        self.tasks.spawn(self._keep)
 
     async def _keep(self) -> None:
         """The next host may have to find out what the turn did."""
@@ -100,7 +104,7 @@ class TurnChanges:
         }
         self.log.active = True
         self._looking = anyio.CancelScope()
-        self._reviews.spawn(self._look_again, self._looking)
+        self.tasks.spawn(self._look_again, self._looking)
 
     def something_changed(self) -> None:
         """Files may be others now: a tool call, or a command, is done."""
@@ -112,7 +116,7 @@ class TurnChanges:
             with suppress(NotAllowedError):  # not ours to look at
                 real = self._roots.resolve(path)
                 self._naming += 1
-                self._reviews.spawn(self._name, real, change)
+                self.tasks.spawn(self._name, real, change)
 
     async def names_known(self) -> None:
         """Until it is known what the files were that the agent has named: allowed to, it may change them at once."""
@@ -124,7 +128,7 @@ class TurnChanges:
         """The turn is over; the agent may go on in the background."""
         self._looking.cancel()
         self._closing += 1
-        self._reviews.spawn(self._close, self._turn, goes_on)
+        self.tasks.spawn(self._close, self._turn, goes_on)
 
     async def settled(self) -> None:
         """Until all that the last turn did is known, or that takes too long: Neovim may be at a prompt of its own."""

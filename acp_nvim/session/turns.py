@@ -23,6 +23,7 @@ from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.requests import AgentRequests
 from acp_nvim.session.turn import Turn
 from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.tasks import Tasks, failed
 from acp_nvim.wire.content import ContentBlock
 
 
@@ -36,17 +37,19 @@ class Turns:
         requests: AgentRequests,
         permissions: PendingPermissions,
         changes: TurnChanges,
+        tasks: Tasks,
     ) -> None:
         self.turn = Turn()
         self.had_any = False
         self.on_finished: Callable[[], None] = lambda: None
-        self._is_sent = True
+        self.is_sent = True
         self._is_refused = False  # the last prompt: the user has to sign in first
         self._agent = agent
         self.narrator = narrator
         self._requests = requests
         self._permissions = permissions
         self._changes = changes
+        self._tasks = tasks
         self._prompting = anyio.CancelScope()
         self._call_id: int | None = None  # of our prompt, until it is answered
 
@@ -61,7 +64,7 @@ class Turns:
     @property
     def takes_more(self) -> bool:
         """Whether another prompt can go into the turn that runs: its own was sent, and nobody wants it to end."""
-        return self._is_sent and not self._requests.permissions.refusing
+        return self.is_sent and not self._requests.permissions.refusing
 
     async def wait(self) -> None:
         """Until no turn runs."""
@@ -74,11 +77,11 @@ class Turns:
             with anyio.CancelScope() as self._prompting:
                 self.narrator.prompt(prompt)
                 self.begin(prompted=True)
-                self._is_sent = self._is_refused = False
+                self.is_sent = self._is_refused = False
                 await self._changes.begin(prompt.text)
                 await prompt.ready()
                 await self.narrator.told()  # without a limit: who dies right then would have it sent twice
-                self._is_sent = True
+                self.is_sent = True
                 call = peer.dialect.prompt(session_id, self.blocks(prompt, peer))
                 await peer.request(call.method, call.params, partial(self._on_answer, call, peer), self._on_call)
                 await self.turn.over.wait()
@@ -118,7 +121,7 @@ class Turns:
     def cancel(self, peer: AgentPeer, session_id: str) -> None:
         """Ask the agent to stop (ACP "Prompt Turn", Cancellation)."""
         self._requests.permissions.refusing = True
-        if not self._is_sent:
+        if not self.is_sent:
             self.end("cancelled")
             self._prompting.cancel()
             return
@@ -151,8 +154,9 @@ class Turns:
         if change == "begun":
             self.begin(prompted=False)
         elif change == "ended":
-            if news.error is not None:
-                self.narrator.failure(failures.turn_failed_with(self._agent, news.error))
+            with self._tasks.contained("telling why a turn failed"):
+                if news.error is not None:
+                    self.narrator.failure(failures.turn_failed_with(self._agent, news.error))
             self._finish(news.stop_reason or "end_turn")
             if self.turn.prompted:
                 self._prompting.cancel()  # an answer that is still missing must not hold up the next prompt
@@ -167,21 +171,28 @@ class Turns:
     def end(self, stop_reason: str) -> None:
         """The turn is over."""
         self.turn.end(stop_reason)
-        self._requests.granted.end_turn()
-        self.narrator.facts.end_turn()
-        self._settle("cancelled" if stop_reason == "cancelled" else "unfinished")
+        self._tasks.all_of(
+            "ending a turn",
+            self._requests.granted.end_turn,
+            self.narrator.facts.end_turn,
+            partial(self._settle, "cancelled" if stop_reason == "cancelled" else "unfinished"),
+            partial(self._tell_end, stop_reason),
+            partial(self.narrator.publish, events.TurnEnd(session=self.key, stop_reason=stop_reason)),
+            partial(self.narrator.publish, events.FilesMaybeChanged(session=self.key)),
+            partial(self._changes.end, goes_on=bool(self.turn.background)),
+            self.narrator.on_facts,
+        )
+
+    def _tell_end(self, stop_reason: str) -> None:
         self._requests.permissions.refusing = False  # what is asked from now on is not about this turn
         if stop_reason not in ("end_turn", "error"):
             level: Severity = "info" if stop_reason == "cancelled" else "warn"
             self.narrator.notice(level, f"Stopped: {stop_reason}")
-        self.narrator.publish(events.TurnEnd(session=self.key, stop_reason=stop_reason))
-        self.narrator.publish(events.FilesMaybeChanged(session=self.key))
-        self._changes.end(goes_on=bool(self.turn.background))
-        self.narrator.on_facts()
 
     def lose_agent(self, stop_reason: str) -> None:
         """The agent is gone, and with it what it did in the background, and in terminals."""
-        self._requests.terminals.close()
+        with self._tasks.contained("ending the terminals"):
+            self._requests.terminals.close()
         background, self.turn.background = self.turn.background, frozenset()
         if self.turn.running:
             self.end(stop_reason)
@@ -190,11 +201,14 @@ class Turns:
 
     def _settle(self, status: str) -> None:
         """Nothing of the turn stays open: neither questions nor tool calls, but those that go on in the background."""
-        self.narrator.close_calls(status, self._requests.rejected, self.turn.background)
         refusing = self._requests.permissions.refusing
-        self._permissions.cancel_session(self.key, overrule=refusing)
-        self._requests.elicitations.cancel(overrule=refusing, of_session=True)
-        self.narrator.on_facts()
+        self._tasks.all_of(
+            "closing what a turn left open",
+            partial(self.narrator.close_calls, status, self._requests.rejected, self.turn.background),
+            partial(self._permissions.cancel_session, self.key, overrule=refusing),
+            partial(self._requests.elicitations.cancel, overrule=refusing, of_session=True),
+            self.narrator.on_facts,
+        )
 
     def _on_call(self, call_id: int) -> None:
         self._call_id = call_id
@@ -204,6 +218,14 @@ class Turns:
         self._call_id = None
         if not self.turn.running:
             return
+        try:
+            self._take_outcome(call, peer, answer)
+        except Exception as error:
+            failed("taking the answer to a prompt", error, self._tasks.on_failure)
+            if self.turn.running:  # nobody else would end it
+                self._finish("error")
+
+    def _take_outcome(self, call: Call[PromptAnswer], peer: AgentPeer, answer: Answer) -> None:
         if isinstance(answer, RpcError):
             refusing = self._requests.permissions.refusing
             self._is_refused = failures.wants_sign_in(answer) and not refusing

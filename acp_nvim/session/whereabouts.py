@@ -16,6 +16,7 @@ from acp_nvim.review.locate import locate
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.call_views import places as places_of
 from acp_nvim.session.narrator import CHANGES_WHAT_IT_NAMES, Narrator
+from acp_nvim.tasks import Tasks
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.difference import common_head
 from acp_nvim.workspace.refusals import FileRefusedError
@@ -25,10 +26,11 @@ from acp_nvim.workspace.roots import Roots
 class Whereabouts:
     """Of many places in a row the first is told at once, then the last one every `LOCATION_SECONDS`."""
 
-    def __init__(self, narrator: Narrator, reviews: Reviews, roots: Roots) -> None:
+    def __init__(self, narrator: Narrator, reviews: Reviews, roots: Roots, tasks: Tasks) -> None:
         self._narrator = narrator
         self._session = narrator.transcript.session
         self._reviews = reviews
+        self._tasks = tasks
         self._roots = roots
         self._next: events.Location | None = None
         self._resting = False
@@ -48,7 +50,7 @@ class Whereabouts:
         if not self._resting:
             self._resting = True
             self.flush()
-            self._reviews.spawn(self._rest)
+            self._tasks.spawn(self._rest)
 
     def works(self, call: ToolCall, patch: ToolCallPatch) -> None:
         """A tool call is different now: where it says to be, else where it changes something."""
@@ -73,7 +75,7 @@ class Whereabouts:
             self._looked_for = path, change
             if not self._looking:
                 self._looking = True
-                self._reviews.spawn(self._look)
+                self._tasks.spawn(self._look)
 
     def flush(self) -> None:
         """Whatever is known is told."""

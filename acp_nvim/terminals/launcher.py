@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import anyio.abc
-
 from acp_nvim.process.guarding import Guard
 from acp_nvim.terminals.command_line import Command
 from acp_nvim.terminals.terminal import Terminal
 
 
 class Launcher:
-    """Terminals live in `tasks`, and are watched by the guard."""
+    """The guard watches them."""
 
-    def __init__(self, tasks: anyio.abc.TaskGroup, guard: Guard) -> None:
-        self.tasks = tasks
+    def __init__(self, guard: Guard) -> None:
         self._guard = guard
 
     def __repr__(self) -> str:
         return f"<Launcher {self._guard!r}>"
 
     async def start(self, command: Command, limit: int) -> Terminal:
-        """Start it; whoever gets it lets it `run` in `tasks`. Raises `OSError`, `ValueError`."""
+        """Start it; whoever gets it lets it `run`. Raises `OSError`, `ValueError`."""
         return await Terminal.start(command, limit, self._guard)

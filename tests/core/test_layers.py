@@ -14,6 +14,7 @@ LAYERS = [
     "",  # the package itself: its version
     "errors",
     "limits",
+    "tasks",
     "jsonrpc",
     "traffic",
     "process",

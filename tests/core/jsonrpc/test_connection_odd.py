@@ -261,7 +261,11 @@ async def test_nor_does_who_takes_an_answer() -> None:
         def explode(answer: Any) -> None:
             raise ZeroDivisionError
 
-        tasks.start_soon(peer.connection.request, "m", {}, explode)
+        async def ask() -> None:
+            with pytest.raises(ZeroDivisionError):  # who asked learns that the answer was not taken
+                await peer.connection.request("m", {}, explode)
+
+        tasks.start_soon(ask)
         await all_done()
         await peer.say({"id": 0, "result": 1}, REQUEST)
         assert [one["id"] for one in peer.heard if "result" in one] == [1]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import Any
+from unittest.mock import Mock, patch
 
 import anyio
 import pytest
 
+from acp_nvim import app as app  # all kinds of events are known then
 from acp_nvim import events
 from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, LineChange, TextChange, WholeText
 from acp_nvim.limits.batches import BATCH_BYTES
-from acp_nvim.nvim import nvim_editor, pace
+from acp_nvim.nvim import batches, nvim_editor, pace
+from acp_nvim.nvim.batches import Batches
 from acp_nvim.nvim.nvim_editor import NvimEditor
-from acp_nvim.nvim.rpc import NvimError
+from acp_nvim.nvim.rpc import NvimError, UnsendableError
+from acp_nvim.nvim.terminal_streams import TerminalStreams
 
 pytestmark = pytest.mark.anyio
 
@@ -196,3 +201,102 @@ async def test_the_other_calls(call: str, answer: Any) -> None:
     paths = ("/f", "/g") if call == "file_moved" else ("/f",)
     assert await getattr(NvimEditor(rpc), call)(*paths) == answer  # type: ignore[arg-type]
     assert rpc.calls == [("acp_nvim.buffers", call, *paths)]
+
+
+# --- what cannot be sent ----------------------------------------------------------------------------------------------
+
+
+def kinds(of: type[Any]) -> list[type[Any]]:
+    """All types of events."""
+    below = [one for kind in of.__subclasses__() for one in kinds(kind)]
+    return below or [of]
+
+
+class Packing(FakeRpc):
+    """Cannot encode what holds `poison`, as msgpack cannot encode large integers; else it answers at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken: list[Any] = []
+
+    async def call_lua(self, module: str, function: str, *args: Any) -> Any:
+        [batch] = args
+        if "poison" in str(batch):
+            raise UnsendableError("OverflowError: Integer value out of range")
+        self.taken += batch
+        return 1.0
+
+
+async def test_an_event_that_cannot_be_encoded_is_given_up_and_told_and_the_others_arrive() -> None:
+    rpc, lost = Packing(), []
+    editor = NvimEditor(rpc)
+    editor.on_lost = lambda session, error: lost.append((session, type(error)))
+    texts = [f"{number} poison" if number in (3, 4, 17) else str(number) for number in range(20)]
+    for number, text in enumerate(texts):
+        editor.publish(events.Notice(session=number, block=1, level="info", text=text))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(editor.run)
+        await editor.told()
+        tasks.cancel_scope.cancel()
+    assert [one["text"] for one in rpc.taken] == [text for text in texts if "poison" not in text]
+    assert lost == [(session, UnsendableError) for session in (3, 4, 17)]
+
+
+async def test_every_kind_of_event_may_fail_in_every_step(capsys: pytest.CaptureFixture[str]) -> None:
+    """When it is published, when it becomes part of a batch, and when it is encoded: others of that batch arrive."""
+    all_kinds = kinds(events.Event)
+    rpc, lost = Packing(), []
+    editor = NvimEditor(rpc)
+    editor.on_lost = lambda session, error: lost.append(session)
+    sound = events.Notice(session=7, block=1, level="info", text="sound")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(editor.run)
+        for kind in all_kinds:
+            for step in ("published", "batched", "encoded"):
+                lost.clear()
+                rpc.taken.clear()
+                event = Mock(spec=kind, session=7, block=1, kind="poison" if step == "encoded" else step)
+                with fault(step):
+                    editor.publish(event)
+                    editor.publish(sound)
+                    await editor.told()
+                assert [one["text"] for one in rpc.taken if one.get("text") == "sound"] == ["sound"], (kind, step)
+                assert lost in ([7], [None]), (kind, step)
+        tasks.cancel_scope.cancel()
+    with capsys.disabled():
+        print(f"\ninjected into {3 * len(all_kinds)} steps of {len(all_kinds)} kinds of events")
+
+
+@contextmanager
+def fault(step: str) -> Iterator[None]:
+    """That step fails for mocks of events."""
+
+    def add(batches: Any, event: Any) -> None:
+        if isinstance(event, Mock):
+            raise ValueError("cannot be published")
+        real_add(batches, event)
+
+    def take(entry: Any, room: int) -> Any:
+        if not isinstance(entry.event, Mock):
+            return real_take(entry, room)
+        if step == "batched":
+            raise ValueError("cannot be batched")
+        entry.alive = False
+        return {"session": 7, "poison": True}, 10
+
+    real_add, real_take = Batches.add, batches._Entry.take
+    with ExitStack() as stack:
+        if step == "published":
+            stack.enter_context(patch.object(Batches, "add", add))
+        else:
+            stack.enter_context(patch.object(batches, "_key", lambda event: None))
+            stack.enter_context(patch.object(batches._Entry, "__init__", plain_entry))
+            stack.enter_context(patch.object(batches._Entry, "take", take))
+            stack.enter_context(patch.object(TerminalStreams, "add", lambda *_: None))
+            stack.enter_context(patch.object(batches, "TerminalOutput", ()))
+        yield
+
+
+def plain_entry(entry: Any, event: Any) -> None:
+    """Without a look into the event."""
+    entry.event, entry.texts, entry.alive = event, deque(), True

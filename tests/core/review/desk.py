@@ -17,6 +17,7 @@ from acp_nvim.review.edit import Edit
 from acp_nvim.review.reviews import Action, Reviews
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.tasks import Tasks
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles
@@ -42,12 +43,13 @@ class Desk:
         await self._tasks.__aenter__()
         directories = [str(self.cwd)]
         self.files = OpenFiles(self.editor, Conflicts(None), self._followed, lambda: directories)
-        self.reviews = Reviews(self.files, self.editor.publish, self._tasks)
+        tasks = Tasks(self._tasks, lambda error: None)
+        self.reviews = Reviews(self.files, self.editor.publish, tasks)
         self.reviews.state = self.state
         self.files.on_read = self.reviews.witness.buffer_is
         roots = Roots(directories)
         narrator = Narrator(1, str(self.cwd), self.editor, lambda: None)
-        self.changes = TurnChanges(1, "it", roots, self.reviews, narrator)
+        self.changes = TurnChanges(1, "it", roots, self.reviews, narrator, tasks)
         self.seen = LastSeen(None)
 
     async def _followed(self, what) -> None:

@@ -261,7 +261,9 @@ async def test_a_prompt_goes_out_although_reading_failed(
     monkeypatch.setattr(mentioned, "read", broken)
     sender.takes(**EVERYTHING)
     assert await sender.send(file_item(path)) == [link(path)]
-    assert sender.host.notices() == ["a.txt could not be read. The agent gets a link to it."]
+    bug, remark = sender.host.notices()
+    assert "RuntimeError('a bug')" in bug
+    assert remark == "a.txt could not be read. The agent gets a link to it."
 
 
 class Gate:

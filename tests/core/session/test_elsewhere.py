@@ -14,6 +14,7 @@ from acp_nvim.errors import FailureError
 from acp_nvim.process.guarding import Guard
 from acp_nvim.session.greeting import PeerSettings
 from acp_nvim.session.peer import AgentPeer
+from acp_nvim.tasks import Tasks
 from tests.core.session.host import Host
 from tests.support.agent_scripts import AgentScript
 
@@ -196,5 +197,5 @@ async def test_what_could_not_be_started_is_not_alive(host: Host) -> None:
     peer = AgentPeer(agent, "/usr", PeerSettings(1))
     async with anyio.create_task_group() as tasks:
         with pytest.raises(FailureError, match="nothing says where /usr is there"):
-            await peer.start(tasks, Guard())
+            await peer.start(Tasks(tasks, lambda error: None), Guard())
     assert not peer.alive

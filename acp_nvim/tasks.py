@@ -1,0 +1,93 @@
+"""Background tasks, and what a bug of ours costs: the one thing that failed, never the tasks that run beside it."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final, Protocol
+
+import anyio.abc
+
+from acp_nvim.limits.tasks import KNOWN_FAILURES, TRACEBACKS
+
+log = logging.getLogger(__name__)
+
+OnFailure = Callable[[Exception], None]
+"""Tells whoever the failed work belongs to."""
+
+_seen: Final[Counter[tuple[str, str]]] = Counter()
+
+
+class Spawn(Protocol):
+    """Starts a background task; `Tasks.spawn` is one."""
+
+    def __call__(self, act: Callable[..., Awaitable[Any]], *args: Any) -> None:
+        """Start `act(*args)`."""
+
+
+class Tasks:
+    """Starts tasks in a task group that is shared, so that the failure of one does not cancel the others.
+
+    `on_failure` is called with the exception of a task; `owned_by` gives the same group another owner. Cancellation,
+    and what is no `Exception`, pass through to the group. No other module may start tasks in a shared group
+    (`tests/core/test_task_groups.py`).
+    """
+
+    def __init__(self, group: anyio.abc.TaskGroup, on_failure: OnFailure) -> None:
+        self._group = group
+        self.on_failure = on_failure
+
+    def owned_by(self, on_failure: OnFailure) -> Tasks:
+        """The same task group, for work whose failures `on_failure` tells."""
+        return Tasks(self._group, on_failure)
+
+    def spawn(self, act: Callable[..., Awaitable[Any]], *args: Any) -> None:
+        """Start `act(*args)`. If it raises, that is logged with its traceback, and `on_failure` is called."""
+        self._group.start_soon(self._run, act, args)
+
+    def contained(self, doing: str) -> AbstractContextManager[None]:
+        """A context manager that does the same for an exception of its block. `doing` names it in the log."""
+        return contained(doing, self.on_failure)
+
+    def all_of(self, doing: str, *steps: Callable[[], object]) -> None:
+        """Call every step, also when an earlier one raises."""
+        for step in steps:
+            with self.contained(doing):
+                step()
+
+    async def _run(self, act: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
+        with self.contained(getattr(act, "__qualname__", None) or repr(act)):
+            await act(*args)
+
+
+@contextmanager
+def contained(doing: str, on_failure: OnFailure) -> Iterator[None]:
+    """Log an exception of the block with its traceback, and tell `on_failure`. It ends here, whatever that raises."""
+    try:
+        yield
+    except Exception as error:
+        failed(doing, error, on_failure)
+
+
+def failed(doing: str, error: Exception, on_failure: OnFailure) -> None:
+    """`error` came out of something that must not end anything else: it is logged and told. This never raises."""
+    _note(doing, error)
+    try:
+        on_failure(error)
+    except Exception as another:
+        _note(f"telling that {doing} failed", another)
+
+
+def _note(doing: str, error: Exception) -> None:
+    """Write it into the log. What fails for every message of a flood gets few tracebacks: each takes a millisecond."""
+    kind = (doing, repr(error))
+    if len(_seen) >= KNOWN_FAILURES:
+        _seen.clear()
+    _seen[kind] += 1
+    times = _seen[kind]
+    if times <= TRACEBACKS:
+        log.error("%s failed", doing, exc_info=error)
+    elif times.bit_count() == 1:  # 8, 16, 32 ...
+        log.error("%s failed %d times: %r", doing, times, error)

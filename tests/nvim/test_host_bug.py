@@ -1,0 +1,56 @@
+"""A bug in the host's main task ends the host: the user is told, and the next prompt starts another one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.agent_scripts import agent_script
+from tests.support.editor import HeadlessEditor
+
+ROOT = Path(__file__).resolve().parents[2]
+
+HOST = """#!{python}
+import os, sys
+sys.path.insert(0, {root!r})
+from acp_nvim.nvim.nvim_editor import NvimEditor
+
+class Faulty(NvimEditor):
+    def __init__(self, rpc):
+        super().__init__(rpc)
+        self.turns = 0
+
+    async def run(self):
+        import anyio
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(super().run)
+            while not (os.path.exists({bug!r}) and not self._batches):
+                await anyio.sleep(0.01)
+            os.remove({bug!r})
+            raise RuntimeError("out of cheese")
+
+import acp_nvim.nvim.nvim_editor
+acp_nvim.nvim.nvim_editor.NvimEditor = Faulty
+code, sys.argv = sys.argv[sys.argv.index("-c") + 1], ["-c", *sys.argv[sys.argv.index("-c") + 2:]]
+exec(code)
+"""
+
+
+def test_the_next_prompt_starts_another_host(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> None:
+    bug, python = tmp_path / "bug", tmp_path / "python"
+    python.write_text(HOST.format(python=sys.executable, root=str(ROOT), bug=str(bug)))
+    python.chmod(0o755)
+    script = agent_script(tmp_path, "")
+    nvim = editor(agents={"it": {"command": script.argv}}, config={"python": str(python)})
+    nvim.lua('require("acp_nvim").prompt("one")')
+    nvim.wait_until(lambda: "You said: one" in nvim.chat_text(), what="the first answer")
+    first = nvim.lua('return require("acp_nvim.host").channel()')
+    bug.write_text("now")
+    nvim.wait_until(lambda: "the host ended unexpectedly" in "\n".join(nvim.messages()), what="words about the end")
+    assert "out of cheese" in nvim.chat_text()
+    nvim.lua('require("acp_nvim").prompt("two")')
+    nvim.wait_until(lambda: "You said: two" in nvim.chat_text(), what="the second answer")
+    assert nvim.lua('return require("acp_nvim.host").channel()') != first
+    nvim.command("AcpLog")
+    assert "the host ends, because its main task has ended" in nvim.buffer_text()
