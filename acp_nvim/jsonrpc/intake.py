@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from time import perf_counter
 from typing import Final, ParamSpec
 
 import anyio
@@ -13,7 +14,7 @@ import msgspec
 
 from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.batch import BatchAnswers
-from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_line, decode_plain, in_utf8, require_shallow
+from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_line, decode_plain, require_shallow
 from acp_nvim.jsonrpc.framing import Line, SkippedLine
 from acp_nvim.jsonrpc.glimpse import Glimpse, glimpse
 from acp_nvim.jsonrpc.handler import Handler
@@ -27,6 +28,7 @@ from acp_nvim.limits import (
     LOGGED_LINE_CHARS,
     MAX_COMPLAINTS,
 )
+from acp_nvim.limits.fair_shares import BATCH_ENTRIES, SLICE_SECONDS
 from acp_nvim.limits.messages import LIST_ENTRIES, STRING_BYTES
 
 _P = ParamSpec("_P")
@@ -56,24 +58,28 @@ class Intake:
         words = line.why or f"a message of {line.size / 1e6:.0f} MB is larger than the limit"
         self._give_up(glimpse(line.head, line.tail), words)
 
-    def take(self, lines: list[Line]) -> None:
-        """Whole lines, in order."""
+    def take(self, lines: Iterator[Line]) -> bool:
+        """Whole lines in UTF-8, in order, for as long as a slice; whether that was all of them."""
         take_notification = self._handler.notification
-        for line in in_utf8(lines):
+        end = perf_counter() + SLICE_SECONDS
+        for line in lines:
             try:
                 require_shallow(line)
                 message = decode_plain(line)
             except UNDECODABLE:
                 self._take_odd(line)
-                continue
-            method = message.method
-            if message.id is not ABSENT or method is msgspec.UNSET or method == CANCEL_REQUEST:
-                self._take(message, self._send)
-                continue
-            try:
-                take_notification(method, message.params)
-            except Exception as error:  # as `guard`, without the cost of a call for each message
-                self.odd(f"a bug of ours while taking {method}: {error!r}")
+            else:
+                method = message.method
+                if message.id is not ABSENT or method is msgspec.UNSET or method == CANCEL_REQUEST:
+                    self._take(message, self._send)
+                else:
+                    try:
+                        take_notification(method, message.params)
+                    except Exception as error:  # as `guard`, without the cost of a call for each message
+                        self.odd(f"a bug of ours while taking {method}: {error!r}")
+            if perf_counter() > end:
+                return False
+        return True
 
     def caught_up(self) -> None:
         """Nothing more has arrived."""
@@ -177,6 +183,11 @@ class Intake:
         if not entries:
             self.odd("an empty batch array")
             self._complain(messages.INVALID_REQUEST, "an empty batch array", self._send)
+            return
+        if len(entries) > BATCH_ENTRIES:
+            words = f"a batch array of {len(entries):,} messages is longer than the limit of {BATCH_ENTRIES:,}"
+            self.guard("telling what was lost", self._handler.lost, words)
+            self._complain(messages.INVALID_REQUEST, words, self._send)
             return
         answers = BatchAnswers(self._send)
         invalid = [entry for entry in entries if isinstance(entry, Invalid)]
