@@ -34,9 +34,6 @@ FILES_AT_ONCE: Final = 8
 STARTING_TERMINALS: Final = 4
 """Commands of one session that are started at once: to start one keeps the host busy for a few milliseconds."""
 
-EARLY_BYTES: Final = 8 * 1024 * 1024
-"""Size of the updates that are kept for sessions whose ids are not known yet, as JSON: a long replay has 5 MB."""
-
 LOGGED_AT_ONCE: Final = 500
 """Entries of one kind that go into the log within `LOGGED_SECONDS`, the others are counted: a long traceback is 100."""
 
