@@ -20,6 +20,8 @@ local heard = {}
 local listeners = {}
 ---@type fun()[]
 local watchers = {}
+---@type table<integer, acp.Session> whose requests are others since the last `flush`
+local noted = {}
 
 ---@param session? acp.Session
 ---@return acp.Pending[] that still wait for the user, oldest first
@@ -55,6 +57,27 @@ local function refresh_keys(session)
 end
 
 M.refresh_keys = refresh_keys
+
+---Notes that other requests wait in a session: its keys, and who watches, have their turn at the end of a batch, or soon.
+---@param session acp.Session
+local function note(session)
+  if not next(noted) then
+    vim.schedule(M.flush)
+  end
+  noted[session.key] = session
+end
+
+---Makes keys, and what others show, fit the requests that came and went since the last time.
+function M.flush()
+  local sessions_noted = noted
+  noted = {}
+  for _, session in pairs(sessions_noted) do
+    refresh_keys(session)
+  end
+  if next(sessions_noted) then
+    changed()
+  end
+end
 
 ---@param session acp.Session
 ---@param one acp.Pending
@@ -100,8 +123,7 @@ function M.asked(session, id, request)
   end
   reader.refresh(one)
   draw(one)
-  refresh_keys(session)
-  changed()
+  note(session)
   local new = heard[request.id] == nil
   heard[request.id] = heard[request.id] or "asked"
   return new
@@ -145,8 +167,7 @@ function M.done(session, event)
   pending[event.id] = nil
   ended(event.id)
   draw(one, outcome_words(one.request.options, event))
-  refresh_keys(session)
-  changed()
+  note(session)
   local new = heard[event.id] == "asked"
   heard[event.id] = "done"
   return new
@@ -288,8 +309,7 @@ previews.on_change(function(id)
   local session = one and sessions.get(one.session)
   if session then
     draw(one)
-    refresh_keys(session)
-    changed()
+    note(session)
   end
 end)
 
