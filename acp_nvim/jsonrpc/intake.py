@@ -61,7 +61,8 @@ class Intake:
     def take(self, lines: Iterator[Line]) -> bool:
         """Whole lines in UTF-8, in order, for as long as a slice; whether that was all of them."""
         take_notification = self._handler.notification
-        end = perf_counter() + SLICE_SECONDS
+        clock = perf_counter
+        end = clock() + SLICE_SECONDS
         for line in lines:
             try:
                 require_shallow(line)
@@ -77,7 +78,7 @@ class Intake:
                         take_notification(method, message.params)
                     except Exception as error:  # as `guard`, without the cost of a call for each message
                         self.odd(f"a bug of ours while taking {method}: {error!r}")
-            if perf_counter() > end:
+            if clock() > end:
                 return False
         return True
 
