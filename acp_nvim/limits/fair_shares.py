@@ -7,6 +7,9 @@ from typing import Final
 SLICE_SECONDS: Final = 0.002
 """Time for which the messages of one agent are handled before others have theirs: a turn waits for a hundred such."""
 
+THREAD_SECONDS: Final = 0.0005
+"""Time after which a thread that wants to run gets the interpreter: one that reads files wants it a hundred times."""
+
 UNANSWERED_REQUESTS: Final = 1000
 """Requests of one agent that are served at once; further ones are refused. A fast agent reads 100 files at once."""
 

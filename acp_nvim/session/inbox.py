@@ -172,7 +172,7 @@ class AgentInbox:
             return  # nothing of it can be used
 
     def _keep_early(self, session_id: str, update: Update) -> None:
-        if self._early_count < EARLY_UPDATES and self._early_bytes < EARLY_BYTES:
+        if self._early_count < EARLY_UPDATES:
             self._early.setdefault(session_id, []).append(update)
             self._early_count += 1
         else:
