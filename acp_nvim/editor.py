@@ -82,8 +82,8 @@ class Editor(Protocol):
     def publish(self, event: Event) -> None:
         """Show it soon; never waits."""
 
-    async def told(self) -> None:
-        """Until it knows all that was published."""
+    async def told(self, session: int) -> None:
+        """Until it knows all that was published of that session, whatever else waits."""
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """The loaded buffer of that file, if there is one; without its text when its state is `known`."""

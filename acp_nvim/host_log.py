@@ -11,6 +11,7 @@ from pathlib import Path
 from acp_nvim.limits import LOG_BYTES
 from acp_nvim.messages import Config
 from acp_nvim.process import umask
+from acp_nvim.traffic.log_rate import LogRate
 from acp_nvim.traffic.masked_log import MaskingFormatter
 
 
@@ -35,7 +36,8 @@ def start_log(path: str, env: Mapping[str, str]) -> None:
         handler.close()
     os.makedirs(os.path.dirname(path), exist_ok=True)
     umask.narrow(Path(path))
-    handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
+    handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8", errors="backslashreplace")
+    handler.addFilter(LogRate())
     handler.setFormatter(MaskingFormatter("%(asctime)s [%(process)d] %(levelname)s %(name)s: %(message)s", env))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import gc
 import logging
+import sys
 from typing import Any
 
 import anyio
@@ -13,6 +14,7 @@ import pynvim
 
 from acp_nvim.app import App
 from acp_nvim.limits import GARBAGE
+from acp_nvim.limits.fair_shares import THREAD_SECONDS
 from acp_nvim.nvim.nvim_editor import NvimEditor
 from acp_nvim.nvim.rpc import NvimRpc
 from acp_nvim.process import umask
@@ -56,6 +58,7 @@ class AcpPlugin:
             atexit.register(self._app.close)
             gc.freeze()  # what is there by now stays; to look through it over and over takes a tenth of a flood's time
             gc.set_threshold(*GARBAGE)
+            sys.setswitchinterval(THREAD_SECONDS)
             gc.enable()  # who started the host has switched it off
             for method, params in self._early:
                 self._app.receive(method, params)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import anyio
 
@@ -10,13 +10,20 @@ from acp_nvim.elicitation.answers import Answered
 from acp_nvim.elicitation.values import Value
 from acp_nvim.elicitation_events import Action, ElicitationView
 from acp_nvim.events import Why
+from acp_nvim.permissions.by_session import BySession
 from acp_nvim.protocol.elicitation import ElicitationAsked
 
 
 class PendingElicitation:
     """One question; `accept`, `decline` or `cancel` answers it, the first of them counts."""
 
-    def __init__(self, elicitation_id: int, session: int, asked: ElicitationAsked) -> None:
+    def __init__(
+        self,
+        elicitation_id: int,
+        session: int,
+        asked: ElicitationAsked,
+        on_answered: Callable[[PendingElicitation], None] = lambda pending: None,
+    ) -> None:
         self.id = elicitation_id
         self.session = session
         self.asked = asked
@@ -26,6 +33,7 @@ class PendingElicitation:
         self.content: dict[str, Value] | None = None
         self.answers: list[Answered] = []  # for people
         self.why: Why | None = None  # nobody has answered it
+        self._on_answered = on_answered
         self._answered = anyio.Event()
         self._taken = False
 
@@ -56,6 +64,7 @@ class PendingElicitation:
 
     def _settle(self, action: Action) -> bool:
         self.action = action
+        self._on_answered(self)
         self._answered.set()
         return True
 
@@ -65,34 +74,19 @@ class PendingElicitation:
         self._taken = True
 
 
-class PendingElicitations:
+class PendingElicitations(BySession[PendingElicitation]):
     """All that wait; ids are unique in this process."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, PendingElicitation] = {}
+        super().__init__()
         self._last_id = 0
-
-    def __repr__(self) -> str:
-        return f"<PendingElicitations {list(self._waiting.values())}>"
 
     def add(self, session: int, asked: ElicitationAsked) -> PendingElicitation:
         """A new one, under a new id."""
         self._last_id += 1
-        pending = self._waiting[self._last_id] = PendingElicitation(self._last_id, session, asked)
-        return pending
-
-    def remove(self, pending: PendingElicitation) -> None:
-        """It no longer waits."""
-        self._waiting.pop(pending.id, None)
+        return self._add(PendingElicitation(self._last_id, session, asked, self._answered))
 
     def get(self, elicitation_id: int) -> PendingElicitation | None:
         """The one of that id, while nobody has answered it."""
-        pending = self._waiting.get(elicitation_id)
+        pending = self._all.get(elicitation_id)
         return pending if pending is not None and not pending.answered else None
-
-    def of_session(self, session: int) -> list[PendingElicitation]:
-        """Those of one session that nobody has answered, oldest first."""
-        return [one for one in self if one.session == session and not one.answered]
-
-    def __iter__(self) -> Iterator[PendingElicitation]:
-        return iter(list(self._waiting.values()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, Protocol
 
 import anyio
@@ -11,12 +11,14 @@ import anyio.lowlevel
 import msgspec
 
 from acp_nvim.jsonrpc import messages
+from acp_nvim.jsonrpc.decoding import in_utf8
 from acp_nvim.jsonrpc.framing import Line, LineFramer, SkippedLine
 from acp_nvim.jsonrpc.handler import Handler, Tap
 from acp_nvim.jsonrpc.intake import Intake
 from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, PeerGoneError
 from acp_nvim.jsonrpc.pending import Answer, PendingCalls
 from acp_nvim.limits import TAKEN_BYTES
+from acp_nvim.limits.fair_shares import UNREAD_ANSWERS_BYTES
 from acp_nvim.tasks import Tasks
 
 __all__ = ["ByteSink", "ByteSource", "Connection", "Handler", "Tap"]
@@ -48,9 +50,12 @@ class Connection:
         self._tap = tap
         self._framer = LineFramer()
         self._calls = PendingCalls()
-        self._intake = Intake(handler, self._calls, self._send)
-        self._outbox: deque[bytes] = deque()
+        self._intake = Intake(handler, self._calls, self._answer)
+        self._outbox: deque[tuple[bytes, bool]] = deque()  # messages, and whether they are answers
         self._outbox_filled = anyio.Event()
+        self._unread = 0  # bytes of answers that the peer has not taken
+        self._taken = anyio.Event()
+        self._is_deaf = False  # the peer has closed its stdin
         self.closed = False
 
     def __repr__(self) -> str:
@@ -122,24 +127,41 @@ class Connection:
         """Tell the peer that the answer is not wanted any more (`$/cancel_request`); it is taken all the same."""
         self.notify(CANCEL_REQUEST, {"requestId": call_id})
 
+    async def room(self) -> None:
+        """Wait until the peer has taken most of the answers to its requests: what it does not read piles up here."""
+        while self._unread > UNREAD_ANSWERS_BYTES and not (self.closed or self._is_deaf):
+            await self._taken.wait()
+
     # --- bytes -------------------------------------------------------------------------------------------------------
 
-    def _send(self, message: bytes) -> None:
-        if not self.closed:
-            self._outbox.append(message)
-            self._outbox_filled.set()
+    def _send(self, message: bytes, is_answer: bool = False) -> None:
+        if self.closed or self._is_deaf:
+            return
+        self._unread += len(message) if is_answer else 0
+        self._outbox.append((message, is_answer))
+        self._outbox_filled.set()
+
+    def _answer(self, message: bytes) -> None:
+        self._send(message, is_answer=True)
 
     async def _write(self) -> None:
         while True:
             await self._outbox_filled.wait()
             self._outbox_filled = anyio.Event()
             while self._outbox:
-                message = self._outbox.popleft()
+                message, is_answer = self._outbox.popleft()
                 self._tapped("sent", message)
                 try:
                     await self._sink.send(message + b"\n")
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    self._is_deaf = True
+                    self._outbox.clear()
+                    self._taken.set()
                     return  # the reading side will see the end too
+                if is_answer:
+                    self._unread -= len(message)
+                    self._taken.set()
+                    self._taken = anyio.Event()
 
     async def _read(self) -> None:
         while True:
@@ -154,10 +176,18 @@ class Connection:
                     self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
                     self._intake.take_skipped(found)
                 else:
-                    self._tap_all(found)
-                    self._intake.take(found)
+                    await self._take(found)
             self._intake.caught_up()
             await anyio.lowlevel.checkpoint()  # `receive` of a full pipe need not wait, and others have work, too
+            await self.room()
+
+    async def _take(self, lines: list[Line]) -> None:
+        """In slices: a peer whose messages are much work does not keep the host from the others."""
+        mended = in_utf8(lines)
+        left = iter(mended) if self._tap is None else self._tap_each(lines, mended)
+        while not self._intake.take(left):
+            self._intake.caught_up()
+            await anyio.lowlevel.checkpoint()
 
     def _take_rest(self, rest: bytes) -> None:
         if rest:
@@ -166,10 +196,10 @@ class Connection:
 
     # --- the tap -----------------------------------------------------------------------------------------------------
 
-    def _tap_all(self, lines: list[Line]) -> None:
-        if self._tap is not None:
-            for line in lines:
-                self._tapped("received", bytes(line))
+    def _tap_each(self, lines: list[Line], mended: list[Line]) -> Iterator[Line]:
+        for line, text in zip(lines, mended, strict=True):
+            self._tapped("received", bytes(line))
+            yield text
 
     def _tapped(self, direction: Literal["received", "sent"], line: bytes) -> None:
         if self._tap is None:

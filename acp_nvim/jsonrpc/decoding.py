@@ -12,6 +12,7 @@ from acp_nvim.jsonrpc.bounded_line import BoundedLine, TooMuchError
 from acp_nvim.jsonrpc.framing import Line
 from acp_nvim.jsonrpc.messages import Incoming, Invalid
 from acp_nvim.limits import READ_BYTES
+from acp_nvim.limits.fair_shares import BATCH_ENTRIES
 from acp_nvim.limits.messages import NESTED
 
 UNDECODABLE: Final = (msgspec.DecodeError, RecursionError)
@@ -60,7 +61,9 @@ def decode_line(line: Line) -> Message | list[Message]:
     if _SURROGATE.search(line):
         line = _ESCAPE.sub(_mend, line)
     if _ARRAY.match(line):
-        return [_decode_one(raw) for raw in _batch.decode(line)]
+        entries = _batch.decode(line)
+        # of one with too many nothing is taken
+        return list(map(_decode_one, entries)) if len(entries) <= BATCH_ENTRIES else [Invalid("")] * len(entries)
     return _decode_one(line)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from time import perf_counter
 from typing import Final, ParamSpec
 
 import anyio
@@ -12,7 +13,7 @@ import msgspec
 
 from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.batch import BatchAnswers
-from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_line, decode_plain, in_utf8, require_shallow
+from acp_nvim.jsonrpc.decoding import UNDECODABLE, Message, decode_line, decode_plain, require_shallow
 from acp_nvim.jsonrpc.framing import Line, SkippedLine
 from acp_nvim.jsonrpc.glimpse import Glimpse, glimpse
 from acp_nvim.jsonrpc.handler import Handler
@@ -27,6 +28,7 @@ from acp_nvim.limits import (
     LOGGED_LINE_CHARS,
     MAX_COMPLAINTS,
 )
+from acp_nvim.limits.fair_shares import BATCH_ENTRIES, SLICE_SECONDS
 from acp_nvim.limits.messages import LIST_ENTRIES, STRING_BYTES
 from acp_nvim.tasks import Tasks, contained, failed
 
@@ -57,26 +59,30 @@ class Intake:
         words = line.why or f"a message of {line.size / 1e6:.0f} MB is larger than the limit"
         self.guard("giving up a message", self._give_up, glimpse(line.head, line.tail), words)
 
-    def take(self, lines: list[Line]) -> None:
-        """Whole lines, in order."""
+    def take(self, lines: Iterator[Line]) -> bool:
+        """Whole lines in UTF-8, in order, for as long as a slice; whether that was all of them."""
         take_notification = self._handler.notification
-        lines = in_utf8(lines)
-        wide = may_be_wide(lines)
+        clock = perf_counter
+        end = clock() + SLICE_SECONDS
         for line in lines:
             try:
                 require_shallow(line)
                 message = decode_plain(line)
             except UNDECODABLE:
                 self.guard("taking an odd line", self._take_odd, line)
-                continue
-            method = message.method
-            if wide or message.id is not ABSENT or method is msgspec.UNSET or method == CANCEL_REQUEST:
-                self.guard("taking a message", self._take, message, self._send)
-                continue
-            try:
-                take_notification(method, message.params)
-            except Exception as error:  # as `guard`, without the cost of a call for each message
-                self.on_bug(f"taking {method}", error)
+            else:
+                method = message.method
+                is_plain = message.id is ABSENT and not may_be_wide((line,))
+                if not is_plain or method is msgspec.UNSET or method == CANCEL_REQUEST:
+                    self.guard("taking a message", self._take, message, self._send)
+                else:
+                    try:
+                        take_notification(method, message.params)
+                    except Exception as error:  # as `guard`, without the cost of a call for each message
+                        self.on_bug(f"taking {method}", error)
+            if clock() > end:
+                return False
+        return True
 
     def caught_up(self) -> None:
         """Nothing more has arrived."""
@@ -202,6 +208,11 @@ class Intake:
         if not entries:
             self.odd("an empty batch array")
             self._complain(messages.INVALID_REQUEST, "an empty batch array", self._send)
+            return
+        if len(entries) > BATCH_ENTRIES:
+            words = f"a batch array of {len(entries):,} messages is longer than the limit of {BATCH_ENTRIES:,}"
+            self.guard("telling what was lost", self._handler.lost, words)
+            self._complain(messages.INVALID_REQUEST, words, self._send)
             return
         answers = BatchAnswers(self._send)
         invalid = [entry for entry in entries if isinstance(entry, Invalid)]

@@ -32,12 +32,13 @@ class Serving:
 
     def start(self, tasks: Tasks, request_id: msgspec.Raw, serve: Callable[[], Awaitable[Any]], reply: Reply) -> None:
         """Call `serve` now and await what it returns in `tasks`. Both may raise: the answer is an error then."""
-        kept, scope = request_id.copy(), anyio.CancelScope()
-        self._scopes.setdefault(bytes(kept), []).append(scope)
         try:
             work = serve()
         except Exception as error:  # whatever it is, the peer gets an answer
-            work = _refuse(error)
+            reply(self._failure(request_id, error))
+            return
+        kept, scope = request_id.copy(), anyio.CancelScope()
+        self._scopes.setdefault(bytes(kept), []).append(scope)
         tasks.spawn(self._answer, kept, scope, work, reply)
 
     def cancel(self, params: msgspec.Raw) -> None:
@@ -71,12 +72,11 @@ class Serving:
     async def _outcome(self, request_id: msgspec.Raw, work: Awaitable[Any]) -> bytes:
         try:
             return messages.encode_result(request_id, await work)
-        except RpcError as error:
-            return messages.encode_error(request_id, error)
         except Exception as error:  # the peer must get its answer, whatever went wrong here
+            return self._failure(request_id, error)
+
+    def _failure(self, request_id: msgspec.Raw, error: Exception) -> bytes:
+        if not isinstance(error, RpcError):
             self._on_bug("serving the agent", error)
-            return messages.encode_error(request_id, RpcError(messages.INTERNAL_ERROR, f"the client failed: {error}"))
-
-
-async def _refuse(error: Exception) -> Any:
-    raise error
+            error = RpcError(messages.INTERNAL_ERROR, f"the client failed: {error}")
+        return messages.encode_error(request_id, error)

@@ -22,6 +22,9 @@ LEAST_BATCH_BYTES: Final = 8 * 1024
 MOST_BATCH_BYTES: Final = 128 * 1024
 """The same on the fastest one: what is there at once is drawn at once."""
 
+LEAST_SHARE_BYTES: Final = 2 * 1024
+"""Of a text that is in a batch while other sessions wait, too: some lines, so that a batch has few pieces of it."""
+
 REST_SHARE: Final = 0.75
 """Pause before the next batch of a backlog, in times that the last one took: Neovim draws, and takes keys."""
 

@@ -1,9 +1,14 @@
-"""Gathers events into batches: pieces of one message are one append, many states of one thing are its last."""
+"""Gathers events into batches: pieces of one message are one append, many states of one thing are its last.
+
+Each session has a queue of its own, so that what waits for one never delays the events of another.
+"""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
+from itertools import count
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -11,7 +16,7 @@ import msgspec
 from acp_nvim import events
 from acp_nvim.config_events import Config
 from acp_nvim.events import Event
-from acp_nvim.limits.batches import BATCH_BYTES, EVENT_BYTES
+from acp_nvim.limits.batches import BATCH_BYTES, EVENT_BYTES, LEAST_SHARE_BYTES
 from acp_nvim.nvim.terminal_streams import TerminalStreams
 from acp_nvim.terminal_events import TerminalOutput
 
@@ -30,14 +35,19 @@ _STATES = frozenset({events.Status, events.Location, events.FilesMaybeChanged, e
 
 
 class Batches:
-    """What waits for the editor, in order, coalesced as it comes in.
+    """What waits for the editor, coalesced as it comes in.
 
+    The events of one session keep their order, and so do those of no session. Which of them are in the next batch is
+    decided by start-time fair queueing: of the queues that wait, the one that had the fewest bytes is next.
     `on_lost` is told of an event (of that session) which cannot be made what the editor gets; the others go on.
     """
 
     def __init__(self) -> None:
         self.on_lost: Callable[[int | None, Exception], None] = lambda session, error: None
-        self._waiting: deque[_Entry] = deque()
+        self._queues: dict[int | None, _Queue] = {}
+        self._numbers = count()
+        self._clock = 0
+        """How many bytes each queue had that waited all the time; one that begins to wait begins there."""
         self._open: dict[Key, _Entry] = {}
         self._terminals = TerminalStreams()
         self._starting: set[int] = set()
@@ -45,15 +55,19 @@ class Batches:
         """What waits is a conversation, or a part of one, that is told again as it was: all of it is wanted soon."""
 
     def __repr__(self) -> str:
-        return f"<Batches {len(self._waiting)} waiting>"
+        return f"<Batches {sum(len(queue.entries) for queue in self._queues.values())} waiting>"
 
     def __bool__(self) -> bool:
-        return bool(self._waiting or self._terminals)
+        return bool(self._queues or self._terminals)
+
+    def waits_for(self, session: int) -> bool:
+        """Whether an event of that session waits."""
+        return session in self._queues
 
     @property
     def backlog(self) -> bool:
         """More waits than the last batch could take, beside the output of terminals, which has its own measure."""
-        return bool(self._waiting)
+        return bool(self._queues)
 
     def add(self, event: Event) -> None:
         """Let it wait.
@@ -74,38 +88,52 @@ class Batches:
         if self._starting and key is not None and key[0] in _GROUPS and key[1] in self._starting:
             self.retold = True
         waiting = None if key is None else self._open.get(key)
-        if waiting is not None and waiting.join(event):
-            return
-        entry = _Entry(event)
-        self._waiting.append(entry)
+        if waiting is not None:
+            if waiting.join(event):
+                return
+            self._drop(waiting)
+        entry = _Entry(event, next(self._numbers))
+        queue = self._queues.get(entry.session)
+        if queue is None:
+            queue = self._queues[entry.session] = _Queue(self._clock)
+        queue.entries[entry.number] = entry
         if key is not None:
             self._open[key] = entry
 
     def take(self, limit: int = BATCH_BYTES) -> list[dict[str, object]]:
-        """The next batch, of about `limit` bytes: at least one event, a long text cut in pieces; and of terminals."""
-        batch: list[dict[str, object]] = []
+        """The next batch, of about `limit` bytes: at least one event, a long text cut in pieces; and of terminals.
+
+        What is in it is in the order in which it was added.
+        """
+        batch: list[tuple[int, dict[str, object]]] = []
         room = limit
-        while self._waiting and room > 0:
-            entry = self._waiting[0]
-            if entry.alive:
-                try:
-                    payload, size = entry.take(room)
-                    batch.append(payload)
-                    room -= size
-                except Exception as error:
-                    entry.alive = False
-                    self.on_lost(getattr(entry.event, "session", None), error)
+        while self._queues and room > 0:
+            queue = min(self._queues.values(), key=_had)
+            share = min(room, max(room // len(self._queues), LEAST_SHARE_BYTES))
+            entry = next(iter(queue.entries.values()))
+            try:
+                payload, size = entry.take(share)
+                batch.append((entry.number, payload))
+                room -= size
+                self._clock = queue.had
+                queue.had += size
+            except Exception as error:
+                entry.alive = False
+                self.on_lost(getattr(entry.event, "session", None), error)
             if not entry.alive:
-                self._waiting.popleft()
-                self._close(entry)
-        if not self._waiting:
+                self._drop(entry)
+        if not self._queues:
             self.retold = False
+        batch.sort(key=itemgetter(0))  # texts of which two pieces are in it stay as they are
+        return [payload for _, payload in batch] + self._take_of_terminals()
+
+    def _take_of_terminals(self) -> list[dict[str, object]]:
         try:
-            batch += self._terminals.take()
+            return self._terminals.take()
         except Exception as error:
             self._terminals = TerminalStreams()
             self.on_lost(None, error)
-        return batch
+            return []
 
     def _note(self, status: events.Status) -> None:
         """An agent that speaks before its session has started tells what was said in it before (`session/load`)."""
@@ -114,17 +142,32 @@ class Batches:
         else:
             self._starting.discard(status.session)
 
-    def _close(self, entry: _Entry) -> None:
+    def _drop(self, entry: _Entry) -> None:
+        """It waits no more."""
+        entries = self._queues[entry.session].entries
+        del entries[entry.number]
+        if not entries:
+            del self._queues[entry.session]
         key = _key(entry.event)
         if key is not None and self._open.get(key) is entry:
             del self._open[key]
 
 
+class _Queue:
+    """The events of one session that wait, by their numbers; `had`: bytes, on the clock of all queues."""
+
+    def __init__(self, had: int) -> None:
+        self.entries: OrderedDict[int, _Entry] = OrderedDict()
+        self.had = had
+
+
 class _Entry:
     """A waiting event; an append gathers the texts that belong to it. Dead when sent, or overtaken."""
 
-    def __init__(self, event: Event) -> None:
+    def __init__(self, event: Event, number: int) -> None:
         self.event = event
+        self.number = number
+        self.session: int | None = getattr(event, "session", None)
         self.texts: deque[str] = deque()
         self.alive = True
         if isinstance(event, _TEXT):
@@ -137,7 +180,7 @@ class _Entry:
                 self.texts.extend(_pieces(event.text))
             case events.Replace():
                 self._begin_text(event)
-            case events.ToolCall() | events.Plan():
+            case events.ToolCall() | events.Plan() | events.Notice():
                 self.event = event
             case _:
                 self.alive = False
@@ -184,12 +227,18 @@ def _pieces(text: str) -> list[str]:
     return [text[start : start + BATCH_BYTES] for start in range(0, len(text), BATCH_BYTES)]
 
 
+def _had(queue: _Queue) -> int:
+    return queue.had
+
+
 def _key(event: Any) -> Key | None:
     """Equal for events that are joined while they wait."""
     kind = type(event)
     group = _OF_BLOCKS.get(kind)
     if group is not None:
         return (group, event.session, event.block)
+    if kind is events.Notice:
+        return (kind, event.session, event.block)
     return (kind, event.session) if kind in _STATES else None
 
 

@@ -35,8 +35,8 @@ class NvimEditor:
         self._batches.on_lost = self._lost
         self._pace = Pace()
         self._filled = anyio.Event()
-        self._emptied = anyio.Event()
-        self._applying = False
+        self._applied = anyio.Event()
+        self._applying: list[dict[str, Any]] = []
 
     def __repr__(self) -> str:
         return f"<NvimEditor {self._batches!r}>"
@@ -49,10 +49,10 @@ class NvimEditor:
             self._lost(getattr(event, "session", None), error)
         self._filled.set()
 
-    async def told(self) -> None:
+    async def told(self, session: int) -> None:
         """See `Editor`."""
-        if self._batches or self._applying:
-            await self._emptied.wait()
+        while self._batches.waits_for(session) or any(one.get("session") == session for one in self._applying):
+            await self._applied.wait()
 
     async def run(self) -> None:
         """Send batches: the first after a pause at once, the next when it was applied, at the editor's pace."""
@@ -71,14 +71,13 @@ class NvimEditor:
         retold = self._batches.retold
         batch = self._batches.take(self._pace.limit(retold))
         more_waits = self._batches.backlog
-        self._applying = True
+        self._applying = batch
         try:
             seconds = await self._send(batch)
         finally:
-            self._applying = False
-            if not self._batches:
-                self._emptied.set()
-                self._emptied = anyio.Event()
+            self._applying = []
+            self._applied.set()
+            self._applied = anyio.Event()
         self._pace.applied(seconds, more_waits, retold)
         await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), seconds, more_waits, retold))
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import anyio
 
 from acp_nvim.events import Option, Why
+from acp_nvim.permissions.by_session import BySession
 
 
 class PendingPermission:
     """One request; `choose` or `cancel` answers it, the first of them counts."""
 
-    def __init__(self, permission_id: int, session: int, tool_call_id: str, options: list[Option]) -> None:
+    def __init__(
+        self,
+        permission_id: int,
+        session: int,
+        tool_call_id: str,
+        options: list[Option],
+        on_answered: Callable[[PendingPermission], None] = lambda pending: None,
+    ) -> None:
         self.id = permission_id
         self.session = session
         self.block = 0  # of the transcript, once it stands there
@@ -20,6 +28,7 @@ class PendingPermission:
         self.options = options
         self.chosen: Option | None = None
         self.why: Why | None = None  # it was cancelled
+        self._on_answered = on_answered
         self._answered = anyio.Event()
         self._taken = False
 
@@ -38,14 +47,18 @@ class PendingPermission:
         if option is None or self.answered:
             return False
         self.chosen = option
-        self._answered.set()
+        self._settle()
         return True
 
     def cancel(self, why: Why = "cancelled", overrule: bool = False) -> None:
         """Answer `cancelled`, unless it is; `overrule`: what was chosen a moment ago, too, if nobody took it."""
         if not self.answered or (overrule and not self._taken and self.chosen is not None):
             self.chosen, self.why = None, why
-            self._answered.set()
+            self._settle()
+
+    def _settle(self) -> None:
+        self._on_answered(self)
+        self._answered.set()
 
     async def wait(self) -> Option | None:
         """The chosen option; None when it was cancelled."""
@@ -54,15 +67,12 @@ class PendingPermission:
         return self.chosen
 
 
-class PendingPermissions:
+class PendingPermissions(BySession[PendingPermission]):
     """All that wait; ids are unique in this process."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, PendingPermission] = {}
+        super().__init__()
         self._last_id = 0
-
-    def __repr__(self) -> str:
-        return f"<PendingPermissions {list(self._waiting.values())}>"
 
     def new_id(self) -> int:
         """For a request: unique in this process."""
@@ -71,28 +81,14 @@ class PendingPermissions:
 
     def add(self, session: int, tool_call_id: str, options: list[Option]) -> PendingPermission:
         """A new one, under a new id."""
-        pending = PendingPermission(self.new_id(), session, tool_call_id, options)
-        self._waiting[pending.id] = pending
-        return pending
-
-    def remove(self, pending: PendingPermission) -> None:
-        """It no longer waits."""
-        self._waiting.pop(pending.id, None)
+        return self._add(PendingPermission(self.new_id(), session, tool_call_id, options, self._answered))
 
     def choose(self, permission_id: int, option_id: str) -> bool:
         """Answer a request; False when it does not wait (any more) or has no such option."""
-        pending = self._waiting.get(permission_id)
+        pending = self._all.get(permission_id)
         return pending is not None and pending.choose(option_id)
-
-    def of_session(self, session: int) -> list[PendingPermission]:
-        """Those of one session that nobody has answered, oldest first."""
-        return [one for one in self._waiting.values() if one.session == session and not one.answered]
 
     def cancel_session(self, session: int, overrule: bool = False) -> None:
         """Answer `cancelled` to all of one session."""
-        for pending in list(self):
-            if pending.session == session:
-                pending.cancel(overrule=overrule)
-
-    def __iter__(self) -> Iterator[PendingPermission]:
-        return iter(list(self._waiting.values()))
+        for pending in self.all_of_session(session):
+            pending.cancel(overrule=overrule)

@@ -9,8 +9,9 @@ from contextlib import suppress
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 
-from acp_nvim.limits import READ_BYTES
+from acp_nvim.limits import TAKEN_BYTES
 from acp_nvim.process import group, umask
 from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stderr_tail import StderrTail
@@ -63,8 +64,9 @@ class Child:
         assert self._process.stderr is not None
         with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:
-                for line in self.stderr.feed(await self._process.stderr.receive(READ_BYTES)):
+                for line in self.stderr.feed(await self._process.stderr.receive(TAKEN_BYTES)):
                     log.info("%s stderr: %s", self.name, line)
+                await anyio.lowlevel.checkpoint()  # to read what is there need not wait, and others have work, too
 
     async def wait(self) -> int:
         """The exit code, once the process has ended."""

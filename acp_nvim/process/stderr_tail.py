@@ -7,6 +7,7 @@ import re
 from collections import deque
 
 from acp_nvim.limits import STDERR_LINE_CHARS, STDERR_LINES
+from acp_nvim.limits.fair_shares import STDERR_READ_LINES
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -23,9 +24,11 @@ class StderrTail:
         return f"<StderrTail {len(self._lines)} lines>"
 
     def feed(self, data: bytes) -> list[str]:
-        """Take more bytes; the lines they completed, cleaned."""
+        """Take more bytes; the lines they completed, cleaned: the last `STDERR_READ_LINES` of them."""
         *whole, rest = self._decoder.decode(data).split("\n")
         done: list[str] = []
+        if len(whole) > STDERR_READ_LINES:
+            whole, self._open = whole[-STDERR_READ_LINES:], ""
         for piece in whole:
             done.append(_clean(self._open + piece))
             self._open = ""

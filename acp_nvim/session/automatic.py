@@ -54,10 +54,12 @@ class Automatic:
 
 def option_for(action: Action, options: Sequence[events.Option]) -> events.Option | None:
     """By its kind, rather for once, as rules are asked each time; None when no option means that, and only that."""
+    kinds: dict[str, set[str]] = {}
+    for option in options:
+        kinds.setdefault(option.option_id, set()).add(option.kind)
     for kind in (f"{action}_once", f"{action}_always"):
         for option in options:
-            same = {one.kind for one in options if one.option_id == option.option_id}
-            if option.kind == kind and len(same) == 1 and not option.ours:
+            if option.kind == kind and len(kinds[option.option_id]) == 1 and not option.ours:
                 return option
     return None
 

@@ -10,9 +10,11 @@ from msgspec import UNSET
 from acp_nvim.elicitation.open_urls import OpenUrls
 from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
 from acp_nvim.elicitation_events import ElicitationComplete, ElicitationDone
+from acp_nvim.limits.fair_shares import WAITING_QUESTIONS
 from acp_nvim.protocol.elicitation import Address, ElicitationAsked
 from acp_nvim.session import elicitation_views as views
 from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.refusals import Refusals
 from acp_nvim.wire.elicitation import CreateElicitationResponse
 
 
@@ -28,7 +30,12 @@ class Elicitations:
     """`on_change` is called whenever the number of waiting ones changes; while `refuses`, all are cancelled at once."""
 
     def __init__(
-        self, agent: str, narrator: Narrator, pending: PendingElicitations, on_change: Callable[[], None]
+        self,
+        agent: str,
+        narrator: Narrator,
+        pending: PendingElicitations,
+        on_change: Callable[[], None],
+        refusals: Refusals,
     ) -> None:
         self.asker = Asker()
         self.refuses: Callable[[], bool] = lambda: False
@@ -37,9 +44,15 @@ class Elicitations:
         self._transcript = narrator.transcript
         self._pending = pending
         self._on_change = on_change
+        self._refusals = refusals
 
     def __repr__(self) -> str:
         return f"<Elicitations {self.waiting}>"
+
+    @property
+    def count(self) -> int:
+        """How many nobody has answered."""
+        return self._pending.count(self._transcript.session)
 
     @property
     def waiting(self) -> list[PendingElicitation]:
@@ -48,12 +61,17 @@ class Elicitations:
 
     def cancel(self, overrule: bool = False, of_session: bool = False) -> None:
         """Nobody will answer them; with `of_session` those stay that are about a request of ours (signing in)."""
-        for one in self._pending:
-            if one.session == self._transcript.session and not (of_session and one.asked.session_id is None):
+        for one in self._pending.all_of_session(self._transcript.session):
+            if not (of_session and one.asked.session_id is None):
                 one.cancel(overrule=overrule)
 
     def ask(self, asked: ElicitationAsked, asker: Asker | None = None) -> Awaitable[CreateElicitationResponse]:
-        """The answer to come; the question is shown now. Without an `asker` it is the session's agent."""
+        """The answer to come; the question is shown now. Without an `asker` it is the session's agent.
+
+        Raises `RpcError` when `WAITING_QUESTIONS` wait already.
+        """
+        if self.count >= WAITING_QUESTIONS:
+            raise self._refusals.refuse("questions", WAITING_QUESTIONS)
         asker = asker or self.asker
         pending = self._pending.add(self._transcript.session, asked)
         call = self._transcript.find_call(asked.tool_call_id) if asked.tool_call_id else None

@@ -17,6 +17,7 @@ from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
+from acp_nvim.session.share import Share
 from acp_nvim.session.whereabouts import Whereabouts, first_change
 from acp_nvim.tasks import Tasks
 from acp_nvim.workspace.last_seen import LastSeen
@@ -49,6 +50,7 @@ class AgentFiles:
         outside: Outside,
         turn: TurnLog,
         tasks: Tasks,
+        share: Share,
     ) -> None:
         self.save = True
         self.quirks: frozenset[str] = frozenset()
@@ -59,6 +61,7 @@ class AgentFiles:
         self._files = reviews.files
         self._turn = turn
         self._seen = seen
+        self._share = share
         self._whereabouts = Whereabouts(narrator, reviews, roots, tasks)
         self._own: dict[str, str] = {}  # the stamps that the files had when the agent was done with them
         narrator.on_wrote = self.wrote
@@ -110,7 +113,8 @@ class AgentFiles:
     async def _read(self, wanted: FileToRead, real_path: Awaitable[str]) -> dict[str, Any]:
         try:
             path = await real_path
-            text = await read_text_file(self._files, self._seen, path, wanted.line, wanted.limit)
+            async with self._share:
+                text = await read_text_file(self._files, self._seen, path, wanted.line, wanted.limit)
         except NoSuchFileError as error:
             if "missing_file_reads_empty" in self.quirks:
                 return {"content": ""}
@@ -124,7 +128,8 @@ class AgentFiles:
         try:
             path = await real_path
             witness = partial(self._reviews.witness.wrote, self._turn, path, self.save)
-            written = await write_text_file(self._files, self._seen, path, wanted.content, self.save, witness)
+            async with self._share:
+                written = await write_text_file(self._files, self._seen, path, wanted.content, self.save, witness)
         except FileRefusedError as error:
             if isinstance(error, ConflictError):
                 async with self._files.alone(path):

@@ -13,6 +13,7 @@ from acp_nvim.elicitation.open_urls import OpenUrls
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.limits import EARLY_UPDATES
+from acp_nvim.limits.fair_shares import UNANSWERED_REQUESTS
 from acp_nvim.limits.growth import EARLY_BYTES
 from acp_nvim.protocol import elicitation
 from acp_nvim.protocol.dialect import Dialect
@@ -34,6 +35,9 @@ class PeerSession(Protocol):
 
     def on_request(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """A request of the agent; raises or awaits to `RpcError` for what it cannot have."""
+
+    def on_crowd(self, what: str, most: int) -> RpcError:
+        """One more request than may wait, `most` of a kind (`what`, in the plural): the error for it."""
 
     def on_caught_up(self) -> None:
         """All that the agent has said by now was handed over."""
@@ -78,7 +82,8 @@ class AgentInbox:
         self.last_word = 0.0
         self._left: set[str] = set()
         self._early: dict[str, list[Update]] = {}
-        self._early_bytes = 0
+        self._early_count = self._early_bytes = 0
+        self._unanswered = 0
         self.open_urls = OpenUrls()
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
         """Takes what is asked of the user about no session."""
@@ -91,10 +96,8 @@ class AgentInbox:
         """From now on `session` gets what the agent says under that id, and what it said before we knew the id."""
         self.sessions[session_id] = session
         self._left.discard(session_id)
-        for update in self._early.pop(session_id, []):
+        for update in self._take_early(session_id):
             self._deliver(session_id, update)
-        if not self._early:
-            self._early_bytes = 0
 
     def require_free(self, session_id: str, session: PeerSession) -> None:
         """Raises `FailureError` when another session has that id: what is said under it could not be told apart."""
@@ -190,10 +193,18 @@ class AgentInbox:
         return session.on_bug if session is not None else lambda _: None
 
     def _keep_early(self, session_id: str, update: Update) -> None:
-        if sum(map(len, self._early.values())) < EARLY_UPDATES:
+        if self._early_count < EARLY_UPDATES:
             self._early.setdefault(session_id, []).append(update)
+            self._early_count += 1
         else:
             self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
+
+    def _take_early(self, session_id: str) -> list[Update]:
+        taken = self._early.pop(session_id, [])
+        self._early_count -= len(taken)
+        if not self._early:
+            self._early_bytes = 0  # of which session each byte was is not known
+        return taken
 
     def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """The answer to come. If a bug of ours is in the way, the session is told, and the agent gets an error."""
@@ -234,7 +245,17 @@ class AgentInbox:
         session = self.sessions.get(session_id)
         if session is None:
             raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
-        return session.on_request(method, params)
+        if self._unanswered >= UNANSWERED_REQUESTS:
+            raise session.on_crowd("requests", UNANSWERED_REQUESTS)
+        work = session.on_request(method, params)
+        self._unanswered += 1
+        return self._counted(work)
+
+    async def _counted(self, work: Awaitable[Any]) -> Any:
+        try:
+            return await work
+        finally:
+            self._unanswered -= 1
 
     def odd(self, words: str) -> None:
         """Logged; a peer's nonsense is not the user's concern until something fails."""

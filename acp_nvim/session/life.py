@@ -9,7 +9,6 @@ import anyio
 
 from acp_nvim import events
 from acp_nvim.errors import Failure, FailureError
-from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import Opened
 from acp_nvim.protocol.dialect import Place
@@ -74,14 +73,9 @@ class Life(PeerSession):
     @property
     def state(self) -> State:
         """As `status()` says it; `waiting`: for an answer of the user."""
-        if self.turns.turn.requires_action or self.pending_permissions or self.requests.elicitations.waiting:
+        if self.turns.turn.requires_action or self._permissions.count(self.key) or self.requests.elicitations.count:
             return "waiting"  # between turns, too: agents may ask then
         return "running" if self.turns.turn.running else self._state
-
-    @property
-    def pending_permissions(self) -> list[PendingPermission]:
-        """Those that wait for an answer of the user."""
-        return self._permissions.of_session(self.key)
 
     @property
     def controls(self) -> Controls | None:
@@ -181,6 +175,7 @@ class Life(PeerSession):
         self.configuration.begin(session_id, opened, self.connecting.fresh)
         if opened.commands is not None:
             self.narrator.update(updates.CommandsReplaced(opened.commands))
+        self.requests.share.room = peer.room
         self.requests.files.begin(peer.quirks, fresh=self.connecting.fresh)
         self.requests.granted.quirks = peer.quirks
         if words := self.connecting.outcome(self.turns.had_any):
@@ -282,9 +277,9 @@ class Life(PeerSession):
             agent_title=self.agent,
             state=self.state,
             cwd=self.place.cwd,
-            pending_permissions=len(self.pending_permissions),
+            pending_permissions=self._permissions.count(self.key),
             queue=len(self.queue),
-            pending_elicitations=len(self.requests.elicitations.waiting),
+            pending_elicitations=self.requests.elicitations.count,
             session_id=self.session_id,
             sign_in=self.sign_in.state,
             review=self.changes.counts,

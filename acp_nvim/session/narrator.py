@@ -78,6 +78,14 @@ class Narrator:
         """A line of ours."""
         self.publish(self.transcript.notice(level, text))
 
+    def notice_again(self, number: int | None, level: Severity, text: str) -> int:
+        """A line of ours in the place of the one at block `number`, if it is still there; the number of its block."""
+        shown = None if number is None else self.transcript.notice_again(number, level, text)
+        if shown is None:
+            shown = self.transcript.notice(level, text)
+        self.publish(shown)
+        return shown.block
+
     def failure(self, failure: Failure, more: str = "") -> None:
         """What went wrong: in the transcript, as a message, and in the log."""
         text = without_secrets(f"{failure}\n{more}".rstrip())
@@ -177,7 +185,7 @@ class Narrator:
 
     async def told(self) -> None:
         """Until the editor knows all of it."""
-        await self._editor.told()
+        await self._editor.told(self._key)
 
     def open_terminal(self, number: int) -> None:
         """Somebody wants to see all that a terminal shows."""

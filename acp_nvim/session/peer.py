@@ -185,6 +185,11 @@ class AgentPeer:
         assert self._connection is not None
         self._connection.withdraw(call_id)
 
+    async def room(self) -> None:
+        """Wait until it has read most of what it was answered."""
+        assert self._connection is not None
+        await self._connection.room()
+
     def hold(self, holder: object) -> None:
         """The process is not stopped for want of sessions until `release`: one is being opened, the user signs in."""
         self._holders.add(holder)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acp_nvim import events
+from acp_nvim.limits.fair_shares import WAITING_PERMISSIONS
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
 from acp_nvim.permissions.rule_book import Answer
 from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.refusals import Refusals
 
 
 class PermissionRequests:
@@ -17,21 +19,33 @@ class PermissionRequests:
     user has given up what it would be about.
     """
 
-    def __init__(self, narrator: Narrator, permissions: PendingPermissions, on_change: Callable[[], None]) -> None:
+    def __init__(
+        self, narrator: Narrator, permissions: PendingPermissions, on_change: Callable[[], None], refusals: Refusals
+    ) -> None:
         self.refusing = False
         self.agent_gone: Callable[[], bool] = lambda: False
         self._narrator = narrator
         self._transcript = narrator.transcript
         self._permissions = permissions
         self._on_change = on_change
+        self._refusals = refusals
 
     def __repr__(self) -> str:
         return f"<PermissionRequests of {self._transcript.session} refusing={self.refusing}>"
 
+    def require_room(self) -> None:
+        """Raises `RpcError` when `WAITING_PERMISSIONS` wait already."""
+        if self._permissions.count(self._transcript.session) >= WAITING_PERMISSIONS:
+            raise self._refusals.refuse("permission requests", WAITING_PERMISSIONS)
+
     def ask(
         self, tool_call_id: str, options: list[events.Option], view: Callable[[int], events.RequestView]
     ) -> PendingPermission:
-        """Show it, now; `view` makes what is shown of the request's id."""
+        """Show it, now; `view` makes what is shown of the request's id.
+
+        Raises `RpcError` when `WAITING_PERMISSIONS` wait already.
+        """
+        self.require_room()
         pending = self._permissions.add(self._transcript.session, tool_call_id, options)
         shown = self._transcript.request(view(pending.id))
         pending.block = shown.block

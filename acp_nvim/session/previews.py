@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Sequence
 
+import anyio
 import anyio.to_thread
 
 from acp_nvim.limits.calls import PREVIEW_UNASKED_CHARS
@@ -47,6 +48,8 @@ class Previews:
         self._roots = roots
         self._tasks = tasks
         self._waiting: dict[int, _Waiting] = {}
+        self._of_call: dict[str, dict[int, _Waiting]] = {}
+        self._in_turn = anyio.Lock()  # the threads for this are for all sessions
         narrator.on_call, narrator.on_redraw = self._call_changed, self._tell_again
 
     def __repr__(self) -> str:
@@ -55,12 +58,19 @@ class Previews:
     def begin(self, request: PendingPermission) -> None:
         """It was shown in the chat, and waits."""
         one = self._waiting[request.id] = _Waiting(request)
+        self._of_call.setdefault(request.tool_call_id, {})[request.id] = one
         self._look(one)
 
     def end(self, request: PendingPermission) -> None:
         """It waits no more."""
         one = self._waiting.pop(request.id, None)
-        if one is not None and one.told:
+        if one is None:
+            return
+        of_call = self._of_call[request.tool_call_id]
+        del of_call[request.id]
+        if not of_call:
+            del self._of_call[request.tool_call_id]
+        if one.told:
             self._narrator.publish(PreviewDone(session=request.session, request=request.id))
 
     def look_again(self, path: str) -> None:
@@ -71,9 +81,8 @@ class Previews:
                 self._look_soon(one)
 
     def _call_changed(self, tool_call_id: str) -> None:
-        for one in self._waiting.values():
-            if one.request.tool_call_id == tool_call_id:
-                self._look(one)
+        for one in self._of_call.get(tool_call_id, {}).values():
+            self._look(one)
 
     def _tell_again(self) -> None:
         for one in self._waiting.values():
@@ -98,7 +107,9 @@ class Previews:
         try:
             while done != one.wanted and self._waiting.get(one.request.id) is one:
                 done = one.wanted
-                found = [await self._preview(one, path, changes) for path, changes in self._by_path(one.diffs).items()]
+                async with self._in_turn:
+                    changed = self._by_path(one.diffs)
+                    found = [await self._preview(one, path, changes) for path, changes in changed.items()]
                 if done == one.wanted and self._waiting.get(one.request.id) is one:
                     self._publish(one, found)
         except Exception:  # the request is shown in the chat, and can be answered there

@@ -27,7 +27,9 @@ from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
 from acp_nvim.session.permission_requests import PermissionRequests
 from acp_nvim.session.previews import Previews
+from acp_nvim.session.refusals import Refusals
 from acp_nvim.session.session_answers import SessionAnswers
+from acp_nvim.session.share import Share
 from acp_nvim.session.shared import Shared
 from acp_nvim.session.terminals import AgentTerminals
 from acp_nvim.session.turn_changes import TurnChanges
@@ -48,7 +50,8 @@ class AgentRequests:
         on_permissions: Callable[[], None],
         changes: TurnChanges,
     ) -> None:
-        self.permissions = PermissionRequests(narrator, shared.permissions, on_permissions)
+        self.refusals = Refusals(changes.log.agent, narrator)
+        self.permissions = PermissionRequests(narrator, shared.permissions, on_permissions, self.refusals)
         self._changes, tasks = changes, changes.tasks
         self.rejected: set[str] = set()
         self._narrator = narrator
@@ -57,13 +60,16 @@ class AgentRequests:
         where = Where(changes.log.agent, narrator.cwd, roots)
         self._automatic = Automatic(shared.rules, self.permissions, where, tasks)
         answers = SessionAnswers(self.permissions, self._automatic)
-        self.files = AgentFiles(narrator, shared.reviews, roots, seen, Outside(roots, answers), changes.log, tasks)
+        self.share, outside = Share(), Outside(roots, answers)
+        self.files = AgentFiles(narrator, shared.reviews, roots, seen, outside, changes.log, tasks, self.share)
         self.granted = GrantedCommands(narrator.transcript, roots)
-        commands = CommandPermissions(self.granted, answers)
-        self.terminals = AgentTerminals(narrator, roots, commands, shared.peers.launcher, tasks)
+        commands, launcher = CommandPermissions(self.granted, answers), shared.peers.launcher
+        self.terminals = AgentTerminals(narrator, roots, commands, launcher, tasks, self.share, self.refusals)
         self.terminals.on_exit = changes.something_changed
         self.terminals.refuses = lambda: self.permissions.refusing
-        self.elicitations = Elicitations(changes.log.agent, narrator, shared.elicitations, on_permissions)
+        self.elicitations = Elicitations(
+            changes.log.agent, narrator, shared.elicitations, on_permissions, self.refusals
+        )
         self.elicitations.refuses = lambda: self.permissions.refusing
 
     def __repr__(self) -> str:
@@ -86,6 +92,7 @@ class AgentRequests:
         return self.terminals.create(asked) if isinstance(asked, CommandToRun) else self.terminals.serve(asked)
 
     def _permission(self, asked: PermissionAsked) -> Awaitable[RequestPermissionResponse]:
+        self.permissions.require_room()  # also if a rule would answer: to find that out is most of the work
         if asked.patch is not None:
             self._narrator.update(ToolCallChanged(asked.patch))
         seen = self.granted.seen(asked)
@@ -95,7 +102,7 @@ class AgentRequests:
         if asking.why is not None:
             words = filter(None, (asked.description, asking.why))
             asked = msgspec.structs.replace(asked, description="\n".join(words))
-        options = [events.Option(one.option_id, one.name, one.kind) for one in asked.options]
+        options = views.options(asked)
         answer = self._automatic.say(asking)
         chosen = self._automatic.choose(answer, options, self._view(asked, options))
         if chosen is not None:

@@ -78,6 +78,7 @@ class Session(Life):
 
     def on_caught_up(self) -> None:
         """What changed since is shown."""
+        self.requests.refusals.caught_up()
         self.narrator.caught_up()
 
     def on_request(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
@@ -85,6 +86,10 @@ class Session(Life):
         if self._peer is None:
             raise RpcError(INVALID_PARAMS, f"{method}: the session is not open yet")
         return self.requests.serve(self._peer.dialect, method, params)
+
+    def on_crowd(self, what: str, most: int) -> RpcError:
+        """Too many wait: said once in a turn."""
+        return self.requests.refusals.refuse(what, most)
 
     def on_trouble(self, failure: Failure) -> None:
         """A message was lost, or malformed: said once for each kind."""

@@ -8,12 +8,17 @@ import secrets
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
+
 from acp_nvim import events
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from acp_nvim.limits import TERMINAL_BYTES, TERMINALS
+from acp_nvim.limits.fair_shares import STARTING_TERMINALS
 from acp_nvim.protocol.answers import CommandToRun, TerminalAsked
 from acp_nvim.session.command_permissions import CommandPermissions
 from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.refusals import Refusals
+from acp_nvim.session.share import Share
 from acp_nvim.session.shown_terminals import ShownTerminals
 from acp_nvim.tasks import Tasks
 from acp_nvim.terminals.command_line import Command, command_to_run, in_words
@@ -33,7 +38,14 @@ class AgentTerminals:
     """
 
     def __init__(
-        self, narrator: Narrator, roots: Roots, permissions: CommandPermissions, launcher: Launcher, tasks: Tasks
+        self,
+        narrator: Narrator,
+        roots: Roots,
+        permissions: CommandPermissions,
+        launcher: Launcher,
+        tasks: Tasks,
+        share: Share,
+        refusals: Refusals,
     ) -> None:
         self.permissions = permissions
         self.on_exit: Callable[[], None] = lambda: None
@@ -46,6 +58,10 @@ class AgentTerminals:
         self._known: dict[str, Terminal] = {}
         self._alive: set[Terminal] = set()
         self._agents = 0
+        self._share = share
+        self._refusals = refusals
+        self._beginning = 0
+        self._starting = anyio.Semaphore(STARTING_TERMINALS)
 
     def __repr__(self) -> str:
         return f"<AgentTerminals {self._known} {self.permissions!r}>"
@@ -73,7 +89,7 @@ class AgentTerminals:
             raise RpcError(INVALID_PARAMS, words)
         match asked.method:
             case "terminal/output":
-                return _output(terminal)
+                return self._output(terminal)
             case "terminal/wait_for_exit":
                 return _wait_for_exit(terminal)
             case "terminal/kill":
@@ -102,10 +118,10 @@ class AgentTerminals:
 
     def _make_room(self) -> None:
         """Who never releases its terminals loses those that ended first."""
-        if len(self._known) >= TERMINALS:
+        while len(self._known) + self._beginning >= TERMINALS:
             ended = next((known for known, terminal in self._known.items() if terminal.ended), None)
             if ended is None:
-                raise RpcError(INTERNAL_ERROR, f"{TERMINALS} terminals run already: release some")
+                raise self._refusals.refuse("terminals", TERMINALS, "release some")
             del self._known[ended]
 
     async def _create(self, wanted: CommandToRun, run: Command, allowed: Awaitable[bool]) -> dict[str, Any]:
@@ -113,9 +129,18 @@ class AgentTerminals:
         words, agents = in_words(wanted.command, wanted.args), self._agents
         if not await allowed:
             raise RpcError(INVALID_PARAMS, f"The user did not allow to run: {words}")
+        self._make_room()
+        self._beginning += 1
+        try:
+            return await self._start(wanted, run, words, agents)
+        finally:
+            self._beginning -= 1
+
+    async def _start(self, wanted: CommandToRun, run: Command, words: str, agents: int) -> dict[str, Any]:
         limit = TERMINAL_BYTES if wanted.output_byte_limit is None else wanted.output_byte_limit
         try:
-            terminal = await self._launcher.start(run, max(0, min(limit, TERMINAL_BYTES)))
+            async with self._starting:
+                terminal = await self._launcher.start(run, max(0, min(limit, TERMINAL_BYTES)))
         except (OSError, ValueError) as error:  # ValueError: a NUL in it, or a strange name of a variable
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise RpcError(INTERNAL_ERROR, f"{wanted.command} cannot be run in {run.cwd}: {reason}") from error
@@ -133,6 +158,11 @@ class AgentTerminals:
     def _end(self, terminal: Terminal) -> None:
         self._tasks.spawn(terminal.end)
 
+    async def _output(self, terminal: Terminal) -> dict[str, Any]:
+        async with self._share:
+            answer = {"output": terminal.output.text, "truncated": terminal.output.truncated}
+            return answer | ({"exitStatus": _status(terminal.ended)} if terminal.ended else {})
+
     async def _live(self, terminal_id: str, terminal: Terminal) -> None:
         def ended(how: Ended) -> None:
             log.info("%s: %s", terminal_id, how)
@@ -144,11 +174,6 @@ class AgentTerminals:
             await terminal.run(Listener(lambda data: self._shown.printed(terminal_id, data), ended))
         finally:
             self._alive.discard(terminal)
-
-
-async def _output(terminal: Terminal) -> dict[str, Any]:
-    answer = {"output": terminal.output.text, "truncated": terminal.output.truncated}
-    return answer | ({"exitStatus": _status(terminal.ended)} if terminal.ended else {})
 
 
 async def _wait_for_exit(terminal: Terminal) -> dict[str, Any]:

@@ -106,6 +106,14 @@ class Transcript(ToolCalls):
         """A line of ours."""
         return events.Notice(session=self.session, block=self._add(NoticeBlock(level, text)), level=level, text=text)
 
+    def notice_again(self, number: int, level: Severity, text: str) -> events.Notice | None:
+        """Other words for the line of ours at that block; None when the transcript was forgotten meanwhile."""
+        block = self._blocks[number - 1] if number <= len(self._blocks) else None
+        if not isinstance(block, NoticeBlock):
+            return None
+        block.level, block.text = level, text
+        return events.Notice(session=self.session, block=number, level=level, text=text)
+
     def summary(self, checkpoint_id: str, time: float, files: list[FileView]) -> Summary:
         """The files that a turn has changed."""
         shown = Summary(session=self.session, block=len(self._blocks) + 1, id=checkpoint_id, time=time, files=files)

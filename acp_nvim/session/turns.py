@@ -110,6 +110,7 @@ class Turns:
         self._requests.permissions.refusing = False
         self._requests.rejected.clear()
         self._requests.granted.begin_turn()
+        self._requests.refusals.begin_turn()
         self.turn.begin(prompted)
         self.had_any = True
         if not prompted:
@@ -133,7 +134,7 @@ class Turns:
 
     def cancel_rest(self, peer: AgentPeer, session_id: str) -> bool:
         """The same for what goes on between turns, questions and work in the background; False if there is nothing."""
-        waiting = self._permissions.of_session(self.key) or self._requests.elicitations.waiting
+        waiting = self._permissions.count(self.key) or self._requests.elicitations.count
         if not (self.turn.background or waiting):
             return False
         peer.notify(*peer.dialect.cancel(session_id))

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from acp_nvim import events
 from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS, REQUEST_TEXT_LINES
+from acp_nvim.limits.fair_shares import OPTION_CHARS, OPTIONS
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import PermissionAsked
 from acp_nvim.session.call_views import decoded_size
 from acp_nvim.session.shortened import Room, beginning
 from acp_nvim.wire import content
+
+KEY_KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
+"""Kinds of options that the user has keys for."""
+
+
+def options(asked: PermissionAsked) -> list[events.Option]:
+    """The options that are offered: the first ones, and in any case the first of each kind that has a key."""
+    offered = asked.options[:OPTIONS]
+    kinds = {one.kind for one in offered}
+    for one in asked.options[OPTIONS:]:
+        if one.kind in KEY_KINDS and one.kind not in kinds:
+            kinds.add(one.kind)
+            offered.append(one)
+    return [events.Option(one.option_id, _short(one.name, OPTION_CHARS), one.kind) for one in offered]
 
 
 def request_view(
@@ -26,6 +42,9 @@ def request_view(
         shown.insert(
             0, events.OtherItem(f"about something that acp_nvim does not know ({asked.subject.get('type')!r})")
         )
+    left_out = len(asked.options) - sum(not one.ours for one in options)
+    if left_out > 0:
+        shown.append(events.OtherItem(f"… and {left_out:,} more options, which are not offered"))
     return events.RequestView(
         id=request_id,
         tool_call_id=asked.tool_call_id or "",
@@ -82,6 +101,10 @@ def plan(session: int, block: int, replaced: updates.PlanReplaced) -> events.Pla
 def commands(replaced: updates.CommandsReplaced) -> list[events.CommandView]:
     """The slash commands of an agent."""
     return [events.CommandView(one.name, one.description, one.hint) for one in replaced.commands]
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} … and {len(text) - most:,} more characters"
 
 
 def _size(count: int) -> str:

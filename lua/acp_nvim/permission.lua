@@ -3,6 +3,7 @@ local Lines = require("acp_nvim.chat.blocks.lines")
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
 local chat_sight = require("acp_nvim.permission.chat_sight")
+local outcome_words = require("acp_nvim.permission.outcome")
 local previews = require("acp_nvim.review.previews")
 local reader = require("acp_nvim.permission.reader")
 local requests = require("acp_nvim.requests")
@@ -20,6 +21,8 @@ local heard = {}
 local listeners = {}
 ---@type fun()[]
 local watchers = {}
+---@type table<integer, acp.Session> whose requests are others since the last `flush`
+local noted = {}
 
 ---@param session? acp.Session
 ---@return acp.Pending[] that still wait for the user, oldest first
@@ -55,6 +58,27 @@ local function refresh_keys(session)
 end
 
 M.refresh_keys = refresh_keys
+
+---Notes that other requests wait in a session: its keys, and who watches, have their turn at the end of a batch, or soon.
+---@param session acp.Session
+local function note(session)
+  if not next(noted) then
+    vim.schedule(M.flush)
+  end
+  noted[session.key] = session
+end
+
+---Makes keys, and what others show, fit the requests that came and went since the last time.
+function M.flush()
+  local sessions_noted = noted
+  noted = {}
+  for _, session in pairs(sessions_noted) do
+    refresh_keys(session)
+  end
+  if next(sessions_noted) then
+    changed()
+  end
+end
 
 ---@param session acp.Session
 ---@param one acp.Pending
@@ -100,38 +124,10 @@ function M.asked(session, id, request)
   end
   reader.refresh(one)
   draw(one)
-  refresh_keys(session)
-  changed()
+  note(session)
   local new = heard[request.id] == nil
   heard[request.id] = heard[request.id] or "asked"
   return new
-end
-
----@param options acp.Option[]
----@param option_id? string
----@return string mark for what the option means; a kind that nobody here knows means neither yes nor no
-local function mark_of(options, option_id)
-  for _, option in ipairs(options) do
-    if option.option_id == option_id then
-      local kind = tostring(option.kind)
-      return vim.startswith(kind, "reject") and "✗ " or vim.startswith(kind, "allow") and "✓ " or "→ "
-    end
-  end
-  return "→ "
-end
-
-local WHY =
-  { withdrawn = "withdrawn by the agent", cancelled = "cancelled", agent_gone = "cancelled: the agent is gone" }
-
----@param options acp.Option[]
----@param event { outcome: string, name?: string, option_id?: string, why?: string }
----@return string
-local function outcome_words(options, event)
-  if event.outcome ~= "selected" then
-    return "– " .. (WHY[event.why] or tostring(event.outcome))
-  end
-  local words = Lines.one_line(event.name or event.option_id or "answered")
-  return mark_of(options, event.option_id) .. words
 end
 
 ---@param session acp.Session
@@ -145,8 +141,7 @@ function M.done(session, event)
   pending[event.id] = nil
   ended(event.id)
   draw(one, outcome_words(one.request.options, event))
-  refresh_keys(session)
-  changed()
+  note(session)
   local new = heard[event.id] == "asked"
   heard[event.id] = "done"
   return new
@@ -288,8 +283,7 @@ previews.on_change(function(id)
   local session = one and sessions.get(one.session)
   if session then
     draw(one)
-    refresh_keys(session)
-    changed()
+    note(session)
   end
 end)
 

@@ -10,8 +10,9 @@ import sys
 
 from tests.bench import tables
 from tests.bench.chat import tables as chat
+from tests.bench.fair import tables as fair
 
-BENCHES = {**tables.BENCHES, **chat.BENCHES}
+BENCHES = {**tables.BENCHES, **chat.BENCHES, **fair.BENCHES}
 
 
 def chosen(words: list[str]) -> list[str]:

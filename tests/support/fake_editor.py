@@ -84,7 +84,7 @@ class FakeEditor:
     busy: int = 0
     """How often the user is still in the middle of a command when a buffer is to be written."""
 
-    async def told(self) -> None:
+    async def told(self, session: int) -> None:
         """It knows everything at once."""
 
     def publish(self, event: happenings.Event) -> None:

@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import sys
+import threading
 import time
 from itertools import islice
 from typing import Any
@@ -30,6 +31,12 @@ def write(data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(1, left) :]
+
+
+def read_all() -> None:
+    """Take what the client says, until it says no more."""
+    while os.read(0, READ_BYTES):
+        pass
 
 
 def write_paced(data: bytes, lines: int, every: float) -> list[float]:
@@ -52,6 +59,10 @@ def play(steps: list[dict[str, Any]], log: str) -> None:
     for step in steps:
         with open(step["file"], "rb") as file:
             files.append(file.read())
+    stays = any("stays" in step for step in steps)
+    reader = threading.Thread(target=read_all)
+    if stays:
+        reader.start()  # nobody answers who is not listened to
     times, begun = [], time.monotonic()
     for step, data in zip(steps, files, strict=True):
         if "every" in step:
@@ -62,8 +73,8 @@ def play(steps: list[dict[str, Any]], log: str) -> None:
     with open(f"{log}.new", "w", encoding="utf-8") as file:
         json.dump(told, file)
     os.replace(f"{log}.new", log)
-    while any("stays" in step for step in steps) and os.read(0, READ_BYTES):
-        pass
+    if stays:
+        reader.join()
 
 
 def main() -> None:

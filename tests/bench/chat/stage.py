@@ -159,16 +159,7 @@ class Stage:
 
     def rest(self) -> None:
         """Wait until Neovim does nothing: what is put off belongs to what it costs."""
-        since = [(time.monotonic(), cpu(self.pid))]
-
-        def still() -> bool:
-            now, used = time.monotonic(), cpu(self.pid)
-            if now - since[0][0] < STILL_SECONDS:
-                return False
-            before, since[0] = since[0], (now, used)
-            return used - before[1] < STILL_SECONDS * STILL_SHARE
-
-        wait_until(still, 20, "Neovim to rest")
+        resting(self.pid)
 
 
 class Ours(Stage):
@@ -211,7 +202,26 @@ class Floor(Stage):
         self.editor.lua("floor.prompt(...)", turn)
 
 
-def _agent(directory: Path, turns: Turns) -> tuple[list[str], Path]:
+def resting(*pids: int, limit: float = 20) -> None:
+    """Wait until these processes do nothing."""
+
+    def used() -> float:
+        return sum(map(cpu, pids))
+
+    since = [(time.monotonic(), used())]
+
+    def still() -> bool:
+        now = time.monotonic()
+        if now - since[0][0] < STILL_SECONDS:
+            return False
+        before, since[0] = since[0], (now, used())
+        return since[0][1] - before[1] < STILL_SECONDS * STILL_SHARE
+
+    wait_until(still, limit, "the processes to rest")
+
+
+def make_agent(directory: Path, turns: Turns) -> tuple[list[str], Path]:
+    """The command of an agent that plays these turns, and the file in which it says when one was written."""
     job: dict[str, Any] = {"log": str(directory / "log.json"), "turns": {}}
     for name, steps in turns.items():
         told = job["turns"][name] = []
@@ -227,7 +237,7 @@ def _agent(directory: Path, turns: Turns) -> tuple[list[str], Path]:
 @contextmanager
 def stage(directory: Path, who: Who, turns: Turns, screen: bool = True, opened: bool = True) -> Iterator[Stage]:
     """A Neovim with a screen (nobody looks at it) or without one."""
-    argv, log = _agent(directory, turns)
+    argv, log = make_agent(directory, turns)
     size: dict[str, Any] = {"columns": COLUMNS, "rows": ROWS} if screen else {}
     ui = {"position": "right", "width": WIDTH, "prompt_height": PROMPT_HEIGHT}
     given = {"agents": {"it": {"command": argv}}, "config": {"ui": ui}} if who == "ours" else {"plugin": False}

@@ -258,8 +258,14 @@ def test_after_all_batches_the_picture_is_that_of_the_events(script: list[Any], 
 def test_no_status_and_no_end_of_a_turn_comes_before_the_text_that_was_published_before_it(
     script: list[Any], limit: int
 ) -> None:
-    sent, taken = run(script, limit)
-    payloads = [payload for one in taken for payload in one]
+    all_sent, taken = run(script, limit)
+    for session in (1, 2):
+        payloads = [payload for one in taken for payload in one if payload["session"] == session]
+        check_order([event for event in all_sent if event.session == session], payloads)
+
+
+def check_order(sent: list[Any], payloads: list[Payload]) -> None:
+    """Of one session."""
     ends = iter([place for place, event in enumerate(sent) if isinstance(event, events.TurnEnd)])
     places = {event.status.queue: place for place, event in enumerate(sent) if isinstance(event, events.Status)}
     for position, payload in enumerate(payloads):
@@ -286,10 +292,22 @@ def test_no_status_and_no_end_of_a_turn_comes_before_the_text_that_was_published
 def test_blocks_appear_in_the_order_of_their_first_event(script: list[Any], limit: int) -> None:
     sent, taken = run(script, limit)
 
-    def first_seen(payloads: list[Payload]) -> list[tuple[int, int]]:
-        return list(dict.fromkeys((one["session"], one["block"]) for one in payloads if "block" in one))
+    def first_seen(payloads: list[Payload], session: int) -> list[int]:
+        return list(dict.fromkeys(one["block"] for one in payloads if "block" in one and one["session"] == session))
 
-    assert first_seen([payload for one in taken for payload in one]) == first_seen(plain(sent))
+    for session in (1, 2):
+        assert first_seen([payload for one in taken for payload in one], session) == first_seen(plain(sent), session)
+
+
+@given(published)
+def test_when_all_fits_into_one_batch_it_is_in_the_order_in_which_it_was_published(script: list[Any]) -> None:
+    batches = Batches()
+    sent = [status(number) if step == "status" else step for number, step in enumerate(script) if step != "take"]
+    for event in sent:
+        batches.add(event)
+    ends = [payload["session"] for payload in batches.take(10**9) if payload["type"] == "turn_end"]
+    assert ends == [event.session for event in sent if isinstance(event, events.TurnEnd)]
+    assert not batches
 
 
 @given(published, st.integers(1, 50))

@@ -236,7 +236,8 @@ async def test_an_event_that_cannot_be_encoded_is_given_up_and_told_and_the_othe
         editor.publish(events.Notice(session=number, block=1, level="info", text=text))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(editor.run)
-        await editor.told()
+        for number in range(20):
+            await editor.told(number)
         tasks.cancel_scope.cancel()
     assert [one["text"] for one in rpc.taken] == [text for text in texts if "poison" not in text]
     assert lost == [(session, UnsendableError) for session in (3, 4, 17)]
@@ -259,7 +260,7 @@ async def test_every_kind_of_event_may_fail_in_every_step(capsys: pytest.Capture
                 with fault(step):
                     editor.publish(event)
                     editor.publish(sound)
-                    await editor.told()
+                    await editor.told(7)
                 assert [one["text"] for one in rpc.taken if one.get("text") == "sound"] == ["sound"], (kind, step)
                 assert lost in ([7], [None]), (kind, step)
         tasks.cancel_scope.cancel()
@@ -297,6 +298,6 @@ def fault(step: str) -> Iterator[None]:
         yield
 
 
-def plain_entry(entry: Any, event: Any) -> None:
+def plain_entry(entry: Any, event: Any, number: int) -> None:
     """Without a look into the event."""
-    entry.event, entry.texts, entry.alive = event, deque(), True
+    entry.event, entry.number, entry.session, entry.texts, entry.alive = event, number, 7, deque(), True

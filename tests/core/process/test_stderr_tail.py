@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.limits import STDERR_LINE_CHARS, STDERR_LINES
+from acp_nvim.limits.fair_shares import STDERR_READ_LINES
 from acp_nvim.process.stderr_tail import StderrTail
 
 
@@ -87,3 +88,12 @@ def test_repr_counts_lines() -> None:
     tail = StderrTail()
     tail.feed(b"a\nb\n")
     assert repr(tail) == "<StderrTail 2 lines>"
+
+
+def test_of_a_flood_of_lines_the_last_are_looked_at() -> None:
+    tail = StderrTail()
+    tail.feed(b"begun")
+    done = tail.feed(b"\n" * 100_000 + b"last\nopen")
+    assert len(done) == STDERR_READ_LINES
+    assert done[-1] == "last"
+    assert tail.lines() == ("last", "open")

@@ -235,7 +235,7 @@ attempt(agent, lambda: prompt.run("echo fifth")["output"])
     )
     await host.turn()
     assert [code for code, _ in errors(host)] == [-32602, -32603]
-    assert errors(host)[1][1] == "2 terminals run already: release some"
+    assert errors(host)[1][1] == "2 terminals are open already, and no more are taken: release some"
     assert results(host) == ["fifth\n"]
 
 
@@ -369,7 +369,7 @@ attempt(agent, lambda: prompt.run("echo again")["output"])
     await host.turn()
     assert host.scripts["it"].notes("codes") == [list(range(100))]
     assert host.scripts["it"].notes("outputs") == [[f"{number}\n{number}\n" for number in range(100)]]
-    assert errors(host) == [[-32603, "100 terminals run already: release some"]]
+    assert errors(host) == [[-32603, "100 terminals are open already, and no more are taken: release some"]]
     assert results(host) == ["again\n"]
 
 
