@@ -23,8 +23,8 @@ _seen: Final[Counter[tuple[str, str]]] = Counter()
 class Spawn(Protocol):
     """Starts a background task; `Tasks.spawn` is one."""
 
-    def __call__(self, act: Callable[..., Awaitable[Any]], *args: Any) -> None:
-        """Start `act(*args)`."""
+    def __call__(self, act: Callable[..., Awaitable[Any]], *args: Any) -> anyio.Event:
+        """Start `act(*args)`. The event is set when that has ended, however it ends."""
 
 
 class Tasks:
@@ -43,9 +43,14 @@ class Tasks:
         """The same task group, for work whose failures `on_failure` tells."""
         return Tasks(self._group, on_failure)
 
-    def spawn(self, act: Callable[..., Awaitable[Any]], *args: Any) -> None:
-        """Start `act(*args)`. If it raises, that is logged with its traceback, and `on_failure` is called."""
-        self._group.start_soon(self._run, act, args)
+    def spawn(self, act: Callable[..., Awaitable[Any]], *args: Any) -> anyio.Event:
+        """Start `act(*args)`. If it raises, that is logged with its traceback, and `on_failure` is called.
+
+        The event that is returned is set when it has ended, however it ends: who waits for a task waits for that.
+        """
+        ended = anyio.Event()
+        self._group.start_soon(self._run, act, args, ended)
+        return ended
 
     def contained(self, doing: str) -> AbstractContextManager[None]:
         """A context manager that does the same for an exception of its block. `doing` names it in the log."""
@@ -57,9 +62,12 @@ class Tasks:
             with self.contained(doing):
                 step()
 
-    async def _run(self, act: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
-        with self.contained(getattr(act, "__qualname__", None) or repr(act)):
-            await act(*args)
+    async def _run(self, act: Callable[..., Awaitable[Any]], args: tuple[Any, ...], ended: anyio.Event) -> None:
+        try:
+            with self.contained(getattr(act, "__qualname__", None) or repr(act)):
+                await act(*args)
+        finally:
+            ended.set()
 
 
 @contextmanager

@@ -36,5 +36,8 @@ class Handler(Protocol):
     def lost(self, words: str) -> None:
         """A message that could not be taken (too large, nested too deeply): the user must hear of it."""
 
+    def bug(self, error: Exception) -> None:
+        """Something of ours has failed in taking or serving a message: the user must hear of it."""
+
     def caught_up(self) -> None:
         """All that had arrived was handed over. Called after each read, before waiting for more."""

@@ -102,7 +102,8 @@ class Intake:
 
     def on_bug(self, doing: str, error: Exception) -> None:
         """Something of ours has failed, which costs one message."""
-        failed(doing, error, lambda _: self.odd(f"a bug of ours while {doing}: {error!r}"))
+        self.odd(f"a bug of ours while {doing}: {error!r}")
+        failed(doing, error, self._handler.bug)
 
     # --- lines -------------------------------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ class Reviews:
         self._workspaces: dict[str, Workspace] = {}
         self._opening = anyio.Lock()
         self._opened: set[str] = set()
-        self._to_keep = False
+        self._to_keep: anyio.Event | None = None  # set when that has failed
 
     def __repr__(self) -> str:
         return f"<Reviews {self.ledger!r}>"
@@ -175,13 +175,12 @@ class Reviews:
 
     def keep_soon(self) -> None:
         """The same, once for many changes."""
-        if not self._to_keep:
-            self._to_keep = True
-            self._tasks.spawn(self._keep_later)
+        if self._to_keep is None or self._to_keep.is_set():
+            self._to_keep = self._tasks.spawn(self._keep_later)
 
     async def _keep_later(self) -> None:
         await anyio.sleep(KEEP_SECONDS)
-        self._to_keep = False
+        self._to_keep = None
         await self.keep()
 
     def close(self) -> None:

@@ -35,7 +35,6 @@ class _Closing:
     """One `session/close`, and what came of it."""
 
     def __init__(self) -> None:
-        self.settled = anyio.Event()
         self.refusal: Failure | None = None
 
     async def run(self, peer: AgentPeer, session_id: str) -> None:
@@ -44,8 +43,6 @@ class _Closing:
             await peer.calls.close_session(session_id)
         except FailureError as error:
             self.refusal = error.failure
-        finally:
-            self.settled.set()
 
 
 class Cancelling:
@@ -125,19 +122,13 @@ class Cancelling:
 
     def _insist(self, peer: AgentPeer, session_id: str, force: bool) -> None:
         if self._impatience is None:
-            self._impatience, self._settled = anyio.Event(), anyio.Event()
-            self._spawn(self._climb, peer, session_id, self._turns.turn.over)
+            self._impatience = anyio.Event()
+            self._settled = self._spawn(self._climb, peer, session_id, self._turns.turn.over)
         elif force:
             self._impatience.set()
 
     async def _climb(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
         """From the friendliest means to the one that always works; the first that does is the last."""
-        try:
-            await self._use_means(peer, session_id, over)
-        finally:
-            self._settled.set()
-
-    async def _use_means(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
         if self._turns.withdraw(peer):
             self._narrator.notice("info", "Asked the agent again to stop ($/cancel_request) ...")
         else:
@@ -164,15 +155,15 @@ class Cancelling:
         """
         self._narrator.notice("info", "Closing the session (session/close) ...")
         closing = _Closing()
-        self._spawn(closing.run, peer, session_id)
-        await self._any_of(over, closing.settled)
-        if over.is_set() is not closing.settled.is_set() and closing.refusal is None:
-            await self._any_of(closing.settled if over.is_set() else over)
+        closed = self._spawn(closing.run, peer, session_id)
+        await self._any_of(over, closed)
+        if over.is_set() is not closed.is_set() and closing.refusal is None:
+            await self._any_of(closed if over.is_set() else over)
         if not peer.alive:
             return
         if closing.refusal is not None:
             self._narrator.notice("warn", str(closing.refusal))
-        elif over.is_set() or closing.settled.is_set():
+        elif over.is_set() or closed.is_set():
             self._leave(peer)
             self._narrator.notice("info", "The session is closed. Your next prompt opens it again, or a new one.")
 

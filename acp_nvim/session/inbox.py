@@ -86,6 +86,7 @@ class AgentInbox:
         self._unanswered = 0
         self.open_urls = OpenUrls()
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
+        self.beside: OnFailure = lambda _: None
         """Takes what is asked of the user about no session."""
         self._runs = TextRuns(self._deliver)
 
@@ -260,6 +261,14 @@ class AgentInbox:
     def odd(self, words: str) -> None:
         """Logged; a peer's nonsense is not the user's concern until something fails."""
         log.warning("%s: %s", self._name, words)
+
+    def bug(self, error: Exception) -> None:
+        """Something of ours has failed with a message of this agent: whoever talks to it is told, else `beside`."""
+        if not self.sessions:
+            self.beside(error)
+        for session in list(self.sessions.values()):
+            with contained("telling of a failure", lambda _: None):
+                session.on_bug(error)
 
     def lost(self, words: str) -> None:
         """A message too large to take: whoever talks to this agent is told."""

@@ -28,7 +28,7 @@ from acp_nvim.session.calls import AgentCalls
 from acp_nvim.session.greeting import PeerSettings, greet
 from acp_nvim.session.inbox import AgentInbox
 from acp_nvim.session.launch import Launch, launch, path_map
-from acp_nvim.tasks import OnFailure, Tasks, contained, failed
+from acp_nvim.tasks import Tasks, contained, failed
 
 if TYPE_CHECKING:
     from acp_nvim.traffic.log import TrafficLog
@@ -53,7 +53,6 @@ class AgentPeer:
         self._connection: Connection | None = None
         self._traffic: TrafficLog | None = None
         self._holders: set[object] = set()
-        self._beside: OnFailure = lambda _: None  # tells of failures while it has no session
         self._stopping = False
         self._last_call = 0.0
         self._told: Failure | None = None  # what its sessions hear when it is ended because of these:
@@ -104,7 +103,7 @@ class AgentPeer:
 
     async def start(self, tasks: Tasks, guard: Guard) -> None:
         """Spawn and `initialize`. Raises `FailureError`; then nothing of it is left running."""
-        definition, self._tasks, self._beside = self.definition, tasks.owned_by(self._on_bug), tasks.on_failure
+        definition, self._tasks, self.inbox.beside = self.definition, tasks.owned_by(self.inbox.bug), tasks.on_failure
         how = await self._spawn(guard)
         assert self._child is not None
         if self.settings.traffic is not None:
@@ -233,27 +232,20 @@ class AgentPeer:
             await self._serve_until_end(self._child)
             failure = None if self._stopping else self._death()
         except Exception as error:  # all that was said to it fails with it
-            failed(f"serving {self.name}", error, lambda bug: None if self.inbox.sessions else self._beside(bug))
+            failed(f"serving {self.name}", error, lambda bug: None if self.inbox.sessions else self.inbox.beside(bug))
             failure = failures.bug(self.name, error)
         finally:
-            with contained(f"ending {self.name}", self._on_bug):
+            with contained(f"ending {self.name}", self.inbox.bug):
                 await self._child.stop()
             self.gone.set()
             if self._traffic is not None:
-                with contained("closing a recording", self._on_bug):
+                with contained("closing a recording", self.inbox.bug):
                     self._traffic.close()
         log.info("%s: ended with %s", self.name, self._child.returncode)
         for session_id, session in list(self.inbox.sessions.items()):
             with contained(f"telling of the end of {self.name}", session.on_bug):
                 session.on_gone(failure if session_id in self._ended_by else failure or self._told)
         self.inbox.sessions.clear()
-
-    def _on_bug(self, error: Exception) -> None:
-        """Something of this process has failed that is about no single session."""
-        concerned: list[OnFailure] = [one.on_bug for one in self.inbox.sessions.values()]
-        for tell in concerned or [self._beside]:
-            with contained("telling of a failure", lambda _: None):
-                tell(error)
 
     async def _serve_until_end(self, child: Child) -> None:
         assert self._connection is not None

@@ -97,6 +97,9 @@ class _Handler:
     def lost(self, words: str) -> None:
         self.losses += 1
 
+    def bug(self, error: Exception) -> None:
+        assert isinstance(error, Exception)
+
     def caught_up(self) -> None:
         raise RuntimeError("a bug")
 

@@ -81,6 +81,7 @@ class RecordingHandler:
         self.log: list[tuple[str, Any]] = []
         self.oddities: list[str] = []
         self.losses: list[str] = []
+        self.bugs: list[Exception] = []
         self.catches = 0
         self.answer: Callable[[str, Any], Awaitable[Any]] = self.echo
 
@@ -106,6 +107,10 @@ class RecordingHandler:
     def lost(self, words: str) -> None:
         """See `Handler`."""
         self.losses.append(words)
+
+    def bug(self, error: Exception) -> None:
+        """See `Handler`."""
+        self.bugs.append(error)
 
     def caught_up(self) -> None:
         """See `Handler`."""

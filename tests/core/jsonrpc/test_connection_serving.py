@@ -93,6 +93,7 @@ async def test_notifications_are_never_answered_even_when_they_explode() -> None
         assert peer.heard == []
         assert [method for _, method in peer.handler.log] == ["explode", "unknown/thing", "after"]
         assert peer.handler.oddities == ["a bug of ours while taking explode: RuntimeError('the handler exploded')"]
+        assert list(map(str, peer.handler.bugs)) == ["the handler exploded"]
 
 
 async def test_a_slow_request_does_not_hold_up_the_next() -> None:

@@ -1,0 +1,173 @@
+"""What users and agents do, so that together every background task of a host is started."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+
+from acp_nvim import events
+from acp_nvim.elicitation_events import Elicitation
+from tests.core.session.hit_agent import HIT, HIT_V2
+from tests.core.session.stage import Stage
+
+Scenario = Callable[[Stage], Awaitable[Any]]
+
+
+async def edits(stage: Stage) -> None:
+    stage.open()
+    stage.host.editor.open(stage.cwd / "file")
+    stage.prompt("edit", context=[{"type": "file", "uri": "file:///f", "name": "f", "path": str(stage.cwd / "file")}])
+    await stage.host.until("the edit", lambda: stage.host.of(events.TurnEnd, stage.key))
+    await stage.host.until("news of the review", lambda: (told := stage.host.status(stage.key)) and told.review)
+
+
+async def asks(stage: Stage) -> None:
+    stage.open()
+    stage.prompt("ask")
+    await stage.host.until("a request", lambda: stage.host.of(events.Permission, stage.key))
+    request = stage.host.of(events.Permission, stage.key)[0].request
+    ours = next(one for one in request.options if one.ours)
+    stage.host.answer(request.id, ours.option_id)
+    await stage.until_said("reject")
+
+
+async def commands(stage: Stage) -> None:
+    stage.open()
+    stage.prompt("command /bin/sleep 60")
+    await stage.host.until("a request", lambda: stage.host.of(events.Permission, stage.key))
+    stage.host.answer(stage.host.of(events.Permission, stage.key)[0].request.id, "allow_once")
+    await stage.host.until("output", lambda: "printed" in str(stage.host.calls(stage.key)))
+    stage.tell("stop")
+
+
+async def elicits(stage: Stage) -> None:
+    stage.open()
+    stage.prompt("elicit")
+    await stage.host.until("a question", lambda: stage.host.of(Elicitation, stage.key))
+    number = stage.host.of(Elicitation, stage.key)[0].request.id
+    stage.host.app.receive("elicitation_check", {"id": number, "values": {}})
+    stage.host.app.receive("elicitation_answer", {"id": number, "values": {}, "action": "accept"})
+    await stage.host.until("the turn", lambda: stage.host.of(events.TurnEnd, stage.key))
+
+
+async def batches(stage: Stage) -> None:
+    stage.open()
+    stage.prompt("batch")
+    await stage.host.until("a request", lambda: stage.host.of(events.Permission, stage.key))
+
+
+async def cancels(stage: Stage) -> None:
+    stage.open()
+    stage.prompt("resist")
+    await stage.until_said("waits")
+    stage.tell("cancel")
+    stage.tell("cancel", force=True)
+    stage.tell("cancel", force=True)
+    await stage.host.until("a closing", lambda: "Closing the session" in "".join(stage.host.notices(stage.key)))
+    (stage.cwd / "enough").touch()
+    await stage.host.until("its end", lambda: stage.host.of(events.TurnEnd, stage.key))
+
+
+async def ends(stage: Stage) -> None:
+    stage.open()
+    await stage.host.until_state("idle", stage.key)
+    stage.tell("cancel", force=True)
+    await stage.host.until_state("stopped", stage.key)
+
+
+async def stops(stage: Stage) -> None:
+    stage.open()
+    await stage.host.until_state("idle", stage.key)
+    stage.tell("stop")
+    await stage.host.until_state("stopped", stage.key)
+
+
+async def steers(stage: Stage) -> None:
+    stage.open()
+    stage.prompt("obey")
+    await stage.until_said("waits")
+    stage.prompt("say more")
+    stage.tell("steer")
+    stage.tell(
+        "queue_set",
+        prompts=[
+            {
+                "text": "say this",
+                "context": [{"type": "file", "uri": "file:///f", "name": "f", "path": str(stage.cwd / "file")}],
+            }
+        ],
+        known=[],
+    )
+    await stage.host.until_received("_session/steering", name=stage.agent)
+
+
+async def configures(stage: Stage) -> None:
+    stage.open()
+    await stage.host.until_state("idle", stage.key)
+    stage.tell("config_set", option="mode", value="b")
+    stage.tell("config_forget")
+    await stage.host.until_received("session/set_mode", name=stage.agent)
+
+
+async def signs_in(stage: Stage) -> None:
+    (stage.cwd / "locked").touch()
+    stage.open()
+    await stage.host.until_state("failed", stage.key)
+    at = {"agent": stage.agent, "cwd": str(stage.cwd)}
+    stage.host.app.receive("login_methods", at)
+    (stage.cwd / "open").touch()
+    stage.host.app.receive("login", {**at, "method": "browser", "session": stage.key})
+    await stage.host.until_state("idle", stage.key)
+    stage.host.app.receive("logout", at)
+    await stage.host.until_received("logout", name=stage.agent)
+
+
+async def begins_itself(stage: Stage) -> None:
+    stage.open()
+    await stage.host.until("its turn", lambda: stage.host.of(events.TurnEnd, stage.key))
+
+
+async def looks(stage: Stage) -> None:
+    """What the user does beside the turns."""
+    stage.open()
+    at, cwd = {"id": 1, "path": str(stage.cwd)}, str(stage.cwd)
+    stage.host.app.receive("disk_changed", {"paths": [str(stage.cwd / "file")]})
+    stage.tell("call_media", block=1, place=0, directory=cwd)
+    stage.host.app.receive("sessions_find", {"id": 1, "query": "x"})
+    stage.host.app.receive("transcript_open", {"session": 9999, "id": "none"})
+    stage.host.app.receive("transcript_call", {"session": 9999, "id": "none", "block": 1})
+    stage.tell("export")
+    stage.host.app.receive("permission_forget", {"cwd": cwd, "id": "none"})
+    stage.host.app.receive("agent_sessions", {"id": 1, "agent": stage.agent, "cwd": cwd})
+    for name in ("worktree_look", "worktree_remove"):
+        stage.host.app.receive(name, at)
+    stage.host.app.receive("session_delete", {"id": 1, "agent": stage.agent, "cwd": cwd})
+    stage.host.app.receive("session_close", {"id": 1, "session": 9999})
+    stage.host.app.receive("take_up", {"session": next(stage.keys), "agent": stage.agent, "cwd": cwd})
+    for name in ("saved", "review_open"):
+        stage.host.app.receive(name, {"path": str(stage.cwd / "file")})
+    stage.host.app.receive("checkpoints", {"cwd": cwd})
+    stage.host.app.receive("review_load", {"cwd": cwd})
+    stage.host.app.receive("review", {"action": "keep"})
+    for name in ("restore_plan", "restore"):
+        stage.host.app.receive(name, {"cwd": cwd, "id": "none"})
+    await anyio.sleep(0.3)
+
+
+SCENARIOS: list[tuple[Scenario, str]] = [
+    (edits, HIT),
+    (stops, HIT),
+    (asks, HIT),
+    (commands, HIT),
+    (elicits, HIT),
+    (batches, HIT),
+    (cancels, HIT),
+    (ends, HIT),
+    (steers, HIT),
+    (configures, HIT),
+    (signs_in, HIT),
+    (begins_itself, HIT_V2),
+    (looks, HIT),
+]

@@ -1,0 +1,156 @@
+"""What fails by a bug of ours costs that one thing: every background task is made to fail, wherever it is started."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import anyio
+import pytest
+
+import acp_nvim
+from acp_nvim.jsonrpc import intake
+from acp_nvim.review import reviews
+from acp_nvim.session import turn_changes
+from tests.core.session.hit_agent import HIT
+from tests.core.session.injecting import Kind, TaskInjector
+from tests.core.session.stage import Stage, report, staged
+from tests.core.session.task_scenarios import SCENARIOS, Scenario
+
+pytestmark = pytest.mark.anyio
+
+ROOT = Path(acp_nvim.__file__).parent
+SECONDS = 20
+"""Only who fails waits as long."""
+NOT_AT_THE_END = {
+    "Keeper._run": "runs until the host is cancelled",
+    "Keeper._clean": "runs once in a host; it fails at once in one of its own",
+    "AskedAgents._release": "waits for longer than a test may take",
+}
+"""Tasks that fail only before they begin, and why."""
+
+
+@pytest.fixture(autouse=True)
+def no_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snapshots take most of the time of a turn, and nothing here is about them."""
+    monkeypatch.setenv("PATH", "/nowhere")
+
+
+@pytest.fixture(autouse=True)
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task that fails before it begins never says that it is done: who waits for that gives up at these limits."""
+    for name in ("SNAPSHOT_WAIT_SECONDS", "NAMED_WAIT_SECONDS"):
+        monkeypatch.setattr(turn_changes, name, 0.3)
+    monkeypatch.setattr(intake, "BATCH_ANSWER_SECONDS", 0.01)
+    monkeypatch.setattr(reviews, "KEEP_SECONDS", 0.01)
+
+
+@asynccontextmanager
+async def within(what: str) -> AsyncIterator[None]:
+    """What is awaited in the block must come in time; else the failure says what was made to fail."""
+    try:
+        with anyio.fail_after(SECONDS):
+            yield
+    except TimeoutError:
+        raise AssertionError(f"nothing went on after a bug in {what}") from None
+
+
+async def plays(injector: TaskInjector, stage: Stage) -> dict[Kind, int]:
+    """Which scenario starts what, while nothing fails; of what is started once in a host it does not matter."""
+    reached: dict[Kind, int] = dict.fromkeys(filter(is_started_once, injector.seen), 0)
+    for number, (scenario, script) in enumerate(SCENARIOS):
+        injector.aim({}, "at once")
+        stage.fresh(script)
+        async with within(f"nothing, {scenario.__name__}"):
+            await scenario(stage)
+            for kind in injector.seen:
+                reached.setdefault(kind, number)
+            await end(stage)
+        reached |= dict.fromkeys(filter(is_started_once, injector.seen), 0)
+    missed = {str(site) for site in injector.sites} - {str(kind.site) for kind in reached}
+    assert missed == set(), "no scenario starts these tasks"
+    assert injector.unknown == set(), "these places start tasks, and reading the source does not find them"
+    return reached
+
+
+def is_started_once(kind: Kind) -> bool:
+    """What keeps the conversations of all sessions."""
+    return kind.act.startswith("Keeper.")
+
+
+async def play(stage: Stage, scenario: Scenario) -> None:
+    """As far as it goes: what it waits for may not come now."""
+    with suppress(AssertionError):
+        await scenario(stage)
+
+
+async def end(stage: Stage) -> None:
+    """The session is ended by its user."""
+    for name in ("open", "enough"):
+        (stage.cwd / name).touch()
+    stage.tell("stop")
+    stage.host.app.receive("session_close", {"id": 1, "session": stage.key})
+    await stage.host.until("the end of the session", lambda: stage.key not in stage.host.app._sessions)
+
+
+async def test_background_tasks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    injector = TaskInjector(ROOT)
+    ended: set[Kind] = set()
+    with injector.active():
+        async with staged(tmp_path) as stage:
+            reached = await plays(injector, stage)
+            for place, (kind, number) in enumerate(reached.items()):
+                if not is_started_once(kind):
+                    await fails_at_once(stage, injector, kind, f"injected into task {place}.", number)
+        (tmp_path / "ends").mkdir()
+        async with staged(tmp_path / "ends") as stage:
+            for number in range(len(SCENARIOS)):
+                kinds = [kind for kind, where in reached.items() if where == number and not is_started_once(kind)]
+                ended |= await fail_at_the_end(stage, injector, kinds, number)
+        for place, kind in enumerate(filter(is_started_once, reached)):
+            error = f"injected into task of all {place}."
+            injector.aim({kind: error}, "at once")
+            (tmp_path / str(place)).mkdir()
+            async with staged(tmp_path / str(place)) as stage, within(str(kind)):
+                await stage.host.until(str(kind), lambda kind=kind: kind in injector.hit)
+                await stage.went_on(str(kind), error)
+    assert {kind.act for kind in set(reached) - ended} == set(NOT_AT_THE_END)
+    report(capsys, len(reached), f"background tasks at once, started in all {len(injector.sites)} places")
+    report(capsys, len(ended), f"ends of background tasks; without {', '.join(NOT_AT_THE_END)}")
+
+
+async def fails_at_once(stage: Stage, injector: TaskInjector, kind: Kind, error: str, number: int) -> None:
+    """Play the scenario until that task has failed; then everything else goes on."""
+    scenario, script = SCENARIOS[number]
+    what = f"{kind}, {scenario.__name__}"
+    stage.fresh(script)
+    injector.aim({kind: error}, "at once")
+    async with within(what), anyio.create_task_group() as group:
+        group.start_soon(play, stage, scenario)
+        await stage.host.until(what, lambda: kind in injector.hit)
+        await stage.went_on(what, error)
+        group.cancel_scope.cancel()
+    async with within(what):
+        if script is HIT:
+            await stage.works(what)
+        else:
+            await end(stage)
+
+
+async def fail_at_the_end(stage: Stage, injector: TaskInjector, kinds: list[Kind], number: int) -> set[Kind]:
+    """All of a scenario in one play of it: each has done its work by then. Those that have ended."""
+    scenario, script = SCENARIOS[number]
+    errors = {kind: f"injected into the end of {scenario.__name__} {place}." for place, kind in enumerate(kinds)}
+    wanted = {kind for kind in kinds if kind.act not in NOT_AT_THE_END}
+    stage.fresh(script)
+    injector.aim(errors, "at the end")
+    async with within(f"the ends of {', '.join(map(str, kinds))}"):
+        await play(stage, scenario)
+        if script is HIT:
+            await stage.works(scenario.__name__)
+        await end(stage)
+        await stage.host.until(f"the ends in {scenario.__name__}", lambda: injector.hit >= wanted)
+        for kind in injector.hit:
+            await stage.went_on(str(kind), errors[kind])
+    return set(injector.hit)
