@@ -99,7 +99,7 @@ class App:
         self._peers.ask_user = Sessionless(self._sessions.values).ask
         self._keeper = Keeper(tasks, partial(self._trouble, "no_transcripts"))
         self._seen_directory: Path | None = None
-        self._review_is_news = False
+        self._telling: anyio.Event | None = None  # of news of the review; set when that has failed
         self._taking_up = SessionsTakingUp(self._keeper, self._sessions, self._new_session, self.receive, editor, tasks)
         asked = AskedAgents(desk.find, self._peers, tasks)
         self._methods: Methods = {
@@ -268,13 +268,12 @@ class App:
 
     def _on_review(self) -> None:
         """Of many news at once the sessions tell once."""
-        if not self._review_is_news:
-            self._review_is_news = True
-            self._tasks.spawn(self._tell_of_review)
+        if self._telling is None or self._telling.is_set():
+            self._telling = self._tasks.spawn(self._tell_of_review)
 
     async def _tell_of_review(self) -> None:
         await anyio.sleep(FRAME_SECONDS)
-        self._review_is_news = False
+        self._telling = None
         for session in list(self._sessions.values()):
             with session.tasks.contained("telling of a review"):
                 session.narrator.on_facts()
