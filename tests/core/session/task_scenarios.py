@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import anyio
-
 from acp_nvim import events
 from acp_nvim.elicitation_events import Elicitation
+from acp_nvim.review_events import Restored
+from acp_nvim.session_events import AgentSessions
 from tests.core.session.hit_agent import HIT, HIT_V2
 from tests.core.session.stage import Stage
 
@@ -131,6 +131,7 @@ async def begins_itself(stage: Stage) -> None:
 
 async def looks(stage: Stage) -> None:
     """What the user does beside the turns."""
+    listed, restored = (len(stage.host.editor.all(kind)) for kind in (AgentSessions, Restored))
     stage.open()
     at, cwd = {"id": 1, "path": str(stage.cwd)}, str(stage.cwd)
     stage.host.app.receive("disk_changed", {"paths": [str(stage.cwd / "file")]})
@@ -153,7 +154,17 @@ async def looks(stage: Stage) -> None:
     stage.host.app.receive("review", {"action": "keep"})
     for name in ("restore_plan", "restore"):
         stage.host.app.receive(name, {"cwd": cwd, "id": "none"})
-    await anyio.sleep(0.3)
+    await stage.host.editor.until_event(AgentSessions, listed + 1)
+    await stage.host.editor.until_event(Restored, restored + 1)
+
+
+async def remembers(stage: Stage) -> None:
+    """A line of the history of prompts."""
+    stage.open()
+    path = stage.cwd / "prompts.jsonl"
+    path.unlink(missing_ok=True)
+    stage.host.app.receive("remember_prompt", {"path": str(path), "text": "a prompt", "time": 1})
+    await stage.host.until("the prompt in the history", path.exists)
 
 
 SCENARIOS: list[tuple[Scenario, str]] = [
@@ -170,4 +181,5 @@ SCENARIOS: list[tuple[Scenario, str]] = [
     (signs_in, HIT),
     (begins_itself, HIT_V2),
     (looks, HIT),
+    (remembers, HIT),
 ]

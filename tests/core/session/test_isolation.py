@@ -98,7 +98,9 @@ async def test_handlers_of_what_an_agent_says(tmp_path: Path, capsys: pytest.Cap
             await stage.went_on(kind.__name__, error)
         told = [name for name in vars(PeerSession) if name.startswith("on_") and name not in ("on_update", "on_bug")]
         calls = {"on_caught_up": peer.inbox.caught_up, "on_trouble": lambda: peer.inbox.lost("words")}
-        calls |= {"on_request": lambda: None, "on_idle": lambda: None, "on_gone": lambda: None}
+        # what fails in these two fails the request: see the test of requests
+        calls |= {"on_request": lambda: None, "on_crowd": lambda: None}
+        calls |= {"on_idle": lambda: None, "on_gone": lambda: None}
         assert sorted(calls) == sorted(told)
         for name in ("on_caught_up", "on_trouble"):
             error = f"injected into {name}"

@@ -561,7 +561,7 @@ V2 = """
 
 
 @pytest.fixture
-def v2(host: Host) -> Host:
+async def v2(host: Host) -> Host:
     host.hello(protocol={"v2": True})
     host.script(V2)
     return host
