@@ -1,4 +1,5 @@
 -- Says where the text of waiting requests is in chats: in their own block, and in the tool call right above it.
+local content = require("acp_nvim.chat.blocks.content")
 local sessions = require("acp_nvim.sessions")
 local sight = require("acp_nvim.permission.sight")
 local sight_lines = require("acp_nvim.permission.sight_lines")
@@ -36,16 +37,20 @@ end
 function M.show(one, rendered, above)
   local id, block = one.request.id, one.block
   M.forget(id)
+  local session = sessions.get(one.session)
+  local function is_named(path)
+    return content.names(tostring(one.request.title or ""), path, session and session.cwd, true)
+  end
   local lines, bodies, in_call = {}, {}, {}
   for _, run in ipairs(rendered.above_runs or {}) do
-    sight_lines.add_bodies(bodies, #lines, run[3])
+    sight_lines.add_bodies(bodies, #lines, run[3], is_named)
     for at = run[1], run[2] do
       lines[#lines + 1] = above[at]
       in_call[at - 1] = #lines
     end
   end
   local shift = #lines
-  sight_lines.add(lines, bodies, rendered)
+  sight_lines.add(lines, bodies, rendered, is_named)
   local there = places[one.session] or {}
   places[one.session] = there
   blocks[id] = { session = one.session, block = block }

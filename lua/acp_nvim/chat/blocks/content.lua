@@ -115,7 +115,7 @@ end
 ---@param cwd? string
 ---@param exactly boolean the path itself has to be a word of the title; else its name may be a part of it
 ---@return boolean
-local function names(title, path, cwd, exactly)
+function M.names(title, path, cwd, exactly)
   if not exactly then
     return title:find(vim.fs.basename(path), 1, true) ~= nil
   end
@@ -147,7 +147,7 @@ function M.add_locations(out, asked, title, cwd, most)
       return out:add_count(#locations - limit)
     end
     local path = Lines.one_line(location.path)
-    if not named[location.path] and not names(title, path, cwd, most ~= nil) then
+    if not named[location.path] and not M.names(title, path, cwd, most ~= nil) then
       local line = location.line and (":%d"):format(location.line) or ""
       out.targets[#out.lines] = { path = location.path, line = location.line }
       out:add({ INDENT, { paths.short(path, cwd) .. line, "AcpToolDetail" } })
