@@ -111,13 +111,10 @@ local function has_seen(sight, index)
   return sight.seen[index] or since ~= nil and vim.uv.hrtime() - since >= limits.seen_ms * 1e6
 end
 
-local look_without_screen ---@type fun()
-
 ---@param id integer
 ---@param surface acp.Surface
 ---@return integer? line the first that was not on the screen
 function M.first_missing(id, surface)
-  look_without_screen()
   local sight = requests[id] and requests[id][surface]
   for index = 1, sight and not sight.whole and sight.count or 0 do
     if not has_seen(sight, index) then
@@ -146,7 +143,6 @@ end
 ---@param read? table<string, true> files whose changes are read elsewhere
 ---@return boolean all of the request has been on the screen since it came, in one of its places
 function M.is_whole(id, read)
-  look_without_screen()
   for _, sight in pairs(requests[id] or {}) do
     if is_whole(sight, read or {}) then
       return true
@@ -211,17 +207,6 @@ local function look()
     end
   end
   return found
-end
-
----With `--headless` nothing is drawn: what the windows show when somebody asks is all that could be seen.
-function look_without_screen()
-  if next(unseen) and #api.nvim_list_uis() == 0 then
-    for sight, rows in pairs(look()) do
-      for index in pairs(rows) do
-        sight.seen[index] = true
-      end
-    end
-  end
 end
 
 ---@param before acp.SeenRows
