@@ -279,7 +279,7 @@ class App:
                 session.narrator.on_facts()
 
     def _directories(self) -> list[str]:
-        """Where agents work."""
+        """The real paths of all directories in which the agents of all sessions work."""
         return [directory for session in self._sessions.values() for directory in session.roots.directories]
 
     async def _followed(self, what: Followed) -> None:

@@ -176,6 +176,6 @@ def _in_words(method: AuthMethod) -> str:
 
 
 def main() -> None:
-    """Of the program."""
+    """Read what to check from stdin (msgpack, `Wanted`), check it, and print what was found."""
     wanted: Any = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Wanted)
     anyio.run(check, wanted)

@@ -30,7 +30,7 @@ class BufferText(msgspec.Struct, frozen=True):
 
 
 class WholeText(msgspec.Struct, frozen=True):
-    """A change of everything."""
+    """The whole text of a buffer is replaced by `text`."""
 
     text: str
 

@@ -146,21 +146,21 @@ class Error(Event, tag="error"):
 
 
 class Location(SessionEvent, tag="location"):
-    """Where the agent is."""
+    """The agent works at `path` (absolute), at `line` (counted from 1) where it said one."""
 
     path: str
     line: int | None = None
 
 
 class SessionReady(SessionEvent, tag="session_ready"):
-    """The agent takes prompts."""
+    """The agent has opened the session `session_id`: prompts can be sent."""
 
     session_id: str
     agent: str
 
 
 class TurnStart(SessionEvent, tag="turn_start"):
-    """A prompt was sent."""
+    """A prompt was sent to the agent, and its turn begins."""
 
 
 class TurnEnd(SessionEvent, tag="turn_end"):
@@ -192,7 +192,7 @@ class CommandView(msgspec.Struct, omit_defaults=True):
 
 
 class Commands(SessionEvent, tag="commands"):
-    """All slash commands."""
+    """All slash commands that the agent offers now, in the place of earlier ones."""
 
     commands: list[CommandView]
 
@@ -218,7 +218,7 @@ class SessionRef(msgspec.Struct):
 
 
 class Ready(Event, tag="ready"):
-    """The host is up."""
+    """The host has started, with the process id `pid`, and takes messages."""
 
     version: str
     pid: int

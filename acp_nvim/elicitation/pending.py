@@ -69,7 +69,7 @@ class PendingElicitation:
         return True
 
     async def wait(self) -> None:
-        """Until it is answered."""
+        """Wait until the user has answered, and mark the answer as taken."""
         await self._answered.wait()
         self._taken = True
 

@@ -10,7 +10,7 @@ from acp_nvim.tasks import Tasks
 
 
 class PermissionRules:
-    """The messages about `rules`."""
+    """Handles Neovim's messages about permission rules that the user has stored."""
 
     def __init__(self, rules: RuleBook, editor: Editor, tasks: Tasks) -> None:
         self._rules = rules

@@ -37,7 +37,7 @@ class AsksSessions(msgspec.Struct):
 
 
 class SessionsListing:
-    """The messages about them."""
+    """Handles Neovim's messages about the sessions that agents list."""
 
     def __init__(self, asked: AskedAgents, peers: Peers, editor: Editor, tasks: Tasks) -> None:
         self._asked = asked

@@ -28,14 +28,14 @@ class ByteSource(Protocol):
     """Where bytes come from; raises `anyio.EndOfStream` at their end."""
 
     async def receive(self, max_bytes: int) -> bytes:
-        """At least one byte."""
+        """Wait for bytes, and return between 1 and `max_bytes` of them. Raises `anyio.EndOfStream` at the end."""
 
 
 class ByteSink(Protocol):
-    """Where bytes go."""
+    """A stream to which bytes are written."""
 
     async def send(self, item: bytes) -> None:
-        """All of them."""
+        """Write all bytes of `item`."""
 
 
 class Connection:

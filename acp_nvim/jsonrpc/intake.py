@@ -85,7 +85,7 @@ class Intake:
         return True
 
     def caught_up(self) -> None:
-        """Nothing more has arrived."""
+        """Tell the handler that all messages which have arrived are handled."""
         self.guard("catching up", self._handler.caught_up)
 
     def odd(self, words: str) -> None:

@@ -143,7 +143,7 @@ class Batches:
             self._starting.discard(status.session)
 
     def _drop(self, entry: _Entry) -> None:
-        """It waits no more."""
+        """Remove the entry from its queue."""
         entries = self._queues[entry.session].entries
         del entries[entry.number]
         if not entries:

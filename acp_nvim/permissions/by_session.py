@@ -31,7 +31,7 @@ class BySession(Generic[P]):
         return iter(list(self._all.values()))
 
     def remove(self, pending: P) -> None:
-        """It no longer waits."""
+        """Remove a request that no longer waits."""
         self._all.pop(pending.id, None)
         _drop(self._of_session, pending)
         _drop(self._unanswered, pending)

@@ -50,11 +50,11 @@ class Output:
 
     @property
     def data(self) -> bytes:
-        """All of it."""
+        """All that git has printed so far."""
         return b"".join(self._chunks)
 
     def add(self, chunk: bytes) -> None:
-        """The next piece."""
+        """Add the next piece that git has printed."""
         self._chunks.append(chunk)
         self._count += chunk.count(b"\0") if self._of_names else len(chunk)
         self.full = self._most is not None and self._count > self._most

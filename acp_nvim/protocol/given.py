@@ -23,5 +23,5 @@ def lacks(said: Wire, *members: str) -> bool:
 
 
 def given(value: T | UnsetType | None) -> T | None:
-    """The value, or None."""
+    """The value of a member; None for a member that is not there."""
     return None if value is UNSET else value

@@ -52,7 +52,7 @@ class MovedWords:
         self._paths = paths
 
     def update(self, update: Update) -> Update:
-        """Of a `session/update`."""
+        """A `session/update` with its paths translated."""
         match update:
             case MessageChunk():  # the flood first
                 moved = self._block(update.content)

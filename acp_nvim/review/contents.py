@@ -36,7 +36,7 @@ ABSENT = Content(None, "")
 
 
 class Contents:
-    """Those of one workspace."""
+    """Keeps what files of one workspace contained, by object id: in memory, then in the shadow repository."""
 
     def __init__(self, shadow: Shadow) -> None:
         self.shadow = shadow

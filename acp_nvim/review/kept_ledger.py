@@ -49,7 +49,7 @@ class OpenTurn(msgspec.Struct, frozen=True):
 
 
 class Kept(msgspec.Struct):
-    """All that is left."""
+    """The content of the file of a ledger: its entries, and the turns that were running."""
 
     entries: list[KeptEntry] = []
     turns: list[OpenTurn] = []

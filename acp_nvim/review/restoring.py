@@ -48,7 +48,7 @@ class Outcome(msgspec.Struct):
 
 
 class Restoring:
-    """For all workspaces."""
+    """Takes back what turns have changed, in all workspaces."""
 
     def __init__(self, ledger: Ledger, files: OpenFiles, look_at: Callable[[str], Awaitable[None]]) -> None:
         self._ledger = ledger

@@ -149,7 +149,7 @@ class PlanBlock:
 
 
 class NoticeBlock:
-    """A line of ours."""
+    """A notice of this plugin in the transcript."""
 
     def __init__(self, level: Severity, text: str) -> None:
         self.level: Severity = level

@@ -38,7 +38,7 @@ class _Closing:
         self.refusal: Failure | None = None
 
     async def run(self, peer: AgentPeer, session_id: str) -> None:
-        """Ask for it."""
+        """Ask the agent to close the session; `refusal` says why when it does not."""
         try:
             await peer.calls.close_session(session_id)
         except FailureError as error:

@@ -70,7 +70,7 @@ class Connecting:
         return self.taking_up is None
 
     def cancel(self) -> None:
-        """Not wanted any more."""
+        """Stop connecting."""
         self._scope.cancel()
 
     def outcome(self, had_turns: bool) -> tuple[Severity, str] | None:

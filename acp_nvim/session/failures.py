@@ -55,7 +55,7 @@ def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueEr
 
 
 def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Failure:
-    """The process is gone."""
+    """The agent's process has ended by itself."""
     said = "Its last words on stderr:" if last_words else "It said nothing on stderr."
     return Failure(
         "agent_exited",
@@ -86,7 +86,7 @@ def ended_for_another(name: str) -> Failure:
 
 
 def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:
-    """`initialize` was not answered."""
+    """The agent has not answered `initialize` in time."""
     return Failure(
         "agent_silent",
         f"Agent {name!r} did not answer `initialize` within {seconds:g} s and was stopped.",
@@ -120,13 +120,13 @@ class SignInWanted(Failure):
 
 
 def sign_in_wanted(name: str, error: RpcError) -> SignInWanted:
-    """One that does."""
+    """The agent refused something until the user has signed in."""
     what = f"Agent {name!r} wants you to sign in first (:AcpLogin): {error.describe().rstrip('.')}."
     return SignInWanted("auth_required", what, "", name, methods=named_by_error(error.data))
 
 
 def slow_start(name: str) -> str:
-    """It may still come."""
+    """Words for a session that the agent has not opened yet, but may."""
     return f"Agent {name!r} has not opened the session yet. :AcpCancel gives up, :AcpLog shows what it said."
 
 
@@ -212,7 +212,7 @@ def lost_message(name: str, words: str) -> Failure:
 
 
 def bug(name: str, error: BaseException) -> Failure:
-    """Our own fault."""
+    """A bug of this plugin, met while working with an agent."""
     what = f"acp_nvim failed while working with agent {name!r}: {error!r}."
     return Failure("host_bug", what, "Please report it with the log (:AcpLog). You can prompt again.", name)
 

@@ -31,7 +31,7 @@ class PeerSession(Protocol):
     """What a session must be for its agent process."""
 
     def on_update(self, update: Update) -> None:
-        """Something the agent says."""
+        """Handle a `session/update` of the agent."""
 
     def on_request(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """A request of the agent; raises or awaits to `RpcError` for what it cannot have."""

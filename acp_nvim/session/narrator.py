@@ -75,7 +75,7 @@ class Narrator:
             self.publish(self.transcript.say(updates.MessageChunk("user", TextContent(text=prompt.transcript_text()))))
 
     def notice(self, level: Severity, text: str) -> None:
-        """A line of ours."""
+        """Show a notice of this plugin in the chat."""
         self.publish(self.transcript.notice(level, text))
 
     def notice_again(self, number: int | None, level: Severity, text: str) -> int:
@@ -94,7 +94,7 @@ class Narrator:
         self.publish(events.Error(text=text, code=failure.code, session=self._key, agent=failure.agent))
 
     def update(self, update: updates.Update) -> None:
-        """Something the agent says."""
+        """Show a `session/update` of the agent in the chat."""
         if type(update) is updates.ToolCallChanged:  # these come in floods
             self._tool_call(update)
             return
@@ -192,7 +192,7 @@ class Narrator:
         self._terminal(self.transcript.terminals.open(number))
 
     def close_terminal(self, number: int) -> None:
-        """Not any more."""
+        """Stop showing the output of the terminal with that number."""
         self._terminal(self.transcript.terminals.close(number))
 
     def _tell_stale(self) -> None:

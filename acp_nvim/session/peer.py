@@ -174,7 +174,7 @@ class AgentPeer:
             raise FailureError(self._death()) from error
 
     def notify(self, method: str, params: Any) -> None:
-        """Tell the agent."""
+        """Send a notification to the agent."""
         assert self._connection is not None
         self._last_call = anyio.current_time()
         self._connection.notify(method, params)

@@ -62,7 +62,7 @@ class Previews:
         self._look(one)
 
     def end(self, request: PendingPermission) -> None:
-        """It waits no more."""
+        """Take the preview of a request away that no longer waits."""
         one = self._waiting.pop(request.id, None)
         if one is None:
             return

@@ -82,7 +82,7 @@ class Session(Life):
         self.narrator.caught_up()
 
     def on_request(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
-        """Permissions and files."""
+        """Serve a request of the agent: a permission, a file, a terminal, a question."""
         if self._peer is None:
             raise RpcError(INVALID_PARAMS, f"{method}: the session is not open yet")
         return self.requests.serve(self._peer.dialect, method, params)

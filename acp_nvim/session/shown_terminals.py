@@ -27,7 +27,7 @@ class ShownTerminals:
         return f"<ShownTerminals {sum(map(len, self._printed.values()))} bytes wait>"
 
     def begin(self, terminal_id: str, words: str, cwd: str) -> None:
-        """A command runs."""
+        """Show a command that has started in a terminal, with its directory."""
         patch = TerminalPatch(terminal_id=terminal_id, command=words, cwd=cwd, ours=True)
         self._narrator.update(TerminalChanged(patch))
 

@@ -21,7 +21,7 @@ class Desk(Protocol):
         """The user has to sign in before it goes on."""
 
     def leave(self, one: SignIn) -> None:
-        """It waits no more."""
+        """Remove a session that no longer waits for the user to sign in."""
 
     def is_busy(self, one: SignIn) -> bool:
         """Whether the user is signing in, and it goes on then."""
@@ -56,11 +56,11 @@ class Waiting(Protocol):
 
     @property
     def requests(self) -> Requests:
-        """Those of its agent."""
+        """The requests of the session's agent."""
 
     @property
     def state(self) -> str:
-        """As `status()` says it."""
+        """The session's state, in the words of `status()`."""
 
     def open(self) -> None:
         """Go on with the agent that it has, or get one."""
@@ -87,7 +87,7 @@ class SignIn:
 
     @property
     def state(self) -> State | None:
-        """As `status()` says it."""
+        """The session's state, in the words of `status()`."""
         if self._desk.is_busy(self):
             return "running"
         return "needed" if self._waits else None

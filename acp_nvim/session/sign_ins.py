@@ -63,7 +63,7 @@ class SignIns:
         one.session.narrator.on_facts()
 
     def leave(self, one: SignIn) -> None:
-        """It waits no more."""
+        """Remove a session that no longer waits for the user to sign in."""
         if one in self._waiting:
             self._waiting.remove(one)
         one.session.narrator.on_facts()

@@ -68,7 +68,7 @@ class AgentTerminals:
 
     @property
     def running(self) -> bool:
-        """Whether a command runs."""
+        """Whether a command runs in one of the terminals."""
         return bool(self._alive)
 
     def create(self, wanted: CommandToRun) -> Awaitable[dict[str, Any]]:

@@ -103,7 +103,7 @@ class Transcript(ToolCalls):
         return block.shown
 
     def notice(self, level: Severity, text: str) -> events.Notice:
-        """A line of ours."""
+        """Add a notice of this plugin."""
         return events.Notice(session=self.session, block=self._add(NoticeBlock(level, text)), level=level, text=text)
 
     def notice_again(self, number: int, level: Severity, text: str) -> events.Notice | None:
@@ -121,7 +121,7 @@ class Transcript(ToolCalls):
         return shown
 
     def request(self, request: events.RequestView) -> events.Permission:
-        """A permission request."""
+        """Add a permission request that waits for an answer."""
         number = self._add(RequestBlock(request))
         return events.Permission(session=self.session, block=number, request=request)
 
@@ -153,7 +153,7 @@ class Transcript(ToolCalls):
         return Elicitation(session=self.session, block=self._add(ElicitationBlock(request)), request=request)
 
     def elicitation_news(self, news: ElicitationDone | ElicitationComplete) -> ElicitationDone | ElicitationComplete:
-        """What became of it."""
+        """Note in its block how a question of the agent was answered, or that it is complete."""
         block = self._blocks[news.block - 1]
         assert isinstance(block, ElicitationBlock)
         block.news.append(news)

@@ -58,7 +58,7 @@ class Turns:
 
     @property
     def key(self) -> int:
-        """The session's."""
+        """The key of the session."""
         return self.narrator.transcript.session
 
     @property
@@ -67,7 +67,7 @@ class Turns:
         return self.is_sent and not self._requests.permissions.refusing
 
     async def wait(self) -> None:
-        """Until no turn runs."""
+        """Wait until no turn runs."""
         while self.turn.running:
             await self.turn.over.wait()
 
@@ -170,7 +170,7 @@ class Turns:
         self.on_finished()
 
     def end(self, stop_reason: str) -> None:
-        """The turn is over."""
+        """End the turn: settle its tool calls, forget its grants, tell the editor."""
         self.turn.end(stop_reason)
         self._tasks.all_of(
             "ending a turn",

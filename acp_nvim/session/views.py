@@ -85,7 +85,7 @@ def describe(block: content.ContentBlock) -> str:
 
 
 def plan(session: int, block: int, replaced: updates.PlanReplaced) -> events.Plan:
-    """A whole plan."""
+    """The event for a plan of the agent that replaces the one before."""
     steps = [events.PlanStep(entry.content, entry.status, entry.priority) for entry in replaced.entries]
     return events.Plan(
         session=session,

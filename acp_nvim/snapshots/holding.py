@@ -32,7 +32,7 @@ async def hold(store: Store, name: str, blobs: Iterable[str], trees: Iterable[st
 
 
 async def release(store: Store, names: Sequence[str]) -> None:
-    """Forget these names."""
+    """Delete the refs with these names, so that what only they hold can be removed."""
     refs = [_ref(store, name) for name in names]
     await store.blocking(partial(_unlink, refs))
 

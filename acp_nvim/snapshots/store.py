@@ -54,11 +54,11 @@ class Store:
         return [_there(oid, found.get(oid)) for oid in oids]
 
     async def write(self, blobs: Sequence[bytes]) -> list[str]:
-        """Their ids."""
+        """Write the blobs, and return their object ids."""
         return await self.blocking(lambda: [self.loose.write(BLOB, data) for data in blobs])
 
     async def missing(self, oids: Sequence[str]) -> list[str]:
-        """Those that are not there."""
+        """Those of the object ids that the store does not have."""
         elsewhere = await self.blocking(lambda: [oid for oid in oids if not self.loose.has(oid)])
         if not elsewhere:
             return []

@@ -8,7 +8,7 @@ from acp_nvim.terminals.terminal import Terminal
 
 
 class Launcher:
-    """The guard watches them."""
+    """Starts commands in terminals, and has the guard end them when this process dies."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard

@@ -174,7 +174,7 @@ class Terminal:
             self._over.set()
 
     async def _end_all(self) -> None:
-        """Cannot be cancelled halfway."""
+        """End the command and all that it has started. Shielded: it cannot be cancelled halfway."""
         with anyio.CancelScope(shield=True):
             if self._process.returncode is None:
                 await stopping.stop(self._process, self._mark)

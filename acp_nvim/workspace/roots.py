@@ -20,7 +20,7 @@ class Roots:
 
     @property
     def directories(self) -> list[str]:
-        """Real paths."""
+        """The real paths of the directories in which the agent works; the first is its working directory."""
         return list(self._directories)
 
     @property

@@ -47,7 +47,7 @@ class Outlook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Worktrees:
-    """Those below `directory`: `<project>/<name>`."""
+    """The git work trees that this plugin has made, at `directory/<project>/<name>`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = Path(os.path.realpath(directory))
