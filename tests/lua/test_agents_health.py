@@ -64,7 +64,7 @@ def scripts(directory: Path, **sources: str) -> dict[str, AgentScript]:
 
 
 def test_every_agent_is_asked_who_it_is_and_what_fails_is_said_in_words(editor, tmp_path):
-    known = scripts(tmp_path, good=GOOD, shy=SHY, odd=ODD, silent=SILENT, other=OTHER_VERSION, dying=DYING, boxed=GOOD)
+    known = scripts(tmp_path, good=GOOD, shy=SHY, odd=ODD, other=OTHER_VERSION, dying=DYING, boxed=GOOD)
     agents: dict[str, Any] = {name: {"command": script.argv} for name, script in known.items()}
     agents["dying"]["env"] = {"MY_TOKEN": "abcdef-0123456789"}
     agents["boxed"]["prefix"] = ["env", "INSIDE=1"]

@@ -31,14 +31,16 @@ def environment(directory: Path) -> dict[str, str]:
         run.mkdir(mode=0o700)
         env["XDG_RUNTIME_DIR"] = str(run)
     env["ACP_NVIM_DEMO_ROOT"] = str(ROOT)
+    env["ACP_NVIM_DEMO_PYTHON"] = sys.executable
     return env
 
 
 def arguments(nvim: str) -> list[str]:
-    """The command line: this plugin only, and the chat once the screen is there."""
+    """The command line: this plugin only, with the Python that runs this, and the chat once the screen is there."""
     plugin = r"""lua vim.o.rtp = vim.fn.escape(vim.env.ACP_NVIM_DEMO_ROOT, ",\\") .. "," .. vim.o.rtp"""
+    python = "lua require('acp_nvim').setup({ python = vim.env.ACP_NVIM_DEMO_PYTHON })"
     start = "autocmd VimEnter * ++once ++nested AcpChat demo"
-    return [nvim, "--clean", "-n", "-i", "NONE", "--cmd", plugin, "--cmd", start, "greeting.py"]
+    return [nvim, "--clean", "-n", "-i", "NONE", "--cmd", plugin, "--cmd", python, "--cmd", start, "greeting.py"]
 
 
 def main() -> int:
