@@ -300,7 +300,7 @@ def test_kept_conversations_are_found_and_shown_as_they_were(shared: Start, tmp_
     choose(nvim, "look at what is kept of it")
     nvim.wait_until(lambda: nvim.lua("return vim.bo.filetype") == "acp_chat" and nvim.buffer_text() == chat)
     assert not nvim.lua("return vim.bo.modifiable")
-    assert nvim.lua("return vim.fn.getline('.')") == "alpha Beta"
+    nvim.wait_until("vim.fn.getline('.') == 'alpha Beta'", what="the cursor to be at what was found")
     nvim.keys("i")
     assert nvim.api("get_mode")["mode"] == "n"
     nvim.command("edit")
