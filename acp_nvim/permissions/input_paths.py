@@ -42,10 +42,13 @@ WAYS: Final = frozenset(
 
 PATCHES: Final = frozenset({"diff", "patch", "unified_diff", "git_diff", "patch_text", "file_diff"})
 LISTS: Final = frozenset({"edits", "operations", "replacements", "hunks", "changes", "input"})
-"""Names of members that hold other members, or a list of them; `input` may be a patch, too."""
+"""Names of members that hold other members, or a list of them."""
 
 PATTERNS: Final = frozenset({"pattern", "query", "regex", "regexp"})
 """What is searched for, in requests that change nothing."""
+
+_PATCH_STARTS: Final = ("*** Begin Patch", "diff --git ")
+"""A text that begins so names files, whatever its member is called."""
 
 _WORD = re.compile(r"_?[A-Za-z][A-Za-z0-9_-]{0,63}")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -124,12 +127,14 @@ class _Reader:
             self._string(words, value)
 
     def _string(self, words: str, value: str) -> None:
-        if words.rstrip("0123456789_") in self._texts or _is_word(words, value):  # some agents number them
+        is_patch = value.lstrip().startswith(_PATCH_STARTS)
+        is_text = words.rstrip("0123456789_") in self._texts  # some agents number them
+        if (is_text and (not is_patch or words in NOTES)) or _is_word(words, value):
             return
         self._strings -= 1
         if self._strings < 0:
             self.found.too_many = True
-        elif words in PATCHES or (words == "input" and value.startswith("*** Begin Patch")):
+        elif is_patch or words in PATCHES:
             self._patch(value)
         else:
             self._path(words, value)

@@ -9,7 +9,7 @@ import msgspec
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _NO_PATH = re.compile(
-    r"index [0-9a-f]+\.\.[0-9a-f]+(?: [0-7]+)?|(?:old|new|deleted file|new file) mode [0-7]+"
+    r"index [0-9a-f]+\.\.[0-9a-f]+(?: 100[0-7]{3})?|(?:old|new|deleted file|new file) mode 100[0-7]{3}"
     r"|(?:dis)?similarity index \d+%|=+|\\ No newline at end of file|"
 )
 _NAMED = re.compile(r"(?:---|\+\+\+|rename from|rename to|copy from|copy to|Index:) (\S.*)")
@@ -33,8 +33,8 @@ class _UnreadError(Exception):
 def patch_paths(text: str) -> list[PatchPath] | None:
     """The paths in the headers of a patch; None if a line of it is not known for certain.
 
-    Hunks without a header name no file: the list is empty then. Text around a patch, quoted names, and hunks that are
-    not as long as they say are not known.
+    Hunks without a header name no file: the list is empty then. Text around a patch, quoted names, symbolic links and
+    submodules (their modes are not those of files), and hunks that are not as long as they say are not known.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     while lines and not lines[-1]:

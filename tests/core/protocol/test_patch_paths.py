@@ -67,6 +67,11 @@ def names(text: str) -> list[str] | None:
         ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\x0crename to y\n", None),
         ("cat <<E\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nE", None),
         ("<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE", None),
+        # a symbolic link names one more file, and so does a submodule
+        (f"diff --git a/x b/x\nnew file mode 120000\n--- a/x\n+++ b/x\n{HUNK}", None),
+        (f"diff --git a/x b/x\nold mode 100644\nnew mode 120000\n--- a/x\n+++ b/x\n{HUNK}", None),
+        (f"diff --git a/x b/x\nindex 1..2 120000\n--- a/x\n+++ b/x\n{HUNK}", None),
+        ("diff --git a/x b/x\nnew file mode 160000\nindex 0..1\n", None),
     ],
 )
 def test_paths_of(text: str, paths: list[str] | None) -> None:
