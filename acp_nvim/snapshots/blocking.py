@@ -40,17 +40,21 @@ class Blocking:
     async def watch(self, scope: anyio.CancelScope, top: str) -> None:
         """Cancel `scope` when git seems to wait for such a file: after a while they are looked for.
 
-        `top` is the work tree that the workspace is in, or is.
+        They are looked for again, less and less often, because one may be made later. `top` is the work tree that the
+        workspace is in, or is.
         """
-        await anyio.sleep(BLOCKED_SECONDS)
         stop = threading.Event()
+        pause = BLOCKED_SECONDS
+        found: list[str] = []
         try:
-            found = await anyio.to_thread.run_sync(self._find, top, stop, abandon_on_cancel=True)
+            while not found:
+                await anyio.sleep(pause)
+                pause *= 2
+                found = await anyio.to_thread.run_sync(self._find, top, stop, abandon_on_cancel=True)
         finally:
             stop.set()
-        if found:
-            self._found = found
-            scope.cancel()
+        self._found = found
+        scope.cancel()
 
     def _find(self, top: str, stop: threading.Event) -> list[str]:
         found: list[str] = []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import anyio
 import pytest
 
-from acp_nvim.snapshots import work_tree
+from acp_nvim.snapshots import blocking, work_tree
 from acp_nvim.snapshots.enclosing import repository_at
 from acp_nvim.snapshots.failures import SnapshotError
 from tests.core.snapshots.test_ignored import files
@@ -100,6 +101,25 @@ async def test_all_that_there_are_are_found_at_once(root: Path) -> None:
         with anyio.fail_after(20), pytest.raises(SnapshotError):
             await shadow.take()
         assert len(shadow._blocking._found) == 5
+
+
+async def test_a_file_that_is_made_after_the_first_look_is_found(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocking, "BLOCKED_SECONDS", 0.001)
+    watcher, looks = blocking.Blocking(str(root)), 0
+    find = watcher._find
+
+    def look(top: str, stop: threading.Event) -> list[str]:
+        nonlocal looks
+        looks += 1
+        if looks == 2:
+            os.mkfifo(root / ".gitignore")
+        return find(top, stop)
+
+    monkeypatch.setattr(watcher, "_find", look)
+    with anyio.fail_after(20), anyio.CancelScope() as scope:
+        await watcher.watch(scope, str(root))
+    with pytest.raises(SnapshotError, match="gitignore"):
+        watcher.check()
 
 
 async def test_rules_above_the_workspace(root: Path, tmp_path: Path) -> None:
