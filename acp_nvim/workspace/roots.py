@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from acp_nvim.limits.paths import LINKS_IN_PATH
+from acp_nvim.limits.paths import LINKS_IN_PATH, PATH_BYTES, PATH_LOOKUPS, PATH_PARTS
 from acp_nvim.workspace.refusals import NotAllowedError
+
+_TOO_LONG = f"one has at most {PATH_BYTES} bytes and {PATH_PARTS} names"
 
 
 class Roots:
@@ -53,14 +55,19 @@ class Roots:
 def real_path(path: str) -> str:
     """All symlinks of an absolute path resolved; what is not there is taken as it is written, as `realpath` does.
 
-    Raises `NotAllowedError` for what cannot be a path, and for links in a circle. What `realpath` makes of these and of
-    what comes behind them depends on the version of Python; the system opens neither.
+    Raises `NotAllowedError` for what cannot be a path, for links in a circle, and for what is too long or too deep.
+    What `realpath` makes of circles and of what comes behind them depends on the version of Python; the system opens
+    neither.
     """
-    real, links, left = "", 0, path.split(os.sep)[::-1]
+    left = [name for name in reversed(path[: PATH_BYTES + 1].split(os.sep)) if name not in ("", os.curdir)]
+    if len(path) > PATH_BYTES or len(left) > PATH_PARTS:
+        raise NotAllowedError(f"{path[:100]}... cannot be the path of a file: {_TOO_LONG}")
+    real, links, lookups = "", 0, 0
     while left:
         name = left.pop()
         if name in ("", os.curdir):
             continue
+        lookups += 1
         if name == os.pardir:
             real = real.rpartition(os.sep)[0]
             continue
@@ -72,8 +79,10 @@ def real_path(path: str) -> str:
         except ValueError as error:  # a NUL, or half a pair of surrogates
             raise NotAllowedError(f"{path!r} cannot be the path of a file: {error}") from error
         links += 1
-        if links > LINKS_IN_PATH:
+        if links > LINKS_IN_PATH or lookups > PATH_LOOKUPS:
             raise NotAllowedError(f"{path} leads through symbolic links in a circle, or through too many of them")
         real = "" if os.path.isabs(target) else real.rpartition(os.sep)[0]
         left += target.split(os.sep)[::-1]
+    if real.count(os.sep) > PATH_PARTS:
+        raise NotAllowedError(f"{path} leads to a file that has no usable path: {_TOO_LONG}")
     return real or os.sep

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from acp_nvim.limits.paths import LINKS_IN_PATH
 from acp_nvim.workspace.refusals import NotAllowedError
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import Roots, real_path
 
 
 @pytest.fixture
@@ -178,6 +178,20 @@ def test_what_is_allowed_is_below_the_root_however_it_is_written(parts: list[str
     else:
         assert inside
         assert resolved == normal
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "a/" * 200, "../" * 200, "./" * 3000, "deep/" + "a/" * 100])
+def test_paths_that_are_too_long_or_too_deep_are_refused(tmp_path: Path, path: str) -> None:
+    (tmp_path / "deep").symlink_to("a/" * 100)
+    with pytest.raises(NotAllowedError, match=r"at most 4096 bytes and 128 names"):
+        real_path(f"{tmp_path}/{path}")
+
+
+def test_links_that_lead_through_very_many_directories_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "down").symlink_to("a/../" * 600 + "end")
+    (tmp_path / "end").symlink_to("file")
+    with pytest.raises(NotAllowedError, match="too many of them"):
+        real_path(f"{tmp_path}/down")
 
 
 def test_repr_shows_the_directories(root: Path) -> None:
