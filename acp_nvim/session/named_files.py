@@ -10,12 +10,12 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from acp_nvim.limits import PATCH_CHARS
-from acp_nvim.limits.permissions import INPUT_STRINGS
+from acp_nvim.limits.permissions import INPUT_PATH_CHARS, INPUT_STRINGS
 from acp_nvim.permissions.input_paths import InputPaths, input_paths
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.patch_paths import PatchPath
 from acp_nvim.protocol.tool_call import ToolCall, UnknownItem
-from acp_nvim.workspace.guarded_files import GuardedFiles
+from acp_nvim.workspace.guarded_files import HARD_LINK, GuardedFiles
 from acp_nvim.workspace.guarded_names import why_named
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots, real_path
@@ -34,13 +34,21 @@ class Where(msgspec.Struct, frozen=True):
     cwd: str
     roots: Roots
 
-    def real(self, path: str) -> str | None:
-        """The real path of what an agent calls so; None for what is no path, or leads through links in a circle."""
+    def given(self, path: str) -> str | None:
+        """The absolute path of what an agent calls so, links and all; None for what is no path."""
         try:
             parts = urlsplit(path) if path[:5].lower() == "file:" else None
             text = unquote(parts.path) if parts else os.path.expanduser(path)
-            return real_path(os.path.join(self.cwd, text)) if text else None
-        except (ValueError, NotAllowedError):
+        except ValueError:
+            return None
+        return os.path.join(self.cwd, text) if text else None
+
+    def real(self, path: str) -> str | None:
+        """The real path of what an agent calls so; None for what is no path, or leads through links in a circle."""
+        try:
+            given = self.given(path)
+            return None if given is None else real_path(given)
+        except NotAllowedError:
             return None
 
     def has(self, path: str) -> bool:
@@ -75,6 +83,8 @@ def named_files(kind: str, call: ToolCall | None, diffs: Sequence[Diff], is_comm
     found = input_paths(raw, may_change, has_texts=kind not in ("move", "delete"))
     named += [one.path for one in call.locations] if call is not None else []
     is_only_command = is_command and not changes
+    if sum(map(len, [*named, *found.named, *found.possible, *(one.path for one in found.patched)])) > INPUT_PATH_CHARS:
+        named, found = [], InputPaths(too_many=True)
     guarded = _why_guarded(named, found, where) if may_change and not (is_only_command and kind == "execute") else None
     if is_only_command:
         return NamedFiles([], True, guarded)
@@ -133,13 +143,14 @@ def _why_guarded(named: Sequence[str], found: InputPaths, where: Where) -> str |
     """Why the user has to be asked about one of the files, or about one that a text may name."""
     patched = [text for one in found.patched for text in (one.path, one.prefix + one.path)]
     names = list(dict.fromkeys([*named, *found.named, *found.possible, *patched]))
-    if found.too_many or len(names) > INPUT_STRINGS or any(len(text) > PATCH_CHARS for text in found.unread):
+    if found.too_many or len(names) > INPUT_STRINGS or sum(map(len, found.unread)) > PATCH_CHARS:
         return "No rule may allow it: it may name more files than acp_nvim looks at."
     guards = GuardedFiles(where.roots)
     for name in names:
-        real = where.real(name)
-        given = os.path.join(where.cwd, os.path.expanduser(name))
-        why = None if real is None else guards.why_asked(given, real)
+        given, real = where.given(name), where.real(name)
+        if given is not None and real is None:
+            return f"No rule may allow it: {name[:100]} is no path that acp_nvim can look up."
+        why = None if given is None or real is None else guards.why_asked(given, real)
         if why is not None and real is not None:
             return always_asked(real, why)
     why = next(filter(None, map(why_named, found.unread)), None)
@@ -148,4 +159,4 @@ def _why_guarded(named: Sequence[str], found: InputPaths, where: Where) -> str |
 
 def always_asked(path: str, why: str) -> str:
     """For the user: why a request is not left to a rule."""
-    return f"No rule may allow it, as {path} makes programs run: {why}."
+    return f"No rule may allow it, as {path} {'may make' if why == HARD_LINK else 'makes'} programs run: {why}."

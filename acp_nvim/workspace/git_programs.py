@@ -11,11 +11,17 @@ from acp_nvim.limits.git_config import CONFIG_BYTES, CONFIG_FILES
 
 CONFIGURED = "git's configuration names it: git runs it, or what it names"
 
-_SETTING = re.compile(r"^[^\S\n]*(?:\[[^\]\n]*\])?[^\S\n]*([a-z][a-z0-9-]*)[^\S\n]*=[^\S\n]*(.+)$", re.I | re.M)
-_DIRECTORIES = frozenset({"hookspath", "path"})
+_LINE = re.compile(
+    r'^[^\S\n]*(?:\[\s*([\w.-]+)(?:[^\S\n]+"(?:[^"\\\n]|\\.)*")?\s*\])?'
+    r"[^\S\n]*(?:([a-z][a-z0-9-]*)[^\S\n]*=[^\S\n]*(.+))?$",
+    re.I | re.M,
+)
+_DIRECTORIES = frozenset({"hookspath", "templatedir"})
 _PROGRAMS = frozenset(
     {"fsmonitor", "sshcommand", "editor", "pager", "askpass", "external", "command", "textconv", "process", "clean"}
     | {"smudge", "driver", "helper", "cmd", "program", "alternaterefscommand", "gitproxy", "packobjectshook"}
+    | {"difffilter", "defaultkeycommand", "uploadpack", "receivepack", "update", "path", "sendmailcmd", "tunnel"}
+    | {"tocmd", "cccmd", "headercmd"}
 )
 _WORD = re.compile(r"[^\s\"'!;|&()]+")
 
@@ -23,8 +29,8 @@ _WORD = re.compile(r"[^\s\"'!;|&()]+")
 def programs(top: str) -> Iterator[str]:
     """The real paths of the files and directories that git runs, or reads settings from, for the work tree at `top`.
 
-    What only may be one is among them: a word with a slash in the value of a setting that names a program. Files that
-    cannot be read are skipped.
+    What only may be one is among them: each word in the value of a setting that names a program. Files that cannot be
+    read are skipped.
     """
     waiting = list(_configurations(top))
     seen: set[str] = set()
@@ -34,7 +40,7 @@ def programs(top: str) -> Iterator[str]:
             continue
         seen.add(file)
         for name, value in _settings(file):
-            if name == "path":  # of `include` and `includeIf`
+            if name == "include":
                 included = _place(os.path.dirname(file), value)
                 waiting.append(included)
                 yield included
@@ -55,18 +61,30 @@ def _configurations(top: str) -> Iterator[str]:
 
 
 def _settings(file: str) -> Iterator[tuple[str, str]]:
-    """The settings that name something; read generously, as what is no setting names nothing here."""
-    text = (_small_text(file) or "").replace("\\\n", "")
-    for name, value in _SETTING.findall(text):
-        if name.lower() in _DIRECTORIES | _PROGRAMS:
-            yield name.lower(), re.sub(r"\s+[#;].*", "", value).strip()
+    """The settings that name something; read generously, as what is no setting names nothing here.
+
+    `include.path` is called `include`; an alias that is a line of shell, and a pager of one command, `command`.
+    """
+    section = ""
+    for found in _LINE.finditer((_small_text(file) or "").replace("\\\n", "")):
+        section = (found[1] or section).partition(".")[0].lower()
+        name, value = (found[2] or "").lower(), re.sub(r"\s+[#;].*", "", found[3] or "").strip()
+        if section.startswith("include") and name == "path":
+            yield "include", value
+        elif section == "pager" or (section == "alias" and value.lstrip('"').startswith("!")):
+            yield "command", value
+        elif name in _DIRECTORIES | _PROGRAMS:
+            yield name, value
 
 
 def _named(top: str, name: str, value: str) -> Iterator[str]:
     if name in _DIRECTORIES:
         yield _place(top, value)
-    else:
-        yield from (_place(top, word) for word in _WORD.findall(value) if os.sep in word)
+        return
+    for word in _WORD.findall(value):
+        place = _place(top, word)
+        if os.sep in word or not os.path.isdir(place):  # `helper = store` does not mean the project's directory
+            yield place
 
 
 def _place(base: str, value: str) -> str:

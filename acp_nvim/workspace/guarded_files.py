@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
 from acp_nvim.workspace.git_programs import CONFIGURED, programs
-from acp_nvim.workspace.guarded_names import GIT, plain_name, why_guarded
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.guarded_names import GIT, PYTHON, plain_name, why_guarded
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots, real_path
+
+HARD_LINK = "it has another name (a hard link), which may be that of such a file"
 
 _GIT_PLACES = ("GIT_DIR", "GIT_COMMON_DIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG")
 
@@ -41,8 +45,10 @@ class GuardedFiles:
                     return why
             if _is_in_repository(real) or any(_is_at(real, one) for one in self._from_environment):
                 return GIT
-            return self._by_project(real, root, top)
-        except (OSError, ValueError):  # links in a circle; no path at all: it will not be written
+            if root is not None and _is_in_environment(real, root):
+                return PYTHON
+            return self._by_project(real, root, top) or (HARD_LINK if _has_other_names(real) else None)
+        except (OSError, ValueError, NotAllowedError):  # links in a circle; no path at all: it will not be written
             return None
 
     def _by_project(self, real: str, root: str | None, top: str | None) -> str | None:
@@ -73,14 +79,19 @@ def _components(path: str, top: str | None) -> list[str]:
 
 
 def _spellings(path: str, real: str) -> Iterator[str]:
-    """For each part of a path that leads through symbolic links: the real directory with the name in it."""
-    if path == real:
-        return
-    parts = [one for one in path.split(os.sep) if one]
-    for count in range(len(parts)):
-        directory = os.path.realpath(os.sep + os.sep.join(parts[:count]))
-        if parts[count] not in (".", ".."):
-            yield os.path.join(directory, parts[count])
+    """The real directory of each symbolic link that a path leads through, with its name; and what `..` leaves."""
+    directory = spelled = os.sep
+    for name in path.split(os.sep) if path != real else ():
+        if name == os.pardir:
+            yield spelled
+            directory = spelled = os.path.dirname(directory)
+        elif name not in ("", os.curdir):
+            spelled = os.path.join(directory, name)
+            directory = spelled
+            if os.path.islink(spelled):
+                yield spelled
+                directory = real_path(spelled)
+    yield spelled
 
 
 def _is_in_repository(real: str) -> bool:
@@ -101,6 +112,25 @@ def _is_in_repository(real: str) -> bool:
             return False
         directory, name = os.path.split(directory)
     return False
+
+
+def _is_in_environment(real: str, root: str) -> bool:
+    """Whether it belongs to a virtual environment of Python's below `root`, whatever that is called."""
+    directory = os.path.dirname(real)
+    while directory != root and _is_at(directory, root):
+        if _exists(directory, "pyvenv.cfg"):
+            return True
+        directory = os.path.dirname(directory)
+    return False
+
+
+def _has_other_names(real: str) -> bool:
+    """Whether who writes into the file writes into one with another name, which nobody can find out."""
+    try:
+        status = os.lstat(real)
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_nlink > 1
 
 
 def _exists(directory: str, name: str) -> bool:

@@ -29,6 +29,7 @@ class Guarded(msgspec.Struct, frozen=True):
         return self.names.split()
 
 
+PYTHON: Final = "Python runs it whenever it starts, and editors start Python"
 GIT: Final = "git runs hooks and programs that its directory names"
 
 GUARDED: Final = (
@@ -36,19 +37,20 @@ GUARDED: Final = (
     Guarded(".gitconfig .config/git", "git runs programs that its configuration names"),
     Guarded(".gitmodules", "git fetches and checks out what it names"),
     Guarded(
-        ".husky .githooks .git-hooks .lefthook* lefthook.* .pre-commit-config.yaml .overcommit.yml",
+        ".husky .githooks .git-hooks .lefthook* lefthook.* lefthook-local.* .pre-commit-config.yaml .overcommit.yml",
         "git runs it as a hook",
     ),
+    Guarded(".hg .hgrc .jj .sl", "version control runs hooks and programs that it names"),
     Guarded(
-        ".nvim.lua .nvimrc .exrc .lazy.lua .neoconf.json .vim",
+        ".nvim.lua .nvimrc* .exrc* .lvimrc .lazy.lua .neoconf.json .nlsp-settings .vim",
         "Neovim and its plugins run it when the project is opened",
     ),
     Guarded(
-        ".vscode *.code-workspace .idea .zed .fleet .dir-locals.el .devcontainer*",
+        ".vscode *.code-workspace *.sublime-project .idea .zed .fleet .helix .dir-locals* .devcontainer*",
         "editors run tasks and programs that it names when the project is opened",
     ),
     Guarded(
-        ".envrc .direnv .autoenv* .mise* mise.toml mise.*.toml .config/mise",
+        ".envrc .direnv flake.nix shell.nix devenv.* .autoenv* .mise* mise.toml mise.*.toml mise/config* .config/mise",
         "the shell runs it when somebody enters the directory",
     ),
     Guarded(
@@ -58,21 +60,33 @@ GUARDED: Final = (
         "agents run hooks and servers that it names",
     ),
     Guarded(
-        ".npmrc .yarnrc* .yarn .pnpmfile.* bunfig.toml",
+        "eslint.config.* .eslintrc* prettier.config.* .prettierrc* stylelint.config.* .stylelintrc*",
+        "language servers and formatters run it when a file is opened",
+    ),
+    Guarded(
+        ".npmrc .yarnrc* .yarn .pnp.* .pnpmfile.* pnpm-workspace.yaml bunfig.toml",
         "npm, yarn, pnpm and bun run programs that it names, whatever they are started for",
     ),
-    Guarded("node_modules", "editors and package managers run the programs in it"),
+    Guarded("node_modules .terraform", "editors and package managers run the programs in it"),
     Guarded(
         ".venv pyvenv.cfg sitecustomize.py usercustomize.py *.pth",
-        "Python runs it whenever it starts, and editors start Python",
+        PYTHON,
     ),
-    Guarded(".cargo", "cargo and rust-analyzer run programs that it names"),
-    Guarded(".mvn gradle/wrapper", "build tools run it as soon as an editor loads the project"),
-    Guarded(".gdbinit .lldbinit", "the debugger runs it when it starts"),
+    Guarded(".cargo rust-toolchain*", "cargo and rust-analyzer run programs that it names"),
+    Guarded(".mvn gradle/wrapper build.rs", "build tools run it as soon as an editor loads the project"),
+    Guarded(".gdbinit .lldbinit .pdbrc", "the debugger runs it when it starts"),
+    Guarded(
+        ".bashrc .bash_profile .bash_login .profile .zshrc .zshenv .zprofile .zlogin .config/fish .ssh",
+        "shells and ssh run it, or what it names, when they start",
+    ),
 )
 
-_INVISIBLE = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
-"""Characters that HFS+ ignores in names (git's `next_hfs_char`, utf8.c)."""
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+"""Characters that file systems ignore in names: Unicode's Default_Ignorable_Code_Point, as ext4 and F2FS do where they
+fold case (fs/unicode of Linux); HFS+ ignores some of them (git's `next_hfs_char`, utf8.c)."""
 
 _SHORT_GIT = re.compile(r"git~[0-9]+")
 """What NTFS calls `.git` where names have eight characters (git's `is_ntfs_dotgit`, path.c)."""
@@ -98,20 +112,37 @@ def why_named(text: str) -> str | None:
     plain = text.lower()
     if not plain.isascii():
         plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
-    return next((guarded.why for guarded, words in _WORDS if words.search(plain)), None)
+    return next((guarded.why for guarded, names in _WORDS if _has_word(plain, names)), None)
+
+
+def _has_word(text: str, names: re.Pattern[str]) -> bool:
+    found = names.search(text)
+    while found is not None:
+        at = found.start()
+        if found.lastgroup == "end" or at == 0 or not _IN_A_WORD.match(text, at - 1):
+            return True
+        found = names.search(text, at + 1)
+    return False
 
 
 def _regex(glob: str) -> str:
     return re.escape(glob).replace(r"\*", "[^/]*")
 
 
+def _words_regex(globs: Sequence[str]) -> re.Pattern[str]:
+    """What begins a word, and in the group `end` what ends one: what `*` is of there does not matter.
+
+    Within a name it is short. Nothing looks behind itself: that makes a search five times as fast.
+    """
+    ways: dict[bool, list[str]] = {True: [], False: []}
+    for glob in globs:
+        words = re.escape(glob.strip("*")).replace(r"\*", "[^/]{0,64}")
+        ways[glob.startswith("*")].append(words if glob.endswith("*") else words + r"(?![\w-])")
+    return re.compile("|".join([*ways[False], *(["(?P<end>" + "|".join(ways[True]) + ")"] if ways[True] else [])]))
+
+
+_IN_A_WORD = re.compile(r"[\w.-]")
 _TABLE = [(one, re.compile(f"/(?:{'|'.join(map(_regex, one.globs))})/")) for one in GUARDED]
 _WORDS = [
-    (
-        one,
-        re.compile(
-            rf"(?<![\w.-])(?:{'|'.join(map(_regex, one.globs))}{'|git~[0-9]' if one.why is GIT else ''})(?![\w-])"
-        ),
-    )
-    for one in GUARDED
+    (one, _words_regex([*one.globs, *(f"git~{number}" for number in range(10) if one.why is GIT)])) for one in GUARDED
 ]

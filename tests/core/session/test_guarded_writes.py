@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from typing import Any
 
@@ -48,6 +49,8 @@ def begin(host: Host, *ways: dict[str, Any], rules: list[dict[str, Any]] | None 
     if "it" not in host.scripts:
         subprocess.run(["git", "init", "-q", str(host.cwd)], check=True)
         (host.cwd / "link").symlink_to(".git/config")
+        (host.cwd / "sub").mkdir()
+        (host.cwd / "sub" / ".envrc").symlink_to("../ordinary")
         host.hello(permissions={"rules": EVERYTHING if rules is None else rules}, **config)
         host.script(AGENT)
         host.open()
@@ -172,6 +175,7 @@ CALLS = [
     {"rawInput": "write .git/config"},
     {"rawInput": {"x": "word " * 1000 + "\t{cwd}/.Git/config"}},
     {"rawInput": {"x": "a .g\u200cit/config"}},
+    {"locations": [{"path": "file://{cwd}/sub/.envrc"}]},
 ]
 
 MANY = [
@@ -179,6 +183,8 @@ MANY = [
     {"rawInput": {"x": "word " * 60000 + ".git/config"}},
     {"rawInput": {"x": {"x": {"x": {"x": {"x": {"x": [".git/config"]}}}}}}},
     {"locations": [{"path": f"{number}.py"} for number in range(300)]},
+    {"rawInput": {"paths": [f"{'a/' * 300}{number}" for number in range(150)]}},
+    {"rawInput": {"x": " " * 200_000, "y": "\n" * 200_000}},
 ]
 
 
@@ -193,10 +199,35 @@ async def test_no_rule_answers_a_request_that_names_one(host: Host, call: dict[s
     assert host.of(PermissionAuto) == []
 
 
-@pytest.mark.parametrize("call", MANY, ids=["paths", "words", "deep", "locations"])
+@pytest.mark.parametrize("call", MANY, ids=["paths", "words", "deep", "locations", "long", "blanks"])
 async def test_no_rule_answers_a_request_that_hides_one_among_many(host: Host, call: dict[str, Any]) -> None:
     begin(host, ask("edit", **call))
     assert "it may name more files than acp_nvim looks at" in ((await question(host)).description or "")
+
+
+@pytest.mark.parametrize("path", ["./" + "a/" * 2000, "a/../" * 1000 + ".git/config", "x" * 60_000])
+async def test_no_rule_answers_a_request_with_a_path_that_is_not_looked_up(host: Host, path: str) -> None:
+    begin(host, ask("edit", rawInput={"path": path}), {"write": f"{host.cwd}/{path}"})
+    asked = await question(host)
+    assert "is no path that acp_nvim can look up" in (asked.description or "")
+    host.answer(asked.id, "reject")
+    await host.editor.until_event(events.TurnEnd)
+    assert len(host.scripts["it"].notes("error")) == 1
+
+
+async def test_no_rule_answers_for_a_file_with_another_name(host: Host) -> None:
+    (host.cwd / "a.txt").write_text("a")
+    os.link(host.cwd / "a.txt", host.cwd / "notes.txt")
+    begin(host, ask("edit", locations=[{"path": "notes.txt"}]), {"write": str(host.cwd / "notes.txt")})
+    asked = await question(host)
+    assert asked.description == (
+        f"No rule may allow it, as {host.cwd}/notes.txt may make programs run: "
+        "it has another name (a hard link), which may be that of such a file."
+    )
+    host.answer(asked.id, "reject")
+    host.answer((await question(host, 2)).id, "reject_once")
+    await host.editor.until_event(events.TurnEnd)
+    assert (host.cwd / "a.txt").read_text() == "a"
 
 
 async def test_an_answer_for_good_does_not_count_for_them(host: Host) -> None:

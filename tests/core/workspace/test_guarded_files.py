@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from acp_nvim.limits import PATCH_CHARS
 from acp_nvim.workspace.guarded_files import GuardedFiles
-from acp_nvim.workspace.guarded_names import GUARDED, why_guarded
+from acp_nvim.workspace.guarded_names import GUARDED, why_guarded, why_named
 from acp_nvim.workspace.roots import Roots
 
 
@@ -82,13 +83,35 @@ GUARDED_PATHS = [
         ".yarn/releases/y.cjs",
     ),
     *("node_modules/.bin/eslint", ".venv/bin/python", "venv/pyvenv.cfg", "sitecustomize.py", "x.pth", ".cargo/config"),
+    *(".g\u00adit/config", ".gi\u200bt/config", ".\u2060git/x", ".git\ufe0f/x", ".g\U000e0020it", ".env\u200brc"),
+    *(".hg/hgrc", ".exrc.lua", ".nlsp-settings/lua_ls.json", ".helix/languages.toml", "x.sublime-project", ".jj/repo"),
+    *(
+        "eslint.config.mjs",
+        "web/.prettierrc.js",
+        "rust-toolchain.toml",
+        "build.rs",
+        ".pnp.cjs",
+        ".terraform/x",
+        ".ssh/rc",
+    ),
+    *("lefthook-local.yml", "flake.nix", "mise/config.toml", ".pdbrc", ".zshenv", ".config/fish/config.fish"),
     *("gradle/wrapper/gradle-wrapper.properties", ".mvn/extensions.xml", ".gdbinit", "x/HEAD", "x/head"),
 ]
 ORDINARY = [
     *("a.py", "src/.gitignore", ".gitattributes", ".github/workflows/ci.yml", "git/config", ".gitx/config", "x.git.py"),
     *("objects/a.py", "refs/b.py", "config", "hooks/pre-commit", "Makefile", "package.json", "src/head/index.ts"),
     *("HEAD.md", "gradle/libs.toml", "nvim.lua", ".env", "docs/vscode/tasks.json", "a..b", "...", "x/ .py", "mise.py"),
-    *("config/mise/a", "agents.md", "AGENTS.md", "CLAUDE.md", ".clauderules", "commondir", "x/commondir"),
+    *(
+        "config/mise/a",
+        "build.py",
+        "eslint.py",
+        "agents.md",
+        "AGENTS.md",
+        "CLAUDE.md",
+        ".clauderules",
+        "commondir",
+        "x/commondir",
+    ),
 ]
 
 
@@ -128,6 +151,12 @@ SPELLINGS = {
 )
 def test_git_is_found_wherever_it_stands_in_a_path(above: list[str], below: list[str], name: str) -> None:
     assert (why_guarded([*above, name, *below]) is not None) == SPELLINGS[name]
+
+
+@pytest.mark.parametrize("piece", [" ", "a ", "(mise.", "x.git ", "*.p "])
+def test_long_texts_take_linear_time(piece: str) -> None:
+    assert why_named(piece * (PATCH_CHARS // len(piece))) is None  # a minute, if it did not
+    assert why_named(piece * 1000 + ", .git/config") is not None
 
 
 def test_symbolic_links_are_seen_through(project: Path, tmp_path: Path) -> None:
@@ -222,6 +251,13 @@ CONFIGURATIONS = [
     ('[diff "x"]\n\ttextconv = "./scripts/conv"\n', "scripts/conv"),
     ("[alias]\n\tx = y\n[credential]\n\thelper = !scripts/secret get\n", "scripts/secret"),
     ("[include]\n\tpath = ../team.cfg\n", "team.cfg"),
+    ('[filter "x]y"] clean = sh clean.sh %f\n', "clean.sh"),
+    ("[alias]\n\tlook = !scripts/look\n", "scripts/look"),
+    ("[pager]\n\tdiff = scripts/page\n", "scripts/page"),
+    ("[interactive]\n\tdiffFilter = scripts/colour\n", "scripts/colour"),
+    ('[remote "o"]\n\tuploadpack = scripts/pack\n', "scripts/pack"),
+    ("[init]\n\ttemplateDir = template\n", "template/hooks/post-checkout"),
+    ('[difftool "x"]\n\tpath = scripts/tool\n', "scripts/tool"),
     ('[includeIf "gitdir:/"]\n\tpath = ../team.cfg\n', "team.cfg"),
 ]
 
@@ -233,6 +269,39 @@ def test_what_the_configuration_of_git_names(project: Path, text: str, path: str
         file.write(text)
     assert is_guarded(project, path)
     assert not is_guarded(project, "scripts/other")
+
+
+def test_words_of_a_program_that_name_directories_guard_nothing(project: Path) -> None:
+    (project / "store").mkdir()
+    with (project / ".git" / "config").open("a") as file:
+        file.write("[credential]\n\thelper = store\n[alias]\n\tst = status\n")
+    assert not is_guarded(project, "store/a.py")
+    assert not is_guarded(project, "status")
+
+
+def test_a_virtual_environment_by_another_name_is_one(project: Path) -> None:
+    (project / "env" / "bin").mkdir(parents=True)
+    assert not is_guarded(project, "env/bin/python")
+    (project / "env" / "pyvenv.cfg").touch()
+    assert is_guarded(project, "env/bin/python")
+    assert not is_guarded(project / "env" / "bin", "a.py")  # a project that lies in one
+
+
+def test_a_file_with_another_name_may_be_a_guarded_one(project: Path) -> None:
+    os.link(project / ".git" / "config", project / "notes.txt")
+    assert is_guarded(project, "notes.txt")
+    (project / ".git" / "config").unlink()
+    assert not is_guarded(project, "notes.txt")
+
+
+def test_names_that_a_path_leaves_again_count(project: Path) -> None:
+    (project / "a" / "b").mkdir(parents=True)
+    (project / "links").symlink_to("a/b")
+    assert is_guarded(project, ".git/../a.py")
+    assert is_guarded(project, "links/../../.git/x")
+    assert not is_guarded(project, "links/../c.py")
+    (project / "a" / ".envrc").symlink_to("b/c.py")
+    assert is_guarded(project, "links/../.envrc")
 
 
 def test_configuration_in_other_places(project: Path, tmp_path: Path) -> None:
