@@ -36,27 +36,10 @@ def turn(agent, prompt):
 """
 
 
-def ours(nvim: HeadlessEditor) -> Iterator[Path]:
-    """All that we may have made, but for the project and its worktrees."""
-    for kind in ("state", "cache", "data"):
-        for path in (nvim.places.directory / kind).rglob("*"):
-            if "acp_nvim" in str(path.relative_to(nvim.places.directory)) and "worktrees" not in path.parts:
-                yield path
-
-
-def readable_by_others(nvim: HeadlessEditor) -> list[str]:
-    found = []
-    for path in ours(nvim):
-        mode = path.lstat().st_mode
-        if not stat.S_ISLNK(mode) and mode & 0o077:
-            found.append(f"{mode & 0o7777:o} {path.relative_to(nvim.places.directory)}")
-    return found
-
-
 def with_text(nvim: HeadlessEditor, text: str) -> list[Path]:
     """Files and objects of ours in which a text stands."""
     found = []
-    for path in ours(nvim):
+    for path in nvim.places.ours():
         if path.is_file() and text.encode() in path.read_bytes():
             found.append(path)
         if path.name == "objects":
@@ -120,7 +103,7 @@ def test_files_and_secrets(nvim: HeadlessEditor) -> None:
     nvim.wait_until(lambda: (root / ".env").read_text() == f"{SECRET}\n")
     for name in ("config/id_rsa", "private", "server.pem"):
         nvim.wait_until(lambda name=name: (root / name).read_text() == f"{SECRET}\n", what=name)
-    nvim.wait_until(lambda: not readable_by_others(nvim), 20, "the files to be narrowed")
+    nvim.wait_until(lambda: not nvim.places.open_to_others(0o077), 20, "the files to be narrowed")
     # a recording of the traffic, which the user has asked for, has the texts of files
     assert [path for path in with_text(nvim, SECRET) if "traffic" not in path.parts] == []
     assert [path for path in with_text(nvim, TYPED) if "drafts" not in path.parts] == []
@@ -131,6 +114,16 @@ def test_files_and_secrets(nvim: HeadlessEditor) -> None:
     assert nvim.lua("return require('acp_nvim.prompt.history').texts(vim.fn.getcwd())").count(f"use {TYPED} 1") == 1
 
 
+def test_a_secret_is_not_written_when_no_host_can_mask_it(editor: Callable[..., HeadlessEditor]) -> None:
+    nvim = editor(agents={})
+    for text in (f"use {TYPED}", "and nothing else"):
+        nvim.lua("require('acp_nvim.prompt.history').add({ cwd = vim.fn.getcwd() }, ...)", text)
+    assert with_text(nvim, "and nothing else")
+    assert with_text(nvim, TYPED) == []
+    known = nvim.lua("return require('acp_nvim.prompt.history').texts(vim.fn.getcwd())")
+    assert sorted(known) == ["and nothing else", f"use {TYPED}"]
+
+
 def test_what_the_agent_makes_through_us_is_the_user_s(nvim: HeadlessEditor) -> None:
     say(nvim, "1")
     assert stat.S_IMODE((nvim.project / "new" / "made.txt").stat().st_mode) == 0o666
@@ -138,5 +131,6 @@ def test_what_the_agent_makes_through_us_is_the_user_s(nvim: HeadlessEditor) -> 
     assert stat.S_IMODE((nvim.project / "by itself").stat().st_mode) == 0o666
 
 
-def test_both_languages_suspect_the_same(nvim: HeadlessEditor) -> None:
+def test_both_languages_suspect_the_same(editor: Callable[..., HeadlessEditor]) -> None:
+    nvim = editor()
     assert {one.encode() for one in nvim.lua("return require('acp_nvim.prompt.secrets').FRONTS")} == set(shapes.FRONTS)

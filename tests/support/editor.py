@@ -153,13 +153,18 @@ class Editor:
         return next((process for process in self.children() if "pynvim" in " ".join(process.command)), None)
 
     def close(self, limit: float = LIMIT) -> None:
-        """Leaves Neovim, and fails when something that it started is still there after the limit."""
+        """Leaves Neovim, and fails when something that it started is still there after the limit.
+
+        Fails, too, when others may use what the plugin has written, whatever that was. Neovim runs under a umask that
+        hides nothing; what tests have made themselves is not for others to write.
+        """
         try:
             with contextlib.suppress(OSError, AssertionError):
                 self.rpc.request("nvim_command", "qall!", limit=5)
             self.rpc.close()
             self._end_process()
             wait_gone(self.family, limit, "all processes of this Neovim to end")
+            assert self.places.open_to_others(0o002) == []
         finally:
             kill(self.family())
             self.places.remove()
@@ -188,6 +193,7 @@ class HeadlessEditor(Editor):
                 stderr=stderr,
                 cwd=self.project,
                 env=env,
+                umask=0,
             )
 
     def _end_process(self) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import tempfile
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +49,13 @@ class Places:
         }
         for kind in ("config", "data", "state", "cache"):
             env[f"XDG_{kind.upper()}_HOME"] = str(self._make(kind))
-        env |= {"XDG_RUNTIME_DIR": str(self.run), "HOME": str(self.home), "LC_ALL": "C.UTF-8", MARK: self.mark}
+        env |= {
+            "XDG_RUNTIME_DIR": str(self.run),
+            "TMPDIR": str(self.run),
+            "HOME": str(self.home),
+            "LC_ALL": "C.UTF-8",
+            MARK: self.mark,
+        }
         return env | extra
 
     def arguments(self) -> list[str]:
@@ -59,6 +67,19 @@ class Places:
             *("--cmd", f"let g:acp_test_file = '{file}'"),
             *("--cmd", f'lua dofile("{prelude}")'),
         ]
+
+    def ours(self) -> Iterator[Path]:
+        """All that the plugin may have made, but for the project and its worktrees."""
+        for kind in ("state", "cache", "data"):
+            for path in (self.directory / kind).rglob("*"):
+                if "acp_nvim" in str(path.relative_to(self.directory)) and "worktrees" not in path.parts:
+                    yield path
+        yield from (path for path in self.run.rglob("*") if path != self.socket)
+
+    def open_to_others(self, bits: int) -> list[str]:
+        """Those of them that have some of these permission bits, with their modes."""
+        modes = {path: path.lstat().st_mode for path in self.ours()}
+        return [f"{mode:o} {path}" for path, mode in modes.items() if mode & bits and not stat.S_ISLNK(mode)]
 
     def remove(self) -> None:
         """Removes what pytest does not."""

@@ -98,9 +98,11 @@ end
 function M.add(session, text)
   local path = file_of(session.cwd)
   local problem
-  local is_masked = secrets.may_be_in(text) and host.channel() ~= nil -- in this Neovim it is remembered as it is
+  local is_masked = secrets.may_be_in(text) -- in this Neovim it is remembered as it is
   if is_masked and #text <= limits.history_bytes then
-    host.send("remember_prompt", { path = path, text = text, time = os.time() })
+    if host.channel() then -- without a host nobody can mask it: it is not written
+      host.send("remember_prompt", { path = path, text = text, time = os.time() })
+    end
   elseif #text <= limits.history_bytes then
     problem = state_files.append(path, vim.json.encode({ time = os.time(), text = text }) .. "\n")
     local status = uv.fs_stat(path)
