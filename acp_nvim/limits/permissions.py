@@ -14,4 +14,7 @@ INPUT_STRINGS: Final = 200
 """Files that a request may name, with what may be one: to look at that many takes 50 ms of the host."""
 
 INPUT_PATH_CHARS: Final = 65_536
-"""Length of all these paths together: 200 usual ones have 16,000, and to look at that many takes 0.2 s at worst."""
+"""Length of all these paths together: 200 usual ones have 16,000, and to look at that many takes 0.3 s at worst."""
+
+WORDS_IN_LINE: Final = 5000
+"""Words of all the commands in a line, which share some (`find -exec a -exec b`): to judge these takes 50 ms."""

@@ -14,6 +14,7 @@ from functools import lru_cache
 import msgspec
 
 from acp_nvim.limits import COMMAND_CHARS, COMMAND_DEPTH, COMMANDS_IN_LINE
+from acp_nvim.limits.permissions import WORDS_IN_LINE
 from acp_nvim.permissions import bash_tree
 from acp_nvim.permissions.bash_tree import Word
 from acp_nvim.permissions.plain_line import plain_commands, strange
@@ -84,15 +85,18 @@ def _read(line: str, depth: int) -> ShellLine:
 def _with_inner(commands: Iterable[Command], depth: int) -> tuple[Command, ...]:
     """The commands, and what they run in turn."""
     found: list[Command] = []
+    count = 0
     waiting = [(command, depth) for command in commands]
     while waiting:
         command, level = waiting.pop(0)
         found.append(command)
-        if len(found) > COMMANDS_IN_LINE or level > COMMAND_DEPTH:
+        count += len(command.words)
+        if len(found) > COMMANDS_IN_LINE or level > COMMAND_DEPTH or count > WORDS_IN_LINE:
             return (*found, UNKNOWN)
         inside = wrapped(command.words)
         waiting += [(Command(words, inner=True), level + 1) for words in inside.commands]
         for line in inside.lines:
             known = (Command((None,)),) if line is None else _read(line, level + 1).commands
             found += [Command(one.words, inner=True) for one in known]
+            count += sum(len(one.words) for one in known)
     return tuple(found)

@@ -186,6 +186,13 @@ def test_commands_in_commands_are_found_up_to_a_depth_and_number() -> None:
     assert len(read_line("sudo -a " * 500).commands) < 500
 
 
+@pytest.mark.parametrize("line", ["find " + "-exec a " * 500, "eval " * 800])
+def test_commands_that_share_their_words_are_found_up_to_a_number_of_words(line: str) -> None:
+    commands = read_line(line).commands
+    assert UNKNOWN in commands
+    assert sum(len(one.words) for one in commands) < 15_000
+
+
 def test_without_the_parser_every_line_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
