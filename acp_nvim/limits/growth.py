@@ -19,8 +19,11 @@ CALLS_BYTES: Final = 128 * 1024 * 1024
 Beyond it the oldest ones keep their titles and places.
 """
 
-MESSAGE_BYTES: Final = 10 * 1024 * 1024
-"""Text of one message that is kept: 100,000 lines; what follows is left out. A book has 1 MB."""
+TURN_TEXT_BYTES: Final = 10 * 1024 * 1024
+"""Text of the messages of one turn that is kept: 100,000 lines; what follows is left out. A book has 1 MB.
+
+A conversation that is told again is one turn, too. The host and Neovim together take four times as much memory.
+"""
 
 EARLY_BYTES: Final = 32 * 1024 * 1024
 """Messages kept for sessions whose ids the agent has not told us yet: a conversation that is told again has 10 MB."""

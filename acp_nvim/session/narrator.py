@@ -72,7 +72,8 @@ class Narrator:
         if not prompt.shown:
             prompt.shown = True
             self.transcript.end_message()
-            self.publish(self.transcript.say(updates.MessageChunk("user", TextContent(text=prompt.transcript_text()))))
+            said = updates.MessageChunk("user", TextContent(text=prompt.transcript_text()))
+            self.publish(self.transcript.say(said, ours=True))
 
     def notice(self, level: Severity, text: str) -> None:
         """Show a notice of this plugin in the chat."""

@@ -29,7 +29,7 @@ class ToolCalls:
         self.terminals = KnownTerminals(session)
         self.clock: Callable[[], float] = time.time
         self._blocks: list[Block] = []
-        self._new_blocks = 0  # of this turn
+        self._new_blocks = 0  # since the user's last prompt
         self._size = 0  # bytes of messages whose texts the calls keep
         self._large: dict[int, None] = {}  # the blocks of those that keep any; ordered
         self._calls: dict[str, int] = {}

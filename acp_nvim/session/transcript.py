@@ -11,7 +11,7 @@ from acp_nvim import events
 from acp_nvim.elicitation_events import Elicitation, ElicitationComplete, ElicitationDone, ElicitationView
 from acp_nvim.errors import Severity
 from acp_nvim.history.records import Kept
-from acp_nvim.limits.growth import MESSAGE_BYTES, TURN_BLOCKS, TURN_PLANS
+from acp_nvim.limits.growth import TURN_BLOCKS, TURN_PLANS
 from acp_nvim.permission_events import PermissionAuto, Source
 from acp_nvim.protocol.updates import (
     MessageChunk,
@@ -36,8 +36,7 @@ from acp_nvim.session.blocks import (
 )
 from acp_nvim.session.shortened import WHOLE
 from acp_nvim.session.tool_calls import ToolCalls
-
-TOO_LONG = f"\n… and more: of one message {MESSAGE_BYTES // 1024 // 1024} MB are kept\n"
+from acp_nvim.session.turn_text import TurnText
 
 
 class Transcript(ToolCalls):
@@ -48,7 +47,8 @@ class Transcript(ToolCalls):
         self._open_message: int | None = None
         self._messages: dict[tuple[Role, str], int] = {}
         self._plans: dict[str | None, PlanBlock] = {}
-        self._new_plans = 0  # of this turn
+        self._new_plans = 0  # since the user's last prompt
+        self._text = TurnText()
         self._last_messages: dict[Role, int] = {}
         self.told_before = 0
         """Blocks at the beginning that the editor has from another host."""
@@ -56,18 +56,17 @@ class Transcript(ToolCalls):
     def __repr__(self) -> str:
         return f"<Transcript of {self.session}: {len(self._blocks)} blocks>"
 
-    def say(self, chunk: MessageChunk) -> events.Append | None:
-        """More of a message. Without ids a message goes on until something else comes."""
-        text = views.describe(chunk.content)
+    def say(self, chunk: MessageChunk, ours: bool = False) -> events.Append | None:
+        """More of a message. Without ids a message goes on until something else comes.
+
+        `ours`: the user says it, not the agent; it is kept whatever the agent has said in the turn.
+        """
+        said = views.describe(chunk.content)
+        text = said if ours else self._text.take(said)
         if not text:
             return None
         number = self._message(chunk.role, chunk.message_id)
-        block = self._message_block(number)
-        if len(block.text) >= MESSAGE_BYTES:
-            return None
-        if len(block.text) + len(text) > MESSAGE_BYTES:
-            text = text[: MESSAGE_BYTES - len(block.text)] + TOO_LONG
-        block.text += text.encode("utf-8", "surrogatepass")
+        self._message_block(number).text += text.encode("utf-8", "surrogatepass")
         return events.Append(session=self.session, block=number, kind=chunk.role, text=text)
 
     def replace_message(self, replaced: MessageReplaced) -> events.Replace | None:
@@ -75,11 +74,15 @@ class Transcript(ToolCalls):
         if replaced.content is UNSET:
             return None
         text = views.text_of(replaced.content or ())
-        if not text and (replaced.role, replaced.message_id) not in self._messages:
+        known = self._messages.get((replaced.role, replaced.message_id))
+        if not text and known is None:
+            return None
+        kept = self._text.take(text, 0 if known is None else len(self._message_block(known).text))
+        if text and not kept:
             return None
         number = self._message(replaced.role, replaced.message_id)
-        self._message_block(number).text = bytearray(text.encode("utf-8", "surrogatepass"))
-        return events.Replace(session=self.session, block=number, kind=replaced.role, text=text)
+        self._message_block(number).text = bytearray(kept.encode("utf-8", "surrogatepass"))
+        return events.Replace(session=self.session, block=number, kind=replaced.role, text=kept)
 
     def plan(self, replaced: PlanReplaced) -> events.Plan | None:
         """A plan as it is now; it stays where the turn showed it first. None: the turn has too many."""
@@ -168,11 +171,16 @@ class Transcript(ToolCalls):
         """What is said next is a new message."""
         self._open_message = None
 
-    def begin_turn(self) -> None:
-        """Ids of tool calls may be used again, and a new plan is a new block."""
+    def begin_turn(self, prompted: bool = True) -> None:
+        """Ids of tool calls may be used again, and a new plan is a new block.
+
+        How much a turn may have is counted anew when the user has `prompted` it: an agent can begin any number.
+        """
         self._turn_calls.clear()
         self._plans.clear()
-        self._new_blocks = self._new_plans = 0
+        if prompted:
+            self._new_blocks = self._new_plans = 0
+            self._text.begin()
         self._open_message = None
 
     def begin_agent(self) -> None:

@@ -106,7 +106,7 @@ class Turns:
 
     def begin(self, prompted: bool) -> None:
         """A turn begins: with our prompt, or without."""
-        self.narrator.transcript.begin_turn()
+        self.narrator.transcript.begin_turn(prompted)
         self._requests.permissions.refusing = False
         self._requests.rejected.clear()
         self._requests.granted.begin_turn()

@@ -18,12 +18,13 @@ from acp_nvim.protocol.terminal import TerminalPatch
 from acp_nvim.protocol.tool_call import Location, Shown, ToolCall, ToolCallPatch
 from acp_nvim.protocol.updates import (
     MessageChunk,
+    MessageReplaced,
     PlanReplaced,
     TerminalChanged,
     ToolCallChanged,
     ToolCallContentAdded,
 )
-from acp_nvim.session import asked_for, inbox, known_terminals, tool_calls, transcript
+from acp_nvim.session import asked_for, inbox, known_terminals, tool_calls, transcript, turn_text
 from acp_nvim.session.known_terminals import KnownTerminals
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.wire.content import TextContent
@@ -112,14 +113,39 @@ def test_plans_of_a_turn_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch
     assert said.plan(PlanReplaced([], "p9")) is not None
 
 
-def test_a_message_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcript, "MESSAGE_BYTES", 100)
+@pytest.mark.parametrize("message_ids", [[None] * 10, [f"m{number}" for number in range(10)]])
+def test_messages_of_a_turn_do_not_grow_without_end(
+    monkeypatch: pytest.MonkeyPatch, message_ids: list[str | None]
+) -> None:
+    monkeypatch.setattr(turn_text, "TURN_TEXT_BYTES", 100)
     said = Transcript(1)
-    told = "".join(event.text for event in (say(said, "x" * 30) for _ in range(10)) if event is not None)
-    assert told == "x" * 100 + transcript.TOO_LONG
-    message = said.message(1)
-    assert message is not None
-    assert message[1].decode() == told
+
+    def told() -> str:
+        chunks = [MessageChunk("agent", TextContent(text="é" * 15), message_id) for message_id in message_ids]
+        return "".join(event.text for event in map(said.say, chunks) if event is not None)
+
+    assert told() == "é" * 55 + turn_text.TOO_LONG
+    kept = [said.message(number) for number in range(1, len(said) + 1)]
+    assert "".join(one[1].decode() for one in kept if one is not None) == "é" * 55 + turn_text.TOO_LONG
+    assert told() == ""
+    prompt = said.say(MessageChunk("user", TextContent(text="a prompt")), ours=True)
+    assert prompt is not None
+    assert prompt.text == "a prompt"
+    said.begin_turn(prompted=False)
+    assert told() == ""
+    said.begin_turn()
+    assert told().startswith("é")
+
+
+def test_a_message_that_is_replaced_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn_text, "TURN_TEXT_BYTES", 100)
+    said = Transcript(1)
+    for _ in range(10):
+        event = said.replace_message(MessageReplaced("agent", "m", [TextContent(text="x" * 60)]))
+        assert event is not None
+        assert event.text == "x" * 60
+    more = [said.replace_message(MessageReplaced("agent", f"n{n}", [TextContent(text="y" * 60)])) for n in range(3)]
+    assert [one and one.text for one in more] == ["y" * 40 + turn_text.TOO_LONG, None, None]
 
 
 def test_terminals_that_an_agent_makes_up_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
