@@ -83,7 +83,7 @@ class Editor(Protocol):
         """Show it soon; never waits."""
 
     async def told(self, session: int) -> None:
-        """Until it knows all that was published of that session, whatever else waits."""
+        """Until it knows all that was published of that session by now, whatever else waits, or comes meanwhile."""
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """The loaded buffer of that file, if there is one; without its text when its state is `known`."""

@@ -9,14 +9,14 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from itertools import count
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from acp_nvim import events
 from acp_nvim.config_events import Config
 from acp_nvim.events import Event
-from acp_nvim.limits.batches import BATCH_BYTES, EVENT_BYTES, LEAST_SHARE_BYTES
+from acp_nvim.limits.batches import BATCH_BYTES, EVENT_BYTES, LEAST_SHARE_BYTES, LINE_BYTES
 from acp_nvim.nvim.terminal_streams import TerminalStreams
 from acp_nvim.terminal_events import TerminalOutput
 
@@ -32,6 +32,13 @@ _OF_BLOCKS: dict[type, type] = {
 _GROUPS = frozenset(_OF_BLOCKS.values())
 _STATES = frozenset({events.Status, events.Location, events.FilesMaybeChanged, events.Commands, Config})
 """Events of which a session's last one counts."""
+
+
+class Mark(NamedTuple):
+    """The events of a session up to the one of that number."""
+
+    session: int
+    number: int
 
 
 class Batches:
@@ -60,9 +67,21 @@ class Batches:
     def __bool__(self) -> bool:
         return bool(self._queues or self._terminals)
 
-    def waits_for(self, session: int) -> bool:
-        """Whether an event of that session waits."""
-        return session in self._queues
+    def mark(self, session: int) -> Mark:
+        """What waits for that session now: nothing that is added later goes before it, or into it."""
+        queue = self._queues.get(session)
+        if queue is None:
+            return Mark(session, -1)
+        for entry in queue.entries.values():
+            key = _key(entry.event)
+            if isinstance(entry.event, _TEXT) and self._open.get(key) is entry:
+                del self._open[key]
+        return Mark(session, next(reversed(queue.entries)))
+
+    def waits(self, mark: Mark) -> bool:
+        """Whether some of that still waits."""
+        queue = self._queues.get(mark.session)
+        return queue is not None and next(iter(queue.entries)) <= mark.number
 
     @property
     def backlog(self) -> bool:
@@ -206,8 +225,9 @@ class _Entry:
         taken: list[str] = []
         while self.texts and room > 0:
             piece = self.texts.popleft()
-            if _size(piece) > room:
-                characters = max(1, room if piece.isascii() else room // 3)
+            size = _size(piece)
+            if size > room:
+                characters = max(1, len(piece) * room // size)
                 self.texts.appendleft(piece[characters:])
                 piece = piece[:characters]
             taken.append(piece)
@@ -243,9 +263,9 @@ def _key(event: Any) -> Key | None:
 
 
 def _size(value: str | Event) -> int:
-    """About how many bytes it is."""
+    """About how many bytes it is; each line of a text is some more work for the editor."""
     if isinstance(value, str):
-        return len(value) if value.isascii() else 3 * len(value)
+        return (len(value) if value.isascii() else 3 * len(value)) + LINE_BYTES * value.count("\n")
     try:
         return len(msgspec.msgpack.encode(value))
     except UnicodeEncodeError:  # half a character, which the wire can carry

@@ -51,7 +51,10 @@ class NvimEditor:
 
     async def told(self, session: int) -> None:
         """See `Editor`."""
-        while self._batches.waits_for(session) or any(one.get("session") == session for one in self._applying):
+        mark = self._batches.mark(session)
+        while self._batches.waits(mark):
+            await self._applied.wait()
+        if any(one.get("session") == session for one in self._applying):
             await self._applied.wait()
 
     async def run(self) -> None:

@@ -185,7 +185,7 @@ class Narrator:
             self._tell(event)
 
     async def told(self) -> None:
-        """Until the editor knows all of it."""
+        """Until the editor knows all of it that was published by now."""
         await self._editor.told(self._key)
 
     def open_terminal(self, number: int) -> None:

@@ -89,6 +89,36 @@ async def test_the_first_event_goes_out_at_once_and_what_comes_meanwhile_is_one_
     assert [[event["text"] for event in call[2]] for call in calls] == [["a"], ["bcd"]]
 
 
+@pytest.mark.parametrize("more", [events.Append, events.TurnEnd])
+async def test_who_waits_until_it_is_told_does_not_wait_for_what_comes_later(more: type[events.Event]) -> None:
+    async with running() as (editor, rpc):
+
+        def stream() -> None:
+            text = piece("x" * BATCH_BYTES * 2)
+            editor.publish(text if more is events.Append else events.TurnEnd(session=1, stop_reason="x" * BATCH_BYTES))
+
+        told = anyio.Event()
+
+        async def wait() -> None:
+            await editor.told(1)
+            told.set()
+
+        stream()
+        editor.publish(events.TurnStart(session=1))
+        batches = 0
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            while not told.is_set():
+                batches += 1
+                await rpc.until_calls(batches)
+                stream()  # more than the batch had
+                assert batches < 100
+                rpc.answer(0)
+                await anyio.wait_all_tasks_blocked()
+        sent = [one for _, _, batch in rpc.calls[:batches] for one in batch]
+        assert [one for one in sent if one["type"] == "turn_start"]
+
+
 async def test_the_next_batch_waits_for_the_next_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     until: list[float] = []
     now = anyio.current_time()
