@@ -61,7 +61,7 @@ from acp_nvim.session.sessionless import Sessionless
 from acp_nvim.session.shared import Shared
 from acp_nvim.session.sign_ins import SignIns
 from acp_nvim.session.troubles import Troubles
-from acp_nvim.tasks import Tasks, failed
+from acp_nvim.tasks import Tasks, failed, is_running
 from acp_nvim.traffic.learned import LEARNED, secret_values
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.directories import additional
@@ -268,7 +268,7 @@ class App:
 
     def _on_review(self) -> None:
         """Of many news at once the sessions tell once."""
-        if self._telling is None or self._telling.is_set():
+        if not is_running(self._telling):
             self._telling = self._tasks.spawn(self._tell_of_review)
 
     async def _tell_of_review(self) -> None:

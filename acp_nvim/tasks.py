@@ -27,6 +27,14 @@ class Spawn(Protocol):
         """Start `act(*args)`. The event is set when that has ended, however it ends."""
 
 
+def is_running(task: anyio.Event | None) -> bool:
+    """Whether a task still runs, by the event that `Tasks.spawn` returned; None: there was none yet.
+
+    Who starts a task once for many calls asks this. A flag that the task resets stays set when it fails before that.
+    """
+    return task is not None and not task.is_set()
+
+
 class Tasks:
     """Starts tasks in a task group that is shared, so that the failure of one does not cancel the others.
 

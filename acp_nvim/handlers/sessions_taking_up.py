@@ -23,7 +23,7 @@ from acp_nvim.session import failures
 from acp_nvim.session.kept_views import in_order, kept_of, shown
 from acp_nvim.session.opening import How
 from acp_nvim.session.session import Session
-from acp_nvim.tasks import Tasks
+from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.worktrees.git import WorktreeError
 from acp_nvim.worktrees.worktree import Worktree, Worktrees
 
@@ -76,6 +76,7 @@ class SessionsTakingUp:
         self._editor = editor
         self._tasks = tasks
         self._waiting: dict[int, list[tuple[str, Any]]] = {}
+        self._preparing: dict[int, anyio.Event] = {}
         self.methods: Methods = {"take_up": (TakeUp, self._take_up)}
 
     def __repr__(self) -> str:
@@ -83,10 +84,11 @@ class SessionsTakingUp:
 
     def defers(self, method: str, params: Any) -> bool:
         """Whether that is for a session which is not there yet; then it is said again when it is."""
-        waiting = self._waiting.get(params.get("session", 0)) if isinstance(params, dict) else None
-        if waiting is not None:
-            waiting.append((method, params))
-        return waiting is not None
+        key = params.get("session", 0) if isinstance(params, dict) else 0
+        if not is_running(self._preparing.get(key)):
+            return False
+        self._waiting[key].append((method, params))
+        return True
 
     def worktree_at(self, cwd: str) -> str | None:
         """The directory of the work tree of ours in which that is."""
@@ -98,7 +100,7 @@ class SessionsTakingUp:
             _begin(session, wanted)
         else:
             self._waiting[wanted.session] = []
-            self._tasks.spawn(self._prepare, wanted)
+            self._preparing[wanted.session] = self._tasks.spawn(self._prepare, wanted)
 
     async def _prepare(self, wanted: TakeUp) -> None:
         ready = _Prepared()
@@ -107,6 +109,7 @@ class SessionsTakingUp:
             await self._recall(wanted, ready)
             await self._go_on(wanted, ready)
         finally:
+            del self._preparing[wanted.session]
             for method, params in self._waiting.pop(wanted.session):
                 self._receive(method, params)
 

@@ -28,7 +28,7 @@ from acp_nvim.history.records import FORMAT, About, Header, Kept, encode
 from acp_nvim.history.settings import HistorySettings
 from acp_nvim.history_events import FoundSession
 from acp_nvim.limits.history import FOUND_AT_ONCE, SHOWN_BLOCKS, SOON_SECONDS
-from acp_nvim.tasks import Tasks
+from acp_nvim.tasks import Tasks, is_running
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,8 @@ class Keeper:
         self._lock = Lock()  # the thread may be writing when the process ends
         self._searching = anyio.CapacityLimiter(1)
         self._question = 0
-        self._is_broken = self._is_clean = self._is_running = False
+        self._is_broken = self._is_clean = False
+        self._runs: anyio.Event | None = None
 
     def __repr__(self) -> str:
         return f"<Keeper in {self.directory} {[one.recorder for one in self._records]}>"
@@ -94,18 +95,22 @@ class Keeper:
             record.recorder.on_event(event)
             if not self._due.is_set() and record.recorder.is_due:
                 self._due.set()
+                self._run_on()
 
         return hear
 
     def _begin(self, recorder: Recorder, recalled: Recalled | None, before: _Record | None = None) -> _Record:
         if recalled is not None:
             recorder.knows(recalled.about, 0 if recalled.file is not None else len(recalled.blocks))
-        if not self._is_running:
-            self._is_running = True
-            self._tasks.spawn(self._run)
+        self._run_on()
         record = _Record(recorder, recalled.file if recalled is not None else None, before)
         self._records.append(record)
         return record
+
+    def _run_on(self) -> None:
+        """What writes runs, also after it has failed."""
+        if not is_running(self._runs):
+            self._runs = self._tasks.spawn(self._run)
 
     async def end(self, key: int) -> None:
         """Nothing more is said in that session; its file is there for others."""

@@ -9,3 +9,7 @@ NAMED_WAIT_SECONDS: Final = 2.0
 
 KEEP_WAIT_SECONDS: Final = 1.0
 """Time that a prompt waits until it is written down that a turn begins: git takes 20 ms for it."""
+
+NAMED_FILES: Final = 1000
+"""Files that an agent has named, and that are still to be looked at, one after the other: what comes beyond is passed
+over, and seen by the snapshots only."""

@@ -28,7 +28,7 @@ from acp_nvim.review.workspace import Workspace
 from acp_nvim.review_events import Checkpoints, Restored, RestorePlan
 from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.snapshot import Blob
-from acp_nvim.tasks import Tasks
+from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.roots import Roots
@@ -175,7 +175,7 @@ class Reviews:
 
     def keep_soon(self) -> None:
         """The same, once for many changes."""
-        if self._to_keep is None or self._to_keep.is_set():
+        if not is_running(self._to_keep):
             self._to_keep = self._tasks.spawn(self._keep_later)
 
     async def _keep_later(self) -> None:

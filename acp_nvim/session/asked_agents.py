@@ -32,7 +32,12 @@ class AskedAgents:
             peer = await self._peers.obtain(self._find(agent), cwd)
         holder = object()
         peer.hold(holder)
-        self._tasks.spawn(self._release, peer, holder)
+
+        def failed(error: Exception) -> None:
+            peer.release(holder)  # the task may not have begun
+            self._tasks.on_failure(error)
+
+        self._tasks.owned_by(failed).spawn(self._release, peer, holder)
         return peer
 
     @staticmethod

@@ -15,7 +15,7 @@ from acp_nvim.protocol.diff import Diff, FileChange
 from acp_nvim.review.outlook import Outlook, outlook
 from acp_nvim.review_events import Preview, PreviewDone
 from acp_nvim.session.narrator import Narrator
-from acp_nvim.tasks import Tasks
+from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError, NotAllowedError
@@ -36,7 +36,7 @@ class _Waiting:
         self.told: dict[str, Preview] = {}
         self.asked: set[str] = set()
         self.wanted = 0
-        self.is_busy = False
+        self.telling: anyio.Event | None = None
 
 
 class Previews:
@@ -97,9 +97,8 @@ class Previews:
 
     def _look_soon(self, one: _Waiting) -> None:
         one.wanted += 1
-        if not one.is_busy:
-            one.is_busy = True
-            self._tasks.spawn(self._tell, one)
+        if not is_running(one.telling):
+            one.telling = self._tasks.spawn(self._tell, one)
 
     async def _tell(self, one: _Waiting) -> None:
         """Until what was told is what is wanted, or the request waits no more."""
@@ -114,8 +113,6 @@ class Previews:
                     self._publish(one, found)
         except Exception:  # the request is shown in the chat, and can be answered there
             log.exception("previews of %r", one.request)
-        finally:
-            one.is_busy = False
 
     def _publish(self, one: _Waiting, found: Sequence[Preview]) -> None:
         paths = {preview.path for preview in found}

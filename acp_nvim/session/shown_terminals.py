@@ -8,7 +8,7 @@ from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_SHOW_SECONDS
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.updates import TerminalChanged, TerminalPrinted
 from acp_nvim.session.narrator import Narrator
-from acp_nvim.tasks import Tasks
+from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.terminals.last_lines import start_of_last
 from acp_nvim.terminals.terminal import Ended
 
@@ -21,7 +21,7 @@ class ShownTerminals:
         self._tasks = tasks
         self._printed: dict[str, bytearray] = {}
         self._lost: dict[str, int] = {}
-        self._looking = False
+        self._looks: anyio.Event | None = None
 
     def __repr__(self) -> str:
         return f"<ShownTerminals {sum(map(len, self._printed.values()))} bytes wait>"
@@ -39,9 +39,8 @@ class ShownTerminals:
             start = start_of_last(waiting, TERMINAL_BYTES)
             self._lost[terminal_id] = self._lost.get(terminal_id, 0) + start
             del waiting[:start]
-        if not self._looking:
-            self._looking = True
-            self._tasks.spawn(self._look_again)
+        if not is_running(self._looks):
+            self._looks = self._tasks.spawn(self._look_again)
 
     def end(self, terminal_id: str, ended: Ended) -> None:
         """It has ended; others may still print."""
@@ -52,7 +51,6 @@ class ShownTerminals:
 
     async def _look_again(self) -> None:
         await anyio.sleep(TERMINAL_SHOW_SECONDS)
-        self._looking = False
         self._show()
 
     def _show(self) -> None:

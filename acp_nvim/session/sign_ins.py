@@ -22,7 +22,7 @@ from acp_nvim.session.sign_in_ways import ways
 from acp_nvim.session.signing_in import Attempt, Means, launch
 from acp_nvim.sign_in_events import MethodView, Outcome, SignInDone, VariableView
 from acp_nvim.sign_in_events import SignIn as SignInEvent
-from acp_nvim.tasks import Spawn
+from acp_nvim.tasks import Spawn, is_running
 from acp_nvim.traffic.words import without_secrets
 
 log = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class SignIns:
     def is_busy(self, one: SignIn) -> bool:
         """Whether the user is signing in, and that session waits for it."""
         attempt = self._attempts.get(one.session.agent)
-        return attempt is not None and one in attempt.sessions
+        return attempt is not None and is_running(attempt.task) and one in attempt.sessions
 
     async def _watch(self, one: SignIn, peer: AgentPeer) -> None:
         """Nobody tells a session that could not be opened of the end of its agent."""
@@ -90,14 +90,18 @@ class SignIns:
 
     def begin(self, agent: str, cwd: str, method_id: str, values: Mapping[str, str], beside: SignIn | None) -> None:
         """The user wants to sign in so, and entered these `values` of variables. `beside`: a session that uses it."""
-        if agent in self._attempts:
+        if is_running(self._task_of(agent)):
             self._tell(agent, None, "failed", str(words.busy(agent)))
             return
         attempt = self._attempts[agent] = Attempt(next(self._numbers), agent, cwd, method_id, values)
         attempt.sessions, attempt.named = self._of(agent), self._named.get(agent, ())
         if beside is not None and beside not in attempt.sessions:
             attempt.sessions.append(beside)
-        self._spawn(self._run, attempt)
+        attempt.task = self._spawn(self._run, attempt)
+
+    def _task_of(self, agent: str) -> anyio.Event | None:
+        attempt = self._attempts.get(agent)
+        return attempt.task if attempt is not None else None
 
     def cancel(self, agent: str) -> bool:
         """The user gives that up; False when there is nothing to give up."""

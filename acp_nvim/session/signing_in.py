@@ -61,6 +61,7 @@ class Attempt:
         self.method = AuthMethod(method_id=method_id, name=method_id)
         self.sessions: list[SignIn] = []
         self.named: tuple[AuthMethod, ...] = ()  # by an error of the agent
+        self.task: anyio.Event | None = None  # the end of what runs it
         self._values = values
         self._held: list[AgentPeer] = []
         self._scope = anyio.CancelScope()

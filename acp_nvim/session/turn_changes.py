@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 
 import anyio
+import anyio.lowlevel
 
 from acp_nvim import events
 from acp_nvim.limits import (
@@ -15,7 +18,7 @@ from acp_nvim.limits import (
     SNAPSHOT_WAIT_SECONDS,
     SNAPSHOT_WORDS_SECONDS,
 )
-from acp_nvim.limits.review import KEEP_WAIT_SECONDS, NAMED_WAIT_SECONDS
+from acp_nvim.limits.review import KEEP_WAIT_SECONDS, NAMED_FILES, NAMED_WAIT_SECONDS
 from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.checkpoints import file_views
 from acp_nvim.review.reviews import Reviews
@@ -23,7 +26,7 @@ from acp_nvim.review.scanning import FirstTouch
 from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.snapshots.failures import SnapshotError
-from acp_nvim.tasks import Tasks
+from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
@@ -44,10 +47,9 @@ class TurnChanges:
         self._touched = FirstTouch(reviews.witness)
         self._turn = 0
         self._is_blind = False  # without snapshots
-        self._naming = 0
-        self._named = anyio.Event()
-        self._closing = 0
-        self._closed = anyio.Event()
+        self._names: deque[tuple[str, FileChange | None]] = deque()  # files that are still to be looked at
+        self._naming: anyio.Event | None = None
+        self._closing: list[anyio.Event] = []
         self._one = anyio.Lock()
         self._wanted = anyio.Event()
         self._looking = anyio.CancelScope()
@@ -112,42 +114,40 @@ class TurnChanges:
 
     def named(self, files: Sequence[tuple[str, FileChange | None]]) -> None:
         """The agent says that it works on these files (absolute paths), and what it does to them."""
-        for path, change in files:
-            with suppress(NotAllowedError):  # not ours to look at
-                real = self._roots.resolve(path)
-                self._naming += 1
-                self.tasks.spawn(self._name, real, change)
+        self._names += islice(files, max(0, NAMED_FILES - len(self._names)))
+        if self._names and not is_running(self._naming):
+            self._naming = self.tasks.spawn(self._name)
 
     async def names_known(self) -> None:
         """Until it is known what the files were that the agent has named: allowed to, it may change them at once."""
         with anyio.move_on_after(NAMED_WAIT_SECONDS):
-            while self._naming:
-                await self._named.wait()
+            while self._naming is not None and is_running(self._naming):
+                await self._naming.wait()
 
     def end(self, goes_on: bool) -> None:
         """The turn is over; the agent may go on in the background."""
         self._looking.cancel()
-        self._closing += 1
-        self.tasks.spawn(self._close, self._turn, goes_on)
+        self._closing = [one for one in self._closing if is_running(one)]
+        self._closing.append(self.tasks.spawn(self._close, self._turn, goes_on))
 
     async def settled(self) -> None:
         """Until all that the last turn did is known, or that takes too long: Neovim may be at a prompt of its own."""
         with anyio.move_on_after(SNAPSHOT_WAIT_SECONDS):
-            while self._closing:
-                await self._closed.wait()
+            for one in self._closing:
+                await one.wait()
 
     async def _prepare(self) -> None:
         for directory in self._roots.directories:
             await self._reviews.open(directory)
         await self._scan()
 
-    async def _name(self, path: str, change: FileChange | None) -> None:
-        try:
-            await self._look_at_named(path, change)
-        finally:
-            self._naming -= 1
-            self._named.set()
-            self._named = anyio.Event()
+    async def _name(self) -> None:
+        """One after the other: an agent may name a million, and others want to look at files, too."""
+        while self._names:
+            path, change = self._names.popleft()
+            with self.tasks.contained("looking at a file that was named"), suppress(NotAllowedError):  # not ours
+                await self._look_at_named(self._roots.resolve(path), change)
+                await anyio.lowlevel.checkpoint()
 
     async def _look_at_named(self, path: str, change: FileChange | None) -> None:
         contents = self._reviews.contents(path)
@@ -214,10 +214,7 @@ class TurnChanges:
         finally:
             if turn == self._turn:  # no other has begun meanwhile
                 self.log.active = self.log.active and goes_on
-            self._closing -= 1
-            self._closed.set()
-            self._closed = anyio.Event()
-        await self._reviews.keep()
+            self.tasks.spawn(self._keep)
 
     async def _conclude(self) -> None:
         """The turn's checkpoint, and what the chat says of it."""

@@ -16,7 +16,7 @@ from acp_nvim.review.locate import locate
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.call_views import places as places_of
 from acp_nvim.session.narrator import CHANGES_WHAT_IT_NAMES, Narrator
-from acp_nvim.tasks import Tasks
+from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.difference import common_head
 from acp_nvim.workspace.refusals import FileRefusedError
@@ -33,9 +33,9 @@ class Whereabouts:
         self._tasks = tasks
         self._roots = roots
         self._next: events.Location | None = None
-        self._resting = False
+        self._rests: anyio.Event | None = None
         self._looked_for: tuple[str, FileChange] | None = None
-        self._looking = False
+        self._looks: anyio.Event | None = None
         self._count = 0
         narrator.on_work, narrator.on_turn_end = self.works, self.flush
 
@@ -47,10 +47,9 @@ class Whereabouts:
         self._count += 1
         self._looked_for = None
         self._next = events.Location(session=self._session, path=path, line=line or None)
-        if not self._resting:
-            self._resting = True
+        if not is_running(self._rests):
             self.flush()
-            self._tasks.spawn(self._rest)
+            self._rests = self._tasks.spawn(self._rest)
 
     def works(self, call: ToolCall, patch: ToolCallPatch) -> None:
         """A tool call is different now: where it says to be, else where it changes something."""
@@ -73,9 +72,8 @@ class Whereabouts:
             self.at(path, piece.line + _same_lines(piece))
         else:
             self._looked_for = path, change
-            if not self._looking:
-                self._looking = True
-                self._tasks.spawn(self._look)
+            if not is_running(self._looks):
+                self._looks = self._tasks.spawn(self._look)
 
     def flush(self) -> None:
         """Whatever is known is told."""
@@ -84,13 +82,10 @@ class Whereabouts:
             self._next = None
 
     async def _rest(self) -> None:
-        try:
+        await anyio.sleep(LOCATION_SECONDS)
+        while self._next is not None:
+            self.flush()
             await anyio.sleep(LOCATION_SECONDS)
-            while self._next is not None:
-                self.flush()
-                await anyio.sleep(LOCATION_SECONDS)
-        finally:
-            self._resting = False
 
     async def _look(self) -> None:
         """Find the last change in its file; who is elsewhere meanwhile is not taken back."""
@@ -102,7 +97,6 @@ class Whereabouts:
                     self.at(path, line)
                 await anyio.sleep(LOCATION_SECONDS)  # to ask the editor more often is no use
         finally:
-            self._looking = False
             self._looked_for = None
 
     async def _line(self, path: str, change: FileChange) -> int | None:

@@ -12,7 +12,6 @@ import pytest
 import acp_nvim
 from acp_nvim.jsonrpc import intake
 from acp_nvim.review import reviews
-from acp_nvim.session import turn_changes
 from tests.core.session.hit_agent import HIT
 from tests.core.session.injecting import Kind, TaskInjector
 from tests.core.session.stage import Stage, report, staged
@@ -40,9 +39,7 @@ def no_git(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A task that fails before it begins never says that it is done: who waits for that gives up at these limits."""
-    for name in ("SNAPSHOT_WAIT_SECONDS", "NAMED_WAIT_SECONDS"):
-        monkeypatch.setattr(turn_changes, name, 0.3)
+    """What waits for a while before it does something does it soon."""
     monkeypatch.setattr(intake, "BATCH_ANSWER_SECONDS", 0.01)
     monkeypatch.setattr(reviews, "KEEP_SECONDS", 0.01)
 
