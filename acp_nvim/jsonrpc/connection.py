@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from time import perf_counter
 from typing import Any, Literal, Protocol
 
 import anyio
@@ -18,7 +19,8 @@ from acp_nvim.jsonrpc.intake import Intake
 from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, PeerGoneError
 from acp_nvim.jsonrpc.pending import Answer, PendingCalls
 from acp_nvim.limits import TAKEN_BYTES
-from acp_nvim.limits.fair_shares import UNREAD_ANSWERS_BYTES
+from acp_nvim.limits.fair_shares import SLICE_SECONDS, UNREAD_ANSWERS_BYTES
+from acp_nvim.limits.messages import SCANNED_BYTES
 from acp_nvim.tasks import Tasks
 
 __all__ = ["ByteSink", "ByteSource", "Connection", "Handler", "Tap"]
@@ -170,13 +172,16 @@ class Connection:
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 self._take_rest(self._framer.rest())
                 return
-            ended = self._framer.feed(data)
-            for found in ended:
-                if isinstance(found, SkippedLine):
-                    self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
-                    self._intake.take_skipped(found)
-                else:
-                    await self._take(found)
+            for start in range(0, len(data), SCANNED_BYTES):
+                begun = perf_counter()
+                for found in self._framer.feed(data[start : start + SCANNED_BYTES]):
+                    if isinstance(found, SkippedLine):
+                        self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
+                        self._intake.take_skipped(found)
+                    else:
+                        await self._take(found)
+                if perf_counter() - begun > SLICE_SECONDS:
+                    await anyio.lowlevel.checkpoint()
             self._intake.caught_up()
             await anyio.lowlevel.checkpoint()  # `receive` of a full pipe need not wait, and others have work, too
             await self.room()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from itertools import accumulate
 from typing import Final
 
 import msgspec
 
-from acp_nvim.jsonrpc.bounded_line import BoundedLine, TooMuchError
 from acp_nvim.jsonrpc.framing import Line
 from acp_nvim.jsonrpc.messages import Incoming, Invalid
 from acp_nvim.limits import READ_BYTES
@@ -25,6 +25,9 @@ _incoming = msgspec.json.Decoder(Incoming)
 _batch = msgspec.json.Decoder(list[msgspec.Raw])
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ARRAY = re.compile(rb"\s*\[")
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STEPS: Final = bytes.maketrans(b"{[}]", b"\2\2\0\0")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"{[}]"))
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _HEX = rb"[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rb"\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b|\\u[dD][89a-fA-F]%b" % (_HEX, _HEX, _HEX))
@@ -37,11 +40,9 @@ decode_plain = _incoming.decode
 def require_shallow(line: Line) -> None:
     """Raises `RecursionError` for a line whose arrays and objects are nested too deeply, whatever Python could bear."""
     if len(line) > 2 * NESTED and line.count(b"{") + line.count(b"[") > NESTED:
-        text = BoundedLine(whole_strings=True)
-        try:
-            text.feed(bytes(line))
-        except TooMuchError as error:
-            raise RecursionError(str(error)) from error
+        brackets = _STRING.sub(b"", line).translate(_STEPS, _NO_BRACKETS)
+        if max(accumulate(brackets, lambda depth, step: depth + step - 1, initial=0)) > NESTED:
+            raise RecursionError("a message is nested too deeply")
 
 
 def in_utf8(lines: list[Line]) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Bounds of what is told of tool calls."""
+"""Bounds of what is told of tool calls and plans."""
 
 from __future__ import annotations
 
@@ -48,3 +48,6 @@ MEDIA_SECONDS: Final = 24 * 3600.0
 
 PREVIEW_UNASKED_CHARS: Final = 128 * 1024
 """Of the texts of a change that is looked for in its file before somebody opens that: 20 ms of a thread."""
+
+PLAN_CHARS: Final = 64 * 1024
+"""Of all steps of a plan that are told: each of them has an equal share if they are longer. A plan is told at once."""

@@ -13,6 +13,9 @@ THREAD_SECONDS: Final = 0.0005
 UNANSWERED_REQUESTS: Final = 1000
 """Requests of one agent that are served at once; further ones are refused. A fast agent reads 100 files at once."""
 
+UNANSWERED_BYTES: Final = 16 * 1024 * 1024
+"""Of all these together, unless there is only one: each takes some times as much memory until it is answered."""
+
 UNREAD_ANSWERS_BYTES: Final = 8 * 1024 * 1024
 """Answers that an agent has not read: with more waiting nothing more is read of it, and no more files for it."""
 
@@ -21,6 +24,9 @@ BATCH_ENTRIES: Final = 1000
 
 WAITING_PERMISSIONS: Final = 200
 """Permission requests of one session that wait for the user; further ones are refused. Nobody reads through more."""
+
+TURN_REQUESTS: Final = 2000
+"""Requests and questions of one turn that the user is asked, also if the agent withdraws them: 15 MB of memory."""
 
 WAITING_QUESTIONS: Final = 50
 """The same of other questions to the user, which are forms: an agent asks one, or a few."""

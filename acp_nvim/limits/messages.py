@@ -10,8 +10,11 @@ LEFT_OUT: Final = "acp_nvim/leftOut"
 Zero says that something is missing in what is inside that member.
 """
 
-SCANNED_BYTES: Final = 64 * 1024
-"""A line is looked through for long lists from this length on: a shorter one is decoded faster than looked through."""
+SCANNED_BYTES: Final = 16 * 1024
+"""A line is looked through for long lists from this length on: a shorter one is decoded faster than looked through.
+
+At most so much is looked through before others have their turn: if it is all brackets that takes 20 ms.
+"""
 
 LIST_ENTRIES: Final = 10_000
 """Elements of one array, or members of one object, that are kept; no bound of a single field is larger."""

@@ -74,7 +74,7 @@ class Batches:
             return Mark(session, -1)
         for entry in queue.entries.values():
             key = _key(entry.event)
-            if isinstance(entry.event, _TEXT) and self._open.get(key) is entry:
+            if key is not None and isinstance(entry.event, _TEXT) and self._open.get(key) is entry:
                 del self._open[key]
         return Mark(session, next(reversed(queue.entries)))
 

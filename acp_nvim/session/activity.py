@@ -23,8 +23,7 @@ class Activity:
     @property
     def words(self) -> str | None:
         """For the status; None: nothing that could be named, or no turn runs."""
-        now = self._now()
-        return None if now is None else now.strip().partition("\n")[0][:ACTIVITY_CHARS].rstrip()
+        return self._now()
 
     def _now(self) -> str | None:
         if not self._running:
@@ -56,5 +55,10 @@ class Activity:
         else:
             if call.tool_call_id not in self._open:
                 self.voice = None
-            self._open[call.tool_call_id] = call.title or call.name or call.kind
+            self._open[call.tool_call_id] = _line(call.title or call.name or call.kind)
         return self._now() != before
+
+
+def _line(title: str) -> str:
+    """As much of a title as the status says, and as is kept of it."""
+    return title.strip().partition("\n")[0][:ACTIVITY_CHARS].rstrip()

@@ -13,12 +13,14 @@ from acp_nvim.errors import Severity
 from acp_nvim.history.records import Kept
 from acp_nvim.items import DiffItem
 from acp_nvim.limits.calls import INSTANT_SECONDS
+from acp_nvim.limits.growth import OLD_PLACES, OLD_TITLE_CHARS
 from acp_nvim.permission_events import PermissionAuto
 from acp_nvim.protocol.diff import Diff
 from acp_nvim.protocol.terminal import Terminal
 from acp_nvim.protocol.tool_call import Item, TerminalShown, ToolCall, ToolCallPatch
 from acp_nvim.protocol.updates import Role
 from acp_nvim.review_events import Summary
+from acp_nvim.wire.bounds import shortened
 
 PARENTS = ("parentToolUseId", "parentToolCallId", "parent_tool_use_id", "parent_tool_call_id")
 """Words for the id of the call that another one is part of."""
@@ -36,8 +38,10 @@ class MessageBlock:
 class CutDiffs:
     """What is told of diffs, as long as they are the same: to cut a large one takes a while."""
 
+    __slots__ = ("_known",)
+
     def __init__(self) -> None:
-        self._known: list[tuple[Diff, list[DiffItem]]] = []
+        self._known: tuple[tuple[Diff, list[DiffItem]], ...] = ()
 
     def __repr__(self) -> str:
         return f"<CutDiffs {len(self._known)}>"
@@ -48,12 +52,12 @@ class CutDiffs:
             if known is diff:
                 return told
         told = cut(diff)
-        self._known.append((diff, told))
+        self._known += ((diff, told),)
         return told
 
     def forget(self) -> None:
         """The diffs are others now."""
-        self._known.clear()
+        self._known = ()
 
 
 class CallBlock:
@@ -62,18 +66,33 @@ class CallBlock:
     Agents show a diff while they ask and edit, and then often replace it by a word of success.
     """
 
+    __slots__ = (
+        "_ended",
+        "_started",
+        "call",
+        "cut_diffs",
+        "parent",
+        "past_diffs",
+        "size",
+        "terminals",
+        "told",
+        "told_of",
+    )
+
     def __init__(self, call: ToolCall, now: float) -> None:
         self.call = call
-        self.past_diffs: list[Diff] = []
+        self.past_diffs: Sequence[Diff] = ()
         self.terminals: dict[str, Terminal] = {}
         """Those that it has shown: a later agent may use their ids for others."""
-        self.told_of: set[str] = set()
+        self.told_of: frozenset[str] = frozenset()
         """Those that it tells of itself, although its content need not name them."""
         self.parent: str | None = None
         """The id of the call that it is a part of."""
         self.cut_diffs = CutDiffs()
         self.size = 0
-        """Bytes of the messages whose texts it keeps."""
+        """Bytes of memory that its texts and inputs take here."""
+        self.told = 0
+        """Bytes that it takes in the editor."""
         self._started = now
         self._ended: float | None = None
 
@@ -84,7 +103,7 @@ class CallBlock:
         changed = self.call.apply(patch)
         if patch.content is not UNSET:
             content = self.call.content
-            self.past_diffs = [] if not content or any(isinstance(one, Diff) for one in content) else shown
+            self.past_diffs = () if not content or any(isinstance(one, Diff) for one in content) else shown
             if changed:
                 self.cut_diffs.forget()
         if self.call.status != before:
@@ -94,12 +113,16 @@ class CallBlock:
         return changed
 
     def forget_texts(self) -> None:
-        """Keep what it is called and where it works; of the rest, how many items there were."""
+        """Keep the beginning of what it is called and of where it works; of the rest, how many items there were."""
         call = self.call
         call.content_left += len(call.content)
-        call.lacks_input = call.raw_input is not None
+        call.lacks_input = call.lacks_input or call.raw_input is not None
+        if len(call.title) > OLD_TITLE_CHARS:  # which may name a command: then a part of it is unknown, too
+            call.title, call.lacks_input = shortened(call.title, OLD_TITLE_CHARS), True
+        call.locations_left += max(0, len(call.locations) - OLD_PLACES)
+        call.locations = call.locations[:OLD_PLACES]
         call.content, call.raw_input, call.raw_output, call.meta = [], None, None, None
-        self.past_diffs, self.size = [], 0
+        self.past_diffs, self.size = (), 0
         self.cut_diffs.forget()
 
     def begin(self, now: float) -> None:

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from acp_nvim.elicitation.open_urls import OpenUrls
 from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
 from acp_nvim.elicitation_events import ElicitationComplete, ElicitationDone
-from acp_nvim.limits.fair_shares import WAITING_QUESTIONS
+from acp_nvim.limits.fair_shares import TURN_REQUESTS, WAITING_QUESTIONS
 from acp_nvim.protocol.elicitation import Address, ElicitationAsked
 from acp_nvim.session import elicitation_views as views
 from acp_nvim.session.narrator import Narrator
@@ -68,8 +68,10 @@ class Elicitations:
     def ask(self, asked: ElicitationAsked, asker: Asker | None = None) -> Awaitable[CreateElicitationResponse]:
         """The answer to come; the question is shown now. Without an `asker` it is the session's agent.
 
-        Raises `RpcError` when `WAITING_QUESTIONS` wait already.
+        Raises `RpcError` when `WAITING_QUESTIONS` wait already, or the turn has had `TURN_REQUESTS`.
         """
+        if self._transcript.new_requests >= TURN_REQUESTS:
+            raise self._refusals.refuse("requests of one turn", TURN_REQUESTS, "end the turn")
         if self.count >= WAITING_QUESTIONS:
             raise self._refusals.refuse("questions", WAITING_QUESTIONS)
         asker = asker or self.asker

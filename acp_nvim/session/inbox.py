@@ -13,8 +13,8 @@ from acp_nvim.elicitation.open_urls import OpenUrls
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.limits import EARLY_UPDATES
-from acp_nvim.limits.fair_shares import UNANSWERED_REQUESTS
-from acp_nvim.limits.growth import EARLY_BYTES
+from acp_nvim.limits.fair_shares import UNANSWERED_BYTES, UNANSWERED_REQUESTS
+from acp_nvim.limits.growth import CONTAINER_BYTES, EARLY_BYTES, VALUE_BYTES
 from acp_nvim.protocol import elicitation
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.dialect_v1 import DialectV1
@@ -63,13 +63,19 @@ class _Envelope(msgspec.Struct, rename="camel"):
     session_id: str
 
 
-def _measured(update: Update, size: int) -> Update:
+def _measured(update: Update, params: msgspec.Raw) -> Update:
     """With what it takes to keep it, where that may be much."""
     if type(update) is ToolCallChanged:
-        update.patch.size = size
+        update.patch.size = _memory(params)
     elif type(update) is ToolCallContentAdded:
-        return msgspec.structs.replace(update, size=size)
+        return msgspec.structs.replace(update, size=_memory(params))
     return update
+
+
+def _memory(params: msgspec.Raw) -> int:
+    """About how many bytes it takes when it is decoded: many small values take far more than their JSON."""
+    text = bytes(params)
+    return len(text) + CONTAINER_BYTES * (text.count(b"{") + text.count(b"[")) + VALUE_BYTES * text.count(b",")
 
 
 class AgentInbox:
@@ -83,7 +89,7 @@ class AgentInbox:
         self._left: set[str] = set()
         self._early: dict[str, list[Update]] = {}
         self._early_count = self._early_bytes = 0
-        self._unanswered = 0
+        self._unanswered = self._unanswered_bytes = 0
         self.open_urls = OpenUrls()
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
         self.beside: OnFailure = lambda _: None
@@ -131,7 +137,7 @@ class AgentInbox:
             failed(f"taking {method}", error, self._owner(params))
             return
         if self._has_room_for(session_id, len(params)):
-            self._runs.add(session_id, _measured(update, len(params)))
+            self._runs.add(session_id, _measured(update, params))
 
     def _has_room_for(self, session_id: str, size: int) -> bool:
         """Whether so many bytes more may be taken: of a session that we do not know yet not any number is kept."""
@@ -181,7 +187,7 @@ class AgentInbox:
                 session.on_trouble(failure)
             session_id, rest = self.dialect.rest_of_update(params)
             if self._has_room_for(session_id, len(params)):
-                self._runs.add(session_id, _measured(rest, len(params)))
+                self._runs.add(session_id, _measured(rest, params))
         except msgspec.DecodeError:
             return  # nothing of it can be used
 
@@ -246,17 +252,22 @@ class AgentInbox:
         session = self.sessions.get(session_id)
         if session is None:
             raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
+        size = len(params)
         if self._unanswered >= UNANSWERED_REQUESTS:
             raise session.on_crowd("requests", UNANSWERED_REQUESTS)
+        if self._unanswered and self._unanswered_bytes + size > UNANSWERED_BYTES:
+            raise session.on_crowd("megabytes of requests", UNANSWERED_BYTES // 1024 // 1024)
         work = session.on_request(method, params)
         self._unanswered += 1
-        return self._counted(work)
+        self._unanswered_bytes += size
+        return self._counted(work, size)
 
-    async def _counted(self, work: Awaitable[Any]) -> Any:
+    async def _counted(self, work: Awaitable[Any], size: int) -> Any:
         try:
             return await work
         finally:
             self._unanswered -= 1
+            self._unanswered_bytes -= size
 
     def odd(self, words: str) -> None:
         """Logged; a peer's nonsense is not the user's concern until something fails."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acp_nvim import events
-from acp_nvim.limits.fair_shares import WAITING_PERMISSIONS
+from acp_nvim.limits.fair_shares import TURN_REQUESTS, WAITING_PERMISSIONS
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
 from acp_nvim.permissions.rule_book import Answer
 from acp_nvim.session.narrator import Narrator
@@ -34,7 +34,9 @@ class PermissionRequests:
         return f"<PermissionRequests of {self._transcript.session} refusing={self.refusing}>"
 
     def require_room(self) -> None:
-        """Raises `RpcError` when `WAITING_PERMISSIONS` wait already."""
+        """Raises `RpcError` when `WAITING_PERMISSIONS` wait already, or the turn has had `TURN_REQUESTS`."""
+        if self._transcript.new_requests >= TURN_REQUESTS:
+            raise self._refusals.refuse("requests of one turn", TURN_REQUESTS, "end the turn")
         if self._permissions.count(self._transcript.session) >= WAITING_PERMISSIONS:
             raise self._refusals.refuse("permission requests", WAITING_PERMISSIONS)
 
@@ -43,7 +45,7 @@ class PermissionRequests:
     ) -> PendingPermission:
         """Show it, now; `view` makes what is shown of the request's id.
 
-        Raises `RpcError` when `WAITING_PERMISSIONS` wait already.
+        Raises `RpcError` as `require_room` does.
         """
         self.require_room()
         pending = self._permissions.add(self._transcript.session, tool_call_id, options)
@@ -56,7 +58,9 @@ class PermissionRequests:
         return pending
 
     def answered(self, answer: Answer, option: events.Option, view: Callable[[int], events.RequestView]) -> None:
-        """A rule has answered with that option: it is shown as such, and nobody is asked."""
+        """A rule has answered with that option: it is shown as such if the turn has room, and nobody is asked."""
+        if self._transcript.is_full:
+            return
         request = view(self._permissions.new_id())
         self._narrator.publish(self._transcript.answered(request, option, answer.rule or "", answer.source))
 

@@ -10,6 +10,7 @@ import msgspec
 
 from acp_nvim import events
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.limits.growth import TURN_BLOCKS
 from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.protocol.answers import CommandToRun, FileToRead, FileToWrite, PermissionAsked
 from acp_nvim.protocol.dialect import Dialect
@@ -93,6 +94,8 @@ class AgentRequests:
 
     def _permission(self, asked: PermissionAsked) -> Awaitable[RequestPermissionResponse]:
         self.permissions.require_room()  # also if a rule would answer: to find that out is most of the work
+        if asked.tool_call_id is not None and not self._transcript.has_room(asked.tool_call_id):
+            raise self.refusals.refuse("tool calls and messages of one turn", TURN_BLOCKS, "end the turn")
         if asked.patch is not None:
             self._narrator.update(ToolCallChanged(asked.patch))
         seen = self.granted.seen(asked)

@@ -7,6 +7,8 @@ import shlex
 from collections.abc import Callable, Mapping
 from itertools import count
 
+import anyio
+
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.editor import Editor
 from acp_nvim.errors import Failure, FailureError

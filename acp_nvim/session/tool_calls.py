@@ -18,6 +18,7 @@ from acp_nvim.session.blocks import Block, CallBlock, KeptBlock
 from acp_nvim.session.call_views import call_view, pretty
 from acp_nvim.session.known_terminals import KnownTerminals
 from acp_nvim.session.shortened import IN_CHAT, IN_REQUEST, WHOLE, Room
+from acp_nvim.session.told_calls import ToldCalls
 from acp_nvim.terminal_events import TerminalOutput
 
 
@@ -31,6 +32,7 @@ class ToolCalls:
         self._blocks: list[Block] = []
         self._new_blocks = 0  # since the user's last prompt
         self._size = 0  # bytes of messages whose texts the calls keep
+        self._told = ToldCalls()
         self._large: dict[int, None] = {}  # the blocks of those that keep any; ordered
         self._calls: dict[str, int] = {}
         self._turn_calls: dict[str, bool] = {}  # whether the turn made it, or only mentioned an earlier one
@@ -55,13 +57,18 @@ class ToolCalls:
         for news in changed.terminals:
             terminal_id = news.patch.terminal_id if isinstance(news, TerminalChanged) else news.terminal_id
             if len(block.told_of) < CONTENT_ITEMS:
-                block.told_of.add(terminal_id)
+                block.told_of |= {terminal_id}
                 self._show(number, terminal_id)
         return call, different
 
     def has_room(self, tool_call_id: str) -> bool:
         """Whether that call has a block, or may get one: an agent may make up any number of ids."""
-        return tool_call_id in self._calls or self._new_blocks < TURN_BLOCKS
+        return tool_call_id in self._calls or not self.is_full
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the turn has as many blocks as it may."""
+        return self._new_blocks >= TURN_BLOCKS
 
     def add_content(self, added: ToolCallContentAdded) -> None:
         """One more item of a tool call's content."""
@@ -186,7 +193,8 @@ class ToolCalls:
         self._shown_in.setdefault(terminal.number, {})[number] = None
 
     def _call_event(self, number: int) -> events.ToolCall:
-        return events.ToolCall(session=self.session, block=number, call=self._call_view(number, IN_CHAT))
+        view = self._told.fit(self._call_at(number), self._call_view(number, IN_CHAT))
+        return events.ToolCall(session=self.session, block=number, call=view)
 
     def _call_view(self, number: int, room: Room) -> events.CallView:
         before = self._blocks[number - 2] if number > 1 else None

@@ -48,6 +48,8 @@ class Transcript(ToolCalls):
         self._messages: dict[tuple[Role, str], int] = {}
         self._plans: dict[str | None, PlanBlock] = {}
         self._new_plans = 0  # since the user's last prompt
+        self.new_requests = 0
+        """Requests and questions since the user's last prompt."""
         self._text = TurnText()
         self._last_messages: dict[Role, int] = {}
         self.told_before = 0
@@ -125,6 +127,7 @@ class Transcript(ToolCalls):
 
     def request(self, request: events.RequestView) -> events.Permission:
         """Add a permission request that waits for an answer."""
+        self.new_requests += 1
         number = self._add(RequestBlock(request))
         return events.Permission(session=self.session, block=number, request=request)
 
@@ -153,6 +156,7 @@ class Transcript(ToolCalls):
 
     def elicitation(self, request: ElicitationView) -> Elicitation:
         """A question of the agent to the user."""
+        self.new_requests += 1
         return Elicitation(session=self.session, block=self._add(ElicitationBlock(request)), request=request)
 
     def elicitation_news(self, news: ElicitationDone | ElicitationComplete) -> ElicitationDone | ElicitationComplete:
@@ -179,8 +183,9 @@ class Transcript(ToolCalls):
         self._turn_calls.clear()
         self._plans.clear()
         if prompted:
-            self._new_blocks = self._new_plans = 0
+            self._new_blocks = self._new_plans = self.new_requests = 0
             self._text.begin()
+            self._told.begin()
         self._open_message = None
 
     def begin_agent(self) -> None:

@@ -144,10 +144,10 @@ class TurnChanges:
     async def _name(self) -> None:
         """One after the other: an agent may name a million, and others want to look at files, too."""
         while self._names:
+            await anyio.lowlevel.checkpoint()  # many may be refused, one after the other
             path, change = self._names.popleft()
             with self.tasks.contained("looking at a file that was named"), suppress(NotAllowedError):  # not ours
                 await self._look_at_named(self._roots.resolve(path), change)
-                await anyio.lowlevel.checkpoint()
 
     async def _look_at_named(self, path: str, change: FileChange | None) -> None:
         contents = self._reviews.contents(path)

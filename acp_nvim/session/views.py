@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from typing import Final
 
 from acp_nvim import events
-from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS, REQUEST_TEXT_LINES
+from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS, PLAN_CHARS, REQUEST_TEXT_LINES
 from acp_nvim.limits.fair_shares import OPTION_CHARS, OPTIONS
 from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import PermissionAsked
 from acp_nvim.session.call_views import decoded_size
 from acp_nvim.session.shortened import Room, beginning
 from acp_nvim.wire import content
+from acp_nvim.wire.bounds import shortened
 
 KEY_KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
 """Kinds of options that the user has keys for."""
@@ -86,7 +87,11 @@ def describe(block: content.ContentBlock) -> str:
 
 def plan(session: int, block: int, replaced: updates.PlanReplaced) -> events.Plan:
     """The event for a plan of the agent that replaces the one before."""
-    steps = [events.PlanStep(entry.content, entry.status, entry.priority) for entry in replaced.entries]
+    total, count = sum(len(entry.content) for entry in replaced.entries), len(replaced.entries)
+    most = PLAN_CHARS // count if total > PLAN_CHARS else total
+    steps = [
+        events.PlanStep(shortened(entry.content, most), entry.status, entry.priority) for entry in replaced.entries
+    ]
     return events.Plan(
         session=session,
         block=block,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import msgspec
 import pytest
 
 from acp_nvim import events
+from acp_nvim.limits.calls import PLAN_CHARS
 from acp_nvim.limits.wire import CONTENT_ITEMS
 from acp_nvim.permissions.rules import Wanted
 from acp_nvim.protocol.answers import PermissionAsked
@@ -19,12 +21,13 @@ from acp_nvim.protocol.tool_call import Location, Shown, ToolCall, ToolCallPatch
 from acp_nvim.protocol.updates import (
     MessageChunk,
     MessageReplaced,
+    PlanEntry,
     PlanReplaced,
     TerminalChanged,
     ToolCallChanged,
     ToolCallContentAdded,
 )
-from acp_nvim.session import asked_for, inbox, known_terminals, tool_calls, transcript, turn_text
+from acp_nvim.session import asked_for, inbox, known_terminals, told_calls, tool_calls, transcript, turn_text
 from acp_nvim.session.known_terminals import KnownTerminals
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.wire.content import TextContent
@@ -226,3 +229,63 @@ def test_no_rule_matches_a_call_that_waits_and_whose_input_is_forgotten(monkeypa
     assert first is not None
     assert last is not None
     assert (first.incomplete, last.incomplete) == (True, False)
+
+
+def test_what_is_kept_counts_as_it_is_in_memory() -> None:
+    update = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "rawInput": [{"a": 1}] * 1000}
+    params = msgspec.Raw(msgspec.json.encode({"sessionId": "s", "update": update}))
+    taken = inbox.AgentInbox("it")
+    taken.notification("session/update", params)
+    taken.flush()
+    [said] = taken._early["s"]
+    assert isinstance(said, ToolCallChanged)
+    in_memory = sum(sys.getsizeof(one) + sys.getsizeof({}) for one in said.patch.raw_input)
+    assert in_memory / 2 < said.patch.size < in_memory * 2
+
+
+def test_an_old_call_keeps_the_beginnings_of_its_title_and_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_calls, "CALLS_BYTES", 1000)
+    said = Transcript(1)
+    for number in range(2):
+        patch = ToolCallPatch(tool_call_id=f"c{number}", title="t" * 500, size=900)
+        patch.locations = [Location("/f", line) for line in range(50)]
+        said.tool_call(ToolCallChanged(patch, announced=True))
+    old, new = said.call("c0"), said.call("c1")
+    assert old is not None
+    assert new is not None
+    assert (len(old.title), len(old.locations), old.locations_left) == (200, 10, 40)
+    assert old.lacks_input  # its title may have named a command
+    assert (len(new.title), len(new.locations), new.incomplete) == (500, 50, False)
+
+
+def test_what_the_editor_is_told_of_the_calls_of_a_turn_does_not_grow_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(told_calls, "TOLD_CALLS_BYTES", 20_000)
+    said = Transcript(1)
+
+    def tell(number: int) -> events.CallView:
+        patch = ToolCallPatch(tool_call_id=f"c{number}", title="t" * 5000, locations=[Location("/f", 1)] * 10)
+        patch.content = [Shown(TextContent(text=f"{number}"))] * 3
+        said.tool_call(ToolCallChanged(patch, announced=True))
+        [event] = said.take_stale()
+        return event.call
+
+    told = [tell(number) for number in range(10)]
+    assert [len(one.locations) for one in told] == [10, 10, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert (len(told[0].title), told[0].locations_left, len(told[0].content)) == (4000, 0, 3)
+    assert (len(told[9].title), told[9].locations_left) == (200, 9)
+    assert told[9].content == [events.OtherItem("… 3 items, not shown here: the turn has too many")]
+    said.begin_turn()
+    assert len(tell(10).content) == 3
+
+
+def test_steps_of_a_plan_have_equal_shares_of_what_is_told_at_once() -> None:
+    def told(length: int) -> list[int]:
+        entries = [PlanEntry("x" * length, "pending", "low") for _ in range(100)]
+        event = Transcript(1).plan(PlanReplaced(entries, "p"))
+        assert event is not None
+        return [len(step.content) for step in event.entries]
+
+    assert told(650) == [650] * 100
+    assert told(16_000) == [PLAN_CHARS // 100] * 100

@@ -1,0 +1,109 @@
+"""What an agent may ask in one turn is bounded also when it withdraws its requests, and by the size of what waits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_nvim import events
+from acp_nvim.elicitation_events import Elicitation
+from acp_nvim.permission_events import PermissionAuto
+from acp_nvim.session import elicitations, inbox, permission_requests, tool_calls
+from tests.core.session.host import Host
+
+pytestmark = pytest.mark.anyio
+
+ASKS = """
+    OPTIONS = [
+        {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "no", "name": "No", "kind": "reject_once"},
+    ]
+    FORM = {"type": "object", "properties": {"name": {"type": "string"}}}
+
+    def permission(agent, prompt, number, words="ls"):
+        call = {"toolCallId": f"c{number}", "title": "T", "kind": "execute", "rawInput": {"command": words}}
+        params = {"sessionId": prompt.session_id, "options": OPTIONS, "toolCall": call}
+        return agent.call("session/request_permission", params, f"r{number}")
+
+    def question(agent, prompt, number):
+        params = {"sessionId": prompt.session_id, "mode": "form", "message": "Name?", "requestedSchema": FORM}
+        return agent.call("elicitation/create", params, f"r{number}")
+"""
+WITHDRAWS = """
+    def turn(agent, prompt):
+        for number in range(30):
+            call = KIND(agent, prompt, number)
+            agent.notify("$/cancel_request", {"requestId": f"r{number}"})
+            try:
+                call.result()
+            except Error:
+                pass
+"""
+
+
+def errors(host: Host) -> list[str]:
+    return [one["error"]["message"] for one in host.sent_answers() if "error" in one]
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("permission", events.Permission), ("question", Elicitation)])
+async def test_requests_that_are_withdrawn_count(
+    host: Host, monkeypatch: pytest.MonkeyPatch, kind: str, shown: type[events.Event]
+) -> None:
+    monkeypatch.setattr(permission_requests, "TURN_REQUESTS", 10)
+    monkeypatch.setattr(elicitations, "TURN_REQUESTS", 10)
+    host.script(ASKS + WITHDRAWS.replace("KIND", kind))
+    await host.turn("go")
+    assert len(host.of(shown)) == 10
+    refused = "10 requests of one turn are open already, and no more are taken: end the turn"
+    assert errors(host).count(refused) == 20
+    assert any("20 more were refused" in text for text in host.notices())
+    await host.turn("again")
+    assert len(host.of(shown)) == 20
+
+
+async def test_what_waits_is_bounded_by_its_size(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inbox, "UNANSWERED_BYTES", 4 * 1024 * 1024)
+    host.script(
+        ASKS
+        + """
+    def turn(agent, prompt):
+        for number in range(10):
+            permission(agent, prompt, number, "x" * 1_500_000)
+        prompt.wait_cancelled()
+        return "cancelled"
+"""
+    )
+    host.open()
+    host.prompt("go")
+    await host.until("the refusals", lambda: len(errors(host)) == 8)
+    assert set(errors(host)) == {
+        "4 megabytes of requests are open already, and no more are taken: ask again when some are answered"
+    }
+    assert len(host.of(events.Permission)) == 2
+    host.cancel()
+    await host.until("the end of the turn", lambda: host.of(events.TurnEnd))
+
+
+async def test_a_full_turn_shows_no_more_answers_of_rules_and_takes_no_requests_about_new_calls(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool_calls, "TURN_BLOCKS", 10)
+    rules: list[dict[str, Any]] = [{"command": "ls", "action": "allow"}]
+    host.script(
+        ASKS
+        + """
+    def turn(agent, prompt):
+        for _ in range(20):
+            assert permission(agent, prompt, 0).result()["outcome"]["optionId"] == "yes"
+        try:
+            permission(agent, prompt, 1).result()
+        except Error as error:
+            prompt.say(error.message)
+"""
+    )
+    host.hello(permissions={"rules": rules})
+    await host.turn("go")
+    assert len(host.of(PermissionAuto)) == 9  # beside the call
+    assert "are open already, and no more are taken: end the turn" in str(host.sent_answers())
+    assert host.of(events.Permission) == []
