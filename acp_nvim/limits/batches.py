@@ -36,6 +36,3 @@ RETOLD_REST_SHARE: Final = 0.25
 
 EVENT_BYTES: Final = 2 * 1024
 """What an event other than text counts in a batch beside its size: drawing one costs Lua as much as 2 kB of text."""
-
-LINE_BYTES: Final = 16
-"""The same of a line of text: 500 empty ones, the most in the smallest batch, take Lua and the drawing 3 ms."""

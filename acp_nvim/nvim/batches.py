@@ -16,7 +16,7 @@ import msgspec
 from acp_nvim import events
 from acp_nvim.config_events import Config
 from acp_nvim.events import Event
-from acp_nvim.limits.batches import BATCH_BYTES, EVENT_BYTES, LEAST_SHARE_BYTES, LINE_BYTES
+from acp_nvim.limits.batches import BATCH_BYTES, EVENT_BYTES, LEAST_SHARE_BYTES
 from acp_nvim.nvim.terminal_streams import TerminalStreams
 from acp_nvim.terminal_events import TerminalOutput
 
@@ -263,9 +263,9 @@ def _key(event: Any) -> Key | None:
 
 
 def _size(value: str | Event) -> int:
-    """About how many bytes it is; each line of a text is some more work for the editor."""
+    """About how many bytes it is."""
     if isinstance(value, str):
-        return (len(value) if value.isascii() else 3 * len(value)) + LINE_BYTES * value.count("\n")
+        return len(value) if value.isascii() else 3 * len(value)
     try:
         return len(msgspec.msgpack.encode(value))
     except UnicodeEncodeError:  # half a character, which the wire can carry

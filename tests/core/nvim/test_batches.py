@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from acp_nvim import events
 from acp_nvim.events import Event
-from acp_nvim.limits.batches import BATCH_BYTES, LINE_BYTES
+from acp_nvim.limits.batches import BATCH_BYTES
 from acp_nvim.nvim.batches import Batches
 
 Payload = dict[str, Any]
@@ -314,14 +314,3 @@ def test_when_all_fits_into_one_batch_it_is_in_the_order_in_which_it_was_publish
 def test_a_batch_has_no_more_text_than_its_limit(script: list[Any], limit: int) -> None:
     _, taken = run(script, limit)
     assert all(sum(len(one.get("text", "")) for one in payloads) <= limit for payloads in taken)
-
-
-def test_lines_count_in_a_batch_beside_their_characters() -> None:
-    waiting = Batches()
-    waiting.add(events.Append(session=1, block=1, kind="agent", text="\n" * 100_000))
-    [first] = waiting.take(BATCH_BYTES)
-    assert 0.99 * BATCH_BYTES < len(first["text"]) * (1 + LINE_BYTES) <= BATCH_BYTES + 1 + LINE_BYTES
-    text = first["text"]
-    while waiting:
-        text += "".join(one["text"] for one in waiting.take(BATCH_BYTES))
-    assert text == "\n" * 100_000
