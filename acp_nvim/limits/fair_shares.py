@@ -26,7 +26,7 @@ WAITING_PERMISSIONS: Final = 200
 """Permission requests of one session that wait for the user; further ones are refused. Nobody reads through more."""
 
 TURN_REQUESTS: Final = 2000
-"""Requests and questions of one turn that the user is asked, also if the agent withdraws them: 15 MB of memory."""
+"""Requests and questions of one turn that the user is asked, withdrawn ones too: 35 MB of the host and Neovim."""
 
 WAITING_QUESTIONS: Final = 50
 """The same of other questions to the user, which are forms: an agent asks one, or a few."""

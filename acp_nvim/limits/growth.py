@@ -18,7 +18,7 @@ TURN_PLANS: Final = 100
 CALLS_BYTES: Final = 24 * 1024 * 1024
 """What the tool calls of a session keep of their texts and inputs in memory: a day has a thousand of 10 kB.
 
-Beyond it the oldest ones keep the beginnings of their titles and places. All of them are in the kept conversation.
+Beyond it the oldest ones keep the beginnings of their titles and places.
 """
 
 CONTAINER_BYTES: Final = 150
