@@ -92,9 +92,10 @@ class RequestView(msgspec.Struct, omit_defaults=True):
     """A permission request as it is to be shown; `id` is ours, `tool_call_id` empty when it is about no tool call.
 
     `command` is the whole command that it is about, byte for byte, never shortened; None when there is none, or when
-    it has more than `COMMAND_SHOWN_CHARS` characters: then `content` has its beginning, and an answer covers no
-    terminal. `cwd` is where it would run, where that was said.
-    The agent has named `locations_left` places more.
+    it has more than `COMMAND_SHOWN_CHARS` characters: then `content` has its beginning. `cwd` is where it would run,
+    where that was said; `env` are the variables that are set for it, as `NAME=value`.
+    The agent has named `locations_left` places more. `left_out`: what of all this nobody can be shown, in words; then
+    `options` has only those that reject.
     """
 
     id: int
@@ -108,6 +109,8 @@ class RequestView(msgspec.Struct, omit_defaults=True):
     command: str | None = None
     cwd: str | None = None
     locations_left: int = 0
+    env: list[str] = []
+    left_out: str | None = None
 
 
 class Permission(SessionEvent, tag="permission"):

@@ -151,7 +151,11 @@ class PermissionOption(msgspec.Struct, frozen=True):
 
 
 class PermissionAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """`session/request_permission`: about a tool call (`patch`), about a `command`, or only in words."""
+    """`session/request_permission`: about a tool call (`patch`), about a `command`, or only in words.
+
+    `env`: the variables that the command gets, as `NAME=value`. `is_cut`: there is more of the title, or of the
+    description, which was not kept.
+    """
 
     options: list[PermissionOption]
     title: str | None = None
@@ -159,8 +163,10 @@ class PermissionAsked(msgspec.Struct, frozen=True, kw_only=True):
     patch: ToolCallPatch | None = None
     command: str | None = None
     cwd: str | None = None
+    env: list[str] = []
     tool_call_id: str | None = None
     subject: dict[str, Any] | None = None
+    is_cut: bool = False
 
 
 class FileToRead(msgspec.Struct, frozen=True):

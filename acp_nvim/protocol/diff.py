@@ -43,11 +43,13 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
 class Diff(msgspec.Struct, frozen=True):
     """An item of a tool call's content: changes of files.
 
-    `others` are files that its patch names and its changes do not; None among them: there may be more.
+    `others` are files that its patch names and its changes do not; None among them: there may be more. `is_cut`: of its
+    patch only the beginning is kept.
     """
 
     changes: tuple[FileChange, ...]
     others: tuple[str | None, ...] = ()
+    is_cut: bool = False
 
 
 def from_texts(path: str, old_text: str | None, new_text: str) -> Diff:
@@ -67,7 +69,8 @@ def from_patch(changes: Sequence[FileChange], patch: str) -> Diff:
     A file that only the patch names is a change too. A patch that cannot be read is shown as it is.
     """
     if len(patch) > PATCH_CHARS:
-        return Diff((*changes, unread(patch[:PATCH_CHARS], f"the first {PATCH_CHARS} of {len(patch)} characters")))
+        beginning = unread(patch[:PATCH_CHARS], f"the first {PATCH_CHARS} of {len(patch)} characters")
+        return Diff((*changes, beginning), is_cut=True)
     try:  # not at start-up: it is rarely needed
         from unidiff.errors import UnidiffParseError
         from unidiff.patch import PatchSet

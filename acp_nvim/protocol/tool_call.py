@@ -57,6 +57,8 @@ class ToolCallPatch(msgspec.Struct, kw_only=True):
     meta: dict[str, Any] | UnsetType | None = UNSET
     content_left: int | UnsetType = UNSET
     locations_left: int | UnsetType = UNSET
+    lacks_title: bool | UnsetType = UNSET
+    lacks_content: bool | UnsetType = UNSET
     lacks_input: bool | UnsetType = UNSET
     size: int | UnsetType = UNSET
     """Bytes of the message that said it."""
@@ -65,8 +67,8 @@ class ToolCallPatch(msgspec.Struct, kw_only=True):
 class ToolCall(msgspec.Struct, kw_only=True):
     """One tool call as it stands; a missing field has the specification's default.
 
-    The agent has sent `content_left` items and `locations_left` places more, which were not kept; `lacks_input`:
-    neither was a part of the raw input.
+    The agent has sent `content_left` items and `locations_left` places more, which were not kept. `lacks_title`,
+    `lacks_content` (of an item that was kept), `lacks_input` (of the raw input): neither was a part of that.
     """
 
     tool_call_id: str
@@ -81,6 +83,8 @@ class ToolCall(msgspec.Struct, kw_only=True):
     meta: dict[str, Any] | None = None
     content_left: int = 0
     locations_left: int = 0
+    lacks_title: bool = False
+    lacks_content: bool = False
     lacks_input: bool = False
 
     def apply(self, patch: ToolCallPatch) -> bool:
@@ -111,7 +115,7 @@ class ToolCall(msgspec.Struct, kw_only=True):
     @property
     def incomplete(self) -> bool:
         """Whether only a part is known of what it does: no rule can say anything about the rest."""
-        return bool(self.content_left or self.locations_left or self.lacks_input)
+        return bool(self.content_left or self.locations_left or self.lacks_content or self.lacks_input)
 
     @property
     def finished(self) -> bool:

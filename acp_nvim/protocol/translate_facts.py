@@ -10,7 +10,7 @@ from msgspec import UNSET
 from acp_nvim.limits.messages import LEFT_OUT
 from acp_nvim.limits.wire import ID_CHARS, NAME_CHARS, TEXT_CHARS, URI_CHARS, WORD_CHARS, WORDS_CHARS
 from acp_nvim.protocol import answers, updates
-from acp_nvim.protocol.given import given, lacks, left
+from acp_nvim.protocol.given import given, lacks, lacks_inside, left
 from acp_nvim.protocol.tool_call import Item, Location, ToolCallPatch
 from acp_nvim.wire import facts, open_unions
 from acp_nvim.wire.base import Unknown, Wire
@@ -86,6 +86,8 @@ def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
         meta=call.meta,
         content_left=left(call, "content") if content is not UNSET else UNSET,
         locations_left=left(call, "locations") if locations is not UNSET else UNSET,
+        lacks_title=lacks(call, "title") if call.title is not UNSET else UNSET,
+        lacks_content=lacks_inside(call, "content") if content is not UNSET else UNSET,
         lacks_input=lacks(call, "rawInput") if call.raw_input is not UNSET else UNSET,
     )
 

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.protocol import answers, diff, updates
 from acp_nvim.protocol.elicitation import ElicitationAsked, form_asked, unknown_mode, url_asked
-from acp_nvim.protocol.given import given, left
+from acp_nvim.protocol.given import given, lacks, left
 from acp_nvim.protocol.terminal import Exit, TerminalPatch
 from acp_nvim.protocol.tool_call import Item, Shown, TerminalShown, ToolCallPatch, UnknownItem
 from acp_nvim.protocol.translate_facts import (
@@ -151,7 +151,9 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
     wire.UserMessage: lambda one: updates.MessageReplaced("user", one.message_id, one.content),
     wire.StateUpdate: _state,
     tool_calls.ToolCallUpdate: lambda one: updates.ToolCallChanged(patch(one)),
-    tool_calls.ToolCallContentChunk: lambda one: updates.ToolCallContentAdded(one.tool_call_id, _item(one.content)),
+    tool_calls.ToolCallContentChunk: lambda one: updates.ToolCallContentAdded(
+        one.tool_call_id, _item(one.content), is_cut=lacks(one, "content")
+    ),
     tool_calls.TerminalUpdate: _terminal,
     tool_calls.TerminalOutputChunk: _printed,
     wire.PlanUpdate: _plan,
@@ -165,7 +167,10 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
 def permission(asked: requests.RequestPermissionRequest) -> answers.PermissionAsked:
     """`session/request_permission`."""
     common = answers.PermissionAsked(
-        options=permission_options(asked.options), title=asked.title, description=given(asked.description)
+        options=permission_options(asked.options),
+        title=asked.title,
+        description=given(asked.description),
+        is_cut=lacks(asked, "title", "description"),
     )
     subject = given(asked.subject)
     match subject:

@@ -61,11 +61,12 @@ class ToolCallChanged(msgspec.Struct, frozen=True):
 
 
 class ToolCallContentAdded(msgspec.Struct, frozen=True):
-    """One more item of a tool call's content; `size`: bytes of the message that said it."""
+    """One more item of a tool call's content, or a part of it; `size`: bytes of the message that said it."""
 
     tool_call_id: str
     item: Item
     size: int = 0
+    is_cut: bool = False
 
 
 class PlanEntry(msgspec.Struct, frozen=True):

@@ -77,10 +77,10 @@ def _is_near(block: CallBlock, before: Block | None) -> bool:
 
 
 def _content(block: CallBlock, room: Room) -> list[items.Item]:
-    """Of many items the first and the last: drawing all of them with each that comes would take ever longer."""
+    """Of many items the chat has the first and the last: drawing all with each that comes would take ever longer."""
     told: list[items.Item] = []
     shown = list(enumerate(block.items()))
-    hidden = len(shown) - 2 * CALL_ITEMS if room is not WHOLE else 0
+    hidden = len(shown) - 2 * CALL_ITEMS if room is IN_CHAT else 0
     for place, one in shown if hidden <= 0 else shown[:CALL_ITEMS]:
         told += _items(block, place, one, room)
     if hidden > 0:

@@ -9,8 +9,9 @@ from acp_nvim import events
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS, COMMAND_TITLE_CHARS
 from acp_nvim.protocol.answers import CommandToRun
-from acp_nvim.session.asked_for import harmless, of_terminal
-from acp_nvim.session.granted_commands import GrantedCommands
+from acp_nvim.session.asked_for import of_terminal
+from acp_nvim.session.granted_commands import GrantedCommands, variables
+from acp_nvim.session.left_out import command_chars
 from acp_nvim.session.session_answers import SessionAnswers
 from acp_nvim.terminals.command_line import Command, in_words
 
@@ -41,15 +42,14 @@ class CommandPermissions:
 
         Raises `RpcError` for a command that is too long to be shown whole, when the user would have to be asked.
         """
-        counts = self.mode == "ask_unless_asked" and harmless(wanted.env)  # nobody was told of variables
-        if counts and self._granted.take(wanted, run):
+        if self.mode == "ask_unless_asked" and self._granted.take(wanted, run):
             return _yes()
         automatic = self._answers.automatic
         allows = self.mode == "allow"
         answer = automatic.say(of_terminal(wanted, run, automatic.where), "allow" if allows else "ask")
         if answer.action == "allow" and answer.rule is None:
             return _yes()
-        length = len(in_words(wanted.command, wanted.args))
+        length = command_chars(in_words(wanted.command, wanted.args), variables(wanted))
         if answer.action == "ask" and length > COMMAND_SHOWN_CHARS:
             words = f"The command has {length} characters. The user cannot be shown more than {COMMAND_SHOWN_CHARS}."
             raise RpcError(INVALID_PARAMS, words)
@@ -64,7 +64,6 @@ async def _yes() -> bool:
 def _view(wanted: CommandToRun, cwd: str, request_id: int) -> events.RequestView:
     words = in_words(wanted.command, wanted.args)
     first = words.partition("\n")[0][:COMMAND_TITLE_CHARS]
-    names = ", ".join(wanted.env)
     return events.RequestView(
         id=request_id,
         tool_call_id="",
@@ -73,7 +72,7 @@ def _view(wanted: CommandToRun, cwd: str, request_id: int) -> events.RequestView
         options=list(OPTIONS),
         content=[],
         locations=[],
-        description=f"The agent sets {names} for it" if names else None,
         command=words,
         cwd=cwd,
+        env=variables(wanted),
     )

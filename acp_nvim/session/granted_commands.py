@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -16,7 +18,8 @@ from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS
 from acp_nvim.permissions.shell_line import read_line
 from acp_nvim.protocol.answers import CommandToRun, PermissionAsked
 from acp_nvim.protocol.tool_call import Shown, ToolCall, ToolCallPatch
-from acp_nvim.session.asked_for import OF_FILES
+from acp_nvim.session.asked_for import OF_FILES, harmless
+from acp_nvim.session.left_out import command_chars
 from acp_nvim.session.named_files import NO_CHANGE
 from acp_nvim.session.transcript import Transcript
 from acp_nvim.terminals.command_line import Command, shell_line
@@ -29,10 +32,14 @@ BEFORE_COMMAND = "Requesting approval to Running: "
 
 
 class NamedCommand(msgspec.Struct, frozen=True):
-    """A command as an agent names it: a line for a shell, or the words of a program; `cwd` as the agent writes it."""
+    """A command as an agent names it: a line for a shell, or the words of a program; `cwd` as the agent writes it.
+
+    `env`: variables that it says the command gets, as `NAME=value`.
+    """
 
     command: str | tuple[str, ...]
     cwd: str | None = None
+    env: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -41,11 +48,16 @@ class NamedCommand(msgspec.Struct, frozen=True):
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """One command, the real path of the directory it runs in, and the tool call that it is for."""
+    """One command, its variables, the real path of the directory it runs in, and the tool call that it is for.
+
+    The call had ended `ends` times when it was asked for: agents may open one again.
+    """
 
     command: str | tuple[str, ...]
     cwd: str
     tool_call_id: str
+    ends: int
+    env: frozenset[str] = frozenset()
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -63,7 +75,7 @@ class Seen(msgspec.Struct, frozen=True):
     @property
     def is_shown(self) -> bool:
         """Whether the user can see the whole of the command."""
-        return self.named is not None and len(self.named.line) <= COMMAND_SHOWN_CHARS
+        return self.named is not None and command_chars(self.named.line, self.named.env) <= COMMAND_SHOWN_CHARS
 
 
 class GrantedCommands:
@@ -75,6 +87,8 @@ class GrantedCommands:
         self._roots = roots
         self._turn: object = None
         self._grants: list[Grant] = []
+        self._ends: Counter[str] = Counter()
+        transcript.on_end = self._call_ended
 
     def __repr__(self) -> str:
         return f"<GrantedCommands {len(self._grants)}>"
@@ -82,6 +96,7 @@ class GrantedCommands:
     def begin_turn(self) -> None:
         """Requests can make grants from now on."""
         self._turn = object()
+        self._ends.clear()
 
     def end_turn(self) -> None:
         """Forget all grants; requests that come before the next turn make none."""
@@ -105,7 +120,7 @@ class GrantedCommands:
     def take(self, wanted: CommandToRun, run: Command) -> bool:
         """Whether a grant covers the terminal `wanted`, which would run `run`; the grant is used up then."""
         for at, grant in enumerate(self._grants):
-            if self._is_open(grant.tool_call_id) and self._covers(grant, wanted, run):
+            if self._is_open(grant) and self._covers(grant, wanted, run):
                 del self._grants[at]
                 return True
         return False
@@ -126,21 +141,24 @@ class GrantedCommands:
 
     def _grant_for(self, own: NamedCommand, tool_call_id: str) -> Grant | None:
         """None for a command that cannot be shown whole, or a directory in which nothing may run."""
-        if not own.command or len(own.line) > COMMAND_SHOWN_CHARS:
+        if not own.command or command_chars(own.line, own.env) > COMMAND_SHOWN_CHARS:
             return None
         home = self._roots.directories[0]
         try:
             cwd = self._roots.resolve(os.path.join(home, own.cwd)) if own.cwd else home
         except NotAllowedError:
             return None
-        return Grant(own.command, cwd, tool_call_id)
+        return Grant(own.command, cwd, tool_call_id, self._ends[tool_call_id], _that_matter(own.env))
 
-    def _is_open(self, tool_call_id: str) -> bool:
-        call = self._transcript.call(tool_call_id)
-        return call is not None and not call.finished
+    def _call_ended(self, tool_call_id: str) -> None:
+        self._ends[tool_call_id] += 1
+
+    def _is_open(self, grant: Grant) -> bool:
+        call = self._transcript.call(grant.tool_call_id)
+        return call is not None and not call.finished and self._ends[grant.tool_call_id] == grant.ends
 
     def _covers(self, grant: Grant, wanted: CommandToRun, run: Command) -> bool:
-        if run.cwd != grant.cwd:
+        if run.cwd != grant.cwd or _that_matter(variables(wanted)) != grant.env:
             return False
         if not isinstance(grant.command, str):
             return grant.command == tuple(run.argv)
@@ -166,13 +184,34 @@ def named_command(raw_input: Any) -> NamedCommand | None:
     command, args, cwd = commands[0], raw_input.get("args") or [], cwds[0] if cwds else None
     if not isinstance(args, list) or not isinstance(cwd, str | None):
         return None
+    env = _named_env(raw_input.get("env"))
     if isinstance(command, str) and not args:
-        return NamedCommand(command, cwd)
+        return NamedCommand(command, cwd, env)
     words = [*(command if isinstance(command, list) else [command]), *args]
     if not all(isinstance(word, str) for word in words):
         return None
     line = shell_line(words[0], words[1:]) if len(words) > 1 else None
-    return NamedCommand(tuple(words) if line is None else line, cwd)
+    return NamedCommand(tuple(words) if line is None else line, cwd, env)
+
+
+def _named_env(env: Any) -> tuple[str, ...]:
+    """Variables in the input of a tool call: by name, as terminals have them, or in whatever other shape."""
+    if isinstance(env, Mapping):
+        return tuple(f"{name}={value}" for name, value in env.items())
+    pairs = [one for one in env if isinstance(one, Mapping)] if isinstance(env, list) else []
+    if env and (not pairs or len(pairs) < len(env)):
+        return (str(env),)
+    return tuple(f"{one.get('name')}={one.get('value')}" for one in pairs)
+
+
+def _that_matter(env: Iterable[str]) -> frozenset[str]:
+    """Those of the variables (`NAME=value`) that change more than looks."""
+    return frozenset(one for one in env if not harmless(dict([one.partition("=")[::2]])))
+
+
+def variables(wanted: CommandToRun) -> list[str]:
+    """The variables that an agent wants for a terminal, as `NAME=value`."""
+    return [f"{name}={value}" for name, value in wanted.env.items()]
 
 
 def line_for_shell(wanted: CommandToRun, run: Command) -> str | None:

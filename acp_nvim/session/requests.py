@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import anyio
@@ -23,6 +24,7 @@ from acp_nvim.session.command_permissions import CommandPermissions
 from acp_nvim.session.elicitations import Elicitations
 from acp_nvim.session.files import AgentFiles
 from acp_nvim.session.granted_commands import GrantedCommands, Seen
+from acp_nvim.session.left_out import not_shown
 from acp_nvim.session.named_files import Where
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.outside import Outside
@@ -101,19 +103,25 @@ class AgentRequests:
         seen = self.granted.seen(asked)
         asking = self._asking(asked, seen)
         if seen.named is not None:
-            asked = msgspec.structs.replace(asked, command=seen.named.line, cwd=seen.named.cwd)
+            named = seen.named
+            asked = msgspec.structs.replace(asked, command=named.line, cwd=named.cwd, env=list(named.env))
         if asking.why is not None:
-            words = filter(None, (asked.description, asking.why))
-            asked = msgspec.structs.replace(asked, description="\n".join(words))
-        options = views.options(asked)
+            said = filter(None, (asked.description, asking.why))
+            asked = msgspec.structs.replace(asked, description="\n".join(said))
+        shown, left_out = self._shown(asked)
+        options = views.options(asked, left_out)
+        if asked.options and not options:
+            words = f"the user cannot be shown all of it ({left_out or 'the name of an option'}), nor reject it"
+            raise RpcError(INVALID_PARAMS, words)
+        view = partial(views.request_view, asked=asked, call=shown, left_out=left_out)
         answer = self._automatic.say(asking)
-        chosen = self._automatic.choose(answer, options, self._view(asked, options))
+        chosen = self._automatic.choose(answer, options, partial(view, options=options))
         if chosen is not None:
             self._note_rejection(chosen, seen)  # grants nothing: the rules judge the terminal itself
             return self._selected(chosen)
         if answer.rule is None:
             options = with_ours(options, asking)
-        pending = self.permissions.ask(seen.tool_call_id, options, self._view(asked, options))
+        pending = self.permissions.ask(seen.tool_call_id, options, partial(view, options=options))
         self.previews.begin(pending)
         return self._decide(pending, seen, asking)
 
@@ -124,9 +132,11 @@ class AgentRequests:
             asking = msgspec.structs.replace(asking, about=None)  # nothing is answered for good that nobody could read
         return asking
 
-    def _view(self, asked: PermissionAsked, options: list[events.Option]) -> Callable[[int], events.RequestView]:
-        call = self._transcript.find_call(asked.tool_call_id or "")
-        return lambda new: views.request_view(new, asked, options, call)
+    def _shown(self, asked: PermissionAsked) -> tuple[events.CallView | None, str | None]:
+        """The tool call as the request shows it, and what of the request cannot be shown."""
+        tool_call_id = asked.tool_call_id or ""
+        call = self._transcript.find_call(tool_call_id)
+        return call, not_shown(asked, self._transcript.call(tool_call_id), call)
 
     def _note_rejection(self, chosen: events.Option, seen: Seen) -> None:
         if chosen.kind.startswith("reject"):

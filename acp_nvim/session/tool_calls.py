@@ -29,6 +29,7 @@ class ToolCalls:
         self.session = session
         self.terminals = KnownTerminals(session)
         self.clock: Callable[[], float] = time.time
+        self.on_end: Callable[[str], None] = lambda tool_call_id: None  # a call is finished
         self._blocks: list[Block] = []
         self._new_blocks = 0  # since the user's last prompt
         self._size = 0  # bytes of messages whose texts the calls keep
@@ -49,6 +50,8 @@ class ToolCalls:
         number, fresh = self._call(changed.patch.tool_call_id, changed.announced)
         block = self._call_at(number)
         call, different = block.call, block.apply(changed.patch, self.clock()) or fresh
+        if call.finished:
+            self.on_end(call.tool_call_id)
         size = changed.patch.size
         if size is not UNSET:
             self._grow(number, size, replaced=changed.patch.content is not UNSET)
@@ -76,6 +79,7 @@ class ToolCalls:
         call = self._call_at(number).call
         if len(call.content) < CONTENT_ITEMS:
             call.append(added.item)
+            call.lacks_content |= added.is_cut
             self._grow(number, added.size)
             self._changed(number, (added.item,))
         else:

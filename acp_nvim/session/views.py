@@ -9,8 +9,9 @@ from acp_nvim import events
 from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS, PLAN_CHARS, REQUEST_TEXT_LINES
 from acp_nvim.limits.fair_shares import OPTION_CHARS, OPTIONS
 from acp_nvim.protocol import updates
-from acp_nvim.protocol.answers import PermissionAsked
+from acp_nvim.protocol.answers import PermissionAsked, PermissionOption
 from acp_nvim.session.call_views import decoded_size
+from acp_nvim.session.left_out import command_chars
 from acp_nvim.session.shortened import Room, beginning
 from acp_nvim.wire import content
 from acp_nvim.wire.bounds import shortened
@@ -18,12 +19,26 @@ from acp_nvim.wire.bounds import shortened
 KEY_KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
 """Kinds of options that the user has keys for."""
 
+REJECTS: Final = frozenset({"reject_once", "reject_always"})
+"""Kinds of options that allow nothing. What a kind means that nobody here knows is not known."""
 
-def options(asked: PermissionAsked) -> list[events.Option]:
-    """The options that are offered: the first ones, and in any case the first of each kind that has a key."""
-    offered = asked.options[:OPTIONS]
+
+def options(asked: PermissionAsked, left_out: str | None) -> list[events.Option]:
+    """The options that are offered: the first ones, and in any case the first of each kind that has a key.
+
+    Those that may allow something only when all of it and their whole name can be shown (nothing is `left_out`), and
+    when their id does not mean a rejection, too.
+    """
+    rejecting = {one.option_id for one in asked.options if one.kind in REJECTS}
+
+    def may_be_chosen(one: PermissionOption) -> bool:
+        is_clear = one.option_id not in rejecting and len(one.name) <= OPTION_CHARS
+        return one.kind in REJECTS or (left_out is None and is_clear)
+
+    fit = list(filter(may_be_chosen, asked.options))
+    offered = fit[:OPTIONS]
     kinds = {one.kind for one in offered}
-    for one in asked.options[OPTIONS:]:
+    for one in fit[OPTIONS:]:
         if one.kind in KEY_KINDS and one.kind not in kinds:
             kinds.add(one.kind)
             offered.append(one)
@@ -31,21 +46,25 @@ def options(asked: PermissionAsked) -> list[events.Option]:
 
 
 def request_view(
-    request_id: int, asked: PermissionAsked, options: list[events.Option], call: events.CallView | None
+    request_id: int,
+    asked: PermissionAsked,
+    options: list[events.Option],
+    call: events.CallView | None,
+    left_out: str | None,
 ) -> events.RequestView:
     """A permission request: what it says itself, and what is known of the tool call that it is about."""
     shown = list(call.content) if call else []
-    command = asked.command
-    if command is not None and len(command) > COMMAND_SHOWN_CHARS:
+    command, env = asked.command, asked.env
+    if command is not None and command_chars(command, env) > COMMAND_SHOWN_CHARS:
         shown.insert(0, events.TextItem(*beginning(command, Room(REQUEST_TEXT_LINES, COMMAND_SHOWN_CHARS))))
-        command = None
+        command, env = None, []
     if asked.subject is not None:
         shown.insert(
             0, events.OtherItem(f"about something that acp_nvim does not know ({asked.subject.get('type')!r})")
         )
-    left_out = len(asked.options) - sum(not one.ours for one in options)
-    if left_out > 0:
-        shown.append(events.OtherItem(f"… and {left_out:,} more options, which are not offered"))
+    more = len(asked.options) - sum(not one.ours for one in options)
+    if more > 0:
+        shown.append(events.OtherItem(f"… and {more:,} more options, which are not offered"))
     return events.RequestView(
         id=request_id,
         tool_call_id=asked.tool_call_id or "",
@@ -58,6 +77,8 @@ def request_view(
         description=asked.description,
         command=command,
         cwd=asked.cwd,
+        env=env,
+        left_out=left_out,
     )
 
 

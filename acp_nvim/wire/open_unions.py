@@ -94,16 +94,24 @@ def _masked_members(value: dict[str, Any], struct: inspect.StructType) -> dict[s
     """With each member within its bound, and told what is left out of them."""
     kinds = {field.encode_name: field.type for field in struct.fields}
     given = value.get(LEFT_OUT)
-    missing: dict[str, int] = dict(given) if isinstance(given, dict) else {}
+    said: dict[str, Any] = given if isinstance(given, dict) else {}
+    missing = {name: count for name, count in said.items() if isinstance(count, int) and count >= 0}
     masked: dict[str, Any] = {}
     for name, item in value.items():
         kind = kinds.get(name)
         bound = bound_of(kind) if kind is not None and isinstance(item, str | list) else None
         before = missing.get(name, 0) if bound else 0
-        if bound and isinstance(before, int) and (len(item) > bound.most or before > 0):
+        if bound and (len(item) > bound.most or before > 0):
             item, missing[name] = within(item, bound, before)
         masked[name] = item if kind is None else _masked(item, kind)
+        if _is_cut(masked[name]):
+            missing.setdefault(name, 0)
     return {**masked, LEFT_OUT: missing} if missing else masked
+
+
+def _is_cut(value: Any) -> bool:
+    """Whether something is left out in an object, or in one of a list."""
+    return any(isinstance(one, dict) and LEFT_OUT in one for one in (value if isinstance(value, list) else [value]))
 
 
 def _original(value: dict[str, Any], tag: str) -> Original:

@@ -243,7 +243,8 @@ function M.answer(id, option_id)
       return one.answered, not one.answered and "the host could not be reached" or nil
     end
   end
-  return false, ("permission %d has no option %q"):format(id, tostring(option_id))
+  local words = ("permission %d has no option %q"):format(id, tostring(option_id))
+  return false, one.request.left_out and words .. ": " .. block.rejects_only(one.request) or words
 end
 
 ---Answers as a key does: what allows acts only when all of the request has been on the screen, else it is shown.

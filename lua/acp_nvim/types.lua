@@ -83,6 +83,8 @@
 ---@field content acp.Content[]
 ---@field locations acp.Location[]
 ---@field locations_left? integer places that the agent has named, and nobody has kept
+---@field env? string[] variables that are set for the command, as NAME=value
+---@field left_out? string what of it cannot be shown: then `options` has none that allows
 
 ---@class acp.Event
 ---@field type string

@@ -62,7 +62,7 @@ def test_any_kind(editor, kind, words):
         (diff(operation="modify", note="binary file"), ["  changed /p/a.py  binary file"]),
         (diff(), ["  changed /p/a.py"]),
         (diff(operation="_bless\nit"), ["  /p/a.py (_bless)"]),
-        (diff(path="/p/a\nb", operation="delete", note="two\nlines"), ["  deleted /p/a  two"]),
+        (diff(path="/p/a\nb", operation="delete", note="two\nlines"), ["  deleted /p/a^Jb  two"]),
         (diff(operation="delete", old_text="a\n"), ["  deleted /p/a.py", "  @@ -1 +0,0 @@", "  -a"]),
         (
             diff(operation="move", old_path="/p/b.py", old_text="a\n", new_text="b\n"),
@@ -137,7 +137,7 @@ def test_a_terminal_shows_its_command_what_it_printed_and_how_it_ended(editor):
         ({"command": "ls\n  -l\0", "output": "\n"}, ["  $ ls", "    -l^@"]),
         ({"command": "ls", "signal": "SIGTERM"}, ["  $ ls", "  killed by SIGTERM"]),
         ({"command": "ls", "exit_code": 137, "signal": "SIGKILL"}, ["  $ ls", "  killed by SIGKILL"]),
-        ({"command": "ls", "cwd": "/elsewhere\nx"}, ["  $ ls  in /elsewhere"]),
+        ({"command": "ls", "cwd": "/elsewhere\nx"}, ["  $ ls  in /elsewhere^Jx"]),
     ],
 )
 def test_what_is_known_of_a_terminal(editor, more, lines):

@@ -319,7 +319,7 @@ def test_the_keys_of_the_chat_answer_in_the_float(screen, keys, option):
     shown(editor)
     editor.type("\x1bOR")
     editor.wait_until(lambda: editor.api("get_current_win") != before, what="the float in focus")
-    editor.wait_for("[5]    Ask  (boss)")
+    editor.wait_for("[5]    Ask^Jmy boss  (boss)")
     editor.type("q")
     editor.wait_until(lambda: editor.api("get_current_win") == before, what="back")
     editor.wait_for("· Ask")  # here the keys do something else

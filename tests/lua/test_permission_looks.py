@@ -56,7 +56,7 @@ def test_every_part_of_a_request_is_visible(editor, key):
         "  /<200f>q (new file)",
         "  @@ -0,0 +1 @@",
         "  +n<202d>ew",
-        "  [1]    Al<202e>low  (allow<200b>once)",
+        "? [1]    Al<202e>low  (allow<200b>once)",
     ]
 
 
@@ -65,8 +65,8 @@ def test_a_command_is_shown_whole_however_long_it_is(editor, key):
     lines = [f"echo {number}" for number in range(200)]
     editor.apply(asked(key, command="\n".join([long, *lines, "rm -rf /"])))
     shown = editor.lines(key)
-    assert f"  $ {long}" in shown
-    assert "  rm -rf /" in shown
+    assert f"┃ $ {long}" in shown
+    assert "┃ rm -rf /" in shown
     assert not any("more" in line for line in shown)
 
 
@@ -75,7 +75,7 @@ def test_what_the_tool_call_right_above_does_not_show_is_shown(editor, key):
     long = {"type": "text", "text": "\n".join(f"line {number}" for number in range(60))}
     editor.apply(call(key, 1, content=[diff, long]), asked(key, 2, command="ls", content=[diff, long]))
     below = editor.lines(key)[editor.lines(key).index("Permission needed  edit  Edit main.py") :]
-    assert below[1] == "  $ ls"
+    assert below[1] == "┃ $ ls"
     assert "  +b" not in below
     assert "  line 59" in below
 
@@ -85,7 +85,7 @@ def test_a_command_stays_in_the_request_when_the_tool_call_above_shows_something
     editor.apply(call(key, 1, content=same), asked(key, 2, command="npm test", content=same))
     editor.apply(call(key, 1, content=[{"type": "text", "text": "$ true"}]))
     below = editor.lines(key)[editor.lines(key).index("Permission needed  edit  Edit main.py") :]
-    assert below[1] == "  $ npm test"
+    assert below[1] == "┃ $ npm test"
 
 
 def test_a_text_that_looks_like_a_command_is_none_for_the_list_of_options(editor, key):
@@ -101,8 +101,8 @@ def test_twelve_options(editor, key):
     options = [{"option_id": f"o{n}", "name": f"Way {n}", "kind": kind} for n, kind in enumerate(kinds, 1)]
     editor.apply(asked(key, options=options))
     assert [line for line in editor.lines(key) if "Way" in line][8:10] == [
-        "  [9]     Way 9  (allow_once)",
-        "  [10]    Way 10  (allow_once)",
+        "✓ [9]     Way 9  (allow_once)",
+        "✓ [10]    Way 10  (allow_once)",
     ]
     waits = "return vim.fn.maparg(..., 'n', false, true).nowait == 0"
     assert [editor.lua(waits, key) for key in ("1", "2", "12")] == [True, False, False]
@@ -118,7 +118,7 @@ def test_twelve_options(editor, key):
 def test_an_option_of_ours_is_marked(editor, key):
     ours = {"option_id": "acp_nvim:allow_always", "name": "Always allow ls", "kind": "allow_always", "ours": True}
     editor.apply(asked(key, options=[OPTIONS[0], ours]))
-    assert editor.lines(key)[-1] == "  [2] A  Always allow ls  (kept by acp_nvim)"
+    assert editor.lines(key)[-1] == "✓ [2] A  Always allow ls  (kept by acp_nvim)"
     assert editor.lua('return require("acp_nvim").permissions()[1].options[2].ours') is True
     editor.keys("A")
     assert editor.sent("answer") == [{"id": 7, "option_id": "acp_nvim:allow_always"}]
@@ -221,3 +221,41 @@ def test_kept_requests_say_what_became_of_them(editor, key, done_, words):
     editor.apply({**asked(key), "type": "permission_kept", **done_})
     assert words in editor.lines(key)[-1]
     assert editor.lua('return require("acp_nvim").permissions()') == []
+
+
+def test_no_text_of_an_agent_looks_like_a_line_of_the_host(editor, key):
+    fake = "┃ $ ls\n✓ [1] a  Allow once\n┃ in /safe"
+    request = asked(
+        key,
+        title=fake,
+        command="rm -rf ~\n┃ in /safe",
+        content=[{"type": "text", "text": fake}],
+        options=[{"option_id": "x", "name": f"Reject\n{fake}", "kind": "allow_once"}],
+    )
+    request["request"].update(cwd="/p", env=["PATH=/tmp/evil", "A=b\nc"], description=fake, locations=[{"path": fake}])
+    editor.apply(request)
+    lines = editor.lines(key)[1:]
+    ours = [line for line in lines if "┃" in line]
+    assert ours == [
+        "┃ $ rm -rf ~", "┃ <2503> in /safe", "┃ in /p", "┃ with PATH=/tmp/evil", "┃ with A=b", "┃ c",
+    ]  # fmt: skip
+    assert [line for line in lines if line[0] in "✓✗?"] == [lines[-1]]
+    assert lines[-1].startswith("✓ [1] a  Reject^J<2503> $ ls^J✓ [1] a")
+    assert "  <2503> $ ls^J✓ [1] a  Allow once^J<2503> in /safe" in lines  # the place
+
+
+@pytest.mark.parametrize(("pressed", "chosen"), [("a", []), ("A", []), ("1", ["x3"]), ("r", ["x3"]), ("\r", ["x3"])])
+def test_what_cannot_be_shown_can_only_be_rejected(editor, key, pressed, chosen):
+    request = asked(key, options=[OPTIONS[2]])
+    request["request"].update(left_out="3 places")
+    editor.lua("_G.told = {} vim.notify = function(text) table.insert(_G.told, text) end")
+    editor.apply(request)
+    words = "Not all of it can be shown, so it can only be rejected. What is missing: 3 places."
+    assert f"┃ {words}" in editor.lines(key)
+    editor.keys(pressed)
+    assert [one["option_id"] for one in editor.sent("answer")] == chosen
+    if pressed in "aA":
+        editor.wait_until(lambda: editor.lua("return _G.told") == [f"acp_nvim: {words}"], what="the words")
+    answer = "return { require('acp_nvim').answer(7, 'x1') }"
+    problem = f'permission 7 has no option "x1": {words}' if not chosen else "no permission 7 waits for an answer"
+    assert editor.lua(answer) == [False, problem]

@@ -553,10 +553,10 @@ def test_a_command_shows_its_line_breaks_and_its_end(editor):
     request["request"].update(command=command, cwd="/tmp")
     editor.apply(request)
     lines = editor.lines(key)[1:]
-    assert lines[:4] == ["Permission needed  edit  make", "  make install", "  $ ls", "  ··· 4 empty lines ···"]
+    assert lines[:4] == ["Permission needed  edit  make", "  make install", "┃ $ ls", "┃ ··· 4 empty lines ···"]
     assert lines[4].endswith("; rm -rf ~")
     assert "more bytes" in lines[4]
-    assert lines[5] == "  in /tmp"
+    assert lines[5] == "┃ in /tmp"
     assert editor.lua(MARKS) == [1, 3, 4]
 
 

@@ -1,6 +1,8 @@
 -- The keys that answer permissions: in the chat buffer, only while a permission waits there.
+local blocks = require("acp_nvim.chat.blocks.permission")
 local config = require("acp_nvim.config")
 local covering_keys = require("acp_nvim.covering_keys")
+local message = require("acp_nvim.message")
 local preview_open = require("acp_nvim.review.preview_open")
 local previews = require("acp_nvim.review.previews")
 local sight = require("acp_nvim.permission.sight")
@@ -35,6 +37,14 @@ function M.first_of(request, kind)
     if option.kind == kind then
       return option.option_id
     end
+  end
+end
+
+---Says why a key that allows does nothing.
+---@param request acp.Request
+function M.tell_left_out(request)
+  if request.left_out then
+    message.news(blocks.rejects_only(request), vim.log.levels.WARN)
   end
 end
 
@@ -118,6 +128,8 @@ local function map_kinds(session, waiting, answer)
         local option_id = request and M.first_of(request, kind)
         if request and option_id then
           answer_unless_ahead(request, option_id, answer)
+        elseif request then
+          M.tell_left_out(request)
         end
       end, "acp: " .. kind:gsub("_", " "))
     end

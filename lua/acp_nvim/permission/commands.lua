@@ -1,5 +1,6 @@
 -- The bodies of :AcpPermissions, and of the <Plug> maps that answer.
 local answer_keys = require("acp_nvim.chat.answer_keys")
+local block = require("acp_nvim.chat.blocks.permission")
 local command_line_window = require("acp_nvim.command_line_window")
 local float = require("acp_nvim.permission.float")
 local message = require("acp_nvim.message")
@@ -40,6 +41,8 @@ local function answer_shown(kind, words)
     return waits and "the float shows no permission: :AcpPermissions lists those that wait" or "no permission waits"
   elseif not float.is_settled() then
     return "another permission has come into the float: look at it first"
+  elseif vim.startswith(kind, "allow") and one.request.left_out then
+    return block.rejects_only(one.request)
   elseif vim.startswith(kind, "allow") and not float.is_whole() then
     return "the float cannot show all of it: <Plug>(AcpPermissionsFocus) goes there, :AcpPermissions asks"
   end

@@ -130,6 +130,8 @@ local function answers_with(choose)
     local option_id = one and M.is_settled() and choose(one.request)
     if one and option_id then
       permission.press(one.request.id, option_id)
+    elseif one then
+      answer_keys.tell_left_out(one.request)
     end
   end
 end

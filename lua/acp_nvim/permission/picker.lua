@@ -1,6 +1,7 @@
 -- Asks the user, who called for it, which of the waiting permissions to answer, and how.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local message = require("acp_nvim.message")
+local paths = require("acp_nvim.chat.blocks.paths")
 local permission = require("acp_nvim.permission")
 local sessions = require("acp_nvim.sessions")
 
@@ -38,7 +39,7 @@ end
 ---@param option acp.Option
 ---@return string
 local function option_words(option)
-  local name = Lines.one_line(option.name)
+  local name = paths.whole_line(option.name)
   return option.ours and name .. "  (kept by acp_nvim)" or name
 end
 

@@ -161,7 +161,7 @@ def test_an_update_keeps_absent_null_and_value_apart() -> None:
 
 def test_a_tool_call_is_announced_an_update_is_not() -> None:
     announced = decode({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "T"})
-    assert announced == ToolCallChanged(ToolCallPatch(tool_call_id="c", title="T"), announced=True)
+    assert announced == ToolCallChanged(ToolCallPatch(tool_call_id="c", title="T", lacks_title=False), announced=True)
     assert not tool_call(title="T").announced
 
 

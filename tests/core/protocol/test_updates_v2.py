@@ -82,7 +82,9 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
     ),
     (
         {"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "T", "status": None, "_meta": {"a": 1}},
-        updates.ToolCallChanged(ToolCallPatch(tool_call_id="c", title="T", status=None, meta={"a": 1})),
+        updates.ToolCallChanged(
+            ToolCallPatch(tool_call_id="c", title="T", status=None, lacks_title=False, meta={"a": 1})
+        ),
     ),
     (
         {

@@ -87,7 +87,7 @@ async def test_the_question_says_what_would_be_run_and_where(host: Host) -> None
     [asked] = await questions(host, 1)
     assert (asked.title, asked.kind, asked.tool_call_id) == ("Run echo one && \\ …", "execute", "")
     assert (asked.command, asked.cwd, asked.content) == ("echo one && \\\necho two", str(host.cwd), [])
-    assert asked.description == "The agent sets KEY for it"
+    assert (asked.env, asked.description) == (["KEY=secret"], None)
     assert [(one.kind, one.name) for one in asked.options] == [
         ("allow_once", "Allow once"),
         ("allow_always", "Allow this command in this session"),
@@ -332,13 +332,20 @@ async def test_the_title_of_our_question_has_the_beginning_of_a_long_command(hos
     assert (asked.title, asked.command) == (f"Run {long[:200]} …", long)
 
 
-async def test_a_command_too_long_to_be_shown_grants_nothing_and_is_not_asked_for(host: Host) -> None:
+async def test_a_command_too_long_to_be_shown_can_only_be_rejected_and_is_not_asked_for(host: Host) -> None:
     long = "true " + "x" * COMMAND_SHOWN_CHARS
-    await granted(host, "allow", {"ask": {"title": "Run", "rawInput": {"command": long}}}, run(long))
-    await over(host)
+    plan(host, {"ask": {"title": "Run", "rawInput": {"command": long}}}, run(long))
+    await questions(host, 1)
     [asked] = host.of(events.Permission)
+    host.answer(asked.request.id, "allow")
     assert asked.request.command is None
-    [shown] = asked.request.content
+    assert (asked.request.left_out, [one.kind for one in asked.request.options]) == (
+        "5 characters of the command",
+        ["reject_once"],
+    )
+    host.answer(asked.request.id, asked.request.options[0].option_id)
+    await over(host)
+    shown = asked.request.content[0]
     assert (len(shown.text), shown.chars) == (COMMAND_SHOWN_CHARS, len(long) - COMMAND_SHOWN_CHARS)
     [[code, words]] = errors(host)
     assert (code, words) == (

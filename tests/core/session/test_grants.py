@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_nvim import events
+from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS
 from tests.core.jsonrpc.peer import all_done
 from tests.core.session.inner_agent import InnerHost, inner_host
 
@@ -245,6 +246,17 @@ SHAPES = [
     Attack("the first of two commands", asked=named(LINE, cmd=RM)),
     Attack("a variable", run={"command": LINE, "env": [{"name": "LD_PRELOAD", "value": "x"}]}),
     Attack("the path of programs", run={"command": LINE, "env": [{"name": "PATH", "value": HOME}]}),
+    Attack("without the variable that was named", asked=named(env={"DRY_RUN": "1"})),
+    Attack(
+        "another value of the variable",
+        asked=named(env={"DRY_RUN": "1"}),
+        run={"command": LINE, "env": [{"name": "DRY_RUN", "value": ""}]},
+    ),
+    Attack(
+        "variables in another shape",
+        asked=named(env=["DRY_RUN=1"]),
+        run={"command": LINE, "env": [{"name": "DRY_RUN", "value": "1"}]},
+    ),
     Attack("another directory", run={"command": LINE, "cwd": f"{HOME}/sub"}),
     Attack("home and not the named directory", asked=named(cwd=f"{HOME}/sub")),
     Attack("a directory outside", asked=named(cwd="/")),
@@ -289,6 +301,7 @@ TIMES = [
     Attack("the content changed", asked=named("true"), after=[{"content": [text(LINE)]}]),
     Attack("the tool call is done", after=[{"status": "completed"}]),
     Attack("the tool call has failed", after=[{"status": "failed"}]),
+    Attack("the tool call was done and goes on", after=[{"status": "completed"}, {"status": "in_progress"}]),
     Attack("another before the request", before=[named()], asked=named("true")),
     Attack("rejected", answer="reject"),
 ]
@@ -444,6 +457,39 @@ async def test_two_requests_of_one_tool_call_grant_what_each_has_named(tmp_path:
         await agent.ask(named("echo c"))
         commands = ["echo b", "echo c", "echo a", "echo a", "echo c"]
         assert [await agent.run(command=one) for one in commands] == ["asked", "ran", "ran", "asked", "asked"]
+
+
+async def test_a_call_that_ends_while_it_is_asked_for_ends_what_is_allowed(tmp_path: Path) -> None:
+    async with session(tmp_path) as agent:
+        view = await agent.ask(named(), None)
+        await agent.update({"status": "completed"})
+        await agent.update({"status": "in_progress"})
+        await agent.answer(view, "once")
+        assert await agent.run(command=LINE) == "asked"
+        await agent.ask(named())
+        assert await agent.run(command=LINE) == "ran"
+
+
+async def test_variables_are_shown_and_belong_to_what_is_allowed(tmp_path: Path) -> None:
+    async with session(tmp_path) as agent:
+        view = await agent.ask(named(env={"DRY_RUN": "1", "TERM": "dumb"}))
+        assert view.env == ["DRY_RUN=1", "TERM=dumb"]
+        wanted = [{"name": "DRY_RUN", "value": "1"}]
+        assert [await agent.run(command=LINE, env=wanted) for _ in range(2)] == ["ran", "asked"]
+        assert agent.host.of(events.Permission)[-1].request.env == ["DRY_RUN=1"]
+
+
+async def test_a_terminal_whose_variables_cannot_be_shown_is_refused(tmp_path: Path) -> None:
+    async with session(tmp_path) as agent:
+        long = [{"name": "A", "value": "x" * COMMAND_SHOWN_CHARS}]
+        assert await agent.run(command=LINE, env=long) == "refused"
+
+
+async def test_nothing_of_a_terminal_is_ever_cut(tmp_path: Path) -> None:
+    async with session(tmp_path) as agent:
+        many = {"env": [{"name": f"V{number}", "value": ""} for number in range(2001)]}
+        for beyond in ({"cwd": "/" + "x" * 4096}, {"args": [""] * 10_001}, many, {"args": ["x" * 2_097_153]}):
+            assert await agent.run(**{"command": "true", **beyond}) == "refused"
 
 
 async def test_requests_that_wait_side_by_side_grant_what_was_allowed(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ end
 local function add_media(out, item)
   local words = ("%s (%s, %s)"):format(item.kind, Lines.one_line(item.mime_type), size_words(item.size or 0))
   out.targets[#out.lines] = { media = item.place }
-  out:add({ INDENT, { words, "AcpLink" }, { item.uri and "  " .. Lines.one_line(item.uri) or "", "AcpToolDetail" } })
+  out:add({ INDENT, { words, "AcpLink" }, { item.uri and "  " .. paths.whole_line(item.uri) or "", "AcpToolDetail" } })
 end
 
 ---@param out acp.Lines
@@ -47,8 +47,8 @@ end
 ---@param cwd? string
 ---@param most integer
 local function add_resource(out, item, cwd, most)
-  local uri = Lines.one_line(item.uri)
-  local name = Lines.one_line(item.name)
+  local uri = paths.whole_line(item.uri)
+  local name = paths.whole_line(item.name)
   local place = paths.short((uri:gsub("^file://", "")), cwd)
   local about = { item.mime_type and Lines.one_line(item.mime_type), item.size and size_words(item.size) }
   about = vim.tbl_values(about)
@@ -146,7 +146,7 @@ function M.add_locations(out, asked, title, cwd, most)
       end
       return out:add_count(#locations - limit)
     end
-    local path = Lines.one_line(location.path)
+    local path = paths.whole_line(location.path)
     if not named[location.path] and not M.names(title, path, cwd, most ~= nil) then
       local line = location.line and (":%d"):format(location.line) or ""
       out.targets[#out.lines] = { path = location.path, line = location.line }

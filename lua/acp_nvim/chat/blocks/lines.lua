@@ -79,7 +79,7 @@ function Lines:add(pieces)
     local words = type(piece) == "table" and piece[1] or piece --[[@as string]]
     local spans = {}
     if self.reveals then
-      words, spans = reveal.cut(flat(words), self.bytes)
+      words, spans = reveal.cut(words, self.bytes)
     end
     text = text .. (self.reveals and words or visible(flat(words)))
     if type(piece) == "table" and piece[2] and #text > from then

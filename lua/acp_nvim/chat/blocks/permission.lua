@@ -3,10 +3,12 @@ local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local content = require("acp_nvim.chat.blocks.content")
 local limits = require("acp_nvim.limits")
+local reveal = require("acp_nvim.chat.blocks.reveal")
 
 local M = {}
 
 local OURS = "  (kept by acp_nvim)"
+local MARKS = { allow_once = "✓ ", allow_always = "✓ ", reject_once = "✗ ", reject_always = "✗ " }
 
 ---@class acp.RequestLook
 ---@field letters? table<string, string> option_id -> letter; nil: no key answers where it is seen
@@ -44,12 +46,13 @@ local function add_options(out, request, letters)
   local rows = {}
   local width = #tostring(#(request.options or {}))
   for index, option in ipairs(request.options or {}) do
-    local name = Lines.one_line(option.name)
+    local name, mark = vim.trim(tostring(option.name or "")), MARKS[option.kind] or "? "
     rows[#out.lines] = option.option_id
     if letters then
       local letter = letters[option.option_id]
       out:add({
-        "  [",
+        { mark, "AcpPermission" },
+        "[",
         { tostring(index), "AcpPermissionKey" },
         "] " .. (" "):rep(width - #tostring(index)),
         { letter or " ", "AcpPermissionKey" },
@@ -57,7 +60,7 @@ local function add_options(out, request, letters)
         { remark(option, letter), "AcpToolDetail" },
       })
     else
-      out:add({ "  · " .. name, { option.ours and OURS or "", "AcpToolDetail" } })
+      out:add({ { mark, "AcpPermission" }, "· " .. name, { option.ours and OURS or "", "AcpToolDetail" } })
     end
   end
   return rows
@@ -113,17 +116,48 @@ local function add_unless_above(out, look, runs, add)
   return first ~= nil
 end
 
----The whole command, even where it can be read right above: that may change while the request waits.
+---Marks lines as those that the agent has not written: no text of its has this mark.
+---@param out acp.Lines
+---@param first integer index of the first of them; the others are behind it
+local function mark_host(out, first)
+  local mark = reveal.HOST
+  for _, highlight in ipairs(out.highlights) do
+    if highlight.row >= first - 1 and highlight.to ~= -1 then
+      highlight.from, highlight.to = highlight.from + #mark, highlight.to + #mark
+    end
+  end
+  for index = first, #out.lines do
+    out.lines[index] = mark .. out.lines[index]
+    table.insert(out.highlights, { row = index - 1, from = 0, to = #mark, group = "AcpPermission" })
+  end
+end
+
+---@param request acp.Request with `left_out`
+---@return string why it cannot be allowed
+function M.rejects_only(request)
+  return ("Not all of it can be shown, so it can only be rejected. What is missing: %s."):format(request.left_out)
+end
+
+---What the host says: the whole command, even where it can be read right above, for that may change while the request
+---waits; its surroundings; and what cannot be shown.
 ---@param out acp.Lines
 ---@param request acp.Request
 ---@param look acp.RequestLook
-local function add_whole_command(out, request, look)
+local function add_host_lines(out, request, look)
+  local first, most = #out.lines + 1, look.whole and math.huge or limits.request_lines
   if request.command then
-    out:add_revealed("$ " .. request.command, "  ", look.whole and math.huge or limits.request_lines, true)
+    out:add_revealed("$ " .. request.command, "", most, true)
     if request.cwd then
-      out:add({ "  in ", { request.cwd, "AcpToolDetail" } })
+      out:add({ "in ", { request.cwd, "AcpToolDetail" } })
+    end
+    for _, variable in ipairs(request.env or {}) do
+      out:add_revealed("with " .. variable, "", most, true)
     end
   end
+  if request.left_out then
+    out:add({ { M.rejects_only(request), "AcpPermission" } })
+  end
+  mark_host(out, first)
 end
 
 ---What belongs to the request, but for what is to be read right above it.
@@ -210,7 +244,7 @@ function M.render(request, look)
   else
     add_whole_title(out, request, look)
     content.add_text(out, request.description, look.whole and math.huge or limits.request_lines)
-    add_whole_command(out, request, look)
+    add_host_lines(out, request, look)
     runs = add_content(out, request, look)
     rows = add_options(out, request, look.letters)
     add_preview(out, look.letters and look.files or 0)

@@ -7,7 +7,8 @@ local M = {}
 
 local OPEN, CLOSE = "\1", "\2" -- around our words; such characters of the text itself are replaced before
 M.BREAK = "⏎" -- where a command goes on in the next line
-local OURS = { "···", M.BREAK } -- in the text of an agent these are written as codes, so that nobody takes them for ours
+M.HOST = "┃ " -- before lines that the agent has not written
+local OURS = { "···", M.BREAK, vim.trim(M.HOST) } -- in an agent's text these are written as codes: nobody takes them for ours
 
 ---@param text string
 ---@return string
@@ -38,9 +39,7 @@ end
 ---@param text string
 ---@return boolean nothing in it needs other words
 function M.is_ordinary(text)
-  return is_plain(text)
-    and not text:find("\t", 1, true)
-    and not text:find((" "):rep(limits.request_blanks + 1), 1, true)
+  return is_plain(text) and not text:find("[\t\n]") and not text:find((" "):rep(limits.request_blanks + 1), 1, true)
 end
 
 ---@param marked string
@@ -65,7 +64,7 @@ function M.line(text, most)
   if M.is_ordinary(text) then
     return text, {}
   end
-  local marked = visible(text, OPEN, CLOSE)
+  local marked = visible(text, OPEN, CLOSE):gsub("\n", OPEN .. "^J" .. CLOSE)
   for _, word in ipairs(OURS) do
     marked = marked:gsub(word, codes(word))
   end

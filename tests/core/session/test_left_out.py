@@ -1,0 +1,99 @@
+"""A request of which something cannot be shown is not allowed by anybody; who cannot reject it is not asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_nvim import events
+from acp_nvim.limits.messages import LEFT_OUT
+from acp_nvim.permission_events import PermissionAuto
+from acp_nvim.protocol.answers import PermissionAsked, PermissionOption
+from acp_nvim.session import views
+from tests.core.session.inner_agent import inner_host
+
+pytestmark = pytest.mark.anyio
+
+ALLOW = {"optionId": "allow", "name": "Allow", "kind": "allow_once"}
+REJECT = {"optionId": "reject", "name": "Reject", "kind": "reject_once"}
+ODD = {"optionId": "odd", "name": "Go on", "kind": "_odd"}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "content", "content": {"type": "text", "text": words}}
+
+
+PLACES = [{"path": f"/tmp/{number}"} for number in range(501)]
+CUT: dict[str, tuple[dict[str, Any], str]] = {
+    "places": ({"locations": PLACES}, "1 places"),
+    "places that the agent counts": ({"locations": PLACES, LEFT_OUT: {"locations": -1}}, "1 places"),
+    "items": ({"content": [text("x")] * 1002}, "2 items"),
+    "title": ({"title": "x" * 40_000}, "the end of the title"),
+    "lines": ({"content": [text("x\n" * 6000)]}, "the end of a text"),
+    "characters": ({"content": [text("x" * 600_000)]}, "the end of a text"),
+    "more characters": ({"content": [text("x" * 2_200_000)]}, "a part of the content, the end of a text"),
+    "change": (
+        {"content": [{"type": "diff", "path": "/tmp/a", "oldText": "x" * 2_200_000, "newText": ""}]},
+        "a part of the content",
+    ),
+    "command": ({"kind": "execute", "rawInput": {"command": "x" * 200_000}}, "68,928 characters of the command"),
+    "variable": (
+        {"kind": "execute", "rawInput": {"command": "x", "env": {"A": "x" * 200_000}}},
+        "68,931 characters of the command",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CUT)
+@pytest.mark.parametrize("before", [False, True])
+async def test_it_can_only_be_rejected(tmp_path: Path, what: str, before: bool) -> None:
+    said, left_out = CUT[what]
+    async with inner_host(tmp_path, v2=False, permissions={"rules": [{"action": "allow"}]}) as host:
+        call = {"toolCallId": "c", "kind": "edit", "title": "T", **said}
+        if before:
+            host.agent.update(sessionUpdate="tool_call", **call)
+            call = {"toolCallId": "c"}
+        params = {"sessionId": "s", "toolCall": call, "options": [ODD, ALLOW, REJECT]}
+        host.agent.say({"id": 1, "method": "session/request_permission", "params": params})
+        await host.editor.until("a question", lambda: host.of(events.Permission))
+        request = host.of(events.Permission)[-1].request
+        assert (request.left_out, [one.option_id for one in request.options]) == (left_out, ["reject"])
+        assert host.of(PermissionAuto) == []
+        host.say("answer", id=request.id, option_id="allow")
+        host.say("answer", id=request.id, option_id="reject")
+        await host.editor.until("the answer", lambda: host.agent.answers())
+        assert host.agent.answers()[-1]["result"]["outcome"]["optionId"] == "reject"
+
+
+async def test_who_cannot_reject_it_is_not_asked(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        call = {"toolCallId": "c", "title": "x" * 40_000}
+        params = {"sessionId": "s", "toolCall": call, "options": [ALLOW]}
+        host.agent.say({"id": 1, "method": "session/request_permission", "params": params})
+        await host.editor.until("the answer", lambda: host.agent.answers())
+        assert "the end of the title" in host.agent.answers()[-1]["error"]["message"]
+        assert host.of(events.Permission) == []
+
+
+async def test_many_items_are_all_shown(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        call = {"toolCallId": "c", "content": [text(f"item {number}") for number in range(300)]}
+        params = {"sessionId": "s", "toolCall": call, "options": [ALLOW, REJECT]}
+        host.agent.say({"id": 1, "method": "session/request_permission", "params": params})
+        await host.editor.until("a question", lambda: host.of(events.Permission))
+        request = host.of(events.Permission)[-1].request
+        assert [one.text for one in request.content] == [f"item {number}" for number in range(300)]
+        assert (request.left_out, len(request.options)) == (None, 2)
+
+
+def test_an_option_that_allows_is_offered_with_its_whole_name_and_an_id_that_means_nothing_else() -> None:
+    given = [("a", "Allow", "allow_once"), ("b", "x" * 501, "allow_always"), ("a", "No", "reject_once")]
+    given += [("c", "Yes", "allow_always"), ("d", "x" * 501, "reject_always")]
+    offered = views.options(PermissionAsked(options=[PermissionOption(*one) for one in given]), None)
+    assert [(one.option_id, one.kind) for one in offered] == [
+        ("a", "reject_once"),
+        ("c", "allow_always"),
+        ("d", "reject_always"),
+    ]
