@@ -34,7 +34,7 @@ return {
   login_rows = 15, -- of the terminal in which one signs in: such programs ask a few questions, and show a code
   float_columns = 80, -- of the float with waiting permissions: lines that can still be read
   reader_columns = 120, -- of the window that shows a long request: wider lines are hard to read
-  answer_pause_ms = 500, -- that a request stands in the float before a key answers it: who presses earlier meant the last one
+  answer_pause_ms = 500, -- that a request is there before a key allows it: who presses earlier meant the one before
   message_line_bytes = 128 * 1024, -- of one line of a message: drawn within a frame; what is longer is data, not text
   message_wide_bytes = 32 * 1024, -- of one with other characters than ASCII: each takes several times as long to measure
   recount_ms = 250, -- between two looks of the words that count what a line does not show

@@ -1,8 +1,10 @@
 -- The permissions that wait for an answer, of all sessions; each is answered once.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local answer_keys = require("acp_nvim.chat.answer_keys")
+local arrival = require("acp_nvim.permission.arrival")
 local block = require("acp_nvim.chat.blocks.permission")
 local chat_sight = require("acp_nvim.permission.chat_sight")
+local message = require("acp_nvim.message")
 local outcome_words = require("acp_nvim.permission.outcome")
 local previews = require("acp_nvim.review.previews")
 local reader = require("acp_nvim.permission.reader")
@@ -119,8 +121,9 @@ function M.asked(session, id, request)
   local is_over = heard[request.id] == "done" or (known and known.answered)
   local one = { session = session.key, block = id, request = request, answered = is_over }
   pending[request.id] = one
-  if known and not vim.deep_equal(known.request, request) then
+  if not (known and vim.deep_equal(known.request, request)) then
     sight.forget(request.id) -- what was seen was another request
+    arrival.came(request.id)
   end
   reader.refresh(one)
   draw(one)
@@ -139,6 +142,7 @@ function M.done(session, event)
     return false
   end
   pending[event.id] = nil
+  arrival.gone(one)
   ended(event.id)
   draw(one, outcome_words(one.request.options, event))
   note(session)
@@ -185,6 +189,7 @@ function M.abandon(session)
   end, vim.tbl_values(pending))
   for _, one in ipairs(gone) do
     pending[one.request.id] = nil
+    arrival.gone(one)
     ended(one.request.id)
     draw(one, "– cancelled")
   end
@@ -247,7 +252,8 @@ function M.answer(id, option_id)
   return false, one.request.left_out and words .. ": " .. block.rejects_only(one.request) or words
 end
 
----Answers as a key does: what allows acts only when all of the request has been on the screen, else it is shown.
+---Answers as a key does: what allows acts only when all of the request has been on the screen, else it is shown; and not
+---when the request has only just come, or taken the place of another one.
 ---@param id integer
 ---@param option_id string
 ---@param read? table<string, true> files whose changes were read in these
@@ -255,11 +261,14 @@ end
 ---@return string? problem
 function M.press(id, option_id, read)
   local one = pending[id]
-  local is_free = not one or one.answered or answer_keys.rejects(one.request, option_id) or sight.is_whole(id, read)
-  if is_free then
+  if not one or one.answered or answer_keys.rejects(one.request, option_id) then
+    return M.answer(id, option_id)
+  elseif not arrival.is_settled(one) then
+    message.news("this request has only just come: look at it, then press the key again", vim.log.levels.WARN)
+    return false
+  elseif sight.is_whole(id, read) then
     return M.answer(id, option_id)
   end
-  ---@cast one acp.Pending
   reader.show(one, M.press, option_id)
   return false
 end

@@ -437,6 +437,34 @@ def test_the_keys_in_the_float_show_the_rest(screen):
     answered(editor, "x1")
 
 
+@pytest.mark.parametrize("before", [(), (asked(1, 1, 7), done(1, option_id=None))], ids=["new", "in its place"])
+def test_a_request_that_has_only_just_come_is_not_allowed(screen, before):
+    """Whoever presses a key at that moment meant another one, or something else."""
+    editor = start(screen)
+    apply(editor, *before)
+    editor.lua('require("acp_nvim.limits").answer_pause_ms = 3600 * 1000')
+    ask(editor, asked(1, 2, 8, title="rm -rf ~"))
+    editor.type("a1")
+    editor.wait_for("press the key again")
+    assert answers(editor) == []
+    editor.lua('require("acp_nvim.limits").answer_pause_ms = 0')
+    editor.type("a")
+    answered(editor, "x1")
+
+
+def test_one_that_takes_the_place_of_another_is_not_allowed(screen):
+    editor = start(screen)
+    apply(editor, asked(1, 1, 7), asked(1, 2, 8, title="rm -rf ~"))
+    editor.wait_for("rm -rf ~")
+    editor.lua('require("acp_nvim.limits").answer_pause_ms = 3600 * 1000')
+    editor.lua("local now = vim.uv.hrtime vim.uv.hrtime = function() return now() + 7200 * 1e9 end")  # both are old
+    apply(editor, done(1, option_id=None))
+    editor.type("ggaa")
+    editor.wait_for("press the key again")
+    editor.type("r")
+    answered(editor, "x3")
+
+
 def test_a_request_with_a_preview_is_seen_at_once(screen):
     editor = start(screen)
     editor.lua('require("acp_nvim.limits").seen_ms = 3600 * 1000')

@@ -8,6 +8,7 @@ vim.g.loaded_python3_provider = 0
 
 if given.plugin then
   vim.o.runtimepath = vim.fn.escape(given.root, ",\\") .. "," .. vim.o.runtimepath
+  require("acp_nvim.limits").answer_pause_ms = 0 -- tests press keys at once; those about the pause set it
 end
 if given.config then
   vim.g.acp_nvim = given.config
