@@ -179,6 +179,7 @@ def test_a_table_goes_on_from_the_segment_before(shared):
 
 
 @example(["---"])
+@example(["```"])
 @given(st.lists(st.text(alphabet="*_`~[]()!<>|#-+= \\a1.\t", max_size=120), max_size=20))
 def test_nothing_breaks_it_and_all_is_within_its_line(shared, lines):
     for words, group, conceal in found(shared, "\n".join(lines)):

@@ -234,7 +234,7 @@ def test_it_goes_out_of_the_way_of_the_cursor(screen):
     editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.fn['repeat']({ ('x'):rep(95) }, 40))")
     editor.type("$")
     apply(editor, asked(1, options=OPTIONS[:1]))
-    assert shown(editor)[0] > 12
+    editor.wait_until(lambda: shown(editor)[0] > 12, what="the float below the cursor")
     editor.type("L")
     editor.wait_until(lambda: (editor.find("Permission needed") or (99, 0))[0] < 6, what="the float at the top")
     editor.type("gg$")

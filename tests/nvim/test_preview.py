@@ -95,6 +95,7 @@ def test_the_chat_leads_through_the_files(editor: Callable[..., HeadlessEditor],
     script = agent_script(tmp_path, TURN)
     nvim = editor(agents={"scripted": {"command": script.argv}})
     asked(nvim, opened=False)
+    nvim.lua('require("acp_nvim.limits").seen_ms = 0')  # these keys come faster than a person reads
     nvim.wait_until(lambda: "preview in 2 files" in nvim.chat_text(), what="the preview in the chat")
     seen = []
     for line in (2, 1):

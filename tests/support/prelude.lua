@@ -8,7 +8,11 @@ vim.g.loaded_python3_provider = 0
 
 if given.plugin then
   vim.o.runtimepath = vim.fn.escape(given.root, ",\\") .. "," .. vim.o.runtimepath
-  require("acp_nvim.limits").answer_pause_ms = 0 -- tests press keys at once; those about the pause set it
+  package.preload["acp_nvim.limits"] = function()
+    local limits = dofile(given.root .. "/lua/acp_nvim/limits.lua")
+    limits.answer_pause_ms = 0 -- tests press keys at once; those about the pause set it
+    return limits
+  end
 end
 if given.config then
   vim.g.acp_nvim = given.config

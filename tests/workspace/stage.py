@@ -55,7 +55,7 @@ class Stage:
         self.nvim = HeadlessEditor(directory, agents=agents, config=config)
         self.projects = 0
         self._clock = time.time_ns()
-        self._copy = self.nvim.places.run / "copy"
+        self._copy = self.nvim.places.directory / "copy"
         self._log_ends: dict[Path, int] = {}
         self._chat = 0
         self._told = 0

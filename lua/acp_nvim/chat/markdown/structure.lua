@@ -203,7 +203,9 @@ local function raw(self, row, line)
   if line:find("^%s*```") or line:find("^%s*~~~") then -- what `cut` did not take for a fence: an incomplete one
     local marks = line:match("^%s*[`~]+()")
     spans.add(self.rows, row, 0, marks - 1, RAW)
-    spans.add(self.rows, row, marks - 1, #line, "@label.markdown")
+    if marks <= #line then
+      spans.add(self.rows, row, marks - 1, #line, "@label.markdown")
+    end
     return true
   elseif self.blank and not self.list and line:find("^    ") then
     spans.add(self.rows, row, 0, #line, RAW)
