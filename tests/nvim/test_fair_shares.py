@@ -9,6 +9,7 @@ import pytest
 
 from acp_nvim.limits.fair_shares import WAITING_PERMISSIONS
 from tests.support.agent_scripts import agent_script
+from tests.support.beside import OPEN, PROMPT, STATE
 from tests.support.editor import HeadlessEditor
 
 FLOOD = """
@@ -25,17 +26,6 @@ FLOOD = """
         prompt.wait_cancelled()
         return "cancelled"
 """
-OPEN = """
-local agent, is_shown = ...
-local client = require("acp_nvim.client")
-local session = client.session(agent, true)
-if is_shown then
-  client.show(session)
-end
-return session.key
-"""
-STATE = "return (require('acp_nvim.sessions').get(...).status or {}).state"
-PROMPT = "require('acp_nvim.client').prompt('go', { session_id = ... })"
 TEXT = """
 local bufnr = require("acp_nvim.sessions").get(...).bufnr
 return table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, true), "\\n")
@@ -62,15 +52,15 @@ def test_another_agent_ends_its_turn_while_requests_flood(
     for key in (first, second):
         nvim.wait_until(STATE + " == 'idle'", 60, "", key)
     nvim.lua(COUNTED)
-    nvim.lua(PROMPT, first)
-    nvim.lua(PROMPT, second)
+    nvim.lua(PROMPT, "go", first)
+    nvim.lua(PROMPT, "go", second)
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"))
     assert [one["session"] for one in nvim.events("AcpTurnEnd")] == [second]
     waiting = 'return #require("acp_nvim").permissions()'
     nvim.wait_until(lambda: nvim.lua(waiting) == WAITING_PERMISSIONS, what="the requests that may wait")
     # once in a batch, which has many of them
     assert nvim.lua("return _G.refreshed") < WAITING_PERMISSIONS / 2
-    nvim.lua(PROMPT, second)
+    nvim.lua(PROMPT, "go", second)
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) == 2)
     assert nvim.lua(waiting) == WAITING_PERMISSIONS
     refused = 5_000 - WAITING_PERMISSIONS

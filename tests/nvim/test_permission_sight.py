@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lua.test_permission_sight import stays
 from tests.support.agent_scripts import agent_script
 from tests.support.screen import ScreenEditor
 
@@ -53,9 +54,11 @@ def test_a_command_is_read_before_it_is_allowed(
         nvim.wait_until(lambda more=more: nvim.find(more) or nvim.find("press a to allow"), what="what comes next")
         if nvim.find("press a to allow"):
             break
+        stays(nvim)  # a key that comes again at once is one that is held down
         nvim.type("a")
         nvim.wait_for(f"it asks · {page}/")
     assert nvim.events("AcpPermissionDone") == []
     assert nvim.find("npm test ··· 400 spaces ··· ; rm -rf ~")
+    stays(nvim)
     nvim.type("a")
     nvim.wait_for("answer: y")

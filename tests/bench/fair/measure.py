@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.bench.chat import texts
 from tests.bench.chat.memory import resident
 from tests.bench.chat.stage import COLUMNS, ROWS, WIDTH, at_once, make_agent, paced, resting
+from tests.support.beside import OPEN, PROMPT, STATE
 from tests.support.editor import Editor
 from tests.support.ping import Ping
 from tests.support.screen import ScreenEditor
@@ -24,17 +25,6 @@ TURNS = 3
 LIMIT = 120.0
 MEMORY_SECONDS = 0.02
 
-OPEN = """
-local agent, is_shown = ...
-local client = require("acp_nvim.client")
-local session = client.session(agent, true)
-if is_shown then
-  client.show(session)
-end
-return session.key
-"""
-STATE = "return (require('acp_nvim.sessions').get(...) or { status = {} }).status.state"
-PROMPT = "require('acp_nvim.client').prompt(..., { session_id = select(2, ...) })"
 WATCH = """
 vim.api.nvim_clear_autocmds({ event = "User", pattern = "Acp*" })
 _G.ended = {}
