@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +16,13 @@ from tests.support.screen import ScreenEditor
 # no clock decides whether a test passes, and each run tries the same cases
 settings.register_profile("acp_nvim", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("acp_nvim")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more for each two processors: a third of the time a worker waits for Neovim, or for an agent."""
+    count = os.cpu_count() or 1
+    return count + (count + 1) // 2
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ class TaskInjector:
         self.seen: dict[Kind, None] = {}
         self.unknown: set[str] = set()  # places that the reading of the source has not found
         self.hit: set[Kind] = set()
+        self.closing: list[anyio.Event] = []  # the ends of the tasks that end turns, which start others
         self._root = str(root)
         self._errors: dict[Kind, str] = {}
         self._when: When = "at once"
@@ -58,7 +59,10 @@ class TaskInjector:
                 injector.seen.setdefault(kind)
             error = injector._errors.pop(kind, None) if kind is not None else None
             if kind is None or error is None:
-                return spawn(tasks, act, *args)
+                ended = spawn(tasks, act, *args)
+                if kind is not None and kind.act == "TurnChanges._close":
+                    injector.closing.append(ended)
+                return ended
             fails = injector._at_once if injector._when == "at once" else injector._at_the_end
             return spawn(tasks, fails, kind, error, act, args)
 

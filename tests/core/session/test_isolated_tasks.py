@@ -62,9 +62,11 @@ async def plays(injector: TaskInjector, stage: Stage) -> dict[Kind, int]:
         stage.fresh(script)
         async with within(f"nothing, {scenario.__name__}"):
             await scenario(stage)
+            await turns_closed(stage, injector)
             for kind in injector.seen:
                 reached.setdefault(kind, number)
             await end(stage)
+            await turns_closed(stage, injector)
         reached |= dict.fromkeys(filter(is_started_once, injector.seen), 0)
     missed = {str(site) for site in injector.sites} - {str(kind.site) for kind in reached}
     assert missed == set(), "no scenario starts these tasks"
@@ -75,6 +77,11 @@ async def plays(injector: TaskInjector, stage: Stage) -> dict[Kind, int]:
 def is_started_once(kind: Kind) -> bool:
     """What keeps the conversations of all sessions, and what `hello` starts."""
     return kind.act.startswith("Keeper.") or kind.act == "narrow_all"
+
+
+async def turns_closed(stage: Stage, injector: TaskInjector) -> None:
+    """Wait until what ends a turn has started all that it starts: it would be taken for the next scenario's."""
+    await stage.host.until("the ends of the turns", lambda: all(one.is_set() for one in injector.closing))
 
 
 async def play(stage: Stage, scenario: Scenario) -> None:
