@@ -21,11 +21,12 @@ end
 ---@return boolean the user is in its chat or its prompt, and writes nothing
 function M.is_welcome(session)
   local bufnr = api.nvim_get_current_buf()
-  if sessions.of_buffer(bufnr) ~= session then
+  local is_prompt = bufnr == session.prompt_bufnr
+  if sessions.of_buffer(bufnr) ~= session or (is_prompt and not is_empty(bufnr)) then
     return false
   end
   local now = api.nvim_get_mode()
-  local has_just_sent = bufnr == session.prompt_bufnr and now.mode == "i" and not now.blocking and is_empty(bufnr)
+  local has_just_sent = is_prompt and now.mode == "i" and not now.blocking
   return has_just_sent or M.is_possible()
 end
 
