@@ -162,11 +162,13 @@ class App:
         if self._seen_directory is None:
             self._seen_directory = Path(hello.cache_path, "seen")
             self._files.conflicts = Conflicts(Path(hello.state_path, "conflicts"))
-            self._reviews.state = Path(hello.state_path)
+            self._reviews.begin(Path(hello.state_path))
+            self._peers.write_ends(self._reviews.moments)
             self._rules.directory = Path(hello.state_path, "permissions")
             self._shared.defaults.directory = Path(hello.state_path)
         config = self._config = hello.config
         LEARNED.learn(secret_values(configured_env(config)))
+        self._reviews.max_bytes = int(config.state.megabytes * 1e6)
         self._reviews.judging.save = config.fs.write == "save"
         self._rules.configured = config.permissions.rules
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
@@ -224,6 +226,8 @@ class App:
         session.requests.files.save = self._config.fs.write == "save"
         session.requests.terminals.permissions.mode = self._config.permissions.terminal
         session.cancelling.patience = Patience(self._config.timeouts.cancel / 1000)
+        session.changes.snapshot_wait = self._config.timeouts.snapshot / 1000
+        session.turns.background.seconds = self._config.timeouts.background / 1000
         session.requests.files.outside.asks = self._config.fs.outside == "ask"
 
     def _prompt(self, said: Say) -> None:
@@ -284,11 +288,11 @@ class App:
 
     async def _followed(self, what: Followed) -> None:
         """Told where somebody works on that file; else wherever the user is."""
-        await self._reviews.witness.followed(what)
         there = [one for one in self._sessions.values() if one.roots.contains(what.path)]
         concerned = [one for one in there if one.state not in GONE] or there
         for session in concerned:
             with session.tasks.contained("telling of a file"):
-                await session.requests.files.followed(what)
+                await session.requests.files.followed(what)  # first: what the agent has seen decides what it may write
+        await self._reviews.witness.followed(what)
         if not concerned and what.kind == "conflict":
             self._editor.publish(events.Error(text=what_followed(what), code="conflict"))

@@ -64,6 +64,18 @@ class BufferWrite(msgspec.Struct, frozen=True):
     error: str | None = None
 
 
+class UnopenedFile(msgspec.Struct, frozen=True):
+    """A file that has no buffer.
+
+    `obstacle`: why it should not be written, because somebody else is at it; `fixeol` and `mac`: the 'fixendofline' of
+    a new buffer, and whether 'fileformats' has "mac".
+    """
+
+    obstacle: str | None = None
+    fixeol: bool = True
+    mac: bool = False
+
+
 class FoundOnDisk(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is in the file of a buffer, and what of it is to be brought into the buffer.
 
@@ -91,8 +103,8 @@ class Editor(Protocol):
     async def saved_text(self, path: str) -> str | None:
         """The text that the buffer's file had when the buffer last read or wrote it, as far as that is known."""
 
-    async def obstacle(self, path: str) -> str | None:
-        """Why a file that has no buffer should not be written: somebody else is at it."""
+    async def unopened(self, path: str) -> UnopenedFile:
+        """What the editor says of a file that has no buffer and is to be written."""
 
     async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
         """Change the buffer, if it is still in that state; None when it is not loaded."""

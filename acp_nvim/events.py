@@ -30,7 +30,7 @@ Operation = Literal["modify", "add", "delete", "rename", "mode", "binary"]
 
 
 class Event(msgspec.Struct, tag_field="type", omit_defaults=True, kw_only=True):
-    """Base of all events."""
+    """Base of everything that the host tells an editor; the tag becomes the member `type`."""
 
 
 class SessionEvent(Event):
@@ -163,23 +163,36 @@ class SessionReady(SessionEvent, tag="session_ready"):
 
 
 class TurnStart(SessionEvent, tag="turn_start"):
-    """A prompt was sent to the agent, and its turn begins."""
+    """A turn begins: a prompt is sent to the agent, or (`background`) the agent works by itself."""
+
+    background: bool = False
 
 
 class TurnEnd(SessionEvent, tag="turn_end"):
     """The agent is done with it."""
 
     stop_reason: str
+    background: bool = False
+
+
+By = Literal["agent", "user", "unknown", "state"]
+"""Who changed a file: the agent, the user, nobody knows who, or the agent, for its own records in the project."""
 
 
 class FileChanged(SessionEvent, tag="file_changed", omit_defaults=False):
-    """A file of the workspace was changed by the agent, in whatever way."""
+    """A file of the workspace was changed while the agent of the session worked.
+
+    `why` says in words what shows who did it, e.g. "by `npm test`", or why nobody knows. `tool_call` is the id of the
+    tool call that did it, where one is known.
+    """
 
     path: str
-    by: Literal["agent"]
+    by: By
     operation: Operation = "modify"
     added: int = 0
     removed: int = 0
+    why: str = ""
+    tool_call: str | None = None
 
 
 class FilesMaybeChanged(SessionEvent, tag="files_maybe_changed"):

@@ -9,11 +9,14 @@ import msgspec
 from acp_nvim.history.settings import HistorySettings
 from acp_nvim.limits import CANCEL_SECONDS, INITIALIZE_SECONDS
 from acp_nvim.limits.lives import IDLE_SECONDS
+from acp_nvim.limits.review import SNAPSHOT_WAIT_SECONDS
+from acp_nvim.limits.state import MEGABYTES
+from acp_nvim.limits.turns import QUIET_SECONDS
 from acp_nvim.permissions.rules import Rule
 
 
 class Fs(msgspec.Struct):
-    """`fs` of the configuration."""
+    """How agents may touch files: section `fs` of `setup()`."""
 
     write: str = "save"
     outside: str = "error"
@@ -25,23 +28,31 @@ class Timeouts(msgspec.Struct):
     initialize: float = INITIALIZE_SECONDS * 1000
     cancel: float = CANCEL_SECONDS * 1000
     idle: float = IDLE_SECONDS * 1000
+    background: float = QUIET_SECONDS * 1000
+    snapshot: float = SNAPSHOT_WAIT_SECONDS * 1000
 
 
 class Protocol(msgspec.Struct):
-    """`protocol` of the configuration."""
+    """Which protocol versions are offered: section `protocol` of `setup()`."""
 
     v2: bool = False
 
 
 class Permissions(msgspec.Struct):
-    """`permissions` of the configuration."""
+    """What is asked, and rules that answer: section `permissions` of `setup()`."""
 
     terminal: str = "ask_unless_asked"
     rules: list[Rule] = []
 
 
+class State(msgspec.Struct):
+    """How large the state directory may become: section `state` of `setup()`."""
+
+    megabytes: float = MEGABYTES
+
+
 class Log(msgspec.Struct):
-    """`log` of the configuration."""
+    """What is recorded beside the log: section `log` of `setup()`."""
 
     traffic: bool = False
 
@@ -58,6 +69,7 @@ class Config(msgspec.Struct):
     permissions: Permissions = msgspec.field(default_factory=Permissions)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     history: HistorySettings = msgspec.field(default_factory=HistorySettings)
+    state: State = msgspec.field(default_factory=State)
     log: Log = msgspec.field(default_factory=Log)
 
 
@@ -127,21 +139,39 @@ class NamedTerminal(msgspec.Struct):
     terminal: int
 
 
+class Stamp(msgspec.Struct):
+    """The state of a file that a save of the user has made.
+
+    `size` in bytes; `mtime` and `ctime` in nanoseconds since 1970, as decimal digits. `was` is the `ctime` of the state
+    that the saved text was based on: of the file when its buffer last read, wrote or followed it; None when nobody
+    knows, as of a new file.
+    """
+
+    size: int
+    mtime: str
+    ctime: str
+    ino: int
+    was: str | None = None
+
+
 class SavedBuffer(msgspec.Struct):
     """`review_open`, `preview_open`: of that file something is to be seen in its buffer, which is loaded, or another
-    one than was told; `saved`: the user has written that buffer."""
+    one than was told; `saved`: the user has written that buffer, which has made the state `stamp` of the file."""
 
     path: str
+    stamp: Stamp | None = None
 
 
 class Judge(msgspec.Struct):
     """`review`: of these hunks of a file; without `hunks` of the whole file; without `path` of all that a session, or
-    without that anybody, has changed."""
+    without that anybody, has changed: what is proven to be the agent's, and with `force` the rest of it, too. The
+    agent's own records are never rejected without their path."""
 
     action: Literal["keep", "reject", "mine", "theirs", "both"]
     path: str | None = None
     hunks: list[int] | None = None
     session: int | None = None
+    force: bool = False
 
 
 class Workspace(msgspec.Struct):
@@ -158,7 +188,10 @@ class StoredRule(msgspec.Struct):
 
 
 class Checkpoint(msgspec.Struct):
-    """`restore_plan`, `restore`: the files as they were before that turn; a restore or a rejection is undone."""
+    """`restore_plan`, `restore`: the files as they were before that turn; a restore or a rejection is undone.
+
+    Without `force` only what is proven to be the agent's is taken back."""
 
     id: str
     cwd: str
+    force: bool = False

@@ -6,13 +6,13 @@ from typing import Literal
 
 import msgspec
 
-from acp_nvim.events import Event, Operation, SessionEvent
+from acp_nvim.events import By, Event, Operation, SessionEvent
 
 
 class FileView(msgspec.Struct):
     """What was done to one file: `operation`, and lines added and removed.
 
-    `note` says what no line shows. A renamed file was `old_path`.
+    `note` says what no line shows. A renamed file was `old_path`. `by` and `why` say who did it, and what shows that.
     """
 
     path: str
@@ -21,6 +21,8 @@ class FileView(msgspec.Struct):
     removed: int = 0
     old_path: str | None = None
     note: str | None = None
+    by: By = "agent"
+    why: str = ""
 
 
 class HunkView(msgspec.Struct):
@@ -41,7 +43,8 @@ class Review(Event, tag="review", omit_defaults=False):
     """What there is to review in a file; `none`: nothing (any more).
 
     `hunks` are told where a buffer is loaded, or somebody asked; they fit the buffer's `state`. `sessions` are those
-    whose agents changed the file; `conflicts` counts versions that could not be merged.
+    whose agents changed the file; `conflicts` counts versions that could not be merged. `by` and `why` say who changed
+    the file, and what shows that; `tool_call` is the id of the last tool call that did, where one is known.
     """
 
     path: str
@@ -54,6 +57,29 @@ class Review(Event, tag="review", omit_defaults=False):
     old_path: str | None = None
     note: str | None = None
     conflicts: int = 0
+    by: By = "agent"
+    why: str = ""
+    tool_call: str | None = None
+
+
+class LeftFile(msgspec.Struct):
+    """A file that was left as it is by what works on many files at once, and why in words."""
+
+    path: str
+    by: By
+    why: str
+
+
+class Judged(Event, tag="judged", omit_defaults=False):
+    """All files of a session, or of all sessions, were kept or rejected: `files`, but for those that were `left`.
+
+    `undo_id` is the checkpoint that takes a rejection back, "" when nothing was rejected.
+    """
+
+    action: Literal["keep", "reject"]
+    files: list[str]
+    left: list[LeftFile]
+    undo_id: str = ""
 
 
 class Summary(SessionEvent, tag="summary", omit_defaults=False):
@@ -66,7 +92,10 @@ class Summary(SessionEvent, tag="summary", omit_defaults=False):
 
 
 class CheckpointView(msgspec.Struct):
-    """A moment to go back to: the one before a turn; or a restore, or a rejection, that can be undone."""
+    """A moment to go back to: the one before a turn; or a restore, or a rejection, that can be undone.
+
+    `undo`: it was not undone yet, and does not undo another one.
+    """
 
     id: str
     kind: Literal["turn", "restore", "reject"]
@@ -75,6 +104,7 @@ class CheckpointView(msgspec.Struct):
     prompt: str
     files: list[FileView]
     session: int | None = None
+    undo: bool = False
 
 
 class Checkpoints(Event, tag="checkpoints", omit_defaults=False):
@@ -91,22 +121,30 @@ class PlannedFile(FileView):
 
 
 class RestorePlan(Event, tag="restore_plan", omit_defaults=False):
-    """What a restore would do, as a unified diff too; or why it cannot be done."""
+    """What a restore would do, as a unified diff too; or why it cannot be done.
+
+    `left` are the files that it leaves alone, because it is not proven that an agent changed them.
+    """
 
     id: str
     files: list[PlannedFile]
     patch: str
     problem: str | None = None
+    left: list[LeftFile] = msgspec.field(default_factory=list)
 
 
 class Restored(Event, tag="restored", omit_defaults=False):
-    """What a restore has done; `undo_id` is the checkpoint that undoes it, "" when nothing was done."""
+    """What a restore has done; `undo_id` is the checkpoint that undoes it, "" when nothing was done.
+
+    `left` are the files that it left alone, because it is not proven that an agent changed them.
+    """
 
     id: str
     undo_id: str
     files: list[str]
     conflicts: list[str]
     problem: str | None = None
+    left: list[LeftFile] = msgspec.field(default_factory=list)
 
 
 class PreviewHunk(msgspec.Struct):

@@ -84,9 +84,14 @@ command("AcpReview", review("review"), {
   bang = true,
   range = true,
   complete = review_words,
-  desc = "Review what the agent changed",
+  desc = "Review what the agent changed (! all of the session)",
 })
-command("AcpRestore", review("restore"), { nargs = "?", complete = undo, desc = "Go back to before a turn" })
+command("AcpRestore", review("restore"), {
+  nargs = "?",
+  bang = true,
+  complete = undo,
+  desc = "Go back to before a turn (! also in files that nobody saw the agent change)",
+})
 command("AcpPermissions", permission("permissions"), {
   nargs = "?",
   complete = permission_words,
@@ -124,6 +129,44 @@ command("AcpLogout", login("logout"), { nargs = "?", complete = login_words, des
 command("AcpExport", function(args)
   require("acp_nvim.export").command(args)
 end, { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" })
+
+-- What the user saves is noted (lua/acp_nvim/buffers/saves.lua), also where no agent works: those of another Neovim may.
+local on = vim.api.nvim_create_autocmd
+local group = vim.api.nvim_create_augroup("acp_nvim.saves", {})
+
+---@param event vim.api.keyset.create_autocmd.callback_args
+local function keep_ctime(event)
+  local stat = vim.uv.fs_stat(event.match) -- here, since a file that is read is no reason to load a module
+  vim.b[event.buf].acp_nvim_ctime = stat and ("%d%09d"):format(stat.ctime.sec, stat.ctime.nsec)
+end
+
+on("BufReadPost", { group = group, callback = keep_ctime })
+on("FileChangedShellPost", {
+  group = group,
+  callback = function(event)
+    if vim.v.fcs_reason == "time" or vim.v.fcs_reason == "mode" then -- it is not read again
+      keep_ctime(event)
+    end
+  end,
+})
+on("BufFilePost", {
+  group = group,
+  callback = function(event)
+    vim.b[event.buf].acp_nvim_ctime = nil
+  end,
+})
+on({ "BufWritePre", "FileWritePre", "FileAppendPre" }, {
+  group = group,
+  callback = function(event)
+    require("acp_nvim.buffers.saves").writing(event)
+  end,
+})
+on({ "BufWritePost", "FileWritePost", "FileAppendPost" }, {
+  group = group,
+  callback = function(event)
+    require("acp_nvim.buffers.saves").written(event)
+  end,
+})
 
 local map = vim.keymap.set
 map("n", "<Plug>(AcpChat)", "<Cmd>AcpChat<CR>", { desc = "Open the chat with an agent" })

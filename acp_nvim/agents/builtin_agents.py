@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +15,7 @@ _FILES = Path(__file__).with_name("builtin")
 
 @cache
 def builtin_names() -> tuple[str, ...]:
-    """Their names, sorted."""
+    """Return the names of the agents that the plugin knows, sorted."""
     return tuple(sorted(file.stem for file in _FILES.glob("*.toml")))
 
 
@@ -31,10 +32,18 @@ def builtin_agent(name: str) -> BuiltinAgent | None:
 @cache
 def quirks_of(agent_name: str) -> frozenset[str]:
     """The deviations of the program that calls itself so in `initialize`, whatever the user calls it."""
-    found: frozenset[str] = frozenset()
+    return frozenset(quirk for agent in _called(agent_name) for quirk in agent.quirks)
+
+
+@cache
+def state_of(agent_name: str) -> tuple[str, ...]:
+    """The files of a project in which that program keeps its own records, see `AgentDefinition`."""
+    return tuple(glob for agent in _called(agent_name) for glob in agent.state)
+
+
+def _called(agent_name: str) -> Iterator[BuiltinAgent]:
     for name in builtin_names():
         text = (_FILES / f"{name}.toml").read_text(encoding="utf-8")
         agent = builtin_agent(name) if f'"{agent_name}"' in text else None  # most need not be parsed
         if agent is not None and agent_name in agent.agent_names:
-            found |= agent.quirks
-    return found
+            yield agent

@@ -86,7 +86,7 @@ def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefi
 
 def _facts(builtin: BuiltinAgent) -> dict[str, Any]:
     """What the data file says of it, apart from how it is started."""
-    fields = ("title", "url", "install", "sign_in", "env", "env_needed", "quirks")
+    fields = ("title", "url", "install", "sign_in", "env", "env_needed", "quirks", "state")
     return {field: getattr(builtin, field) for field in fields}
 
 

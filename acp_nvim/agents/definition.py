@@ -27,7 +27,9 @@ class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
 
     `command` is an argument list, run behind `prefix` where that is not empty; `env` is set on top of the user's
     environment; `mcp_servers` are as they go over the wire; what may be left out is added, and who cannot be reached
-    is left out. `paths` say what is where when the agent runs elsewhere. `env_needed` are names of variables, with
+    is left out. `state` are files in a project in which the agent keeps its own records: a path relative to the
+    directory of the session, or `a/**` for all below `a`. `paths` say what is where when the agent runs elsewhere.
+    `env_needed` are names of variables, with
     what each is for. `terminal`: whether it may have commands run here; None: unless there is a prefix. After
     `idle_seconds` without a turn its process is stopped; None: as all agents are.
     """
@@ -47,6 +49,7 @@ class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
     terminal: bool | None = None
     defaults: Defaults = Defaults()
     idle_seconds: float | None = None
+    state: list[str] = []
 
     @property
     def offers_terminal(self) -> bool:
@@ -70,6 +73,7 @@ class AgentSettings(msgspec.Struct, forbid_unknown_fields=True):
     terminal: bool | None = None
     defaults: Defaults | None = None
     idle_seconds: float | None = None
+    state: list[str] | None = None
 
 
 class BuiltinAgent(msgspec.Struct, forbid_unknown_fields=True):
@@ -88,6 +92,7 @@ class BuiltinAgent(msgspec.Struct, forbid_unknown_fields=True):
     env_needed: dict[str, str] = {}
     agent_names: list[str] = []
     quirks: frozenset[str] = frozenset()
+    state: list[str] = []
 
 
 QUIRKS = {

@@ -56,13 +56,13 @@ class Reviewing:
                 session.requests.previews.look_again(wanted.path)
 
     def _judge(self, wanted: Judge) -> None:
-        self._start(self._reviews.judge, wanted.action, wanted.path, wanted.hunks, wanted.session)
+        self._start(self._reviews.judge, wanted.action, wanted.path, wanted.hunks, wanted.session, wanted.force)
 
     def _list(self, wanted: Workspace) -> None:
         self._start(self._reviews.list, os.path.realpath(wanted.cwd), wanted.cwd)
 
     def _plan(self, wanted: Checkpoint) -> None:
-        self._start(self._reviews.plan, os.path.realpath(wanted.cwd), wanted.id)
+        self._start(self._reviews.plan, os.path.realpath(wanted.cwd), wanted.id, wanted.force)
 
     def _restore(self, wanted: Checkpoint) -> None:
-        self._start(self._reviews.restore, os.path.realpath(wanted.cwd), wanted.id)
+        self._start(self._reviews.restore, os.path.realpath(wanted.cwd), wanted.id, wanted.force)

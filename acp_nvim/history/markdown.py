@@ -27,7 +27,7 @@ class Markdown:
         self._speaker: str | None = None
 
     def head(self, cwd: str, started: float | None, title: str | None) -> str:
-        """What stands above all."""
+        """Return the title of the conversation and its facts; `started` is in seconds since 1970."""
         lines = [
             f"# {_one_line(title or f'Conversation with {self._agent}')}",
             "",
@@ -60,7 +60,7 @@ class Markdown:
             case PermissionAuto(request=request, name=name, rule=rule):
                 yield from _permission(request.title, f"{name}, by the rule `{_one_line(rule)}`")
             case Summary(files=changed):
-                yield "\n**Changed files**\n\n" + "".join(map(_file, changed))
+                yield from _summary(changed)
 
     def _message(self, kind: str, text: str) -> Iterator[str]:
         if kind == "thought":
@@ -141,9 +141,20 @@ def _outcome(done: events.PermissionDone | None) -> str:
     return done.name or done.option_id or "answered" if done.outcome == "selected" else "cancelled"
 
 
+def _summary(changed: list[FileView]) -> Iterator[str]:
+    for by, title in (("agent", "Changed files"), ("unknown", "Not sure who changed"), ("user", "Changed by you")):
+        files = [one for one in changed if one.by == by]
+        if files:
+            yield f"\n**{title}**\n\n" + "".join(map(_file, files))
+    records = sum(one.by == "state" for one in changed)
+    if records:
+        yield f"\n*Changed {records} file{'' if records == 1 else 's'} of the agent's own records*\n"
+
+
 def _file(one: FileView) -> str:
     was = f" (was `{_one_line(one.old_path)}`)" if one.old_path else ""
-    return f"- {one.operation} `{_one_line(one.path)}`{was} +{one.added} -{one.removed}\n"
+    why = f": {_one_line(one.why)}" if one.by == "unknown" and one.why else ""
+    return f"- {one.operation} `{_one_line(one.path)}`{was} +{one.added} -{one.removed}{why}\n"
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -226,17 +226,11 @@ CHECKPOINT_SECONDS: Final = 30 * 24 * 3600.0
 PATCH_LINES: Final = 2000
 """Lines shown of what a restore would do to one file."""
 
-SHADOW_BYTES: Final = 1024 * 1024 * 1024
-"""Room that a workspace's shadow repository may take before what nothing needs is removed from it."""
-
 KEEP_SECONDS: Final = 0.5
 """Time in which what is left to review changes more than once before it is written down."""
 
-SNAPSHOT_WAIT_SECONDS: Final = 20.0
-"""Time that a prompt waits for the snapshot before it: the first one of a large workspace takes seconds."""
-
-SNAPSHOT_WORDS_SECONDS: Final = 1.0
-"""Time after which the user is told what the prompt waits for."""
+SETTLED_WAIT_SECONDS: Final = 20.0
+"""Time to find out what a turn has changed after it has ended: Neovim may be at a prompt of its own."""
 
 SCAN_PAUSE: Final = 5.0
 """Pause between two looks at the disk while an agent works, in durations of the last look."""
@@ -244,8 +238,8 @@ SCAN_PAUSE: Final = 5.0
 SCAN_PAUSE_SECONDS: Final = 0.5
 """The same in seconds, at least."""
 
-SNAPSHOT_FILES: Final = 100_000
-"""Files of a workspace of which snapshots are taken: to look at that many takes 0.1 s."""
+SNAPSHOT_FILES: Final = 300_000
+"""Files of a workspace of which snapshots are taken: to look at that many takes 0.5 s."""
 
 SNAPSHOT_FILE_BYTES: Final = 32 * 1024 * 1024
 """Size of a file whose content is kept: the largest that is served as text."""

@@ -24,3 +24,27 @@ SECRET_FILES_BYTES: Final = 32 * 1024 * 1024
 
 PRIVATE_FILES: Final = 200
 """Files that nobody else may read, up to which that means something: more of them say how the user makes files."""
+
+USERS_INDEX_BYTES: Final = 128 * 1024 * 1024
+"""Size of an index of the user's that we begin with: one of 300,000 files has a third of it."""
+
+PACKED_REFS_BYTES: Final = 16 * 1024 * 1024
+"""Read of a `packed-refs` file: 200,000 branches and tags."""
+
+STAGED_FILES: Final = 1000
+"""Staged files up to which the trees of the last commit are changed one by one: 0.1 s. Else git writes all trees."""
+
+LOOSE_OBJECTS: Final = 20_000
+"""Loose objects of a repository up to which git is asked for the sizes of all: 15 us each, a tenth when packed."""
+
+KNOWN_TREES: Final = 4096
+"""Trees that are remembered because they are in a pack or in the user's repository: 1 MB for 800 files each."""
+
+ADDED_FILES: Final = 2500
+"""Files that go into an index at once: about 1 s of work, which is lost when git is stopped."""
+
+FRESH_SECONDS: Final = 600.0
+"""Time for which contents and trees that nobody has held are kept when a shadow repository is cleaned."""
+
+GROWN_BYTES: Final = 8 * 1024 * 1024
+"""What a shadow repository has grown by since it was cleaned, at least, when it is cleaned again."""

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import msgspec
 
-from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange
+from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, UnopenedFile
 from acp_nvim.events import Event
 from acp_nvim.limits.batches import FRAME_SECONDS
 from acp_nvim.nvim.batches import Batches
@@ -92,9 +92,9 @@ class NvimEditor:
         """See `Editor`."""
         return msgspec.convert(await self._rpc.call_lua(BUFFERS, "saved_text", path), str | None)
 
-    async def obstacle(self, path: str) -> str | None:
+    async def unopened(self, path: str) -> UnopenedFile:
         """See `Editor`."""
-        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "obstacle", path), str | None)
+        return msgspec.convert(await self._rpc.call_lua(BUFFERS, "unopened", path), UnopenedFile)
 
     async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
         """See `Editor`."""

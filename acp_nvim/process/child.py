@@ -14,6 +14,7 @@ import anyio.lowlevel
 from acp_nvim.limits import TAKEN_BYTES
 from acp_nvim.process import group, umask
 from acp_nvim.process.guarding import Guard
+from acp_nvim.process.last_moments import note_end
 from acp_nvim.process.stderr_tail import StderrTail
 from acp_nvim.process.stopping import Rung, stop, untold
 
@@ -31,7 +32,7 @@ class Child:
         self.sink = process.stdin
         self.stderr = StderrTail()
         self._process = process
-        self._mark = mark
+        self.mark = mark
         self._guard = guard
 
     def __repr__(self) -> str:
@@ -75,5 +76,6 @@ class Child:
     async def stop(self, on_rung: Callable[[Rung], None] = untold) -> None:
         """End it and everything it started, as `stopping.stop` does; returns when all are gone. Cannot be cancelled."""
         with anyio.CancelScope(shield=True):
-            await stop(self._process, self._mark, on_rung)
+            await stop(self._process, self.mark, on_rung)
+            note_end(self._guard.moments, self.mark)
             self._guard.forget(self.pid)

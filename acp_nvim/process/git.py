@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ import anyio.abc
 
 from acp_nvim.limits import READ_BYTES
 from acp_nvim.process import umask
+from acp_nvim.process.guarding import guard_of_host
 
 NO_PROGRAMS: Final = (
     *("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
@@ -24,18 +24,6 @@ NO_PROGRAMS: Final = (
 
 DRIVERS: Final = ("config", "-z", "--name-only", "--get-regexp", r"^(filter|hook)\.")
 """Asks for the programs that have names of their own; exit code 1 when there are none."""
-
-
-_running: set[anyio.abc.Process] = set()
-
-
-def _kill_all() -> None:
-    """One that waits for a FIFO would outlive us for ever."""
-    for process in _running:
-        _kill(process)
-
-
-atexit.register(_kill_all)
 
 
 class Output:
@@ -120,7 +108,8 @@ async def run(
         with suppress(OSError):  # it has ended already
             os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
     said, output = Output(), output or Output()
-    _running.add(process)
+    guard = guard_of_host()
+    guard.kill_after_us(process.pid)  # one that waits for a FIFO would outlive us for ever
     async with process:
         try:
             async with anyio.create_task_group() as tasks:
@@ -132,7 +121,7 @@ async def run(
             _kill(process)
             raise
         finally:
-            _running.discard(process)
+            guard.forget(process.pid)
     return Ended(code, output.data, said.data)
 
 

@@ -1,8 +1,9 @@
 """A process that outlives the host and ends the agents that the host left behind.
 
-Reads lines from stdin: `watch PID MARK`, `forget PID`. At the end of stdin (the host is gone, however that happened) it
-gives what is left a moment to go by itself (agents see the end of their own stdin at the same time), then SIGTERM, then
-SIGKILL.
+Reads lines from stdin: `watch PID MARK`, `kill PID`, `forget PID`. At the end of stdin (the host is gone, however that
+happened) it kills the process groups that it was told to `kill`. It gives the agents that are left a moment to go by
+themselves (they see the end of their own stdin at the same time), then SIGTERM, then SIGKILL. When all processes of an
+agent are gone it writes down when that was, in the directory that is its argument.
 Run as a script, with the standard library only.
 """
 
@@ -12,44 +13,61 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 
 if __name__ == "__main__":  # run with `python -I FILE`: the package is beside this file, not on the path
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from acp_nvim.limits import EOF_GRACE_SECONDS, KILL_SECONDS, TERM_GRACE_SECONDS
 from acp_nvim.process import group
+from acp_nvim.process.last_moments import note_end
 
 PAUSE_SECONDS = 0.05
 
 
-def watch(lines: list[str], watched: dict[int, str]) -> None:
-    """Apply what the host says to the table of watched agents (pid to mark)."""
+def watch(lines: list[str], watched: dict[int, str], doomed: set[int]) -> None:
+    """Apply what the host says to the watched agents (pid to mark) and to the groups to kill."""
     for line in lines:
         match line.split():
             case ["watch", pid, mark]:
                 watched[int(pid)] = mark
+            case ["kill", pid]:
+                doomed.add(int(pid))
             case ["forget", pid]:
                 watched.pop(int(pid), None)
+                doomed.discard(int(pid))
 
 
-def end(watched: dict[int, str]) -> None:
-    """The ladder: wait, SIGTERM, wait, SIGKILL."""
-    left = _wait_until_gone(watched, EOF_GRACE_SECONDS)
+def kill(doomed: set[int]) -> None:
+    """End these process groups at once: what they do is for nobody any more."""
+    for pid in doomed:
+        with suppress(OSError):
+            os.killpg(pid, signal.SIGKILL)
+
+
+def end(watched: dict[int, str], moments: str) -> None:
+    """The ladder: wait, SIGTERM, wait, SIGKILL. `moments` is where the end of each agent is written down."""
+    left = _wait_until_gone(watched, EOF_GRACE_SECONDS, moments)
     if left:
         group.send(left, signal.SIGTERM)
-        left = _wait_until_gone(watched, TERM_GRACE_SECONDS)
+        left = _wait_until_gone(watched, TERM_GRACE_SECONDS, moments)
     deadline = time.monotonic() + KILL_SECONDS
     while left and time.monotonic() < deadline:  # one may have started another since they were looked for
         group.send(left, signal.SIGKILL)
-        left = _wait_until_gone(watched, PAUSE_SECONDS)
+        left = _wait_until_gone(watched, PAUSE_SECONDS, moments)
 
 
-def _wait_until_gone(watched: dict[int, str], seconds: float) -> set[int]:
+def _wait_until_gone(watched: dict[int, str], seconds: float, moments: str) -> set[int]:
+    """The processes that are still there after so many seconds; agents that are gone are taken out of `watched`."""
     deadline = time.monotonic() + seconds
     while True:
         left: set[int] = set()
-        for pid, mark in watched.items():
-            left |= group.members(pid, mark)
+        for pid, mark in list(watched.items()):
+            members = group.members(pid, mark)
+            left |= members
+            if not members:
+                del watched[pid]
+                note_end(moments, mark)
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(PAUSE_SECONDS)
@@ -60,10 +78,12 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     watched: dict[int, str] = {}
+    doomed: set[int] = set()
     for line in sys.stdin:
-        watch([line], watched)
+        watch([line], watched, doomed)
+    kill(doomed)
     if watched:
-        end(watched)
+        end(watched, sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -1,37 +1,62 @@
-"""The host's side of the guard: start it with the first agent, tell it whom to watch."""
+"""The host's side of the guard: start it with the first process, tell it whom to watch."""
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+
+log = logging.getLogger(__name__)
 
 GUARD = Path(__file__).with_name("guard.py")
 
 
+@cache
+def guard_of_host() -> Guard:
+    """The one guard of this process."""
+    return Guard()
+
+
 class Guard:
-    """The process that ends our agents when we no longer can."""
+    """The process that ends our agents, and others that we started, when we no longer can.
+
+    `moments` is the directory where the end of each agent is written down, see `last_moments`.
+    """
 
     def __init__(self) -> None:
+        self.moments = os.devnull
         self._process: subprocess.Popen[bytes] | None = None
-        self._watched: dict[int, str] = {}
+        self._told: dict[int, str] = {}
 
     def __repr__(self) -> str:
         return f"<Guard pid={self._process.pid if self._process else None}>"
 
     def watch(self, pid: int, mark: str) -> None:
         """From now on `pid` must not outlive us."""
-        self._watched[pid] = mark
-        if not self._tell(f"watch {pid} {mark}"):
-            self._process = self._start()
-            for known, its_mark in self._watched.items():
-                self._tell(f"watch {known} {its_mark}")
+        self._keep(pid, f"watch {pid} {mark}")
+
+    def kill_after_us(self, pid: int) -> None:
+        """From now on the process group `pid` is killed as soon as we are gone."""
+        self._keep(pid, f"kill {pid}")
 
     def forget(self, pid: int) -> None:
         """`pid` and all it started are gone."""
-        self._watched.pop(pid, None)
+        self._told.pop(pid, None)
         self._tell(f"forget {pid}")
+
+    def _keep(self, pid: int, line: str) -> None:
+        self._told[pid] = line
+        if not self._tell(line):
+            try:
+                self._process = self._start()
+            except OSError as error:  # we can do without it as long as nobody kills us
+                log.warning("the guard cannot be started: %s", error)
+                return
+            for known in self._told.values():
+                self._tell(known)
 
     def _tell(self, line: str) -> bool:
         """False when no guard is there to hear it."""
@@ -44,10 +69,9 @@ class Guard:
             return False
         return True
 
-    @staticmethod
-    def _start() -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(GUARD)],
+            [sys.executable, "-I", "-S", str(GUARD), self.moments],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

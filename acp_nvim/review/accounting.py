@@ -34,10 +34,10 @@ class Accounting:
         except SnapshotError:
             return False
         if before != now.blob and path not in self._saving:
-            turns = await self._entering.enter(path, Content(before), now)
+            verdict = await self._entering.enter(path, Content(before), now)
             self._ledger.set_on_disk(path, now.blob)
             await count(self._ledger.changes(path), self._ledger.contents)
-            self._entering.told(path, turns)
+            self._entering.told(path, verdict)
         return True
 
     async def buffer_is(self, path: str, buffer: OpenText | None) -> None:

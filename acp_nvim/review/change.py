@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from acp_nvim.events import Operation
-from acp_nvim.review.contents import Content, Contents
+from acp_nvim.events import By, Operation
+from acp_nvim.review.contents import NOT_STORED, Content, Contents, is_stored
+from acp_nvim.review.evidence import Seen, Verdict
 from acp_nvim.review.reviewed_text import ReviewedText
 from acp_nvim.snapshots.snapshot import Blob
 
@@ -25,6 +26,12 @@ class Change:
         self.text = None if before.text is None else ReviewedText(before.text, before.text)
         self.is_looked_at = before.text is not None
         self.counts: tuple[int, int] | None = None
+        self.verdict = Verdict("agent", "")
+        """Who did it. Where nobody knows of a part of it, nobody knows."""
+        self.doubts: list[Seen] = []
+        """What nobody knew who did it, to be judged again when there is more evidence."""
+        self.is_all_doubt = False
+        """Whether there is nothing else in it."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path} {self.operation}>"
@@ -59,11 +66,24 @@ class Change:
     def note(self) -> str | None:
         """What no line shows, in words."""
         notes = [] if self.text is None or self.text.shape is None else [self.text.shape]
-        if self.base is not None and self.current is not None and self.base.mode != self.current.mode:
+        is_kept = all(is_stored(blob) for blob in (self.base, self.current) if blob is not None)
+        if is_kept and self.base is not None and self.current is not None and self.base.mode != self.current.mode:
             notes.append(_mode_words(self.base.mode, self.current.mode))
-        if self.text is None and self.is_looked_at and not self._is_same():
+        if not is_kept:
+            notes.append(f"{NOT_STORED}: cannot be rejected")
+        elif self.text is None and self.is_looked_at and not self._is_same():
             notes.append("no text, or too much of it: reviewed as a whole")
         return ", ".join(notes) or None
+
+    def blame(self, verdict: Verdict, seen: Seen | None = None) -> None:
+        """What happens to the file next was done by these; `seen` is what shows that it happened."""
+        if self.operation is None:
+            self.verdict, self.doubts, self.is_all_doubt = verdict, [], verdict.by == "unknown"
+        elif verdict.by != "state" and self.verdict.by != "unknown":
+            self.verdict = verdict
+        self.is_all_doubt = self.is_all_doubt and verdict.by == "unknown"
+        if verdict.by == "unknown" and seen is not None:
+            self.doubts.append(seen)
 
     async def look(self, contents: Contents) -> None:
         """Get the texts, if it has them. Raises `SnapshotError` when they are gone."""
@@ -137,6 +157,8 @@ class InReview(msgspec.Struct, frozen=True):
     base: Blob | None
     sessions: list[int]
     old_path: str | None = None
+    by: By = "agent"
+    why: str = ""
 
 
 class KeptChange(msgspec.Struct, frozen=True):
@@ -150,5 +172,7 @@ class KeptChange(msgspec.Struct, frozen=True):
     old_path: str | None = None
     note: str | None = None
     operation: Operation = "modify"
+    by: By = "agent"
+    why: str = ""
     review: InReview | None = None
     """What was left to review of it, where this took it out of the review."""

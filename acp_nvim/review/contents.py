@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import os
 
 import anyio
 import anyio.to_thread
 import msgspec
 
 from acp_nvim.limits import REVIEW_TEXT_BYTES
+from acp_nvim.snapshots.failures import GoneError
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob
 from acp_nvim.workspace.encoding import decode, encode
 from acp_nvim.workspace.refusals import FileRefusedError
+from acp_nvim.workspace.stamps import stamp_of
 
 FILE_MODE = 0o100644
 EXECUTABLE_MODE = 0o100755
@@ -34,6 +37,21 @@ class Content(msgspec.Struct, frozen=True):
 
 ABSENT = Content(None, "")
 
+NOT_STORED = "too large to be kept, or not readable"
+"""Why there are no bytes of a file, in words."""
+
+_STAT = "stat "
+
+
+def is_stored(blob: Blob) -> bool:
+    """Whether its bytes are kept; a file that is too large is only known by what the system says of it."""
+    return bool(blob.oid) and not blob.oid.startswith(_STAT)
+
+
+def stat_blob(status: os.stat_result, mode: int) -> Blob:
+    """Stands for a file whose bytes are not kept: another one as soon as size, times or inode are others."""
+    return Blob(f"{_STAT}{stamp_of(status)}:{status.st_ctime_ns}", mode)
+
 
 class Contents:
     """Keeps what files of one workspace contained, by object id: in memory, then in the shadow repository."""
@@ -52,7 +70,7 @@ class Contents:
         if not self.shadow.is_secret(path):
             self._unsaved[oid] = data
         elif not self.shadow.remember(data):
-            return Blob(f"large {oid}", mode)
+            return Blob(f"{_STAT}{oid}", mode)
         return Blob(oid, mode)
 
     def put_text(self, path: str, text: str, encoding: str, mode: int = FILE_MODE) -> Content:
@@ -65,6 +83,8 @@ class Contents:
 
     async def read(self, blob: Blob) -> bytes:
         """The bytes again. Raises `SnapshotError` when they are gone."""
+        if not is_stored(blob):
+            raise GoneError(f"it was {NOT_STORED}")
         data = self._unsaved.get(blob.oid)
         return data if data is not None else (await self.shadow.read([blob.oid]))[0]
 
@@ -72,6 +92,8 @@ class Contents:
         """That content with its text, if it is one; `hint` is the encoding that the file had else."""
         if blob is None:
             return ABSENT
+        if not is_stored(blob):
+            return Content(blob)
         data = await self.read(blob)
         if blob.mode == LINK_MODE or len(data) > REVIEW_TEXT_BYTES:
             return Content(blob)

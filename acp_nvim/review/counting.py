@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from acp_nvim.limits import LOOKED_AT
 from acp_nvim.review.change import Change
-from acp_nvim.review.contents import Contents
+from acp_nvim.review.contents import Contents, is_stored
 from acp_nvim.snapshots.failures import SnapshotError
 
 log = logging.getLogger(__name__)
@@ -15,6 +15,9 @@ log = logging.getLogger(__name__)
 
 async def count(changes: Sequence[Change], contents_of: Callable[[str], Contents]) -> None:
     """Give them their counts; of many by git, which knows nothing of line ends, and what has no lines."""
+    for change in changes:
+        if not all(is_stored(blob) for blob in (change.base, change.current) if blob is not None):
+            change.is_looked_at = True  # there are no lines to be counted
     if len(changes) <= LOOKED_AT:
         for change in changes:
             await _look(change, contents_of(change.path))

@@ -34,7 +34,16 @@ class Entry(Change):
 
     def view(self) -> FileView:
         """As a list shows it."""
-        return FileView(self.path, self.operation or "modify", self.added, self.removed, self.old_path, self.note)
+        return FileView(
+            self.path,
+            self.operation or "modify",
+            self.added,
+            self.removed,
+            self.old_path,
+            self.note,
+            self.verdict.by,
+            self.verdict.why,
+        )
 
     def review(self) -> Review:
         """As its buffer shows it."""
@@ -51,6 +60,9 @@ class Entry(Change):
             old_path=self.old_path,
             note=self.note,
             conflicts=len(blocks),
+            by=self.verdict.by,
+            why=self.verdict.why,
+            tool_call=self.verdict.tool_call,
         )
 
     def blocks(self) -> dict[int, ConflictBlock]:

@@ -8,14 +8,13 @@ import stat
 import msgspec
 
 from acp_nvim.limits import MAX_FILE_BYTES
-from acp_nvim.review.contents import EXECUTABLE_MODE, FILE_MODE, LINK_MODE, blob_id
+from acp_nvim.review.contents import EXECUTABLE_MODE, FILE_MODE, LINK_MODE, blob_id, stat_blob
 from acp_nvim.snapshots.snapshot import Blob
 from acp_nvim.workspace.regular_files import READ_NOW, read_regular
-from acp_nvim.workspace.stamps import stamp_of
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A file; `data` is None, and the blob only stands for the file, when it is too large to be read."""
+    """A file; `data` is None, and the blob only stands for the file, when it is too large, or cannot be read."""
 
     blob: Blob
     data: bytes | None
@@ -32,10 +31,15 @@ def look_at(path: str) -> Found | None:
             return None
         mode = git_mode(status.st_mode)
         if status.st_size > MAX_FILE_BYTES:
-            return Found(Blob(f"large {stamp_of(status)}", mode), None)
-        data = read_regular(path, MAX_FILE_BYTES, READ_NOW | os.O_NOFOLLOW)
+            return Found(stat_blob(status, mode), None)
     except OSError:
         return None
+    try:
+        data = read_regular(path, MAX_FILE_BYTES, READ_NOW | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return Found(stat_blob(status, mode), None)
     return Found(Blob(blob_id(data), mode), data)
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Literal
 
 import msgspec
 
 from acp_nvim.limits import FOLLOW_ATTEMPTS
+from acp_nvim.review.change import KeptChange
 from acp_nvim.review.conflict_blocks import resolve
 from acp_nvim.review.contents import ABSENT, FILE_MODE, Content
 from acp_nvim.review.entry import Entry
+from acp_nvim.review.keeping import hunk_rejection, rejection
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.placing import put, rename
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError
 
 Choice = Literal["mine", "theirs", "both"]
+Secure = Callable[[Sequence[KeptChange]], Awaitable[None]]
+"""Is called before changes are made, and raises `FileRefusedError` when they could not be undone."""
 
 
 class Judging:
@@ -44,7 +48,7 @@ class Judging:
             entry.is_guessed = False  # the user has decided what it was
             self._ledger.tell(path)
 
-    async def reject(self, path: str, ids: Collection[int] | None) -> None:
+    async def reject(self, path: str, ids: Collection[int] | None, secure: Secure) -> None:
         """These hunks become what was there before; None: the whole file does, its name and mode too."""
         async with self._files.alone(path):
             for _ in range(FOLLOW_ATTEMPTS):
@@ -52,10 +56,13 @@ class Judging:
                 if entry is None:
                     return
                 if ids is None or entry.text is None:
+                    await secure(rejection(entry, self._ledger.contents(entry.path)))
                     if await self._take_back(entry):
                         return
                     continue
-                if await self._put(entry, self._text(entry, entry.text.rejected(ids))):
+                wanted = self._text(entry, entry.text.rejected(ids))
+                await secure([hunk_rejection(entry, self._now(entry), wanted)])
+                if await self._put(entry, wanted):
                     return
         raise FileRefusedError(f"{path} is being changed all the time. Nothing was rejected; try again.")
 
@@ -142,7 +149,8 @@ class Judging:
     async def _rename_back(self, entry: Entry, old_path: str) -> None:
         path = entry.path
         await rename(self._files, path, old_path)
-        self._ledger.forget(path)
+        self._ledger.forget(path, goes_on=True)
+        self._ledger.accounted[path] = None
         entry.path, entry.old_path = old_path, None
         self._ledger.entries[old_path] = entry
         if not entry.is_over:

@@ -6,7 +6,6 @@ import fcntl
 import logging
 import os
 import uuid
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,11 +13,14 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.events import By
+from acp_nvim.review import stored
 from acp_nvim.review.contents import Content
 from acp_nvim.review.entry import Entry
+from acp_nvim.review.evidence import Verdict
 from acp_nvim.snapshots.snapshot import Blob, Snapshot
 from acp_nvim.traffic.words import masked
-from acp_nvim.workspace.private_file import make_directory, write_new
+from acp_nvim.workspace.private_file import make_directory, replace_whole
 
 log = logging.getLogger(__name__)
 
@@ -32,31 +34,55 @@ class KeptEntry(msgspec.Struct, frozen=True):
     on_disk: Blob | None
     old_path: str | None = None
     encoding: str = "utf-8"
+    by: By = "agent"
+    why: str = ""
+
+    @classmethod
+    def of(cls, one: Entry) -> KeptEntry:
+        """An entry as it is now, settled already."""
+        verdict = one.verdict
+        return cls(one.path, one.base, one.current, one.on_disk, one.old_path, one.encoding, verdict.by, verdict.why)
 
     def entry(self) -> Entry:
         """Under review again; no session of this Neovim is to blame."""
         entry = Entry(self.path, Content(self.base, encoding=self.encoding), self.old_path)
         entry.current, entry.on_disk = self.current, self.on_disk
+        entry.verdict = Verdict(self.by, self.why)
         return entry
 
 
 class OpenTurn(msgspec.Struct, frozen=True):
-    """A turn that runs: what is different from `snapshot` when its Neovim is gone, it has done."""
+    """A turn that runs: of what is different from `snapshot` when its Neovim is gone, its evidence says what it did.
+
+    `evidence` is the name of what its host has written down (`WorkJournal`), `session` the session's number there.
+    """
 
     agent: str
     prompt: str
     snapshot: Snapshot
+    session: int = 0
+    evidence: str = ""
 
 
 class Kept(msgspec.Struct):
-    """The content of the file of a ledger: its entries, and the turns that were running."""
+    """What a Neovim has left: files to review, and the turns that ran in it."""
 
     entries: list[KeptEntry] = []
     turns: list[OpenTurn] = []
 
 
 class KeptLedger:
-    """A file of this Neovim's own, and one beside it that it holds locked; what others left is taken over."""
+    """The files of one Neovim in `<directory>/review`, and those that it has taken over from others.
+
+    | file | content |
+    |---|---|
+    | `<id>.json` | the files under review |
+    | `<id>.turns` | the turns that run; what changes from now on is theirs, if their Neovim dies |
+    | `<id>.lock` | locked as long as the Neovim lives |
+
+    The turns have a file of their own so that it can be removed when the disk is full: an open turn beside an older
+    list of files would make an agent's of what the user does later.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory / "review"
@@ -64,24 +90,29 @@ class KeptLedger:
         self._file = self._directory / f"{self.name}.json"
         self._lock: int | None = None
         self._taken: list[tuple[Path, int]] = []
+        self._written: dict[Path, bytes] = {}
         self._writing = anyio.Lock()
 
     def __repr__(self) -> str:
         return f"<KeptLedger {self._file}>"
 
-    async def keep(self, entries: Sequence[Entry], turns: Sequence[OpenTurn]) -> None:
-        """Write down how things stand, settled already. Raises `OSError`."""
-        kept = [KeptEntry(one.path, one.base, one.current, one.on_disk, one.old_path, one.encoding) for one in entries]
+    async def keep(self, kept: Kept) -> None:
+        """Write down how things stand. Raises `OSError`; then no open turn is left on the disk."""
         async with self._writing:
-            await anyio.to_thread.run_sync(self._write, Kept(kept, list(turns)))
+            await anyio.to_thread.run_sync(self._write, kept)
+
+    async def drop_turns(self) -> None:
+        """What is on the disk could not be brought up to date: no open turn is believed that is there."""
+        async with self._writing:
+            await anyio.to_thread.run_sync(self._drop_turns)
 
     async def take_over(self) -> Kept:
-        """What others have left; it is this Neovim's from the next `keep` on."""
+        """What others have left; it is this Neovim's from the next `keep` on. Raises `OSError`."""
         async with self._writing:
             return await anyio.to_thread.run_sync(self._take_over)
 
     def close(self) -> None:
-        """What was kept is whoever's takes it over."""
+        """The next Neovim may take over what was kept."""
         taken, self._taken = self._taken, []
         for lock in (self._lock, *(lock for _, lock in taken)):
             if lock is not None:
@@ -92,16 +123,41 @@ class KeptLedger:
         if self._lock is None and not kept.entries and not kept.turns:
             self._drop_taken()
             return
-        if self._lock is None:
-            make_directory(self._directory)
-            self._lock = _locked(self._file.with_suffix(".lock"))
-        temporary = self._file.with_suffix(".new")
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-        kept.turns = [msgspec.structs.replace(one, prompt=masked(one.prompt)) for one in kept.turns]
-        write_new(temporary, msgspec.json.encode(kept))
-        temporary.replace(self._file)
-        self._drop_taken()
+        turns = [msgspec.structs.replace(one, prompt=masked(one.prompt)) for one in kept.turns]
+        try:
+            if self._lock is None:
+                make_directory(self._directory)
+                self._lock = _locked(self._file.with_suffix(".lock"))
+            self._replace(self._file, Kept(entries=kept.entries))  # first: without the turns it is no lie
+            if turns:
+                self._replace(_turns(self._file), Kept(turns=turns))
+            else:
+                self._remove_turns(self._file)
+            self._drop_taken()
+        except BaseException:
+            self._drop_turns()
+            raise
+
+    def _replace(self, file: Path, kept: Kept) -> None:
+        data = stored.encode(kept)
+        if self._written.get(file) != data:
+            self._written.pop(file, None)
+            replace_whole(file, data)
+            self._written[file] = data
+
+    def _drop_turns(self) -> None:
+        for file in (self._file, *(file for file, _ in self._taken)):
+            self._remove_turns(file)
+
+    def _remove_turns(self, file: Path) -> None:
+        """Where a file cannot be removed it is emptied, which nobody believes either."""
+        turns = _turns(file)
+        self._written.pop(turns, None)
+        try:
+            turns.unlink(missing_ok=True)
+        except OSError:
+            with suppress(OSError):
+                os.truncate(turns, 0)
 
     def _take_over(self) -> Kept:
         found = Kept()
@@ -109,23 +165,38 @@ class KeptLedger:
             lock = None if file == self._file else _locked(file.with_suffix(".lock"))
             if lock is None:
                 continue
-            try:
-                left = msgspec.json.decode(file.read_bytes(), type=Kept)
-                found.entries += left.entries
-                found.turns += left.turns
-                self._taken.append((file, lock))
-            except (OSError, msgspec.MsgspecError):
-                log.warning("%s is not what this version writes: it is left alone", file)
+            left = _read(file)
+            if left is None:
                 os.close(lock)
+                continue
+            open_turns = _read(_turns(file)) or Kept()
+            found.entries += left.entries
+            found.turns += open_turns.turns
+            self._taken.append((file, lock))
         return found
 
     def _drop_taken(self) -> None:
         taken, self._taken = self._taken, []
         for file, lock in taken:
-            with suppress(OSError):
-                file.unlink()
-                file.with_suffix(".lock").unlink()
+            for one in (_turns(file), file, file.with_suffix(".lock")):
+                with suppress(OSError):
+                    one.unlink()
             os.close(lock)
+
+
+def _turns(file: Path) -> Path:
+    return file.with_suffix(".turns")
+
+
+def _read(file: Path) -> Kept | None:
+    """None when there is no such file, or none that this version has written to its end."""
+    try:
+        return stored.decode(file.read_bytes(), Kept)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        log.warning("%s is not what this version writes, and is not believed: %s", file, error)
+        return None
 
 
 def _locked(file: Path) -> int | None:

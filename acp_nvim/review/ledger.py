@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Sequence
 
 from acp_nvim import events
-from acp_nvim.events import Event
+from acp_nvim.events import Event, Operation
 from acp_nvim.review.change import Change
 from acp_nvim.review.contents import ABSENT, Content, Contents
 from acp_nvim.review.entry import Entry
+from acp_nvim.review.evidence import Seen, Verdict
+from acp_nvim.review.past_texts import PastTexts
 from acp_nvim.review.turn_log import NOBODY, TurnLog
 from acp_nvim.review_events import Review
 from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.workspace.roots import Roots
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +33,7 @@ class Ledger:
         self.logs: list[TurnLog] = []
         self.accounted: dict[str, Blob | None] = {}
         """What is known to be on disk, of files that are not under review (any more)."""
+        self._past = PastTexts()
         self.contents = contents
         self.on_news: Callable[[], None] = lambda: None
         self._publish = publish
@@ -45,29 +50,36 @@ class Ledger:
         found = (entry for entry in self.entries.values() if not entry.is_over)
         return sorted((one for one in found if session is None or session in one.sessions), key=lambda one: one.path)
 
-    def counts(self, session: int) -> events.ReviewCounts | None:
-        """The same in numbers."""
-        found = [one for one in self.entries.values() if session in one.sessions and not one.is_over]
+    def counts(self, session: int, roots: Roots) -> events.ReviewCounts | None:
+        """The same in numbers, for a session that works at `roots`; with what an earlier host has left there."""
+        found = [one for one in self.open() if one.verdict.by != "state"]
+        found = [one for one in found if session in one.sessions or (not one.sessions and roots.contains(one.path))]
         if not found:
             return None
         return events.ReviewCounts(len(found), sum(one.added for one in found), sum(one.removed for one in found))
 
+    def of(self, sessions: Sequence[int]) -> list[TurnLog]:
+        """What these sessions' turns have changed."""
+        return [one for one in self.logs if one.session in sessions]
+
     async def agent(
-        self, turns: Sequence[TurnLog], path: str, before: Content, after: Content, old_path: str | None = None
+        self, verdict: Verdict, path: str, before: Content, after: Content, seen: Seen | None = None
     ) -> Entry:
-        """The agents of these turns made `after` of `before`; what the file was else, the user has made of it."""
+        """An agent, or nobody knows who, made `after` of `before`; what the file was else, the user has made of it."""
+        turns = self.of(verdict.sessions)
         for change in self.changes(path):
             if not _is_at(change, before):
                 await self.look(path, change)
                 change.user(before if change.text is None else await self.with_text(path, before, change.encoding))
         entry = self.entries.get(path)
         if entry is None:
-            entry = self.entries[path] = Entry(path, before, old_path)
-        entry.sessions |= {turn.session for turn in turns} - {NOBODY}
+            entry = self.entries[path] = Entry(path, before)
+        entry.sessions |= {turn.session for turn in turns if turn.session > NOBODY}
         changes = [entry, *(turn.change(path, before) for turn in turns)]
         if after.text is None and any(one.text is not None for one in changes):
             after = await self.with_text(path, after, entry.encoding)
         for change in changes:
+            change.blame(verdict, seen)
             change.agent(after)
         if after.blob is None:
             await self._gone_under_another_name(path, entry)
@@ -91,8 +103,9 @@ class Ledger:
             change.old_path = None
         if old_path is None:
             return
-        self.forget(path)
-        if old_path not in self.entries:
+        goes_on = old_path not in self.entries
+        self.forget(path, goes_on=goes_on)
+        if goes_on:
             entry.path, entry.state, entry.on_disk = old_path, None, None
             self.entries[old_path] = entry
             self.tell(old_path)
@@ -119,12 +132,14 @@ class Ledger:
                 after = await self.with_text(path, after, change.encoding)
             change.user(after)
 
-    def mode(self, turns: Sequence[TurnLog], path: str, mode: int) -> None:
-        """The agents of these turns (none: the user) changed the mode of a file, and nothing else."""
+    def mode(self, verdict: Verdict, path: str, mode: int) -> None:
+        """The mode of a file was changed, and nothing else."""
         for change in self.changes(path):
+            if verdict.by != "user":
+                change.blame(verdict)
             if change.current is not None:
                 change.current = Blob(change.current.oid, mode)
-            if not turns and change.base is not None:
+            if verdict.by == "user" and change.base is not None:
                 change.base = Blob(change.base.oid, mode)
 
     def changes(self, path: str) -> list[Change]:
@@ -149,6 +164,18 @@ class Ledger:
             log.warning("what is in %s is lost: %s", path, error)
             return content
 
+    def is_known(self, path: str, on_disk: Blob | None, text: str) -> bool:
+        """Whether that is known to be on disk, and in the review of the file, if there is one: so is who did it."""
+        entry = self.entries.get(path)
+        if entry is None:
+            return path in self.accounted and self.accounted[path] == on_disk
+        return entry.on_disk == on_disk and entry.text is not None and entry.text.current == text
+
+    def known_below(self, root: str) -> list[str]:
+        """The files below that directory of which is known what they are on disk, whatever the last look has found."""
+        top = root.rstrip(os.sep) + os.sep
+        return [path for path in (*self.accounted, *self.entries) if path.startswith(top)]
+
     def tell(self, path: str) -> None:
         """How the review of that file stands."""
         entry = self.entries.get(path)
@@ -168,29 +195,49 @@ class Ledger:
         else:
             entry.on_disk = blob
 
-    def forget(self, path: str) -> None:
-        """Nothing is left of it to review."""
+    def forget(self, path: str, *, goes_on: bool = False) -> None:
+        """Nothing is left of it to review; `goes_on`: its entry is that of another path from now on."""
         entry = self.entries.pop(path, None)
         if entry is not None:
             self.accounted[path] = entry.on_disk
+            if not goes_on:
+                self._past.keep(entry)
             self._publish(Review(path=path, operation="none"))
             self.on_news()
+
+    def revive(self, path: str) -> Entry | None:
+        """The entry of a file whose review was over, with its past; None when it has none. Undo may begin it again."""
+        entry = self._past.take(path) if path not in self.entries else None
+        if entry is not None:
+            self.entries[path] = entry
+            entry.on_disk = self.accounted.pop(path, entry.on_disk)
+        return entry
 
     def announce(self, path: str, turns: Sequence[TurnLog]) -> None:
         """Tell that the agents of these turns have changed it."""
         for turn in turns:
             change = turn.changes.get(path)
-            if change is not None and change.operation is not None and turn.session != NOBODY:
+            if change is not None and change.operation is not None and turn.session > NOBODY:
                 added, removed = turn.counts(change)
                 self._publish(
                     events.FileChanged(
                         session=turn.session,
                         path=path,
-                        by="agent",
+                        by=change.verdict.by,
                         operation=change.operation,
                         added=added,
                         removed=removed,
+                        why=change.verdict.why,
+                        tool_call=change.verdict.tool_call,
                     )
+                )
+
+    def announce_user(self, path: str, why: str, operation: Operation) -> None:
+        """Tell the sessions that work there that the user has changed it."""
+        for turn in self.active(path):
+            if turn.session > NOBODY:
+                self._publish(
+                    events.FileChanged(session=turn.session, path=path, by="user", operation=operation, why=why)
                 )
 
 

@@ -51,6 +51,14 @@ class Moments:
     def __repr__(self) -> str:
         return f"<Moments {len(self._moments)}, {self._bytes} bytes>"
 
+    def __bool__(self) -> bool:
+        return bool(self._moments)
+
+    @property
+    def size(self) -> int:
+        """Bytes, about."""
+        return self._bytes
+
     def remember(self, moment: Moment) -> None:
         """That was there until now."""
         size = sum(map(_size, (moment.change, *moment.base_changes))) + 16 * len(moment.runs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 
 import anyio.to_thread
@@ -10,15 +11,19 @@ import msgspec
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.change import Change, InReview, KeptChange
 from acp_nvim.review.checkpoints import Checkpoint
-from acp_nvim.review.contents import ABSENT, Content
+from acp_nvim.review.contents import ABSENT, NOT_STORED, Content, is_stored
 from acp_nvim.review.counting import count
 from acp_nvim.review.entry import Entry
+from acp_nvim.review.evidence import Verdict, is_proven
 from acp_nvim.review.file_on_disk import look_at
+from acp_nvim.review.judging import Secure
 from acp_nvim.review.keeping import kept
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.patch import patch
 from acp_nvim.review.placing import put
-from acp_nvim.review_events import PlannedFile, RestorePlan
+from acp_nvim.review_events import LeftFile, PlannedFile, RestorePlan
+from acp_nvim.snapshots.failures import GoneError, SnapshotError
+from acp_nvim.snapshots.secret_files import looks_secret
 from acp_nvim.workspace.conflicts import Conflict
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import OpenFiles
@@ -28,7 +33,7 @@ from acp_nvim.workspace.refusals import FileRefusedError
 class Step(msgspec.Struct, frozen=True):
     """What is to be done to one file: `was` becomes `wanted`, unless there is a `conflict`, and why in words.
 
-    `review` is what its review begins with again, where that was taken away.
+    `review` says whose review of it begins again, where a rejection has ended that.
     """
 
     path: str
@@ -40,11 +45,12 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct):
-    """What was done: the changes, from which it can be undone; and the files that were left as they are."""
+    """What was done, and the files that were left as they are."""
 
-    changes: list[KeptChange] = []
+    paths: list[str] = []
     conflicts: list[str] = []
     problems: list[str] = []
+    left: list[LeftFile] = []
 
 
 class Restoring:
@@ -58,12 +64,17 @@ class Restoring:
     def __repr__(self) -> str:
         return f"<Restoring {self._ledger!r}>"
 
-    async def plan(self, checkpoint: Checkpoint, later: Sequence[Checkpoint], root: str) -> RestorePlan:
+    async def plan(self, checkpoint: Checkpoint, later: Sequence[Checkpoint], root: str, force: bool) -> RestorePlan:
         """What it would do; `later` are those after it, the oldest first. Raises `SnapshotError`."""
         files, patches = [], []
-        for path, records in _records(checkpoint, later).items():
-            async with self._files.alone(path):
-                step = await self._step(path, records)
+        chosen = _records(checkpoint, later, force)
+        for path, records in chosen.records.items():
+            try:
+                async with self._files.alone(path):
+                    step = await self._step(path, records)
+            except (FileRefusedError, SnapshotError) as error:
+                files.append(PlannedFile(path, "modify", note=_not_restored(path, error)))
+                continue
             if step is None:
                 continue
             change = Change(path, step.was)
@@ -80,20 +91,23 @@ class Restoring:
                 )
             )
             patches.append("" if step.conflict is not None else patch(change, root))
-        return RestorePlan(id=checkpoint.id, files=files, patch="".join(patches))
+        return RestorePlan(id=checkpoint.id, files=files, patch="".join(patches), left=chosen.left)
 
-    async def restore(self, checkpoint: Checkpoint, later: Sequence[Checkpoint]) -> Outcome:
-        """Do it; a file that cannot be changed does not keep the others from it. Raises `SnapshotError`."""
-        outcome = Outcome()
-        for path, records in _records(checkpoint, later).items():
+    async def restore(
+        self, checkpoint: Checkpoint, later: Sequence[Checkpoint], force: bool, secure: Secure
+    ) -> Outcome:
+        """Do it; a file that cannot be changed does not keep the others from it."""
+        chosen = _records(checkpoint, later, force)
+        outcome = Outcome(left=chosen.left)
+        for path, records in chosen.records.items():
             async with self._files.alone(path):
                 try:
-                    await self._restore(path, records, outcome)
-                except FileRefusedError as error:
-                    outcome.problems.append(str(error))
+                    await self._restore(path, records, outcome, secure)
+                except (FileRefusedError, SnapshotError) as error:
+                    outcome.problems.append(_not_restored(path, error))
         return outcome
 
-    async def _restore(self, path: str, records: Sequence[KeptChange], outcome: Outcome) -> None:
+    async def _restore(self, path: str, records: Sequence[KeptChange], outcome: Outcome, secure: Secure) -> None:
         for _ in range(FOLLOW_ATTEMPTS):
             step = await self._step(path, records)
             if step is None:
@@ -102,27 +116,31 @@ class Restoring:
                 await self._files.conflicts.keep(step.conflict)
                 outcome.conflicts.append(path)
                 return
-            if await self._do(step, outcome):
+            if await self._do(step, secure):
+                outcome.paths.append(path)
                 return
         raise FileRefusedError(f"{path} is being changed all the time. It was left as it is.")
 
-    async def _do(self, step: Step, outcome: Outcome) -> bool:
+    async def _do(self, step: Step, secure: Secure) -> bool:
         """False when somebody was quicker."""
         path, contents = step.path, self._ledger.contents(step.path)
-        if not await put(self._files, contents, path, step.was, step.wanted):
-            return False
         entry = self._ledger.entries.get(path)
         if entry is not None:
             entry.settle(contents)
         review = (
-            None if entry is None or entry.is_over else InReview(entry.base, sorted(entry.sessions), entry.old_path)
+            None
+            if entry is None or entry.is_over
+            else InReview(entry.base, sorted(entry.sessions), entry.old_path, entry.verdict.by, entry.verdict.why)
         )
         change = Change(path, step.was)
         await self._ledger.look(path, change)
         change.agent(await self._ledger.with_text(path, step.wanted, change.encoding))
-        outcome.changes.append(msgspec.structs.replace(kept(change, contents), review=review))
-        await self._ledger.user(path, step.wanted)
-        if step.review is not None:
+        await secure([msgspec.structs.replace(kept(change, contents), review=review)])
+        if not await put(self._files, contents, path, step.was, step.wanted):
+            return False
+        if step.review is None:
+            await self._ledger.user(path, step.wanted)
+        else:
             await self._review_again(step, step.review)
         entry = self._ledger.entries.get(path)
         last = self._files.last(path)
@@ -133,12 +151,20 @@ class Restoring:
         return True
 
     async def _review_again(self, step: Step, before: InReview) -> None:
-        """What a restore had taken out of the review is in it again."""
-        entry = Entry(step.path, await self._ledger.with_text(step.path, Content(before.base), None))
-        entry.agent(await self._ledger.with_text(step.path, step.wanted, None))
+        """What a rejection had taken out of the review is in it again: what there is now was accepted."""
+        path = step.path
+        entry = None if before.old_path is not None else self._ledger.entries.get(path)
+        for change in self._ledger.changes(path):
+            await self._ledger.look(path, change)
+            if change is not entry:
+                change.user(await self._ledger.with_text(path, step.wanted, change.encoding))
+        if entry is None:
+            base = step.was if before.old_path is None else Content(before.base)
+            entry = Entry(path, await self._ledger.with_text(path, base, None), before.old_path)
+            self._ledger.entries[path] = entry
+        entry.verdict = Verdict(before.by, before.why)
+        entry.agent(await self._ledger.with_text(path, step.wanted, None))
         entry.sessions |= set(before.sessions)
-        entry.old_path = before.old_path
-        self._ledger.entries[step.path] = entry
         await count([entry], self._ledger.contents)
 
     async def _step(self, path: str, records: Sequence[KeptChange]) -> Step | None:
@@ -150,12 +176,14 @@ class Restoring:
             before = await self._ledger.contents(path).look(path, record.before, was.encoding)
             after = await self._ledger.contents(path).look(path, record.after, was.encoding)
             if _same(now, after):
+                _check_stored(path, before)
                 now, review = before, record.review
             elif not _same(now, before):
+                _check_stored(path, before)
                 merged = await self._merged(path, now, before, after)
                 if isinstance(merged, Step):
                     return msgspec.structs.replace(merged, was=was)
-                now, review = merged, None
+                now, review = merged, record.review
         return None if _same(was, now) and _mode(was) == _mode(now) else Step(path, was, now, review=review)
 
     async def _merged(self, path: str, now: Content, before: Content, after: Content) -> Content | Step:
@@ -192,14 +220,26 @@ class Restoring:
         return await self._ledger.with_text(path, Content(found.blob), None)
 
 
-def _records(checkpoint: Checkpoint, later: Sequence[Checkpoint]) -> dict[str, list[KeptChange]]:
-    """What is to be undone in each file, the newest first; a turn and all since, or just a restore."""
-    undone = [checkpoint] if checkpoint.kind != "turn" else [checkpoint, *later]
+class _Chosen(msgspec.Struct):
+    """What is to be undone in each file, the newest first; and the files of which something is left as it is."""
+
     records: dict[str, list[KeptChange]] = {}
+    left: list[LeftFile] = []
+
+
+def _records(checkpoint: Checkpoint, later: Sequence[Checkpoint], force: bool) -> _Chosen:
+    """A turn and all since, as far as it is proven to be the agents' (or `force`); or just a restore, all of it."""
+    undone = [checkpoint] if checkpoint.kind != "turn" else [checkpoint, *later]
+    chosen = _Chosen()
+    left: dict[str, LeftFile] = {}
     for one in reversed(undone):
         for change in one.changes:
-            _add(records.setdefault(change.path, []), change)
-    return records
+            if one.kind != "turn" or is_proven(change.by, force):
+                _add(chosen.records.setdefault(change.path, []), change)
+            else:
+                left.setdefault(change.path, LeftFile(change.path, change.by, change.why))
+    chosen.left = list(left.values())
+    return chosen
 
 
 def _add(newer: list[KeptChange], older: KeptChange) -> None:
@@ -208,6 +248,19 @@ def _add(newer: list[KeptChange], older: KeptChange) -> None:
         newer[-1] = msgspec.structs.replace(newer[-1], before=older.before)
     else:
         newer.append(older)
+
+
+def _check_stored(path: str, before: Content) -> None:
+    if before.blob is not None and not is_stored(before.blob):
+        raise FileRefusedError(f"{path} was left as it is: what it had before was {NOT_STORED}.")
+
+
+def _not_restored(path: str, error: Exception) -> str:
+    if isinstance(error, FileRefusedError):
+        return str(error)
+    if isinstance(error, GoneError) and looks_secret(os.fsencode(path)):
+        return f"{path} looks secret: what it had was in memory only, and went with the Neovim that knew it"
+    return f"{path} was left as it is: what it had before is not kept any more ({error})"
 
 
 def _same(one: Content, other: Content) -> bool:

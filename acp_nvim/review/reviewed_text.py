@@ -56,6 +56,16 @@ class ReviewedText:
         return self._current.text(self._lines.current)
 
     @property
+    def has_past(self) -> bool:
+        """Whether undo may come back to a text with other hunks."""
+        return bool(self._moments)
+
+    @property
+    def size(self) -> int:
+        """Bytes that its texts take, about."""
+        return len(self.base) + len(self.current) + self._moments.size
+
+    @property
     def hunks(self) -> Sequence[Hunk]:
         """The agent's changes of lines, in order."""
         if self._hunks is None:

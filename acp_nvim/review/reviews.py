@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -13,23 +14,32 @@ import anyio
 from acp_nvim import events
 from acp_nvim.events import Event
 from acp_nvim.limits import KEEP_SECONDS
-from acp_nvim.review.checkpoints import Checkpoint
+from acp_nvim.limits.evidence import ENDS_SECONDS
+from acp_nvim.limits.state import MEGABYTES
+from acp_nvim.process.last_moments import ended_at, forget_old
+from acp_nvim.review.checkpoints import Checkpoint, views
 from acp_nvim.review.contents import Contents
 from acp_nvim.review.counting import count
 from acp_nvim.review.entry import Entry
+from acp_nvim.review.evidence import Evidence, Seen, is_proven
 from acp_nvim.review.judging import Judging
-from acp_nvim.review.keeping import rejection
-from acp_nvim.review.kept_ledger import Kept, KeptEntry, OpenTurn
+from acp_nvim.review.kept_ledger import OpenTurn
 from acp_nvim.review.ledger import Ledger
-from acp_nvim.review.restoring import Outcome, Restoring
+from acp_nvim.review.left_behind import LeftBehind
+from acp_nvim.review.rejecting import Rejected, Rejecting
+from acp_nvim.review.restoring import Restoring
 from acp_nvim.review.turn_log import NOBODY, TurnLog
 from acp_nvim.review.witness import Witness
+from acp_nvim.review.work import Work
+from acp_nvim.review.work_journal import WorkJournal
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.review_events import Checkpoints, Restored, RestorePlan
+from acp_nvim.review.write_ahead import WriteAhead
+from acp_nvim.review_events import Checkpoints, Judged, LeftFile, Restored, RestorePlan
 from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.snapshot import Blob
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.workspace.open_files import OpenFiles
+from acp_nvim.workspace.private_file import make_directory
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.roots import Roots
 
@@ -39,17 +49,24 @@ Action = Literal["keep", "reject", "mine", "theirs", "both"]
 
 
 class Reviews:
-    """Of one host. `state` is the directory that outlives it."""
+    """Of one host. `state` is the directory that outlives it, and may have `max_bytes`."""
 
     def __init__(self, files: OpenFiles, publish: Callable[[Event], None], tasks: Tasks) -> None:
         self.state = Path(os.devnull)
+        self.max_bytes = int(MEGABYTES * 1e6)
         self.ledger = Ledger(self.contents, publish)
-        self.witness = Witness(self.ledger, files, self.known)
+        self.evidence = Evidence(self._ask_git)
+        self.journal = WorkJournal(tasks.spawn)
+        self.witness = Witness(self.ledger, files, self.known, self.evidence, self._since)
         self.judging = Judging(self.ledger, files, self.witness.look_at)
         self._tasks = tasks
         self.files = files
+        self._left_behind = LeftBehind(self.witness, self.evidence, self.journal, self._ended_at, self.conclude)
         self._restoring = Restoring(self.ledger, files, self.witness.look_at)
         self._publish = publish
+        self.on_trouble: list[Callable[[str, str], bool]] = []
+        """Are told of trouble in the workspace at a directory, in words; True: the user was told."""
+        self._rejecting = Rejecting(self.judging, self._of, self._tell)
         self._workspaces: dict[str, Workspace] = {}
         self._opening = anyio.Lock()
         self._opened: set[str] = set()
@@ -61,8 +78,45 @@ class Reviews:
     def workspace(self, directory: str) -> Workspace:
         """That at a directory, a real path."""
         if directory not in self._workspaces:
-            self._workspaces[directory] = Workspace(self.state, directory, self.witness)
+            tell = partial(self._tell, directory)
+            self._workspaces[directory] = Workspace(self.state, directory, self.witness, tell)
         return self._workspaces[directory]
+
+    def begin(self, state: Path) -> None:
+        """What is kept is below that directory. Blocks; what cannot be made there is missing, which the log says."""
+        self.state = state
+        try:
+            self.evidence.open(state / "saves")
+            self.journal.open(state / "work")
+            make_directory(Path(self.moments))
+        except OSError as error:
+            log.warning("what shows who changed a file cannot be kept in %s: %s", state, error)
+        forget_old(self.moments, ENDS_SECONDS)
+
+    @property
+    def moments(self) -> str:
+        """The directory where it is written down when agents ended."""
+        return str(self.state / "ended")
+
+    def work(self, session: int, agent: str, roots: Roots) -> Work:
+        """That of a session, from now on known to the evidence."""
+        made = Work(session, agent, roots, self._ended_at)
+        made.write = self.journal.add
+        self.evidence.works.append(made)
+        return made
+
+    def _ended_at(self, mark: str) -> int | None:
+        return ended_at(self.moments, mark)
+
+    def _since(self, path: str) -> int:
+        """The time of the last look at the directory that the file is in."""
+        return self._of(path).scanner.since
+
+    async def _ask_git(self, seen: Seen, is_first: bool) -> str | None:
+        if seen.before == seen.after:
+            return None
+        git = self._of(seen.path).git
+        return await git.made(seen.path, seen.before, seen.after, seen.changed, seen.since, is_first)
 
     def contents(self, path: str) -> Contents:
         """Those of the workspace that the file is in; outside of all of them, of any."""
@@ -79,33 +133,13 @@ class Reviews:
                 return
             workspace = self.workspace(directory)
             kept = await workspace.take_over()
-            await self._take_over(workspace, kept)
+            await self._left_behind.take_over(workspace, kept)
+            await count([one for one in self.ledger.entries.values() if self._of(one.path) is workspace], self.contents)
+            for one in kept.entries:
+                self.ledger.tell(one.path)
             await self.keep()
             self._opened.add(directory)
-            self._tasks.spawn(workspace.clean)
-
-    async def _take_over(self, workspace: Workspace, kept: Kept) -> None:
-        """What Neovims that are gone have left there: also a turn that they have not seen the end of."""
-        logs = [TurnLog(NOBODY, turn.agent, Roots([workspace.root])) for turn in kept.turns]
-        self.ledger.logs += logs
-        for turn, left in zip(logs, kept.turns, strict=True):
-            turn.active, turn.prompt = True, left.prompt
-        try:
-            for one in kept.entries:
-                await self._take_up(one)
-            if kept.turns:
-                first = min((turn.snapshot for turn in kept.turns), key=lambda one: one.time)
-                await workspace.scanner.scan_since(first)
-        except SnapshotError as error:
-            log.warning("what a turn did in %s that nobody has seen the end of is not known: %s", workspace.root, error)
-        finally:
-            for turn in logs:
-                self.ledger.logs.remove(turn)
-        await count([one for one in self.ledger.entries.values() if self._of(one.path) is workspace], self.contents)
-        for one in kept.entries:
-            self.ledger.tell(one.path)
-        for turn in logs:
-            await self.conclude(turn, workspace)
+            self._tasks.spawn(workspace.clean, self.max_bytes)
 
     async def conclude(self, turn: TurnLog, workspace: Workspace) -> Checkpoint | None:
         """The checkpoint of a turn that is over, and kept; None when it has changed nothing."""
@@ -113,52 +147,88 @@ class Reviews:
         done = turn.take(self.contents)
         if not done:
             return None
-        session = turn.session if turn.session != NOBODY else None
+        session = turn.session if turn.session > NOBODY else None
         made = Checkpoint(kind="turn", agent=turn.agent, prompt=turn.prompt, changes=done, session=session)
         await workspace.add(made)
+        self._tasks.spawn(self._clean_when_idle, workspace)
         return made
 
-    async def judge(self, action: Action, path: str | None, ids: Collection[int] | None, session: int | None) -> None:
-        """What the user decided: of hunks, of a file, or of all that a session (or anybody) has changed."""
-        if path is not None:
-            await self._judge(action, path, ids)
+    async def _clean_when_idle(self, workspace: Workspace) -> None:
+        """After a turn, when no agent works: then all that is needed is held. The next snapshot stops it."""
+        await anyio.sleep(KEEP_SECONDS)
+        if not any(turn.active for turn in self.ledger.logs):
+            await workspace.clean(self.max_bytes)
+
+    async def judge(
+        self, action: Action, path: str | None, ids: Collection[int] | None, session: int | None, force: bool = False
+    ) -> None:
+        """What the user decided: of hunks, of a file, or of all that a session (or anybody) has changed.
+
+        All: what is proven to be the agent's; `force`: also what nobody knows who did it.
+        """
+        if path is None:
+            await self._judge_all(action, self.ledger.open(session), force)
+        elif action == "reject":
+            await self._reject(path, ids, [])
         else:
-            entries = self.ledger.open(session)
-            if action == "reject":
-                await self._reject_all(entries)
-            for entry in entries if action != "reject" else []:
-                await self._judge(action, entry.path, None)
+            await self._judge(action, path, ids)
         await self.keep()
+
+    async def _judge_all(self, action: Action, entries: Sequence[Entry], force: bool) -> None:
+        if action == "reject":
+            entries = await self._looked_at(entries)
+        taken = [one for one in entries if action != "reject" or is_proven(one.verdict.by, force)]
+        left = [LeftFile(one.path, one.verdict.by, one.verdict.why) for one in entries if one not in taken]
+        files, undo_id = [one.path for one in taken], ""
+        if action == "reject":
+            done = await self._reject(None, None, taken)
+            files, undo_id = done.files, done.undo_id
+        else:
+            for entry in taken:
+                await self._judge(action, entry.path, None)
+        if action in ("keep", "reject"):
+            self._publish(Judged(action=action, files=files, left=left, undo_id=undo_id))
+
+    async def _looked_at(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """Those that are left, once it is known what the files are now, and who made them so."""
+        for entry in entries:
+            async with self.files.alone(entry.path):
+                await self.witness.look_at(entry.path)
+        return [one for one in entries if self.ledger.entries.get(one.path) is one]
 
     async def list(self, root: str, cwd: str) -> None:
         """Tell the editor what can be gone back to, the newest first; `root` is the real path of `cwd`."""
-        found = await self.workspace(root).checkpoints.all()
-        self._publish(Checkpoints(cwd=cwd, list=[one.view() for one in reversed(found)]))
+        await self.open(root)  # who takes over the turn of a dead host makes its checkpoint
+        self._publish(Checkpoints(cwd=cwd, list=views(await self.workspace(root).moments())))
 
-    async def plan(self, root: str, checkpoint_id: str) -> None:
-        """Tell the editor what a restore would do."""
+    async def plan(self, root: str, checkpoint_id: str, force: bool = False) -> None:
+        """Tell the editor what a restore would do; `force`: also to what nobody knows who did it."""
         try:
             found, later = await self._find(root, checkpoint_id)
-            self._publish(await self._restoring.plan(found, later, root))
+            self._publish(await self._restoring.plan(found, later, root, force))
         except (LookupError, SnapshotError) as error:
             self._publish(RestorePlan(id=checkpoint_id, files=[], patch="", problem=_lost(error)))
 
-    async def restore(self, root: str, checkpoint_id: str) -> None:
-        """Do it, and tell the editor what was done."""
+    async def restore(self, root: str, checkpoint_id: str, force: bool = False) -> None:
+        """Do it, and tell the editor what was done; `force`: also to what nobody knows who did it."""
         try:
             found, later = await self._find(root, checkpoint_id)
-            outcome = await self._restoring.restore(found, later)
-        except (LookupError, SnapshotError) as error:
+        except LookupError as error:
             self._publish(Restored(id=checkpoint_id, undo_id="", files=[], conflicts=[], problem=_lost(error)))
             return
-        undo_id = await self._add(root, "restore", found.prompt, outcome)
+        undoes = found.id if found.kind != "turn" else None
+        ahead = WriteAhead("restore", self._of, found.prompt, undoes)
+        outcome = await self._restoring.restore(found, later, force, ahead.secure)
+        if not outcome.problems:
+            await ahead.mark(self.workspace(root))
         self._publish(
             Restored(
                 id=checkpoint_id,
-                undo_id=undo_id,
-                files=[one.path for one in outcome.changes],
+                undo_id=ahead.id(root) if outcome.paths else "",
+                files=outcome.paths,
                 conflicts=outcome.conflicts,
                 problem="\n".join(outcome.problems) or None,
+                left=outcome.left,
             )
         )
         await self.keep()
@@ -166,12 +236,14 @@ class Reviews:
     async def keep(self) -> None:
         """Write down what is left to review."""
         for workspace in list(self._workspaces.values()):
-            root = workspace.root
-            running = [turn for turn in self.ledger.logs if turn.active and root in turn.began]
-            await workspace.keep(
-                [one for one in self.ledger.open() if self._of(one.path) is workspace],
-                [OpenTurn(turn.agent, turn.prompt, turn.began[root]) for turn in running],
-            )
+            await workspace.keep(partial(self._entries, workspace), partial(self._turns, workspace.root))
+
+    def _entries(self, workspace: Workspace) -> Sequence[Entry]:
+        return [one for one in self.ledger.open() if self._of(one.path) is workspace]
+
+    def _turns(self, root: str) -> Sequence[OpenTurn]:
+        running = [turn for turn in self.ledger.logs if turn.active and root in turn.began]
+        return [OpenTurn(one.agent, one.prompt, one.began[root], one.session, self.journal.name) for one in running]
 
     def keep_soon(self) -> None:
         """The same, once for many changes."""
@@ -185,6 +257,7 @@ class Reviews:
 
     def close(self) -> None:
         """The process ends: others may have what it held."""
+        self.journal.close()
         for workspace in self._workspaces.values():
             workspace.close()
 
@@ -194,52 +267,32 @@ class Reviews:
 
     async def _find(self, root: str, checkpoint_id: str) -> tuple[Checkpoint, Sequence[Checkpoint]]:
         """The checkpoint, and those after it. Raises `LookupError`."""
-        found = await self.workspace(root).checkpoints.all()
+        found = await self.workspace(root).moments()
         at = next((number for number, one in enumerate(found) if one.id == checkpoint_id), None)
         if at is None:
             raise LookupError("there is no such checkpoint any more")
         return found[at], found[at + 1 :]
 
-    async def _take_up(self, kept: KeptEntry) -> None:
-        """What has changed since a Neovim left it, the user has changed."""
-        if kept.path in self.ledger.entries:
-            return
-        async with self.files.alone(kept.path):
-            self.ledger.entries[kept.path] = kept.entry()
-            await self.witness.found(kept.path)
+    async def _reject(self, path: str | None, ids: Collection[int] | None, entries: Sequence[Entry]) -> Rejected:
+        done = await self._rejecting.reject(path, ids, entries)
+        if done.left:
+            self._publish(events.Error(text=done.problem, code="review"))
+        return done
 
-    async def _judge(self, action: Action, path: str, ids: Collection[int] | None) -> bool:
-        """False when it could not be done, which is said."""
+    async def _judge(self, action: Action, path: str, ids: Collection[int] | None) -> None:
+        """Where it cannot be done, that is said."""
         try:
             if action == "keep":
                 await self.judging.keep(path, ids)
-            elif action == "reject":
-                await self.judging.reject(path, ids)
-            else:
+            elif action != "reject":
                 await self.judging.resolve(path, ids, action)
         except FileRefusedError as error:
             self._publish(events.Error(text=str(error), code="review"))
-            return False
-        return True
 
-    async def _reject_all(self, entries: Sequence[Entry]) -> None:
-        """With a checkpoint, so that it can be undone."""
-        done: dict[str, Outcome] = {}
-        for entry in entries:
-            workspace = self._of(entry.path)
-            changes = rejection(entry, workspace.scanner.contents)
-            if await self._judge("reject", entry.path, None):
-                done.setdefault(workspace.root, Outcome()).changes += changes
-        for root, outcome in done.items():
-            await self._add(root, "reject", "", outcome)
-
-    async def _add(self, root: str, kind: Literal["restore", "reject"], prompt: str, outcome: Outcome) -> str:
-        """The checkpoint that undoes it; "" when nothing was done."""
-        if not outcome.changes:
-            return ""
-        made = Checkpoint(kind=kind, agent="", prompt=prompt, changes=outcome.changes)
-        await self.workspace(root).add(made)
-        return made.id
+    def _tell(self, directory: str, words: str) -> None:
+        """In the chats of those who work there; else wherever the user is."""
+        if not any([tell(directory, words) for tell in self.on_trouble]):
+            self._publish(events.Error(text=words, code="review"))
 
 
 def _lost(error: Exception) -> str:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from itertools import islice
+
 import anyio
 import anyio.to_thread
 
+from acp_nvim.limits.review import DIRECTORIES_LOOKED_AT
 from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.contents import Contents
+from acp_nvim.review.evidence import looked_at
 from acp_nvim.review.file_on_disk import look_at
 from acp_nvim.review.unapplied import unapplied
 from acp_nvim.review.witness import Witness
 from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
+from acp_nvim.snapshots.trees import EMPTY
+from acp_nvim.snapshots.unchanged import CLOCK_NS
 
 
 class Scanner:
@@ -23,6 +31,9 @@ class Scanner:
         self.contents = Contents(shadow)
         self._witness = witness
         self._last: Snapshot | None = None
+        self._first_prompt: int | None = None
+        self.since = 0
+        """What was changed before that was seen by the last look (nanoseconds since 1970); it is in the ledger."""
         self._lock = anyio.Lock()
 
     def __repr__(self) -> str:
@@ -35,7 +46,8 @@ class Scanner:
 
     async def scan_since(self, snapshot: Snapshot) -> None:
         """As `scan`; the last look was that of another Neovim."""
-        self._last = self._last or snapshot
+        if self._last is None:
+            self._last, self.since = snapshot, snapshot.time - CLOCK_NS
         await self.scan()
 
     async def known(self, path: str) -> Blob | None:
@@ -50,9 +62,41 @@ class Scanner:
         async with self._lock:
             now = await self.shadow.take()
             with anyio.CancelScope(shield=True):  # what was found is entered
-                last, self._last = self._last, now
-                if last is not None and last.id != now.id:
-                    await self._witness.scanned(await self.shadow.changes(last, now))
+                last = await self._before(now)
+                if last is not None:
+                    changed = await self.shadow.changes(last, now) if last.id != now.id else []
+                    await self._witness.scanned(changed)
+                    await self._witness.scanned(await self._others(changed, last, now))
+                    await self._witness.doubts.judge_again()
+                self._last = now  # not before: who asks meanwhile what a file was would be told what it is
+                self.since = now.time - CLOCK_NS
+
+    async def sees_nothing(self) -> bool:
+        """Whether there are files, and none of them is in the last snapshot: rules ignore them all."""
+        if self._last is None or self._last.id != EMPTY:
+            return False
+        return await anyio.to_thread.run_sync(_has_files, self.shadow.root)
+
+    def not_waited_for(self, moment: int) -> None:
+        """A prompt goes out at `moment` (nanoseconds since 1970), before the look that goes on has come to its end."""
+        if self._last is None and self._first_prompt is None:
+            self._first_prompt = moment
+
+    async def _before(self, now: Snapshot) -> Snapshot | None:
+        """What there was before the agents could change anything: the last look, or as much as is known of it."""
+        moment, self._first_prompt = self._first_prompt, None
+        if self._last is None and moment is not None:
+            return await self.shadow.before(now, moment)
+        return self._last
+
+    async def _others(self, found: Sequence[Changed], last: Snapshot, now: Snapshot) -> list[Changed]:
+        """Files that are what they were at the last look, but not what is known of them: saved since, for example."""
+        known = {one.path for one in found} | {one.old_path for one in found}
+        others = [path for path in self._witness.ledger.known_below(self.shadow.root) if path not in known]
+        fresh = await anyio.to_thread.run_sync(
+            lambda: [one for one in others if looked_at(one)[0] >= last.time - CLOCK_NS]
+        )
+        return [Changed(path, None, await self.shadow.find(now, path)) for path in fresh]
 
 
 class FirstTouch:
@@ -96,3 +140,12 @@ class FirstTouch:
         """Tell the witness which of them are others now; the next turn begins anew."""
         was, self._was = self._was, {}
         await self._witness.scanned([Changed(path, before, None) for path, before in was.items()])
+
+
+def _has_files(root: str) -> bool:
+    """Whether there are files beside those of git. Blocks."""
+    for _, directories, names in islice(os.walk(root), DIRECTORIES_LOOKED_AT):
+        if names:
+            return True
+        directories[:] = [name for name in directories if name != ".git"]
+    return False

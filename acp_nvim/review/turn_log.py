@@ -8,13 +8,14 @@ import msgspec
 
 from acp_nvim.review.change import Change, KeptChange
 from acp_nvim.review.contents import ABSENT, Content, Contents
+from acp_nvim.review.evidence import Verdict
 from acp_nvim.review.keeping import kept
 from acp_nvim.review.reviewed_text import ReviewedText
 from acp_nvim.snapshots.snapshot import Snapshot
 from acp_nvim.workspace.roots import Roots
 
 NOBODY = 0
-"""The session of a turn whose Neovim is gone."""
+"""Sessions of turns whose host is gone have this number, or one below it."""
 
 
 class TurnLog:
@@ -37,15 +38,20 @@ class TurnLog:
         """That of a file, which begins with `before` when it is the first."""
         return self.changes.setdefault(path, Change(path, before))
 
-    def move(self, path: str, new: str, before: Content, now: Content) -> None:
+    def move(self, path: str, new: str, before: Content, now: Content, verdict: Verdict) -> None:
         """The file got another name: to go back, there is one to be made and one to be removed."""
         made = self.changes.get(path)
         if made is not None and made.base is None:
             made.path = new
             self.changes[new] = self.changes.pop(path)
         else:
-            self.change(path, before).agent(ABSENT)
-            self.change(new, ABSENT).old_path = path
+            away = self.change(path, before)
+            away.blame(verdict)
+            away.agent(ABSENT)
+            self.change(new, ABSENT)
+        self.changes[new].blame(verdict)
+        if made is None or made.base is not None:
+            self.changes[new].old_path = path
         self.changes[new].agent(now)
 
     def counts(self, change: Change) -> tuple[int, int]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
+import anyio.to_thread
+
+from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.accounting import Accounting
 from acp_nvim.review.contents import ABSENT, Content
 from acp_nvim.review.counting import count
 from acp_nvim.review.disk import Disk, Known
+from acp_nvim.review.doubts import Doubts
 from acp_nvim.review.edit import Edit
 from acp_nvim.review.entering import Entering
 from acp_nvim.review.entry import Entry
+from acp_nvim.review.evidence import Evidence, Verdict, looked_at
+from acp_nvim.review.kept_ledger import KeptEntry
 from acp_nvim.review.ledger import Ledger
-from acp_nvim.review.turn_log import TurnLog
+from acp_nvim.review.renames import Renames
+from acp_nvim.review.turn_log import NOBODY, TurnLog
 from acp_nvim.snapshots.snapshot import Blob, Changed
 from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
@@ -22,13 +29,19 @@ from acp_nvim.workspace.write_text_file import Written
 class Witness:
     """All methods but `edited`, `saved`, `scanned` are called in `OpenFiles.alone` of the file."""
 
-    def __init__(self, ledger: Ledger, files: OpenFiles, known: Known) -> None:
-        self._ledger = ledger
+    def __init__(
+        self, ledger: Ledger, files: OpenFiles, known: Known, evidence: Evidence, since: Callable[[str], int]
+    ) -> None:
+        self.ledger = self._ledger = ledger
         self._files = files
+        self._evidence = evidence
+        self._since = since
         self._disk = Disk(ledger, known)
-        self._entering = Entering(ledger)
+        self._entering = Entering(ledger, evidence, since)
         self._saving: dict[str, int] = {}
+        self.doubts = Doubts(ledger, files, evidence, self._entering)
         self._accounting = Accounting(ledger, self._disk, self._entering, self._saving)
+        self._renames = Renames(ledger, self._disk, evidence, self._entering, self._accounting)
 
     def __repr__(self) -> str:
         return f"<Witness {self._ledger!r}>"
@@ -43,9 +56,11 @@ class Witness:
         if last is None:
             is_known = await self._accounting.account(path, before)
         if before == after and path not in self._ledger.entries:
+            self._evidence.wrote(turn.session, path)
             return  # the agent was there before us: a look at the disk will find it
         is_known = is_known or path in self._ledger.entries
-        entry = await self._ledger.agent([turn], path, before, after)
+        verdict = Verdict("agent", f"written by {turn.agent}", (turn.session,))
+        entry = await self._ledger.agent(verdict, path, before, after)
         entry.is_guessed = entry.is_guessed or not is_known
         if last is not None:
             entry.state = last.state
@@ -54,56 +69,34 @@ class Witness:
         if entry.conflict is not None and entry.conflict.by == "fs/write_text_file":
             self._files.conflicts.settle(path)  # the agent has read the file again
             entry.conflict = None
-        self._entering.told(path, [turn])
+        self._entering.told(path, verdict)
 
     async def followed(self, what: Followed) -> None:
         """A buffer was brought up to its file."""
         path = what.path
         if what.kind == "moved":
-            await self.moved(path, what.detail)
+            await self._renames.moved(path, what.detail)
         elif what.kind == "conflict" and what.had is not None and what.after is not None:
-            await self.conflict(path, self._ledger.active(path), self._disk.text(path, what.had, what.encoding))
-            self._ledger.set_on_disk(path, self._disk.text(path, what.after, what.encoding).blob)
+            had = self._disk.text(path, what.had, what.encoding)
+            after = self._disk.text(path, what.after, what.encoding)
+            verdict = await self._evidence.judge(await self._entering.seen(path, had, after))
+            await self.conflict(path, verdict, had)
+            self._ledger.set_on_disk(path, after.blob)
         elif what.kind == "deleted" and what.had is not None:
-            await self._entering.became(path, self._disk.text(path, what.had, what.encoding), ABSENT)
+            if not self._ledger.is_known(path, None, ""):
+                await self._entering.became(path, self._disk.text(path, what.had, what.encoding), ABSENT)
         elif what.had is not None and what.has is not None and what.after is not None:
+            after = self._disk.text(path, what.after, what.encoding)
+            if self._ledger.is_known(path, after.blob, what.has):
+                return  # the buffer was behind: it had the text of a file that was gone
             if what.before is not None:
                 await self._accounting.account(path, self._disk.text(path, what.before, what.encoding))
             if what.had != what.has:
                 before = self._disk.text(path, what.had, what.encoding)
-                await self._entering.became(path, before, self._disk.text(path, what.has, what.encoding))
-            self._ledger.set_on_disk(path, self._disk.text(path, what.after, what.encoding).blob)
+                await self._entering.became(path, before, self._disk.text(path, what.has, what.encoding), after)
+            self._ledger.set_on_disk(path, after.blob)
 
-    async def moved(self, path: str, new: str, before: Content | None = None) -> None:
-        """The file goes by another name; it was `before` then, if it has changed as well."""
-        turns, entry = self._ledger.active(path), self._ledger.entries.get(path)
-        if entry is None and not turns:
-            return
-        if self._ledger.is_taken(new, path):
-            await self._accounting.account(path, ABSENT)
-            await self._accounting.account(new, await self._disk.content(new))
-            self._entering.told(path, turns)
-            self._entering.told(new, turns)
-            return
-        now = await self._ledger.with_text(new, Content(await self._disk.blob(new)), None)
-        before = now if before is None else await self._ledger.with_text(path, before, None)
-        for turn in turns:
-            turn.move(path, new, before, now)
-        if entry is None:
-            entry = Entry(new, before, path)
-        elif turns and entry.operation != "add":
-            entry.old_path = entry.old_path or path
-        self._ledger.forget(path)
-        self._ledger.accounted[path] = None
-        self._ledger.entries[new] = entry
-        entry.path, entry.on_disk = new, now.blob
-        entry.old_path = None if entry.old_path == new else entry.old_path
-        entry.sessions |= {turn.session for turn in turns}
-        await self._ledger.look(new, entry)
-        entry.agent(now) if turns else entry.user(now)
-        self._entering.told(new, turns)
-
-    async def conflict(self, path: str, turns: Sequence[TurnLog], now: Content | None = None) -> None:
+    async def conflict(self, path: str, verdict: Verdict, now: Content | None = None) -> None:
         """A version of the file, which is `now` (its buffer's text, if there is one), could not be merged."""
         kept = self._files.conflicts.of(path)
         entry = self._ledger.entries.get(path)
@@ -118,7 +111,9 @@ class Witness:
         entry.state = entry.state if last is None else last.state
         await self._ledger.look(path, entry)
         entry.conflict = kept[-1] if kept else None
-        entry.sessions |= {one.session for one in turns}
+        if entry.operation is None:
+            entry.blame(verdict)
+        entry.sessions |= {session for session in verdict.sessions if session > NOBODY}
         self._ledger.tell(path)
 
     async def buffer_is(self, path: str, buffer: OpenText | None) -> None:
@@ -183,7 +178,7 @@ class Witness:
     async def wanted(self, path: str) -> None:
         """Somebody wants to see the hunks of that file."""
         async with self._files.alone(path):
-            entry = self._ledger.entries.get(path)
+            entry = self._ledger.entries.get(path) or self._ledger.revive(path)
             if entry is not None:
                 entry.is_asked_for = True
                 await self._ledger.look(path, entry)
@@ -201,15 +196,25 @@ class Witness:
             if not self._saving[path]:
                 del self._saving[path]
             on_disk = await self._disk.blob(path)
-            entry = self._ledger.entries.get(path)
+            entry = self._ledger.entries.get(path) or self._ledger.revive(path)
             if entry is None:
                 self._ledger.accounted[path] = on_disk
             else:
-                entry.on_disk = on_disk
+                is_back = entry.current is None and on_disk is not None
+                entry.on_disk, entry.current = on_disk, entry.current or on_disk
                 await self._read(path)
+                if is_back:  # what was deleted; its buffer had told of the text before
+                    self._ledger.tell(path)
 
-    async def found(self, path: str) -> None:
-        """An earlier Neovim has left that file under review; what it had not saved is lost."""
+    async def take_up(self, kept: KeptEntry) -> None:
+        """A host that is gone has left that file under review."""
+        if kept.path not in self._ledger.entries:
+            async with self._files.alone(kept.path):
+                self._ledger.entries[kept.path] = kept.entry()
+                await self._found(kept.path)
+
+    async def _found(self, path: str) -> None:
+        """What its Neovim had not saved is lost."""
         entry, now = self._ledger.entries[path], await self._disk.blob(path)
         if entry.current != entry.on_disk:
             await self._ledger.user(path, Content(entry.on_disk))
@@ -220,43 +225,42 @@ class Witness:
 
     async def scanned(self, found: Sequence[Changed]) -> None:
         """These files on disk are others than at the last look."""
-        news: dict[str, Sequence[TurnLog]] = {}
+        news: dict[str, Verdict] = {}
         for one in found:
             if one.old_path is not None:
                 await self._renamed(one, one.old_path)
                 continue
             async with self._files.alone(one.path):
-                turns = await self._scanned(one)
-            if turns is not None:
-                news[one.path] = turns
+                verdict = await self._scanned(one)
+            if verdict is not None:
+                news[one.path] = verdict
         await count([change for path in news for change in self._ledger.changes(path)], self._ledger.contents)
-        for path, turns in news.items():
-            self._entering.told(path, turns)
+        for path, verdict in news.items():
+            self._entering.told(path, verdict)
 
-    async def _scanned(self, one: Changed) -> Sequence[TurnLog] | None:
-        """The turns in which it was changed, to be told; None when there is nothing to tell."""
+    async def _scanned(self, one: Changed) -> Verdict | None:
+        """Who changed it, to be told; None when there is nothing to tell."""
         path = one.path
         buffer = await self._read(path)  # a buffer that was behind has followed by now
         entry = self._ledger.entries.get(path)
         before = entry.on_disk if entry is not None else self._ledger.accounted.get(path, one.before)
-        now = await self._disk.blob(path, one.after)
+        for _ in range(FOLLOW_ATTEMPTS):  # git, and editors, make files anew: they are gone for a moment
+            now = await self._disk.blob(path, one.after)
+            if not await self._entering.is_past(path, Content(now)):
+                break
         if entry is not None and entry.is_guessed and one.after is not None:
             await self._correct(path, entry, one.before)
         if before == now or path in self._saving:  # by the user, who is waited for to be heard
             return None
-        turns: Sequence[TurnLog] | None = None
+        verdict: Verdict | None = None
         if entry is None or buffer is None:
-            turns = await self._entering.enter(path, Content(before), Content(now))
+            verdict = await self._entering.enter(path, Content(before), Content(now))
             await self.buffer_is(path, buffer)
         elif before is not None and now is not None and before.mode != now.mode:
-            turns = self._ledger.active(path)
-            self._ledger.mode(turns, path, now.mode)
-        entry = self._ledger.entries.get(path)
-        if entry is not None:
-            entry.on_disk = now
-        else:
-            self._ledger.accounted[path] = now
-        return turns
+            verdict = await self._evidence.judge(await self._entering.seen(path, Content(before), Content(now)))
+            self._ledger.mode(verdict, path, now.mode)
+        self._ledger.set_on_disk(path, now)
+        return verdict
 
     async def _correct(self, path: str, entry: Entry, before: Blob | None) -> None:
         """The snapshots know what the file was."""
@@ -264,7 +268,7 @@ class Witness:
         content = await self._ledger.with_text(path, Content(before), entry.encoding)
         for change in self._ledger.changes(path):
             change.rebase(content)
-        self._entering.told(path, self._ledger.active(path))
+        self._entering.told(path, entry.verdict)
 
     async def _renamed(self, one: Changed, old_path: str) -> None:
         """A file that may be open, or under review, has another name, and perhaps another text."""
@@ -272,9 +276,16 @@ class Witness:
             await self._read(old_path)  # its buffer goes along
         async with self._files.alone(one.path):
             if not self._ledger.is_taken(one.path, old_path):
-                await self.moved(old_path, one.path, Content(one.before))
+                await self._renames.moved(old_path, one.path, Content(one.before))
                 return
         await self.scanned([Changed(old_path, one.before, None), Changed(one.path, None, one.after)])
+
+    async def named(self, path: str) -> None:
+        """An agent is about to change the file: what was done to it before is not its doing."""
+        changed, size = await anyio.to_thread.run_sync(looked_at, path)
+        if size is not None and changed >= self._since(path):  # what is gone may have another name: a look tells
+            async with self._files.alone(path):
+                await self.look_at(path)
 
     async def look_at(self, path: str) -> None:
         """Nobody has told us of the file for a while: what it has become on disk is known from now on."""

@@ -61,6 +61,11 @@ class Configuration:
     def __repr__(self) -> str:
         return f"<Configuration {self._switches!r} {len(self._changes)} changes>"
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether the agent is asked to change something: some answer in the conversation."""
+        return self._one_at_a_time.locked()
+
     def set(self, what: str, value: str | bool, keep: bool = False) -> bool:
         """Now, or as soon as there is an agent: False says that it has to be started for it."""
         self._changes.append(_Change(what, value, keep))

@@ -13,6 +13,7 @@ from acp_nvim.errors import Severity
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError
 from acp_nvim.limits import OWN_PATHS
 from acp_nvim.protocol.answers import FileToRead, FileToWrite
+from acp_nvim.review.evidence import Verdict
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.turn_log import TurnLog
 from acp_nvim.session.narrator import Narrator
@@ -129,11 +130,13 @@ class AgentFiles:
             path = await real_path
             witness = partial(self._reviews.witness.wrote, self._turn, path, self.save)
             async with self._share:
+                self._reviews.evidence.writes(self._turn.session, path)
                 written = await write_text_file(self._files, self._seen, path, wanted.content, self.save, witness)
         except FileRefusedError as error:
             if isinstance(error, ConflictError):
                 async with self._files.alone(path):
-                    await self._reviews.witness.conflict(path, [self._turn])
+                    verdict = Verdict("agent", f"written by {self._turn.agent}", (self._turn.session,))
+                    await self._reviews.witness.conflict(path, verdict)
             if not isinstance(error, DisallowedError):
                 self._tell("warn", _what_failed(self._name(wanted.path), error))
             raise _refusal("fs/write_text_file", error) from error

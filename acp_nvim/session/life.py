@@ -75,7 +75,9 @@ class Life(PeerSession):
         """As `status()` says it; `waiting`: for an answer of the user."""
         if self.turns.turn.requires_action or self._permissions.count(self.key) or self.requests.elicitations.count:
             return "waiting"  # between turns, too: agents may ask then
-        return "running" if self.turns.turn.running else self._state
+        if not self.turns.turn.running:
+            return self._state
+        return "running" if self.turns.turn.prompted else "background"
 
     @property
     def controls(self) -> Controls | None:
@@ -134,7 +136,7 @@ class Life(PeerSession):
         """Send what is queued. A turn that the agent began by itself is waited for."""
         while self._wanted and self.queue.next and self._peer is not None and self._peer.alive:
             await self.cancelling.wait()
-            await self.changes.settled()  # what the last turn did is told before the next one
+            await self.changes.announced()  # what the last turn did is told before the next one
             await self.configuration.settle()  # it goes out in the mode that was wanted before it
             if self.queue.next and self._peer is not None and self._peer.alive:
                 await self._send(self._peer, self.queue.take())
@@ -169,6 +171,8 @@ class Life(PeerSession):
     def _begin(self, peer: AgentPeer, session_id: str, opened: Opened) -> None:
         """The session is open at the agent."""
         self._peer, self.session_id = peer, session_id
+        self.changes.work.lives(peer.mark, peer.began)
+        self.changes.work.state = peer.state
         self.sign_in.done()
         self.requests.permissions.agent_gone = lambda: peer.silent
         self.requests.elicitations.asker = Asker(peer.inbox.open_urls, lambda: peer.silent)

@@ -39,7 +39,7 @@ class Narrator:
     `on_done` hears that one is done that may have changed any. `on_call` hears which one is different, whatever it is;
     `on_redraw` that the editor wants to know everything again. `on_work` hears what is said of a tool call that is
     different then; `on_turn_end` that the end of a turn is about to be told. `on_told` hears what the editor is told,
-    but for what it is told again.
+    but for what it is told again. `on_deed` hears of a tool call that is different, as it is now.
     """
 
     def __init__(self, key: int, cwd: str, editor: Editor, on_facts: Callable[[], None]) -> None:
@@ -51,6 +51,7 @@ class Narrator:
         self._editor = editor
         self.on_facts = on_facts
         self.on_named: Callable[[list[tuple[str, FileChange | None]]], None] = lambda files: None
+        self.on_deed: Callable[[ToolCall], None] = lambda call: None
         self.on_wrote: Callable[[list[str]], None] = lambda paths: None
         self.on_done: Callable[[], None] = lambda: None
         self.on_call: Callable[[str], None] = lambda tool_call_id: None
@@ -234,6 +235,7 @@ class Narrator:
         self._activity_is_news |= self._activity.call(call)
         self.on_call(call.tool_call_id)
         self.on_work(call, changed.patch)
+        self.on_deed(call)
         if call.kind not in WRITES_FILES:
             return
         named = [(os.path.join(self.cwd, path), change) for path, change in call.files()]

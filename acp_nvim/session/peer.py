@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import msgspec
 
-from acp_nvim.agents.builtin_agents import quirks_of
+from acp_nvim.agents.builtin_agents import quirks_of, state_of
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure, FailureError
+from acp_nvim.file_time import now
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.jsonrpc.messages import PeerGoneError
 from acp_nvim.jsonrpc.pending import Answer
@@ -55,6 +56,8 @@ class AgentPeer:
         self._holders: set[object] = set()
         self._stopping = False
         self._last_call = 0.0
+        self.began = 0
+        """When its process was started (nanoseconds since 1970)."""
         self._told: Failure | None = None  # what its sessions hear when it is ended because of these:
         self._ended_by: set[str] = set()
 
@@ -65,6 +68,11 @@ class AgentPeer:
     def alive(self) -> bool:
         """Whether it can still be talked to."""
         return not self.gone.is_set() and not self._stopping
+
+    @property
+    def mark(self) -> str:
+        """What all processes of this one have in their environment, and no others; "" before it was started."""
+        return self._child.mark if self._child is not None else ""
 
     @property
     def held(self) -> bool:
@@ -85,6 +93,11 @@ class AgentPeer:
     def quirks(self) -> frozenset[str]:
         """The deviations known of the program that answered."""
         return self.definition.quirks | quirks_of(self.info.name or "")
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """The files of a project in which the program keeps its own records."""
+        return (*self.definition.state, *state_of(self.info.name or ""))
 
     @property
     def dialect(self) -> Dialect:
@@ -137,6 +150,7 @@ class AgentPeer:
         definition = self.definition
         try:
             how = launch(definition, self.cwd, self.paths)
+            self.began = now()
             self._child = await Child.spawn(definition.name, how.argv, self.cwd, how.env, guard)
         except FailureError:
             self.gone.set()

@@ -11,7 +11,7 @@ import anyio
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.limits import INITIALIZE_SECONDS
 from acp_nvim.limits.lives import GONE_SECONDS
-from acp_nvim.process.guarding import Guard
+from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.protocol.elicitation import ElicitationAsked
 from acp_nvim.session.greeting import PeerSettings
 from acp_nvim.session.idle import stop_when_idle
@@ -34,7 +34,7 @@ class Peers:
         self.ask_user: Callable[[AgentPeer, ElicitationAsked], Awaitable[Any]] = _nobody
         """Takes what an agent asks the user about no session."""
         self._tasks = tasks
-        self._guard = Guard()
+        self._guard = guard_of_host()
         self.launcher = Launcher(self._guard)
         self._peers: dict[tuple[str, str], AgentPeer] = {}
         self._starting: dict[tuple[str, str], anyio.Lock] = {}
@@ -54,6 +54,10 @@ class Peers:
                 self._peers[key] = peer
                 self._tasks.spawn(stop_when_idle, peer, partial(self._idle_seconds, peer.definition))
             return peer
+
+    def write_ends(self, directory: str) -> None:
+        """When agents end is written down there, see `process/last_moments.py`."""
+        self._guard.moments = directory
 
     def known(self) -> list[AgentPeer]:
         """All that run, and those that ran last for their agent and directory."""

@@ -33,6 +33,8 @@ class Replaying:
         self._narrator = narrator
         self._fate: Fate = "shown"
         self._heard = 0
+        self.is_over = True
+        """Whether what comes now is new."""
 
     def __repr__(self) -> str:
         return f"<Replaying {self._fate} {self._heard}>"
@@ -42,7 +44,7 @@ class Replaying:
 
         Who only goes on has the conversation on the screen. Who loads one wants to see what the agent has of it.
         """
-        self._heard = 0
+        self._heard, self.is_over = 0, how is None
         is_empty = self._narrator.transcript.is_empty
         if how == "go_on" or (how is not None and how != "load" and not is_empty):
             self._fate = "passed over"
@@ -51,7 +53,7 @@ class Replaying:
 
     def end(self) -> None:
         """What comes now is new."""
-        self._fate = "shown"
+        self._fate, self.is_over = "shown", True
 
     def takes(self, update: updates.Update) -> bool:
         """Whether it is to be shown."""

@@ -13,7 +13,14 @@ from acp_nvim import events
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.limits.growth import TURN_BLOCKS
 from acp_nvim.permissions.pending import PendingPermission
-from acp_nvim.protocol.answers import CommandToRun, FileToRead, FileToWrite, PermissionAsked
+from acp_nvim.protocol.answers import (
+    Asked,
+    CommandToRun,
+    FileToRead,
+    FileToWrite,
+    PermissionAsked,
+    TerminalAsked,
+)
 from acp_nvim.protocol.dialect import Dialect
 from acp_nvim.protocol.elicitation import ElicitationAsked
 from acp_nvim.protocol.updates import ToolCallChanged
@@ -42,7 +49,10 @@ from acp_nvim.workspace.roots import Roots
 
 
 class AgentRequests:
-    """Serves one session's requests; `on_permissions` is called whenever the number of waiting ones changes."""
+    """Serves one session's requests; `on_permissions` is called whenever the number of waiting ones changes.
+
+    `on_asked` hears of each request that can be understood, before anything is done for it.
+    """
 
     def __init__(
         self,
@@ -57,6 +67,9 @@ class AgentRequests:
         self.permissions = PermissionRequests(narrator, shared.permissions, on_permissions, self.refusals)
         self._changes, tasks = changes, changes.tasks
         self.rejected: set[str] = set()
+        self.on_asked: Callable[[Asked], None] = lambda asked: None
+        self.serving = 0
+        """Requests that are not answered yet, but for those about the state of a terminal."""
         self._narrator = narrator
         self._transcript = narrator.transcript
         self.previews = Previews(narrator, shared.reviews.files, roots, tasks)
@@ -69,6 +82,7 @@ class AgentRequests:
         commands, launcher = CommandPermissions(self.granted, answers), shared.peers.launcher
         self.terminals = AgentTerminals(narrator, roots, commands, launcher, tasks, self.share, self.refusals)
         self.terminals.on_exit = changes.something_changed
+        self.terminals.on_command = lambda key, words, ended: changes.work.command(key, words, "", ended)
         self.terminals.refuses = lambda: self.permissions.refusing
         self.elicitations = Elicitations(
             changes.log.agent, narrator, shared.elicitations, on_permissions, self.refusals
@@ -78,14 +92,32 @@ class AgentRequests:
     def __repr__(self) -> str:
         return f"<AgentRequests {self.files!r}>"
 
+    def begin_turn(self) -> None:
+        """Rejections and grants are of one turn, and so are commands."""
+        self.rejected.clear()
+        self.granted.begin_turn()
+        self.terminals.begin_turn()
+
     def serve(self, dialect: Dialect, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """The answer to come. What it changes on screen is changed now, in the order of the agent's messages."""
         try:
             asked = dialect.asked(method, params)
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
+        self.on_asked(asked)
+        work = self._serve(asked)
+        return work if isinstance(asked, TerminalAsked) else self._counted(work)
+
+    async def _counted(self, work: Awaitable[Any]) -> Any:
+        self.serving += 1
+        try:
+            return await work
+        finally:
+            self.serving -= 1
+
+    def _serve(self, asked: Asked) -> Awaitable[Any]:
         if isinstance(asked, FileToRead):
-            return self.files.read(asked)
+            return self._with_names_known(self.files.read(asked))
         if isinstance(asked, FileToWrite):
             return self.files.write(asked)
         if isinstance(asked, PermissionAsked):
@@ -93,6 +125,12 @@ class AgentRequests:
         if isinstance(asked, ElicitationAsked):
             return self.elicitations.ask(asked)
         return self.terminals.create(asked) if isinstance(asked, CommandToRun) else self.terminals.serve(asked)
+
+    async def _with_names_known(self, answer: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+        """An agent that has its answer goes on, and may change the files that it has named."""
+        answered = await answer
+        await self._changes.names_known()
+        return answered
 
     def _permission(self, asked: PermissionAsked) -> Awaitable[RequestPermissionResponse]:
         self.permissions.require_room()  # also if a rule would answer: to find that out is most of the work

@@ -15,6 +15,7 @@ from acp_nvim.session import failures
 from acp_nvim.session.life import Life
 from acp_nvim.session.opening import How, Kept
 from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.replaying import ABOUT
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +75,9 @@ class Session(Life):
         if isinstance(update, updates.StateChanged):
             self.turns.take_state(update)
         elif self._peer is None or self.turns.turn.take_message(update, self._peer.dialect.message_ids):
+            if self._peer is not None and self.connecting.replaying.is_over and not isinstance(update, ABOUT):
+                answers = self.configuration.is_asking and isinstance(update, updates.MessageChunk)
+                self.turns.background.heard(update, answers)
             self.narrator.update(update)
 
     def on_caught_up(self) -> None:
@@ -112,5 +116,5 @@ class Session(Life):
     @property
     def is_busy(self) -> bool:
         """Whether anything goes on that needs the agent."""
-        goes_on = self.state in ("starting", "running", "waiting") or self.queue.next is not None
+        goes_on = self.state in ("starting", "running", "background", "waiting") or self.queue.next is not None
         return goes_on or bool(self.turns.turn.background) or self.requests.terminals.running

@@ -12,7 +12,7 @@ from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.turn import Turn
 from acp_nvim.status_view import Takes
 
-State = Literal["starting", "idle", "running", "waiting", "stopped", "failed"]
+State = Literal["starting", "idle", "running", "background", "waiting", "stopped", "failed"]
 
 
 def added_to(view: events.StatusView, peer: AgentPeer | None, turn: Turn, facts: Facts) -> events.StatusView:

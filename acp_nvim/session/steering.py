@@ -40,12 +40,14 @@ class Steering:
     def steer(self, number: int | None, newest: bool = False) -> None:
         """Send the prompt of that number in the queue now, or the first, or the `newest`.
 
-        When nothing runs it is the next one; an agent that takes none while it works gets it after its turn.
+        When nothing runs, or the agent works by itself, it is the next one; an agent that takes none while it works
+        gets it after its turn.
         """
         waiting = self._queue.find(number, newest)
         if waiting is None:
             return
-        agent = self._agent() if self._turns.turn.running else None
+        turn = self._turns.turn
+        agent = self._agent() if turn.running and not turn.open_ended else None
         if agent is not None and not (agent[0].abilities.steering and self._turns.takes_more):
             never = "takes no prompts while it works" if self._turns.takes_more else "takes no prompt just now"
             self._turns.narrator.notice("info", f"{agent[0].name} {never}: yours goes out when it is done.")

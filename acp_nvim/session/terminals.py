@@ -33,7 +33,8 @@ log = logging.getLogger(__name__)
 class AgentTerminals:
     """The terminals of one session's agent, by id; they run below `roots`, if the user lets them.
 
-    `on_exit` is called when a command has ended, before the agent hears of it: files may be others than before. While
+    `on_exit` is called when a command has ended, before the agent hears of it: files may be others than before.
+    `on_command` hears the id of a terminal and the words of its command, before it runs and when it has ended. While
     it `refuses`, nothing is run: the user has given up what it would be for.
     """
 
@@ -49,6 +50,7 @@ class AgentTerminals:
     ) -> None:
         self.permissions = permissions
         self.on_exit: Callable[[], None] = lambda: None
+        self.on_command: Callable[[str, str, bool], None] = lambda terminal_id, words, finished: None
         self.refuses: Callable[[], bool] = lambda: False
         self._narrator = narrator
         self._roots = roots
@@ -57,6 +59,9 @@ class AgentTerminals:
         self._shown = ShownTerminals(narrator, tasks)
         self._known: dict[str, Terminal] = {}
         self._alive: set[Terminal] = set()
+        self._of_turn: set[Terminal] = set()  # those of `_alive` that the last turn has made
+        self._killed: set[Terminal] = set()  # those of `_alive` that a cancel has ended
+        self._cancels = 0
         self._agents = 0
         self._share = share
         self._refusals = refusals
@@ -70,6 +75,24 @@ class AgentTerminals:
     def running(self) -> bool:
         """Whether a command runs in one of the terminals."""
         return bool(self._alive)
+
+    @property
+    def running_in_turn(self) -> bool:
+        """Whether a command runs that was started in the turn that runs, or in the last one."""
+        return bool(self._of_turn)
+
+    def begin_turn(self) -> None:
+        """Commands that run now belong to an earlier turn: a cancel of this one leaves them alone."""
+        self._of_turn.clear()
+
+    def cancel_turn(self) -> None:
+        """The user has cancelled the turn: end its commands. The agent can still ask for output, end, and release."""
+        self._cancels += 1
+        self._kill_all(self._of_turn)
+
+    def end_all(self) -> int:
+        """End all commands as `cancel_turn` does, whichever turn has started them: how many."""
+        return self._kill_all(self._alive)
 
     def create(self, wanted: CommandToRun) -> Awaitable[dict[str, Any]]:
         """The answer to `terminal/create`, to come. If the user has to be asked, the question is shown now."""
@@ -126,46 +149,61 @@ class AgentTerminals:
 
     async def _create(self, wanted: CommandToRun, run: Command, allowed: Awaitable[bool]) -> dict[str, Any]:
         """Run `run`, as it was decided on: what its words mean may have changed since."""
-        words, agents = in_words(wanted.command, wanted.args), self._agents
+        words, agents, cancels = in_words(wanted.command, wanted.args), self._agents, self._cancels
         if not await allowed:
             raise RpcError(INVALID_PARAMS, f"The user did not allow to run: {words}")
         self._make_room()
         self._beginning += 1
         try:
-            return await self._start(wanted, run, words, agents)
+            terminal_id, terminal = await self._start(wanted, run, words)
         finally:
             self._beginning -= 1
+        if agents != self._agents:  # it is gone meanwhile
+            self._end(terminal)
+            return {"terminalId": terminal_id}
+        self._known[terminal_id] = terminal
+        if cancels != self._cancels:  # cancelled meanwhile
+            self._kill_all({terminal})
+        return {"terminalId": terminal_id}
 
-    async def _start(self, wanted: CommandToRun, run: Command, words: str, agents: int) -> dict[str, Any]:
+    async def _start(self, wanted: CommandToRun, run: Command, words: str) -> tuple[str, Terminal]:
         limit = TERMINAL_BYTES if wanted.output_byte_limit is None else wanted.output_byte_limit
+        terminal_id = f"terminal-{secrets.token_hex(6)}"  # an agent may know those of an earlier host
+        self.on_command(terminal_id, words, False)
         try:
             async with self._starting:
                 terminal = await self._launcher.start(run, max(0, min(limit, TERMINAL_BYTES)))
         except (OSError, ValueError) as error:  # ValueError: a NUL in it, or a strange name of a variable
+            self.on_command(terminal_id, words, True)
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise RpcError(INTERNAL_ERROR, f"{wanted.command} cannot be run in {run.cwd}: {reason}") from error
-        terminal_id = f"terminal-{secrets.token_hex(6)}"  # an agent may know those of an earlier host
         log.info("%s: %s in %s is process %d", terminal_id, run.argv, run.cwd, terminal.pid)
         self._alive.add(terminal)
         self._shown.begin(terminal_id, words, run.cwd)
-        self._tasks.spawn(self._live, terminal_id, terminal)
-        if agents != self._agents:  # it is gone meanwhile
-            self._end(terminal)
-        else:
-            self._known[terminal_id] = terminal
-        return {"terminalId": terminal_id}
+        self._of_turn.add(terminal)
+        self._tasks.spawn(self._live, terminal_id, terminal, words)
+        return terminal_id, terminal
 
     def _end(self, terminal: Terminal) -> None:
         self._tasks.spawn(terminal.end)
+
+    def _kill_all(self, terminals: set[Terminal]) -> int:
+        """Those that were killed already are on their way."""
+        wanted = terminals - self._killed
+        self._killed |= wanted
+        for terminal in wanted:
+            self._tasks.spawn(terminal.kill)
+        return len(wanted)
 
     async def _output(self, terminal: Terminal) -> dict[str, Any]:
         async with self._share:
             answer = {"output": terminal.output.text, "truncated": terminal.output.truncated}
             return answer | ({"exitStatus": _status(terminal.ended)} if terminal.ended else {})
 
-    async def _live(self, terminal_id: str, terminal: Terminal) -> None:
+    async def _live(self, terminal_id: str, terminal: Terminal, words: str) -> None:
         def ended(how: Ended) -> None:
             log.info("%s: %s", terminal_id, how)
+            self.on_command(terminal_id, words, True)
             self._shown.end(terminal_id, how)
             self._narrator.publish(events.FilesMaybeChanged(session=self._narrator.transcript.session))
             self.on_exit()
@@ -174,6 +212,8 @@ class AgentTerminals:
             await terminal.run(Listener(lambda data: self._shown.printed(terminal_id, data), ended))
         finally:
             self._alive.discard(terminal)
+            self._of_turn.discard(terminal)
+            self._killed.discard(terminal)
 
 
 async def _wait_for_exit(terminal: Terminal) -> dict[str, Any]:

@@ -175,12 +175,12 @@ class Transcript(ToolCalls):
         """What is said next is a new message."""
         self._open_message = None
 
-    def begin_turn(self, prompted: bool = True) -> None:
-        """Ids of tool calls may be used again, and a new plan is a new block.
+    def begin_turn(self, prompted: bool = True, goes_on: bool = False) -> None:
+        """Ids of tool calls may be used again, and a new plan is a new block. `goes_on`: open calls are this turn's.
 
         How much a turn may have is counted anew when the user has `prompted` it: an agent can begin any number.
         """
-        self._turn_calls.clear()
+        self._turn_calls = dict.fromkeys(self.unfinished(), True) if goes_on else {}
         self._plans.clear()
         if prompted:
             self._new_blocks = self._new_plans = self.new_requests = 0

@@ -27,6 +27,7 @@ class Turn:
         self.background: frozenset[str] = frozenset()
         self.over = anyio.Event()
         self.prompted = False
+        self._is_told = False
         self._begun = False
         self._idle = False
         self._echoes: set[str | None] = set()
@@ -35,9 +36,19 @@ class Turn:
     def __repr__(self) -> str:
         return f"<Turn {'running' if self.running else self.stop_reason}>"
 
-    def begin(self, prompted: bool) -> None:
-        """With a prompt of ours, or without."""
-        self.running, self.prompted, self._begun = True, prompted, not prompted
+    @property
+    def has_end(self) -> bool:
+        """Whether the agent says when the turn ends. It does not when it began one by itself (version 1)."""
+        return self.prompted or self._is_told
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether a turn runs of which the agent does not say when it ends; it may be prompted meanwhile."""
+        return self.running and not self.has_end
+
+    def begin(self, prompted: bool, told: bool = False) -> None:
+        """With a prompt of ours, or without; `told`: the agent says itself when it begins and ends to work."""
+        self.running, self.prompted, self._begun, self._is_told = True, prompted, not prompted, told
         self.stop_reason, self._idle = None, False
         self._echoes, self._owed = set(), int(prompted)
         self.over = anyio.Event()
@@ -73,7 +84,7 @@ class Turn:
         if news.background is not None:
             self.background = news.background
         if news.state in WORKING:
-            self._begun, self._idle = True, False
+            self._begun, self._idle, self._is_told = True, False, True
             return "same" if self.running else "begun"
         self._idle = news.state == "idle"
         return "ended" if self._idle and self.running and self._begun else "same"

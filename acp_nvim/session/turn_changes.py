@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 
 import anyio
 import anyio.lowlevel
 
 from acp_nvim import events
+from acp_nvim.file_time import now
 from acp_nvim.limits import (
     SCAN_PAUSE,
     SCAN_PAUSE_SECONDS,
-    SNAPSHOT_WAIT_SECONDS,
-    SNAPSHOT_WORDS_SECONDS,
+    SETTLED_WAIT_SECONDS,
 )
-from acp_nvim.limits.review import KEEP_WAIT_SECONDS, NAMED_FILES, NAMED_WAIT_SECONDS
+from acp_nvim.limits.review import KEPT_WAIT_SECONDS, NAMED_FILES, NAMED_WAIT_SECONDS, SNAPSHOT_WAIT_SECONDS
 from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.checkpoints import file_views
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.scanning import FirstTouch
 from acp_nvim.review.turn_log import TurnLog
+from acp_nvim.session.deeds import note_deed
 from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.snapshot_notices import SnapshotNotices
 from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.snapshots.snapshot import Snapshot
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
@@ -34,18 +39,24 @@ log = logging.getLogger(__name__)
 
 
 class TurnChanges:
-    """The turns of one session, of which one runs at a time."""
+    """The turns of one session, of which one runs at a time.
+
+    A prompt waits `snapshot_wait` seconds for the snapshot before it.
+    """
 
     def __init__(
         self, session: int, agent: str, roots: Roots, reviews: Reviews, narrator: Narrator, tasks: Tasks
     ) -> None:
         self.log = TurnLog(session, agent, roots)
+        self.work = reviews.work(session, agent, roots)
         self._roots = roots
         self._reviews = reviews
         self.tasks = tasks
         self._narrator = narrator
         self._touched = FirstTouch(reviews.witness)
+        self.snapshot_wait = SNAPSHOT_WAIT_SECONDS
         self._turn = 0
+        self._waited = 0.0
         self._is_blind = False  # without snapshots
         self._names: deque[tuple[str, FileChange | None]] = deque()  # files that are still to be looked at
         self._naming: anyio.Event | None = None
@@ -53,39 +64,76 @@ class TurnChanges:
         self._one = anyio.Lock()
         self._wanted = anyio.Event()
         self._looking = anyio.CancelScope()
-        self._complained: set[str] = set()
+        self._notices = SnapshotNotices(narrator)
         reviews.ledger.logs.append(self.log)
+        reviews.on_trouble.append(self._told_of_trouble)
         narrator.on_named, narrator.on_done = self.named, self.something_changed
+        narrator.on_deed = partial(note_deed, self)
 
     def __repr__(self) -> str:
         return f"<TurnChanges {self.log!r}>"
 
     @property
     def counts(self) -> events.ReviewCounts | None:
-        """What is left to review of what this session's agent did."""
-        return self._reviews.ledger.counts(self.log.session)
+        """What is left to review of what this session's agent did, or the host before this one has left."""
+        return self._reviews.ledger.counts(self.log.session, self._roots)
 
     def prepare(self) -> None:
         """A prompt may come: what takes time is done before."""
         self.tasks.spawn(self._prepare)
 
+    async def announced(self) -> None:
+        """A prompt is next: wait for what the last turn did, which counts as waiting of the prompt's."""
+        came = anyio.current_time()
+        with anyio.move_on_after(self.snapshot_wait):
+            await self.settled()
+        self._waited = anyio.current_time() - came
+
     async def begin(self, prompt: str) -> None:
-        """The prompt may go out when this returns: what changed before is not its turn's doing."""
-        with anyio.move_on_after(SNAPSHOT_WAIT_SECONDS) as waiting:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._say_that_it_takes_time)
-                await self.settled()
-                await self._prepare()
-                tasks.cancel_scope.cancel()
-        if waiting.cancelled_caught:
-            self._is_blind = True
-            self._complain(f"it took longer than {SNAPSHOT_WAIT_SECONDS:g} s")
+        """The prompt may go out when this returns: what changed before is not its turn's doing.
+
+        That is after `snapshot_wait` and a moment at most: a snapshot that takes longer goes on in the background.
+        """
+        began, self._waited = anyio.current_time() - self._waited, 0.0
+        self._notices.begin_turn()
+        ready = self.tasks.spawn(self._get_ready)
+        with anyio.CancelScope(deadline=began + self.snapshot_wait):
+            await ready.wait()
+        if not ready.is_set():
+            self._go_out_before(ready)
         self._open_log(prompt)
-        with anyio.move_on_after(KEEP_WAIT_SECONDS):
+        kept = self.tasks.spawn(self._keep)  # it goes on when the prompt does not wait any longer
+        with anyio.CancelScope(deadline=began + self.snapshot_wait + KEPT_WAIT_SECONDS):
+            await kept.wait()
+
+    async def _get_ready(self) -> None:
+        await self.settled()
+        await self._prepare()
+
+    def _go_out_before(self, ready: anyio.Event) -> None:
+        """The agent starts while the snapshot is still taken."""
+        unknown = False
+        for directory in self._roots.outermost:
+            scanner = self._reviews.workspace(directory).scanner
+            scanner.not_waited_for(time.time_ns())
+            unknown = unknown or scanner.last is None
+        if unknown:
+            self._notices.say(
+                "The first snapshot of the workspace goes on in the background. The prompt did not wait for it: a file "
+                "that the agent changes before it is done may be shown without what it was."
+            )
+        self.tasks.spawn(self._note_beginning, ready, self._turn + 1)
+
+    async def _note_beginning(self, ready: anyio.Event, turn: int) -> None:
+        """Write down from where on another Neovim would go on with a turn that began before its snapshot was there."""
+        await ready.wait()
+        if turn == self._turn and self.log.active:
+            self.log.began = self._last_looks() | self.log.began
             await self._keep()
 
     def begun(self) -> None:
         """From now on, what happens in the workspace is the agent's doing."""
+        self._notices.begin_turn()
         self._open_log("")
         self.tasks.spawn(self._keep)
 
@@ -99,14 +147,15 @@ class TurnChanges:
     def _open_log(self, prompt: str) -> None:
         self._turn += 1
         self.log.prompt = prompt
-        self.log.began = {
-            directory: last
-            for directory in self._roots.outermost
-            if (last := self._reviews.workspace(directory).scanner.last) is not None
-        }
+        self.log.began = self._last_looks()
         self.log.active = True
+        self.work.turn_began(now())
         self._looking = anyio.CancelScope()
         self.tasks.spawn(self._look_again, self._looking)
+
+    def _last_looks(self) -> dict[str, Snapshot]:
+        looks = {directory: self._reviews.workspace(directory).scanner.last for directory in self._roots.outermost}
+        return {directory: last for directory, last in looks.items() if last is not None}
 
     def something_changed(self) -> None:
         """Files may be others now: a tool call, or a command, is done."""
@@ -126,13 +175,15 @@ class TurnChanges:
 
     def end(self, goes_on: bool) -> None:
         """The turn is over; the agent may go on in the background."""
+        if not goes_on:
+            self.work.turn_ended(time.time_ns())
         self._looking.cancel()
         self._closing = [one for one in self._closing if is_running(one)]
         self._closing.append(self.tasks.spawn(self._close, self._turn, goes_on))
 
     async def settled(self) -> None:
         """Until all that the last turn did is known, or that takes too long: Neovim may be at a prompt of its own."""
-        with anyio.move_on_after(SNAPSHOT_WAIT_SECONDS):
+        with anyio.move_on_after(SETTLED_WAIT_SECONDS):
             for one in self._closing:
                 await one.wait()
 
@@ -151,6 +202,7 @@ class TurnChanges:
 
     async def _look_at_named(self, path: str, change: FileChange | None) -> None:
         contents = self._reviews.contents(path)
+        await self._reviews.witness.named(path)
         if change is None or await self._is_in_snapshot(path):
             await self._touched.named(contents, path)
         else:
@@ -199,11 +251,17 @@ class TurnChanges:
     async def _scan(self) -> None:
         self._is_blind = False
         for directory in self._roots.outermost:
+            workspace = self._reviews.workspace(directory)
             try:
-                await self._reviews.workspace(directory).scanner.scan()
+                await workspace.scanner.scan()
             except SnapshotError as error:
                 self._is_blind = True
-                self._complain(f"{directory}: {error}")
+                if not workspace.complain("snapshot", error):
+                    self._notices.missing(f"{directory}: {error}")
+            else:
+                workspace.works("snapshot")
+                if await workspace.scanner.sees_nothing():
+                    self._notices.missing(f"git ignores every file of {directory}")
 
     async def _close(self, turn: int, goes_on: bool) -> None:
         try:
@@ -223,15 +281,9 @@ class TurnChanges:
             shown = self._narrator.transcript.summary(made.id, made.time, file_views(made.changes))
             self._narrator.publish(shown)
 
-    async def _say_that_it_takes_time(self) -> None:
-        await anyio.sleep(SNAPSHOT_WORDS_SECONDS)
-        self._narrator.notice("info", "Taking a snapshot of the workspace first, so that every change can be seen.")
-
-    def _complain(self, why: str) -> None:
-        if why not in self._complained:
-            self._complained.add(why)
-            self._narrator.notice(
-                "warn",
-                f"There is no snapshot of the workspace: {why}. What the agent writes through Neovim and what its tool "
-                "calls name can be reviewed all the same; what else its commands change cannot be seen.",
-            )
+    def _told_of_trouble(self, directory: str, words: str) -> bool:
+        """It is in the chat, if the session works there."""
+        if directory not in self._roots.directories:
+            return False
+        self._narrator.notice("warn", words)
+        return True

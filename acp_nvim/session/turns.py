@@ -17,6 +17,7 @@ from acp_nvim.protocol import updates
 from acp_nvim.protocol.answers import PromptAnswer
 from acp_nvim.protocol.dialect import Call
 from acp_nvim.session import failures
+from acp_nvim.session.background import Background
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
@@ -52,6 +53,9 @@ class Turns:
         self._tasks = tasks
         self._prompting = anyio.CancelScope()
         self._call_id: int | None = None  # of our prompt, until it is answered
+        self._goes_on = False  # the turn that runs began as one of the agent's own
+        begin, finish = partial(self.begin, prompted=False), partial(self._finish, "end_turn")
+        self.background = Background(self.turn, narrator, requests, tasks, begin, finish)
 
     def __repr__(self) -> str:
         return f"<Turns {self.turn!r}>"
@@ -67,17 +71,16 @@ class Turns:
         return self.is_sent and not self._requests.permissions.refusing
 
     async def wait(self) -> None:
-        """Wait until no turn runs."""
-        while self.turn.running:
+        """Wait until no turn runs that a prompt has to wait for."""
+        while self.turn.running and not self.turn.open_ended:
             await self.turn.over.wait()
 
     async def take(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> Failure | None:
         """One prompt, to the end of its turn; what it was refused with when the user has to sign in first."""
         try:
             with anyio.CancelScope() as self._prompting:
-                self.narrator.prompt(prompt)
-                self.begin(prompted=True)
-                self.is_sent = self._is_refused = False
+                await self._begin_with(prompt)
+                self._is_refused = False
                 await self._changes.begin(prompt.text)
                 await prompt.ready()
                 await self.narrator.told()  # without a limit: who dies right then would have it sent twice
@@ -93,6 +96,20 @@ class Turns:
             self._call_id = None
         return None
 
+    async def _begin_with(self, prompt: Prompt) -> None:
+        """Show the prompt, and begin its turn; before it what the agent has done by itself is summed up."""
+        goes_on = self.turn.running
+        if goes_on:
+            self._end_before_prompt()
+        else:
+            self.narrator.prompt(prompt)
+        self.begin(prompted=True, goes_on=goes_on)
+        if goes_on:
+            try:
+                await self._changes.settled()
+            finally:
+                self.narrator.prompt(prompt)
+
     def blocks(self, prompt: Prompt, peer: AgentPeer) -> list[ContentBlock]:
         """What that agent gets of a prompt that is ready; what it does not get is told."""
         blocks, remarks = prompt.blocks(peer.abilities)
@@ -104,38 +121,60 @@ class Turns:
         """The agent is gone: nobody waits for the end of its turn."""
         self._prompting.cancel()
 
-    def begin(self, prompted: bool) -> None:
-        """A turn begins: with our prompt, or without."""
-        self.narrator.transcript.begin_turn(prompted)
-        self._requests.permissions.refusing = False
-        self._requests.rejected.clear()
-        self._requests.granted.begin_turn()
+    def begin(self, prompted: bool, goes_on: bool = False, told: bool = False) -> None:
+        """A turn begins: with our prompt, or without.
+
+        `goes_on`: the agent works already, so its calls, grants and commands stay. `told`: it says when it is idle.
+        """
+        self.narrator.transcript.begin_turn(prompted, goes_on)
+        self.is_sent, self._goes_on = not prompted, goes_on
+        if not goes_on:
+            self._requests.begin_turn()
         self._requests.refusals.begin_turn()
-        self.turn.begin(prompted)
+        self.turn.begin(prompted, told)
+        self.background.begun()
         self.had_any = True
         if not prompted:
             self._changes.begun()
         self.narrator.facts.begin_turn()
-        self.narrator.publish(events.TurnStart(session=self.key))
+        self.narrator.publish(events.TurnStart(session=self.key, background=not prompted))
         self.narrator.on_facts()
 
+    def _end_before_prompt(self) -> None:
+        """End a turn of the agent's own, whose work goes on in the turn of a prompt: nothing is settled."""
+        self.turn.end("end_turn")
+        self.narrator.facts.end_turn()
+        self.narrator.publish(events.TurnEnd(session=self.key, stop_reason="end_turn", background=True))
+        self._changes.end(goes_on=True)
+
     def cancel(self, peer: AgentPeer, session_id: str) -> None:
-        """Ask the agent to stop (ACP "Prompt Turn", Cancellation)."""
+        """Ask the agent to stop (ACP "Prompt Turn", Cancellation), and end the commands that we run for the turn.
+
+        A turn that the agent began by itself is over then: nobody would say so.
+        """
         self._requests.permissions.refusing = True
+        self._requests.terminals.cancel_turn()
+        if self.is_sent or self._goes_on:
+            peer.notify(*peer.dialect.cancel(session_id))
         if not self.is_sent:
             self.end("cancelled")
             self._prompting.cancel()
-            return
-        peer.notify(*peer.dialect.cancel(session_id))
-        if self.turn.cancel():
+        elif self.turn.open_ended or self.turn.cancel():
             self.end("cancelled")
         else:
             self._settle("cancelled")
 
     def cancel_rest(self, peer: AgentPeer, session_id: str) -> bool:
-        """The same for what goes on between turns, questions and work in the background; False if there is nothing."""
+        """The same for what goes on between turns: questions, work in the background (v2), commands of earlier turns.
+
+        False if there is nothing.
+        """
         waiting = self._permissions.count(self.key) or self._requests.elicitations.count
-        if not (self.turn.background or waiting):
+        commands = self._requests.terminals.end_all()
+        if commands:
+            words = "1 command" if commands == 1 else f"{commands} commands"
+            self.narrator.notice("info", f"Stopped: {words} that went on after the turn")
+        if not (self.turn.background or waiting or commands):
             return False
         peer.notify(*peer.dialect.cancel(session_id))
         self._permissions.cancel_session(self.key, overrule=True)
@@ -153,7 +192,7 @@ class Turns:
         """What the agent says of its work."""
         change = self.turn.take_state(news)
         if change == "begun":
-            self.begin(prompted=False)
+            self.begin(prompted=False, told=True)
         elif change == "ended":
             with self._tasks.contained("telling why a turn failed"):
                 if news.error is not None:
@@ -171,6 +210,7 @@ class Turns:
 
     def end(self, stop_reason: str) -> None:
         """End the turn: settle its tool calls, forget its grants, tell the editor."""
+        ended = events.TurnEnd(session=self.key, stop_reason=stop_reason, background=not self.turn.prompted)
         self.turn.end(stop_reason)
         self._tasks.all_of(
             "ending a turn",
@@ -178,14 +218,14 @@ class Turns:
             self.narrator.facts.end_turn,
             partial(self._settle, "cancelled" if stop_reason == "cancelled" else "unfinished"),
             partial(self._tell_end, stop_reason),
-            partial(self.narrator.publish, events.TurnEnd(session=self.key, stop_reason=stop_reason)),
+            partial(self.narrator.publish, ended),
             partial(self.narrator.publish, events.FilesMaybeChanged(session=self.key)),
             partial(self._changes.end, goes_on=bool(self.turn.background)),
             self.narrator.on_facts,
         )
 
     def _tell_end(self, stop_reason: str) -> None:
-        self._requests.permissions.refusing = False  # what is asked from now on is not about this turn
+        self.background.ended()
         if stop_reason not in ("end_turn", "error"):
             level: Severity = "info" if stop_reason == "cancelled" else "warn"
             self.narrator.notice(level, f"Stopped: {stop_reason}")

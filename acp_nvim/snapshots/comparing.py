@@ -36,7 +36,7 @@ async def changes(store: Store, root: str, old: Snapshot, new: Snapshot) -> list
 
 async def find(store: Store, root: str, snapshot: Snapshot, path: str) -> Blob | None:
     """One file as it was then."""
-    entry = await store.blocking(partial(store.trees.find, snapshot.id, _relative(root, path)))
+    entry = await store.find(snapshot.id, _relative(root, path))
     return None if entry is None or entry.mode == DIRECTORY else _blob(f"{entry.mode:o}", entry.oid, store.secrets)
 
 
@@ -69,7 +69,8 @@ async def patch(store: Store, root: str, changed: Sequence[Changed]) -> str:
 async def _diff_trees(store: Store, how: Sequence[str], old: str, new: str, output: Output | None = None) -> bytes:
     try:
         with anyio.fail_after(COMPARE_SECONDS):
-            return await run_git(store.places.directory, ["diff-tree", *how, old, new], output=output)
+            words = ["diff-tree", *how, old, new]
+            return await run_git(store.places.directory, words, env=store.borrowing, output=output)
     except TimeoutError as error:
         raise SnapshotError(f"to compare took longer than {COMPARE_SECONDS:g} s") from error
     except GitFailedError as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import NamedTuple
 
+from acp_nvim.limits.git import PACKED_REFS_BYTES
 from acp_nvim.workspace.regular_files import read_regular
 
 
@@ -38,6 +40,39 @@ def repository_at(top: str) -> Enclosing | None:
         return None
     common_dir = _pointed(os.path.join(git_dir, "commondir"), b"", git_dir) or git_dir
     return Enclosing(top, git_dir, common_dir) if os.path.isdir(os.path.join(common_dir, "objects")) else None
+
+
+def main_directory(directory: str) -> str:
+    """The main work tree, when the directory is a linked one of the same repository; else the directory itself.
+
+    A bare repository stands for its main work tree.
+    """
+    repository = repository_at(directory)
+    if repository is None or repository.common_dir == repository.git_dir:
+        return directory
+    common = os.path.realpath(repository.common_dir)
+    return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
+
+def head_commit(repository: Enclosing) -> str | None:
+    """The id of the commit that is checked out; None when that does not stand in a file."""
+    head = _pointed(os.path.join(repository.git_dir, "HEAD"), b"", "")
+    if not head.startswith("ref: "):
+        return head if _is_id(head) else None
+    name = head.removeprefix("ref: ")
+    loose = _pointed(os.path.join(repository.common_dir, name), b"", "")
+    if _is_id(loose):
+        return loose
+    try:
+        packed = read_regular(os.path.join(repository.common_dir, "packed-refs"), PACKED_REFS_BYTES)
+    except OSError:
+        return None
+    found = re.search(rb"^([0-9a-f]{40}) " + re.escape(os.fsencode(name)) + rb"$", packed, re.MULTILINE)
+    return found[1].decode() if found else None
+
+
+def _is_id(word: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{40}", word) is not None
 
 
 def _pointed(file: str, prefix: bytes, base: str) -> str:

@@ -42,6 +42,11 @@ def look(top: bytes, paths: Iterable[bytes]) -> list[Found]:
     return [_look(top, path) for path in paths]
 
 
+def is_too_large(size: int) -> bool:
+    """Whether a file of that many bytes is left out."""
+    return size > SNAPSHOT_FILE_BYTES
+
+
 def _look(top: bytes, path: bytes) -> Found:
     full = top + b"/" + path
     try:
@@ -53,7 +58,7 @@ def _look(top: bytes, path: bytes) -> Found:
     if _is_refused(path, status):
         return Found(path, refused=True)
     key = _key(status)
-    kept = stat.S_ISLNK(status.st_mode) or (status.st_size <= SNAPSHOT_FILE_BYTES and os.access(full, os.R_OK))
+    kept = stat.S_ISLNK(status.st_mode) or (not is_too_large(status.st_size) and os.access(full, os.R_OK))
     mode = EXECUTABLE if status.st_mode & stat.S_IXUSR else FILE
     is_private = stat.S_ISREG(status.st_mode) and not status.st_mode & 0o077
     return Found(path, key, status.st_size, None if kept else _left_out(key), mode=mode, is_private=is_private)

@@ -8,19 +8,22 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import anyio
 
 from acp_nvim.limits import CLEAN_SECONDS
 from acp_nvim.snapshots.failures import GoneError, SnapshotError
-from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.trees import DIRECTORY, FILE, Entry
 
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+_SAME_END: Final = b"-" * 16
+"""git packs objects with names that end alike beside each other: so many bytes count. Else it would find no versions of
+the same file."""
 
 
-async def hold(store: Store, name: str, blobs: Iterable[str], trees: Iterable[str]) -> None:
+async def hold(store: Store, name: str, blobs: Iterable[str], trees: Sequence[str]) -> None:
     """Keep these until `name` is released. Raises `SnapshotError`, `GoneError`."""
     # of what is left out there is nothing to keep, and what is secret is in memory only
     kept = [oid for oid in blobs if oid and oid not in store.secrets]
@@ -28,30 +31,44 @@ async def hold(store: Store, name: str, blobs: Iterable[str], trees: Iterable[st
     missing = await store.missing(list(wanted))
     if missing:  # git would clean nothing any more
         raise GoneError(f"the object {missing[0]} is not in the shadow repository")
+    await store.copy(kept, trees)  # the user may clean, or remove, the repository that has them
     await store.blocking(partial(_write_ref, store, _ref(store, name), wanted))
 
 
 async def release(store: Store, names: Sequence[str]) -> None:
     """Delete the refs with these names, so that what only they hold can be removed."""
     refs = [_ref(store, name) for name in names]
-    await store.blocking(partial(_unlink, refs))
+    await store.blocking(partial(_unlink, store, refs))
 
 
 async def clean(store: Store, fresh: dict[str, int]) -> None:
-    """Remove all that no name holds, but for `fresh` (modes by id). Nobody else may use it. Raises `SnapshotError`."""
+    """Pack all that a name holds, and `fresh` (modes by id), and remove the rest. Raises `SnapshotError`.
+
+    Nobody else may use the repository. Nothing is removed before the pack is there.
+    """
     ref = store.places.held.with_name("fresh")
     gone = await store.missing(list(fresh))
     wanted = {oid: mode for oid, mode in fresh.items() if oid not in gone}
     try:
         with anyio.fail_after(CLEAN_SECONDS):
             await store.blocking(partial(_write_ref, store, ref, wanted))
-            await run_git(store.places.directory, ["repack", "-a", "-d", "-q"])
-            await run_git(store.places.directory, ["prune", "--expire=now"])
+            # what is only in the user's repository is missing here, and stays there
+            names = await store.git(["rev-list", "--objects", "--missing=allow-any", "--all"])
+            pack = await store.pack(names, {})
+            with anyio.CancelScope(shield=True):
+                await store.blocking(partial(_remove_all_but, store.places.objects, pack))
     except TimeoutError as error:
         raise SnapshotError(f"to clean took longer than {CLEAN_SECONDS:g} s") from error
     finally:
         with suppress(OSError):
             ref.unlink()
+
+
+def _remove_all_but(objects: Path, pack: str) -> None:
+    for directory in objects.iterdir():
+        for path in directory.iterdir():
+            if not path.name.startswith(f"pack-{pack}."):
+                path.unlink()
 
 
 def size(objects: Path) -> int:
@@ -64,9 +81,13 @@ def size(objects: Path) -> int:
     return found
 
 
-def _unlink(refs: Iterable[Path]) -> None:
+def _unlink(store: Store, refs: Iterable[Path]) -> None:
+    before = len(os.listdir(store.places.held))
     for ref in refs:
         ref.unlink(missing_ok=True)
+    after = len(os.listdir(store.places.held))
+    if after < before:
+        store.places.released(1 - after / before)
 
 
 def _ref(store: Store, name: str) -> Path:
@@ -77,7 +98,7 @@ def _ref(store: Store, name: str) -> Path:
 
 def _write_ref(store: Store, ref: Path, wanted: dict[str, int]) -> None:
     """Let a name stand for a tree of all that it holds."""
-    tree = store.trees.write({oid.encode(): Entry(mode, oid) for oid, mode in wanted.items()})
+    tree = store.trees.write({oid.encode() + _SAME_END: Entry(mode, oid) for oid, mode in wanted.items()})
     temporary = ref.with_name(f"{ref.name}.{os.urandom(4).hex()}.lock")  # git passes such names over
     temporary.write_text(f"{tree}\n", encoding="ascii")
     temporary.replace(ref)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from acp_nvim.limits.git import GROWN_BYTES
 from acp_nvim.workspace.private_file import make_directory
 
 CONFIG: Final = """\
@@ -57,6 +59,9 @@ class Places:
         self.directory = directory
         self.objects = directory / "objects"
         self.held = directory / "refs" / "held"
+        self.attributes = directory / "attributes"
+        """A git directory without objects, by which git reads the user's attributes; ours switch all of them off."""
+        self._incoming = directory / "incoming"
         self._indexes = directory / "indexes"
         self._token = f"{os.getpid()}-{os.urandom(4).hex()}"
         self._preparing = threading.Lock()
@@ -78,14 +83,28 @@ class Places:
         """Our rules of one work tree about files to ignore."""
         return self._indexes / f"{self._token}-{name}.excludes"
 
+    def new_incoming(self) -> Path:
+        """Where a git of ours may write objects before they are added to the others."""
+        return self._incoming / f"{self._token}-{os.urandom(4).hex()}"
+
     def prepare(self) -> None:
         """Make what is not there, and tell others that we use it. Blocks; raises `OSError`. From any thread."""
         with self._preparing:  # two at once would wait for each other's locks, for ever
             if self._lock is None or not self.objects.is_dir():
                 self._prepare()
 
+    def prepare_attributes(self, rules: bytes) -> None:
+        """Make the git directory `attributes`; these rules are stronger than those of the work tree. Blocks."""
+        for directory in (self.attributes, self.attributes / "objects", self.attributes / "refs"):
+            make_directory(directory)
+        make_directory(self.attributes / "info")
+        _write_if_other(self.attributes / "config", CONFIG)
+        _write_if_other(self.attributes / "HEAD", "ref: refs/heads/none\n")
+        _write_if_other(self.attributes / "info" / "attributes", rules.decode("utf-8", "surrogateescape"))
+
     def _prepare(self) -> None:
         self.close()
+        is_new = not self.objects.is_dir()
         for directory in (self.directory, self.objects / "pack", self.held, self._indexes, self.directory / "info"):
             make_directory(directory)
         _write_if_other(self.directory / "config", CONFIG)
@@ -96,6 +115,8 @@ class Places:
         )
         if self.alone():
             self.forget_left()
+            if is_new:  # git would not notice that the objects of an index are gone
+                self.forget_saved()
         self.share()
 
     def alone(self) -> bool:
@@ -118,9 +139,34 @@ class Places:
             fcntl.flock(self._lock, fcntl.LOCK_SH)
             fcntl.flock(self._asking, fcntl.LOCK_UN)
 
+    def worth_cleaning(self) -> int:
+        """The number of bytes from which on a cleaning is worth it. Blocks."""
+        size = self._cleaned()
+        return size + max(size, GROWN_BYTES)
+
+    def released(self, share: float) -> None:
+        """Of what was left by the last cleaning, about that share is not needed any more. Blocks."""
+        self.was_cleaned(int(self._cleaned() * (1 - share)))
+
+    def _cleaned(self) -> int:
+        try:
+            return int((self.directory / "cleaned").read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return 0
+
+    def was_cleaned(self, size: int) -> None:
+        """Remember how many bytes were left. Blocks."""
+        _write_if_other(self.directory / "cleaned", str(size))
+
     def forget_left(self) -> None:
-        """Remove the indexes that hosts left behind. Blocks."""
+        """Remove what hosts, and gits that were killed, left behind. Nobody else may use it. Blocks."""
         self._forget(lambda name: not name.startswith(("saved-", self._token)))
+        shutil.rmtree(self._incoming, ignore_errors=True)
+        for directory in self.objects.iterdir():
+            with suppress(OSError), os.scandir(directory) as entries:
+                for entry in entries:
+                    if entry.name.startswith("tmp_"):
+                        os.unlink(entry.path)
 
     def forget_saved(self) -> None:
         """Remove those that hosts begin with. Blocks."""
@@ -136,6 +182,8 @@ class Places:
         """We use it no longer."""
         if self._lock is None or self._asking is None:
             return
+        if self.alone():  # a git that was ended just now leaves half a pack
+            self.forget_left()
         os.close(self._lock)
         os.close(self._asking)
         self._lock = self._asking = None
@@ -144,8 +192,8 @@ class Places:
 
 def _write_if_other(path: Path, text: str) -> None:
     with suppress(OSError):
-        if path.read_text(encoding="utf-8") == text:
+        if path.read_text(encoding="utf-8", errors="surrogateescape") == text:
             return
     temporary = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_text(text, encoding="utf-8", errors="surrogateescape")
     temporary.replace(path)

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from acp_nvim.snapshots.enclosing import Enclosing
 from acp_nvim.snapshots.failures import GitFailedError, SnapshotError
-from acp_nvim.snapshots.ignored import exclude_text, users_excludes_file
+from acp_nvim.snapshots.ignored import exclude_text
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.store import Store
+from acp_nvim.snapshots.users_settings import Settings, users_settings
 
 GITLINK = b"160000"
 
@@ -35,20 +36,24 @@ class Rules:
         self._excludes = excludes
         self._private = private
         self._written: bytes | None = None
-        self._files: tuple[Enclosing | None, str] | None = None
+        self._settings: tuple[Enclosing | None, Settings] | None = None
         self._index = ""
         self._asked: tuple[str, tuple[bytes, ...], frozenset[bytes]] = ("", (), frozenset())
         self._tracked = Tracked()
 
     async def refresh(self, repository: Enclosing | None) -> bool:
         """Bring our file up to the user's; whether it is another one now. Raises `SnapshotError`."""
-        if self._files is None or self._files[0] != repository:
-            config = os.path.join(repository.common_dir, "config") if repository else None
-            self._files = (repository, await users_excludes_file(self._store.places.directory, config))
-        sources = [self._files[1]]
+        sources = [(await self.settings(repository)).excludes_file]
         if repository is not None:
             sources.append(os.path.join(repository.common_dir, "info", "exclude"))
         return await self._store.blocking(lambda: self._write(sources))
+
+    async def settings(self, repository: Enclosing | None) -> Settings:
+        """What the user's configuration says, as it was when we asked first."""
+        if self._settings is None or self._settings[0] != repository:
+            config = os.path.join(repository.common_dir, "config") if repository else None
+            self._settings = (repository, await users_settings(self._store.places.directory, config))
+        return self._settings[1]
 
     async def hide(self, path: str) -> bool:
         """Whether they ignore that directory; `refresh` must have been called. Raises `SnapshotError`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,18 @@ from acp_nvim.process.git import Output
 from acp_nvim.snapshots.failures import GitFailedError, SnapshotError
 
 NO_SPACE = "no space is left where the snapshots are kept"
+
+_FULL = (
+    os.strerror(errno.ENOSPC),
+    os.strerror(errno.EDQUOT),
+    os.strerror(errno.EFBIG),
+    "Out of diskspace",
+    "unable to write",
+    "write error",
+)
+"""Words by which git says that the disk is full; after a short write it does not give the reason."""
+
+_NOT_ALLOWED = (os.strerror(errno.EACCES), os.strerror(errno.EROFS))
 
 
 async def run_git(
@@ -53,7 +66,7 @@ async def run_git(
 
 def _failure(arguments: Sequence[str], code: int, said: bytes) -> SnapshotError:
     words = said.decode("utf-8", "replace").strip()
-    if "No space left on device" in words:
+    if any(sign in words for sign in _FULL) and not any(sign in words for sign in _NOT_ALLOWED):
         return SnapshotError(NO_SPACE)
     command = next((word for word in arguments if not word.startswith("-") and "=" not in word), "")
     return GitFailedError(f"git {command} failed with code {code}: {words[:GIT_ERROR_CHARS]}", code)

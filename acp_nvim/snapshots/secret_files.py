@@ -23,9 +23,23 @@ _NAMES: Final = re.compile(
 """What names of files say: settings with passwords, private keys (`id_rsa`, not `id_rsa.pub`), stores of passwords."""
 
 
+_ENDS: Final = (
+    *(b".pem\0", b".key\0", b".kdbx\0", b".p12\0", b".pfx\0", b".jks\0", b".keystore\0"),
+    *(b"netrc\0", b".pgpass\0", b".pypirc\0", b".npmrc\0", b".git-credentials\0"),
+)
+_BEGINNINGS: Final = (b".env", b"id_")
+
+
 def looks_secret(path: bytes) -> bool:
     """Whether the name of a file promises secrets."""
     return _NAMES.fullmatch(os.path.basename(path)) is not None
+
+
+def may_name_secrets(names: bytes) -> bool:
+    """Whether one of these names, in lower case with a NUL around each, may promise secrets."""
+    return any(end in names for end in _ENDS) or any(
+        part in names for begin in _BEGINNINGS for part in (b"/" + begin, b"\0" + begin)
+    )
 
 
 def private_ones(found: Iterable[Found]) -> list[bytes]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import anyio
 
 from acp_nvim.limits import SNAPSHOT_RETRY_SECONDS, SNAPSHOT_SECONDS
+from acp_nvim.limits.git import FRESH_SECONDS
 from acp_nvim.snapshots import comparing, holding
 from acp_nvim.snapshots.blocking import Blocking
 from acp_nvim.snapshots.enclosing import enclosing
@@ -18,7 +21,8 @@ from acp_nvim.snapshots.failures import GitFailedError, LimitError, SnapshotErro
 from acp_nvim.snapshots.gate import Gate
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
 from acp_nvim.snapshots.store import Store
-from acp_nvim.snapshots.trees import DIRECTORY, FILE
+from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, FILE, LEFT_OUT, Entry
+from acp_nvim.snapshots.unchanged import CLOCK_NS
 from acp_nvim.snapshots.whole import Whole
 
 
@@ -36,7 +40,9 @@ class Shadow:
         self._blocking = Blocking(root)
         self._taking = anyio.Lock()
         self._refused: tuple[float, str] | None = None
-        self._fresh: dict[str, int] = {}  # what nobody has had the time to hold: modes by id
+        self._fresh: dict[str, tuple[int, float]] = {}  # what nobody has had the time to hold: modes and times by id
+        self._last: Snapshot | None = None
+        self._cleaning = anyio.CancelScope()
 
     def __repr__(self) -> str:
         return f"<Shadow of {self.root} in {self._store.places.directory}>"
@@ -48,6 +54,7 @@ class Shadow:
 
     async def take(self) -> Snapshot:
         """All files as they are now. Raises `SnapshotError`."""
+        self._cleaning.cancel()  # it can be done later
         async with self._taking, self._gate.use():
             if self._refused is not None and anyio.current_time() < self._refused[0]:
                 raise LimitError(self._refused[1])
@@ -58,8 +65,23 @@ class Shadow:
                 raise self._refuse(f"it took longer than {SNAPSHOT_SECONDS:g} s") from error
             except LimitError as error:
                 raise self._refuse(str(error)) from error
-            self._fresh[snapshot.id] = DIRECTORY
+            self._fresh[snapshot.id] = (DIRECTORY, anyio.current_time())
+            self._last = snapshot
             return snapshot
+
+    async def before(self, snapshot: Snapshot, moment: int) -> Snapshot:
+        """What the last snapshot says of a moment while it was taken, in nanoseconds since 1970.
+
+        A file whose status has not changed since then was the same. Of any other one that was read it is not known
+        what it was: its content is left out. Raises `SnapshotError`.
+        """
+        async with self._gate.use():
+            since = moment - CLOCK_NS
+            unknown = await self._store.blocking(partial(_changed_since, self._whole.looked_at, since))
+            start = len(os.path.join(os.fsencode(self.root), b""))
+            tree = await self._store.change(snapshot.id, {path[start:]: entry for path, entry in unknown.items()})
+            self._fresh[tree or EMPTY] = (DIRECTORY, anyio.current_time())
+            return Snapshot(tree or EMPTY, snapshot.time)
 
     async def changes(self, old: Snapshot, new: Snapshot) -> list[Changed]:
         """The files that differ, by path; renames are found. Raises `SnapshotError`, `GoneError`."""
@@ -92,7 +114,7 @@ class Shadow:
         """Keep these contents too; returns their ids. Needs no git. Raises `SnapshotError`."""
         async with self._gate.use():
             oids = await self._store.write(data)
-            self._fresh |= dict.fromkeys(oids, FILE)
+            self._fresh |= dict.fromkeys(oids, (FILE, anyio.current_time()))
             return oids
 
     def is_secret(self, path: str) -> bool:
@@ -117,24 +139,42 @@ class Shadow:
             await holding.release(self._store, list(names))
 
     async def clean(self, max_bytes: int) -> bool:
-        """When it has more bytes, remove what is not held; whether it has no more than that now.
+        """When it has more bytes, or has doubled since the last time, remove what is not held.
 
-        Nothing is removed while another host uses it. What this host took or stored and never held stays. The
-        next snapshot takes as long as a first one. Raises `SnapshotError`.
+        Returns whether it has no more than `max_bytes` now. Nothing is removed while another host uses it. What this
+        host took or stored in the last minutes and never held stays. A snapshot that is taken meanwhile stops it.
+        Raises `SnapshotError`.
         """
-        async with self._taking, self._gate.alone():
-            size = partial(holding.size, self._store.places.objects)
-            if await self._store.blocking(size) <= max_bytes:
-                return True
-            try:
-                if await self._store.blocking(self._store.places.alone):
-                    await self._whole.forget()
-                    await self._store.blocking(self._store.places.forget_saved)
-                    await holding.clean(self._store, self._fresh)
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await self._store.blocking(self._store.places.share)
-            return await self._store.blocking(size) <= max_bytes
+        with anyio.CancelScope() as self._cleaning:
+            async with self._taking, self._gate.alone():
+                size = await self._size()
+                if size > min(max_bytes, await self._store.blocking(self._store.places.worth_cleaning)):
+                    await self._clean()
+                    size = await self._size()
+                return size <= max_bytes
+        return False
+
+    async def _clean(self) -> None:
+        try:
+            if await self._store.blocking(self._store.places.alone):
+                await self._store.blocking(self._store.places.forget_saved)
+                await holding.clean(self._store, self._in_use())
+                size = await self._size()
+                await self._store.blocking(partial(self._store.places.was_cleaned, size))
+                await self._whole.save()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._store.blocking(self._store.places.share)
+
+    def _in_use(self) -> dict[str, int]:
+        """What must stay although no name holds it: modes by id."""
+        since = anyio.current_time() - FRESH_SECONDS
+        self._fresh = {oid: one for oid, one in self._fresh.items() if one[1] > since}
+        trees = self._whole.indexed() + ([self._last.id] if self._last is not None else [])
+        return {oid: mode for oid, (mode, _) in self._fresh.items()} | dict.fromkeys(trees, DIRECTORY)
+
+    async def _size(self) -> int:
+        return await self._store.blocking(partial(holding.size, self._store.places.objects))
 
     def close(self) -> None:
         """It is used no longer."""
@@ -170,3 +210,14 @@ class Shadow:
         except GitFailedError:  # what a killed git or a full disk left, or a file that became unreadable just now
             await self._whole.forget()
             return Snapshot(await self._whole.tree(), began)
+
+
+def _changed_since(paths: Sequence[bytes], since: int) -> dict[bytes, Entry | None]:
+    """An entry without content for each of these files whose status has changed since then."""
+    changed: dict[bytes, Entry | None] = {}
+    for path in paths:
+        with suppress(OSError):
+            if os.lstat(path).st_ctime_ns >= since:
+                oid = hashlib.sha1(b"unknown\0" + path, usedforsecurity=False).hexdigest()
+                changed[path] = Entry(LEFT_OUT, oid)
+    return changed

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import anyio
 import anyio.from_thread
 import anyio.to_thread
 
+from acp_nvim.limits import COMPARE_SECONDS
+from acp_nvim.limits.git import KNOWN_TREES
+from acp_nvim.snapshots.borrowed import is_readable
 from acp_nvim.snapshots.failures import GitFailedError, GoneError, SnapshotError
-from acp_nvim.snapshots.objects import BLOB, TREE, LooseObjects
+from acp_nvim.snapshots.incoming import incoming, quoted, reading_ours
+from acp_nvim.snapshots.objects import BLOB, TREE, LooseObjects, object_id
 from acp_nvim.snapshots.places import Places
 from acp_nvim.snapshots.run_git import NO_SPACE, run_git
 from acp_nvim.snapshots.secret_files import SecretFiles
-from acp_nvim.snapshots.trees import EMPTY, TreeEditor
+from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, Entry, TreeEditor, parse_tree
 
 T = TypeVar("T")
 
@@ -28,6 +33,28 @@ class Store:
         self.secrets = SecretFiles()
         self.loose = LooseObjects(self.places.objects)
         self.trees = TreeEditor(self._read_tree, lambda data: self.loose.write(TREE, data))
+        self._borrowed: dict[str, None] = {}
+        self._known_trees: dict[str, bytes] = {}
+        self._whole_trees: set[str] = set()  # of which all trees are in the store itself
+
+    def borrow(self, objects: str) -> bool:
+        """Read what is not here from that directory of objects of the user's; False when git might never end.
+
+        Blocks.
+        """
+        if is_readable(objects):
+            self._borrowed[objects] = None
+            return True
+        self._borrowed.pop(objects, None)
+        return False
+
+    @property
+    def borrowing(self) -> dict[str, str]:
+        """The environment for a git that reads the user's objects, too.
+
+        One that writes must not have it: git sets the time of an object that it does not write because it is there.
+        """
+        return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(quoted, self._borrowed))}
 
     async def blocking(self, work: Callable[[], T]) -> T:
         """What `work` returns, in a thread, with the repository there. Raises `SnapshotError` for an `OSError`."""
@@ -57,6 +84,55 @@ class Store:
         """Write the blobs, and return their object ids."""
         return await self.blocking(lambda: [self.loose.write(BLOB, data) for data in blobs])
 
+    async def resolve(self, name: str) -> str | None:
+        """The id of an object by any name that git knows; None when there is none."""
+        words = (await self._ask("--batch-check=%(objectname)", [name])).decode().split()
+        return words[0] if len(words) == 1 else None
+
+    async def change(self, base: str | None, changes: Mapping[bytes, Entry | None]) -> str | None:
+        """The tree `base` with these paths changed (see `TreeEditor.change`). Raises `GoneError`."""
+        if not changes:
+            return base
+        if base is not None:
+            await self._warm(base, changes)
+        return await self.blocking(lambda: self.trees.change(base, changes))
+
+    async def find(self, base: str, path: bytes) -> Entry | None:
+        """What `path` is in that tree. Raises `GoneError`."""
+        if not path:
+            return Entry(DIRECTORY, base)
+        await self._warm(base, [path])
+        return await self.blocking(lambda: self.trees.find(base, path))
+
+    async def _warm(self, base: str, paths: Iterable[bytes]) -> None:
+        """Read the trees that lead to these paths and are in no file of their own: a process for each level, not one
+        for each tree."""
+        level: dict[str, list[bytes]] = {base: list(paths)}
+        while level:
+            elsewhere = await self.blocking(lambda: [oid for oid in level if not self._is_at_hand(oid)])  # noqa: B023
+            if elsewhere:
+                self._know(await self._read_packed(elsewhere))
+            level = await self.blocking(lambda: self._next_level(level))  # noqa: B023
+
+    def _is_at_hand(self, oid: str) -> bool:
+        return oid == EMPTY or oid in self._known_trees or self.loose.has(oid)
+
+    def _know(self, trees: dict[str, bytes]) -> None:
+        if len(self._known_trees) + len(trees) > KNOWN_TREES:
+            self._known_trees.clear()
+        self._known_trees |= trees
+
+    def _next_level(self, level: Mapping[str, Sequence[bytes]]) -> dict[str, list[bytes]]:
+        below: dict[str, list[bytes]] = {}
+        for oid, paths in level.items():
+            tree = parse_tree(self._read_tree(oid))
+            for path in paths:
+                name, slash, rest = path.partition(b"/")
+                entry = tree.get(name) if slash else None
+                if entry is not None and entry.mode == DIRECTORY:
+                    below.setdefault(entry.oid, []).append(rest)
+        return below
+
     async def missing(self, oids: Sequence[str]) -> list[str]:
         """Those of the object ids that the store does not have."""
         elsewhere = await self.blocking(lambda: [oid for oid in oids if not self.loose.has(oid)])
@@ -65,20 +141,73 @@ class Store:
         answer = await self._ask("--batch-check", elsewhere)
         return [oid for oid, line in zip(elsewhere, answer.splitlines(), strict=True) if line.endswith(b" missing")]
 
+    async def copy(self, blobs: Iterable[str], trees: Iterable[str]) -> None:
+        """Have these blobs, and these trees with all trees in them, in the store itself. Raises `GoneError`."""
+        known = await self.blocking(lambda: [oid for oid in blobs if not self.loose.has(oid)])
+        borrowed = await self._not_here(known) if known else []
+        if borrowed:
+            found = await self._read_packed(borrowed)
+            await self.blocking(lambda: [self.loose.write(BLOB, _there(oid, found.get(oid))) for oid in borrowed])
+        await self._copy_trees([oid for oid in trees if oid not in self._whole_trees])
+        self._whole_trees.update(trees)
+
+    async def _copy_trees(self, trees: Sequence[str]) -> None:
+        if not trees:
+            return
+        words = ["rev-list", "--objects", "--filter=blob:none"]
+        borrowed = await self._not_here(trees)
+        here = [oid for oid in trees if oid not in borrowed]
+        if here:
+            answer = await self.git([*words, "--missing=print", *here])
+            borrowed += [line[1:].decode() for line in answer.splitlines() if line.startswith(b"?")]
+        if borrowed:
+            names = await self.git([*words, "--stdin"], stdin="\n".join(borrowed).encode(), env=self.borrowing)
+            await self.pack(names, self.borrowing)
+
+    async def pack(self, names: bytes, env: Mapping[str, str]) -> str:
+        """Write these objects (lines of `git rev-list --objects`) into one pack; returns its name."""
+        async with incoming(self.places) as directory:
+            words = ["pack-objects", "-q", "--non-empty", str(directory / "pack" / "pack")]
+            return (await self.git(words, stdin=names, env=env)).decode().strip()
+
+    async def add(self, words: Sequence[str], top: str, env: Mapping[str, str], stdin: bytes) -> None:
+        """Run a git that writes objects: all of them are ours when it succeeds, none else."""
+        async with incoming(self.places) as directory:
+            await self.git(words, cwd=top, stdin=stdin, env={**env, **reading_ours(directory, self.places)})
+
+    async def git(
+        self, words: Sequence[str], *, cwd: str | None = None, stdin: bytes = b"", env: Mapping[str, str] | None = None
+    ) -> bytes:
+        """What a git on our repository prints. Raises `SnapshotError`."""
+        return await run_git(self.places.directory, words, cwd=cwd, stdin=stdin, env=env)
+
+    async def _not_here(self, oids: Sequence[str]) -> list[str]:
+        lines = "".join(f"{oid}\n" for oid in oids).encode()
+        answer = await self.git(["cat-file", "--batch-check"], stdin=lines)
+        return [oid for oid, line in zip(oids, answer.splitlines(), strict=True) if line.endswith(b" missing")]
+
     def _read_tree(self, oid: str) -> bytes:
         """In a thread of `blocking`. Raises `GoneError`."""
-        data = b"" if oid == EMPTY else self.loose.read(oid)
+        data = b"" if oid == EMPTY else self._known_trees.get(oid)
         if data is None:
-            data = anyio.from_thread.run(self._read_packed, [oid]).get(oid)
+            data = self.loose.read(oid)
+        if data is None:
+            found = anyio.from_thread.run(self._read_packed, [oid])
+            self._know(found)
+            data = found.get(oid)
         return _there(oid, data)
 
     async def _read_packed(self, oids: Sequence[str]) -> dict[str, bytes]:
         answer = await self._ask("--batch", oids)
         return await anyio.to_thread.run_sync(_parse_batch, answer)
 
-    async def _ask(self, how: str, oids: Sequence[str]) -> bytes:
-        lines = "".join(f"{oid}\n" for oid in oids).encode()
-        return await run_git(self.places.directory, ["cat-file", how], stdin=lines)
+    async def _ask(self, how: str, names: Sequence[str]) -> bytes:
+        lines = "".join(f"{name}\n" for name in names).encode()
+        try:
+            with anyio.fail_after(COMPARE_SECONDS):  # an object of the user's may be a FIFO
+                return await run_git(self.places.directory, ["cat-file", how], stdin=lines, env=self.borrowing)
+        except TimeoutError as error:
+            raise SnapshotError(f"to read objects took longer than {COMPARE_SECONDS:g} s") from error
 
 
 def _there(oid: str, data: bytes | None) -> bytes:
@@ -88,7 +217,10 @@ def _there(oid: str, data: bytes | None) -> bytes:
 
 
 def _parse_batch(answer: bytes) -> dict[str, bytes]:
-    """`<oid> <kind> <size>` and the data, each with a newline; `<oid> missing`."""
+    """`<oid> <kind> <size>` and the data, each with a newline; `<oid> missing`.
+
+    What does not have the id that it is stored under is as good as missing: the user's objects may be anybody's.
+    """
     found: dict[str, bytes] = {}
     at = 0
     while at < len(answer):
@@ -97,7 +229,9 @@ def _parse_batch(answer: bytes) -> dict[str, bytes]:
         at = end + 1
         if len(words) == 3:
             size = int(words[2])
-            found[words[0].decode()] = answer[at : at + size]
+            data = answer[at : at + size]
+            if object_id(words[1], data) == words[0].decode():
+                found[words[0].decode()] = data
             at += size + 1
         elif words[-1] != b"missing":
             raise GitFailedError(f"git cat-file said {answer[at:end][:80]!r}")

@@ -21,6 +21,8 @@ class Whole:
     def __init__(self, store: Store, root: str, private: Sequence[str]) -> None:
         self.left_out: list[str] = []
         """Absolute paths of the files whose content the last tree does not have."""
+        self.looked_at: list[bytes] = []
+        """Absolute paths of the files that were looked at for it: those that git had not found to be unchanged."""
         self._store = store
         self._root = root
         self._private = private
@@ -32,7 +34,7 @@ class Whole:
     async def tree(self) -> str:
         """All files as they are now. Raises `SnapshotError`."""
         repository = await self._store.blocking(partial(enclosing, self._root))
-        self.left_out = []
+        self.left_out, self.looked_at = [], []
         self._files = 0
         return await self._see(*await self._chosen(repository)) or EMPTY
 
@@ -40,6 +42,15 @@ class Whole:
         """Begin from nothing the next time."""
         for work_tree in self._work_trees.values():
             await self._store.blocking(work_tree.forget)
+
+    def indexed(self) -> list[str]:
+        """The trees of our indexes."""
+        return [tree for one in self._work_trees.values() if (tree := one.index.known_tree) is not None]
+
+    async def save(self) -> None:
+        """Let others begin with our indexes again."""
+        for work_tree in self._work_trees.values():
+            await self._store.blocking(work_tree.index.save_again)
 
     async def _chosen(self, repository: Enclosing | None) -> tuple[WorkTree, Enclosing | None]:
         """The work tree of the repository that the workspace is in, so that rules above it count."""
@@ -67,17 +78,18 @@ class Whole:
 
     async def _see(self, work_tree: WorkTree, repository: Enclosing | None) -> str | None:
         """Its tree with those inside; None when there are no files."""
-        seen = await work_tree.see(repository, SNAPSHOT_FILES - self._files)
+        objects = os.path.join(repository.common_dir, "objects") if repository is not None else ""
+        has_objects = await self._store.blocking(lambda: bool(objects) and self._store.borrow(objects))
+        seen = await work_tree.see(repository, SNAPSHOT_FILES - self._files, takes_over=has_objects)
         self._files += seen.files
         if self._files > SNAPSHOT_FILES:
             raise LimitError(TOO_MANY)
+        self.looked_at += [os.path.join(os.fsencode(work_tree.directory), path) for path in seen.looked_at]
         self.left_out += [os.path.join(work_tree.top, os.fsdecode(path)) for path in seen.left_out]
         changes = dict(seen.changes)
         for path in seen.inner:
             changes[path] = await self._inner(os.path.join(work_tree.directory, os.fsdecode(path)))
-        if not changes:
-            return seen.base
-        return await self._store.blocking(partial(self._store.trees.change, seen.base, changes))
+        return await self._store.change(seen.base, changes)
 
     async def _inner(self, top: str) -> Entry | None:
         if not await self._store.blocking(partial(os.path.isdir, top)):

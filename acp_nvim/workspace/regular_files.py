@@ -37,6 +37,9 @@ _WORDS = {
     errno.EIO: "the user's disk reports an error. Tell them",
 }
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a disk, or a user's share of it, that is full."""
+
 
 def regular_file(path: str) -> os.stat_result | None:
     """What the system says of the file; None when there is none. It is not opened.
@@ -75,5 +78,9 @@ def check_regular(path: str, status: os.stat_result) -> None:
 
 def in_words(path: str, done: str, error: OSError) -> FileRefusedError:
     """An error of the system for the agent: what it means, and what to do. `done` is `read` or `written`."""
-    why = _WORDS.get(error.errno or 0) or error.strerror or str(error)
-    return FileRefusedError(f"{path} cannot be {done}: {why}")
+    return FileRefusedError(f"{path} cannot be {done}: {system_words(error)}")
+
+
+def system_words(error: OSError) -> str:
+    """Why the system refused something, and what to do."""
+    return _WORDS.get(error.errno or 0) or error.strerror or str(error)

@@ -12,7 +12,7 @@ import msgspec
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.conflicts import Conflict
-from acp_nvim.workspace.encoding import BOM, with_mark
+from acp_nvim.workspace.file_shape import FileShape, of_buffer, of_file
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
@@ -43,6 +43,7 @@ async def write_text_file(
 ) -> Written:
     """Make `text` the text of the file at `path`, a real path that the agent may write.
 
+    What the text does not say stays the file's: see `FileShape`. A new file gets the text as it is.
     Edits that the agent has not seen are merged with it; `on_written` hears of it before anybody else can change the
     file. Raises `ConflictError` when they cannot be, and
     `FileRefusedError`; then nothing was changed.
@@ -64,7 +65,8 @@ class _Write:
         self._files = files
         self._seen = seen
         self._path = path
-        self._text = text
+        self._asked = text
+        self._text = text  # as the file at hand stores it
         self._save = save
         self._first = True
 
@@ -73,10 +75,12 @@ class _Write:
         buffer = await self._current()
         if buffer is None:
             return await self._write_file()
+        shape = of_buffer(buffer.text, buffer.fileformat)
+        self._text = shape.applied(self._asked)
         base = await self._base(buffer.text)
         if base is None:
             base = await self._files.saved(self._path, buffer)
-        text = await self._merged(base, buffer.text)
+        text = await self._merged(base, buffer.text, shape)
         outcome = await self._files.write(self._path, buffer, text, self._save)
         if outcome is not None and outcome.error is not None:
             left = "The file is half written, the buffer has its text" if outcome.torn else "Everything is as it was"
@@ -90,10 +94,13 @@ class _Write:
         return await self._done(text, Written("clean", buffer.text, now, buffer.encoding))
 
     async def _current(self) -> OpenText | None:
-        """The buffer; at first as it was last heard of, if the agent knows that text: the editor says if it is not."""
+        """The buffer; at first as it was last heard of, if the agent knows that text: the editor says if it is not.
+
+        Of a text without a newline, 'fileformat' says how lines end, and only the editor knows that.
+        """
         first, self._first = self._first, False
         last = self._files.last(self._path) if first else None
-        if last is not None and self._seen.knows(self._path, last.text):
+        if last is not None and "\n" in last.text and self._seen.knows(self._path, last.text):
             return last
         return await self._files.read(self._path)
 
@@ -110,29 +117,31 @@ class _Write:
         kept = await self._files.conflicts.keep(Conflict(self._path, base, self._text, by="fs/write_text_file"))
         raise ConflictError(self._path, why, kept)
 
-    async def _merged(self, base: str | None, now: str) -> str:
+    async def _merged(self, base: str | None, now: str, shape: FileShape) -> str:
         """What is to be written over `now`."""
         if base is None or base == now:
             return self._text
         merged = await merge(base, now, self._text)
         if merged.text is None:
             await self._conflict(base, merged.why)
-        return merged.text
+        return shape.applied(merged.text)
 
     async def _write_file(self) -> Written | None:
-        obstacle = await self._files.editor.obstacle(self._path)
-        if obstacle is not None:
-            raise FileRefusedError(f"{self._path} was not written: {obstacle}.")
+        unopened = await self._files.editor.unopened(self._path)
+        if unopened.obstacle is not None:
+            raise FileRefusedError(f"{self._path} was not written: {unopened.obstacle}.")
         try:
             found = await disk.read(self._path)
         except NoSuchFileError:
             found = None
         try:
             if found is None:
+                self._text = self._asked
                 await disk.write(self._path, self._text)
                 return await self._done(self._text, Written("clean", None, self._text, "utf-8"))
-            text = await self._merged(await self._base(found.text), found.text)
-            text = with_mark(text, found.text, found.encoding)
+            shape = of_file(found.text, unopened.fixeol, unopened.mac)
+            self._text = shape.applied(self._asked)
+            text = await self._merged(await self._base(found.text), found.text, shape)
             await disk.write(self._path, text, found.encoding, found.stamp)
             return await self._done(text, Written("clean", found.text, text, found.encoding))
         except ChangedOnDiskError:
@@ -144,5 +153,4 @@ class _Write:
         if done.after != wanted:
             view = (await merge(wanted, self._text, done.after)).text or self._text
         await self._seen.remember(self._path, view)
-        is_clean = wanted in (self._text, BOM + self._text)
-        return done if is_clean else msgspec.structs.replace(done, how="merged")
+        return done if wanted == self._text else msgspec.structs.replace(done, how="merged")

@@ -55,13 +55,20 @@ function M.saved_text(path)
   return bufnr and saved.text(bufnr)
 end
 
+---@class acp.UnopenedFile
+---@field obstacle? string why it should not be written
+---@field fixeol boolean
+---@field mac boolean 'fileformats' has it
+
 ---@param path string of a file that no buffer has
----@return string? problem why it should not be written
-function M.obstacle(path)
-  if lookup.find_terminal(path) then
-    return "a terminal goes by that name"
-  end
-  return swap.foreign(lookup.real(path))
+---@return acp.UnopenedFile
+function M.unopened(path)
+  local terminal = lookup.find_terminal(path) and "a terminal goes by that name"
+  return {
+    obstacle = terminal or swap.foreign(lookup.real(path)),
+    fixeol = vim.go.fixendofline,
+    mac = vim.tbl_contains(vim.split(vim.go.fileformats, ","), "mac"),
+  }
 end
 
 ---@param bufnr integer

@@ -4,6 +4,7 @@ local config = require("acp_nvim.config")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local python = require("acp_nvim.host.python")
+local state_health = require("acp_nvim.state_health")
 local version = require("acp_nvim.version")
 
 local M = {}
@@ -145,6 +146,7 @@ local function check_files()
   check_git()
   check_directory("state")
   check_directory("cache")
+  state_health.check()
 end
 
 function M.check()

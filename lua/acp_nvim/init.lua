@@ -66,6 +66,24 @@ function M.set_config(option, value, opts)
   return require("acp_nvim.session_config").set(session, option, value, opts.keep)
 end
 
+---The files under review, sorted by path: who changed them, and what shows that, or why nobody knows. `session` is
+---a key, as status() and prompt() take it: of the newest session that changed the file, nil when none of this Neovim has.
+---@return { path: string, by: acp.By, why: string, added: integer, removed: integer, session?: integer, tool_call?: string }[]
+function M.review()
+  local files = package.loaded["acp_nvim.review.files"]
+  return vim.tbl_map(function(review)
+    return {
+      path = review.path,
+      by = review.by,
+      why = review.why,
+      added = review.added,
+      removed = review.removed,
+      session = review.sessions[#review.sessions],
+      tool_call = review.tool_call,
+    }
+  end, files and files.all() or {})
+end
+
 ---The permissions that wait for an answer, of all sessions.
 ---@return { id: integer, session: integer, title: string, kind: string, options: acp.Option[] }[]
 function M.permissions()

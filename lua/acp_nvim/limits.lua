@@ -71,6 +71,9 @@ return {
   agents_wait_ms = 400, -- that a list of sessions waits for agents that run: most answer within a tenth of that
   list_columns = 60, -- for the names of files under review: beside them stand counts, and notes
   quickfix_bytes = 200, -- of the text of one hunk in the quickfix list: more than a line of the screen
+  save_bytes = 4096, -- of a line of the journal of saves: up to here one write is not mixed with those of other Neovims
+  why_cells = 10, -- beside a file in the list, for what shows who changed it: less says nothing
+  left_bytes = 48, -- for names and reasons of files that were left alone: with what is said of them it fits into a message
   summary_files = 200, -- of one turn in the chat: several tall screens; the list has all of them
   deleted_lines = 60, -- of one hunk that are shown: about one tall screen
   word_bytes = 20 * 1024, -- of the old and new lines of a hunk that are compared word by word: a millisecond or so

@@ -4,6 +4,7 @@ local message = require("acp_nvim.message")
 local question = require("acp_nvim.session_question")
 local session_entries = require("acp_nvim.session_entries")
 local sessions = require("acp_nvim.sessions")
+local states = require("acp_nvim.states")
 
 local M = {}
 
@@ -101,8 +102,8 @@ end
 ---@param session acp.Session
 ---@return string? what would end, in words
 local function going_on(session)
-  local state, queue = session.status.state, session.status.queue or 0
-  if state == "running" or state == "waiting" then
+  local queue = session.status.queue or 0
+  if states.is_busy(session.status.state) then
     return "The agent works in it."
   elseif queue > 0 then
     return queue == 1 and "A prompt waits to be sent." or ("%d prompts wait to be sent."):format(queue)

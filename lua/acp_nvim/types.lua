@@ -215,6 +215,7 @@
 ---@field defaults? { mode?: string, model?: string, options?: table<string, string|boolean> }
 ---@field idle_seconds? number
 ---@field quirks? string[]
+---@field state? string[]
 ---@field title? string
 ---@field url? string
 ---@field install? string
@@ -233,7 +234,8 @@
 ---@field ui { position: string, width?: number, height?: number, prompt_height: integer, conceal: boolean, plan: "pinned"|"chat"|false, winbar: boolean, spinner: boolean }
 ---@field notify { turn_end: boolean, permission: boolean, bell: boolean }
 ---@field prompt { autocomplete: boolean }
----@field timeouts { initialize: integer, cancel: integer }
+---@field timeouts { initialize: integer, cancel: integer, background: integer, idle: integer }
 ---@field protocol { v2: boolean }
 ---@field history { transcripts: boolean, days: number, megabytes: number }
+---@field state { megabytes: number }
 ---@field log { traffic: boolean }

@@ -3,6 +3,7 @@ local edits = require("acp_nvim.review.edits")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
 local saved = require("acp_nvim.buffers.saved")
+local saves = require("acp_nvim.buffers.saves")
 local stamp = require("acp_nvim.buffers.stamp")
 local tracking = require("acp_nvim.buffers.tracking")
 
@@ -74,7 +75,7 @@ end
 local function tell_saved(bufnr)
   edits.flush(bufnr)
   if host.channel() then
-    host.send("saved", { path = lookup.real_path(bufnr) })
+    host.send("saved", { path = lookup.real_path(bufnr), stamp = saves.take(bufnr) })
   end
 end
 

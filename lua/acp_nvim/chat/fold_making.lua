@@ -1,6 +1,7 @@
 -- Makes the folds of blocks in a window, and keeps them in step with their lines: Neovim's own, by hand.
 local config = require("acp_nvim.config")
 local limits = require("acp_nvim.limits")
+local states = require("acp_nvim.states")
 
 local M = {}
 
@@ -32,7 +33,7 @@ local windows = M.windows
 ---@return boolean
 local function is_foldable(session, block, first, last)
   if block.kind == "thought" then -- not while it grows
-    return last < api.nvim_buf_line_count(session.bufnr) - 1 or session.status.state ~= "running"
+    return last < api.nvim_buf_line_count(session.bufnr) - 1 or not states.is_working(session.status.state)
   end
   return block.kind == "tool_call" and last > first
 end

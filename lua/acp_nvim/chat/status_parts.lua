@@ -3,6 +3,7 @@ local cells = require("acp_nvim.chat.cells")
 local limits = require("acp_nvim.limits")
 local sessions = require("acp_nvim.sessions")
 local spinner = require("acp_nvim.chat.spinner")
+local states = require("acp_nvim.states")
 
 local M = {}
 
@@ -18,6 +19,7 @@ local STATES = {
   starting = { "◌", "AcpStatusPending" },
   idle = { "●", "AcpStatusCompleted" },
   running = { "◐", "AcpStatusInProgress" },
+  background = { "◑", "AcpStatusInProgress" },
   waiting = { "?", "AcpPermission" },
   stopped = { "■", "AcpStatusPending" },
   failed = { "✗", "AcpStatusFailed" },
@@ -30,7 +32,7 @@ local CURRENCIES = { USD = "$", EUR = "€", GBP = "£", JPY = "¥", CNY = "¥" 
 ---@return string group
 function M.symbol(status, turns)
   local state = STATES[status.state] or STATES.starting
-  return turns and status.state == "running" and spinner.frame() or state[1], state[2]
+  return turns and states.is_working(status.state) and spinner.frame() or state[1], state[2]
 end
 
 ---@param status acp.Status
@@ -40,11 +42,12 @@ function M.activity(status)
     return status.sign_in == "running" and "signing in" or "sign in: :AcpLogin"
   elseif status.state == "waiting" then
     return "waiting for you"
-  elseif status.state ~= "running" then
+  elseif not states.is_working(status.state) then
     return cells.plain(tostring(status.state))
   end
   local words = cells.plain(status.activity)
-  return words ~= "" and words or "working"
+  words = words ~= "" and words or "working"
+  return status.state == "background" and ("%s (background)"):format(words) or words
 end
 
 ---@param seconds number

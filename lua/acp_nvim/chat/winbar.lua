@@ -4,6 +4,7 @@ local config = require("acp_nvim.config")
 local plans = require("acp_nvim.chat.plans")
 local sessions = require("acp_nvim.sessions")
 local spinner = require("acp_nvim.chat.spinner")
+local states = require("acp_nvim.states")
 local status_parts = require("acp_nvim.chat.status_parts")
 
 local M = {}
@@ -174,7 +175,7 @@ local function running()
   for _, win in ipairs(ui.winbar and ui.spinner and api.nvim_tabpage_list_wins(0) or {}) do
     local bufnr = api.nvim_win_get_buf(win)
     local session = sessions.of_buffer(bufnr)
-    if session and bufnr == session.bufnr and session.status.state == "running" then
+    if session and bufnr == session.bufnr and states.is_working(session.status.state) then
       wins[#wins + 1] = win
     end
   end

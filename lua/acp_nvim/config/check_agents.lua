@@ -12,6 +12,7 @@ local FIELDS = {
   defaults = "defaults",
   idle_seconds = "number",
   quirks = "strings",
+  state = "strings",
   title = "string",
   url = "string",
   install = "string",

@@ -21,7 +21,9 @@ sessions are set to. `idle_seconds`: a number, after which a process is stopped 
 and `terminal`: for an agent that runs elsewhere, see |acp_nvim-remote|. `quirks`: a list of names of known deviations;
 `"missing_file_reads_empty"` is of an agent that makes no file unless reading it gives an empty text,
 `"api_key_is_text"` of one that takes a key for signing in as a plain text; `"command_in_content"`,
-`"cd_before_command"` and `"words_for_line"` are about commands, see |acp_nvim-terminals|. `title`, `url`, `install`, `sign_in`: texts for people. The agent `demo` comes with the plugin.]],
+`"cd_before_command"` and `"words_for_line"` are about commands, see |acp_nvim-terminals|. `state`: a list of files of a
+project in which the agent keeps its own records, relative to its directory (`.fast-agent/**` is all below): the review
+lists them apart, and rejects them only one by one. `title`, `url`, `install`, `sign_in`: texts for people. The agent `demo` comes with the plugin.]],
   },
   {
     name = "default_agent",
@@ -236,64 +238,14 @@ Neovim has not the focus.]],
 coq_nvim, 'autocomplete'). See |acp_nvim-completion|.]],
   },
   {
-    name = "timeouts.initialize",
-    types = { "number" },
-    default = 60000,
-    doc = "Milliseconds that an agent may take for its first answer.",
-  },
-  {
-    name = "timeouts.cancel",
-    types = { "number" },
-    default = 10000,
-    doc = [[Milliseconds that an agent may take to stop a turn that you have cancelled. Then you are told, and another
-|:AcpCancel| uses stronger means, see |acp_nvim-cancel|.]],
-  },
-  {
-    name = "timeouts.idle",
-    types = { "number" },
-    default = 1800000,
-    doc = [[Milliseconds after which the process of an agent is stopped when none of its sessions had a turn, a question
-or a command. Only when all of them can be taken up again: the next prompt starts it, and they go on. 0: never.
-`agents.<name>.idle_seconds` is for one agent. See |acp_nvim-ends|.]],
-  },
-  {
     name = "protocol.v2",
     types = { "boolean" },
     default = false,
     doc = [[Speak version 2 of the protocol, a draft, with agents that can. All others get version 1. It counts for agents
 that are started from now on. See |acp_nvim-protocol|.]],
   },
-  {
-    name = "history.transcripts",
-    types = { "boolean" },
-    default = true,
-    doc = [[Keep conversations in the state directory, so that |:AcpSessions| finds them. Secrets are masked, as far as they
-can be told. See |acp_nvim-history|.]],
-  },
-  {
-    name = "history.days",
-    types = { "number" },
-    default = 90,
-    doc = "Days after which a kept conversation is removed.",
-  },
-  {
-    name = "history.megabytes",
-    types = { "number" },
-    default = 200,
-    doc = "Size of all kept conversations; beyond it the oldest are removed.",
-  },
-  {
-    name = "worktree_directory",
-    types = { "string" },
-    doc = [[Where worktrees of sessions are made (`++worktree` of |:AcpChat|). Without it: `acp_nvim/worktrees` in
-`stdpath("state")`. It must not be inside of the project. See |acp_nvim-worktrees|.]],
-  },
-  {
-    name = "log.traffic",
-    types = { "boolean" },
-    default = false,
-    doc = [[Record the messages of every agent connection, secrets masked; for bug reports. See |acp_nvim-recordings|.]],
-  },
 }
 
+vim.list_extend(options, require("acp_nvim.config.kept"))
+vim.list_extend(options, require("acp_nvim.config.timeouts"))
 return vim.list_extend(options, require("acp_nvim.config.keymaps"))

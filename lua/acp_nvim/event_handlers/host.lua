@@ -1,4 +1,5 @@
 -- What becomes of each event that is no session's alone, by its type.
+local actions = require("acp_nvim.review.actions")
 local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local client = require("acp_nvim.client")
@@ -21,6 +22,8 @@ return {
       session = event.session,
       path = event.path,
       by = event.by,
+      why = event.why,
+      tool_call = event.tool_call,
       operation = event.operation,
       added = event.added,
       removed = event.removed,
@@ -29,6 +32,7 @@ return {
   checkpoints = restore.checkpoints,
   restore_plan = restore.planned,
   restored = restore.restored,
+  judged = actions.judged,
   permission_rules = permission_rules.told,
   files_maybe_changed = buffers.refresh,
   location = follow.told,

@@ -11,6 +11,7 @@ local permission = require("acp_nvim.permission")
 local plans = require("acp_nvim.chat.plans")
 local preview = require("acp_nvim.review.preview")
 local prompt_seen = require("acp_nvim.prompt.seen")
+local states = require("acp_nvim.states")
 local summary = require("acp_nvim.chat.blocks.summary")
 local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
@@ -72,7 +73,7 @@ return {
     buffers.set_roots(session.key, event.status.directories or {})
     kept_queue.status(session)
     prompt_seen.status(session)
-    if event.status.state ~= "running" and event.status.state ~= "waiting" then
+    if not states.is_busy(event.status.state) then
       plans.over(session)
     end
     winbar.update(session)
@@ -130,18 +131,19 @@ return {
     session.status.session_id = event.session_id
     autocmds.fire("AcpSessionReady", { session = session.key, session_id = event.session_id, agent = event.agent })
   end,
-  turn_start = function(session)
+  turn_start = function(session, event)
     plans.over(session)
     prompt_seen.begun(session)
     follow.turn_began(session.key)
-    autocmds.fire("AcpTurnStart", { session = session.key })
+    autocmds.fire("AcpTurnStart", { session = session.key, background = event.background == true })
   end,
   turn_end = function(session, event)
     plans.over(session)
     unread.turn_ended(session)
     notify.turn_end(session, event.stop_reason)
     follow.turn_ended(session.key)
-    autocmds.fire("AcpTurnEnd", { session = session.key, stop_reason = event.stop_reason })
+    local data = { session = session.key, stop_reason = event.stop_reason, background = event.background == true }
+    autocmds.fire("AcpTurnEnd", data)
   end,
   commands = function(session, event)
     session.commands = event.commands

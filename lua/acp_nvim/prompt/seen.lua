@@ -1,12 +1,13 @@
 -- Keeps in mind which prompts the host has taken up, so that the others can be put back if it dies.
 local drafts = require("acp_nvim.prompt.drafts")
+local states = require("acp_nvim.states")
 
 local M = {}
 
 ---@param session acp.Session
 ---@return boolean whether what is shown now is not sent yet: it waits for the agent, or for its turn
 local function is_next(session)
-  return session.status.state ~= "running" and session.status.state ~= "waiting"
+  return not states.is_busy(session.status.state)
 end
 
 ---A prompt is in the transcript now.

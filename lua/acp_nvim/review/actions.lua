@@ -3,6 +3,7 @@ local config = require("acp_nvim.config")
 local edits = require("acp_nvim.review.edits")
 local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
+local left = require("acp_nvim.review.left")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local requests = require("acp_nvim.review.requests")
@@ -68,6 +69,9 @@ end
 ---@param action acp.ReviewAction
 ---@param paths string[]
 local function whole(action, paths)
+  if #paths == 0 then
+    return message.info("no file is on this line")
+  end
   for _, path in ipairs(paths) do
     flush(path)
     requests.review({ action = action, path = path })
@@ -153,20 +157,29 @@ local function of_session()
   return foreign and {} or all, nil
 end
 
+---All files of the current session. A rejection leaves alone what nobody saw the agent change.
 ---@param action "keep"|"reject"
-function M.session(action)
+---@param force? boolean it does not; the agent's own records stay in any case
+function M.session(action, force)
   local mine, session = of_session()
   if #mine == 0 then
-    local others = #files.all()
+    local others = #files.to_review()
     local words = others > 0 and (" of this session (%s of others: :AcpReview)"):format(entry.plural(others, "file"))
       or ""
     return message.info("nothing is left to review" .. words)
   end
   M.flush_all()
-  if requests.review({ action = action, session = session and session.key }) then
-    local back = action == "reject" and "; :AcpRestore takes it back, or u in a buffer" or ""
-    message.info(("%s: %s%s"):format(DONE[action], entry.plural(#mine, "file"), back))
-  end
+  requests.review({ action = action, session = session and session.key, force = force })
+end
+
+---The host has kept or rejected the files of a session.
+---@param event acp.Event of type judged
+function M.judged(event)
+  local done, count = DONE[event.action], #event.files
+  local back = event.undo_id ~= "" and "; :AcpRestore undo takes it back" or ""
+  local lines = { count > 0 and ("%s: %s%s"):format(done, entry.plural(count, "file"), back) or "nothing was " .. done }
+  vim.list_extend(lines, left.words(event.left or {}, ":AcpReview! rejectall rejects them too"))
+  message.info(table.concat(lines, "\n"))
 end
 
 return M

@@ -29,7 +29,7 @@ end
 local function on_all(action)
   return function(args)
     if args.bang or vim.bo.filetype == "acp_review" or not actions.file(action) then
-      actions.session(action)
+      actions.session(action, args.bang and action == "reject" or nil)
     end
   end
 end
@@ -38,7 +38,7 @@ end
 ---@return fun()
 local function go(backwards)
   return function()
-    local all = files.all()
+    local all = files.to_review()
     if files.of_buffer(vim.api.nvim_get_current_buf()) then
       jump.jump(backwards)
     else
@@ -51,7 +51,12 @@ end
 ---@return fun()
 local function with_files(run)
   return function()
-    loading.with_files(run)
+    loading.with_files(function()
+      if #files.to_review() == 0 then
+        return message.info("nothing to review but the agent's own records (:AcpReview)")
+      end
+      run()
+    end)
   end
 end
 
@@ -114,7 +119,7 @@ function M.restore(args)
   if command_line_window.refuses() then
     return
   elseif args.args == "" then
-    restore.start()
+    restore.start(args.bang)
   elseif args.args == "undo" then
     restore.undo()
   else

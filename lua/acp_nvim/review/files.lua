@@ -17,6 +17,9 @@ local followed = {}
 local asked = {}
 ---@type fun(path: string)[]
 local listeners = {}
+---@type table<string, true> paths whose review is over: undo in a buffer that is loaded again may begin it anew
+local past = {}
+local PAST = api.nvim_create_augroup("acp_nvim.review.past", {})
 
 ---@param path string
 local function changed(path)
@@ -101,6 +104,7 @@ end
 local function complete(review)
   review.sessions = review.sessions or {}
   review.added, review.removed = review.added or 0, review.removed or 0
+  review.by, review.why = review.by or "agent", review.why or ""
   for _, hunk in ipairs(review.hunks or {}) do
     hunk.id, hunk.first, hunk.count = hunk.id or 0, hunk.first or 0, hunk.count or 0
     hunk.old, hunk.by = hunk.old or {}, hunk.by or "agent"
@@ -111,6 +115,15 @@ end
 ---@param review acp.Review
 local function told_none(review)
   local path = review.path
+  if next(past) == nil then
+    api.nvim_create_autocmd("BufReadPost", {
+      group = PAST,
+      callback = function(event)
+        M.opened(event.buf)
+      end,
+    })
+  end
+  past[path] = true
   local bufnr = review.hunks and buffer_of(path)
   reviews[path] = nil
   if bufnr then
@@ -158,6 +171,13 @@ function M.all()
     return a.path < b.path
   end)
   return all
+end
+
+---@return acp.Review[] the same without the agent's own records, which nobody reads one by one
+function M.to_review()
+  return vim.tbl_filter(function(review)
+    return review.by ~= "state"
+  end, M.all())
 end
 
 ---@param path string
@@ -227,11 +247,11 @@ function M.opened(bufnr)
     leave(bufnr)
     changed(before)
   end
-  if not reviews[path] or followed[bufnr] then
+  if not (reviews[path] or past[path]) or followed[bufnr] then
     return
   end
   vim.schedule(function() -- what reads a buffer changes it several times
-    if reviews[path] and not followed[bufnr] and lookup.find(path) == bufnr then
+    if (reviews[path] or past[path]) and not followed[bufnr] and lookup.find(path) == bufnr then
       ask(path, bufnr)
     end
   end)
@@ -257,6 +277,8 @@ end)
 edits.on_pause(marks.settle)
 
 host.on_exit(function()
+  past = {}
+  api.nvim_clear_autocmds({ group = PAST })
   for path in pairs(reviews) do
     forget(path)
     changed(path)

@@ -1,5 +1,7 @@
 -- Says beside the hunk under the cursor which one it is, and which keys it has.
 local config = require("acp_nvim.config")
+local files = require("acp_nvim.review.files")
+local groups = require("acp_nvim.review.groups")
 local limits = require("acp_nvim.limits")
 local marks = require("acp_nvim.review.marks")
 
@@ -12,7 +14,7 @@ local NS = api.nvim_create_namespace("acp_nvim.review.hint")
 ---@field win integer
 ---@field bufnr integer
 ---@field row integer
----@field text string
+---@field texts string[] the longest that the window has room for is shown
 
 ---@type acp.Hint?
 local shown
@@ -22,30 +24,36 @@ local KEYS = {
   conflict = { { "review_mine", "mine" }, { "review_theirs", "theirs" }, { "review_both", "both" } },
 }
 
+---@param bufnr integer
 ---@param place acp.Place
----@param count integer
----@return string
-local function words(place, count)
-  local parts = { ("hunk %d/%d"):format(place.marked.index, count) }
+---@return string[] the longest first
+local function words(bufnr, place)
+  local number = ("  hunk %d/%d"):format(place.marked.index, marks.count(bufnr))
+  local review = files.of_buffer(bufnr)
+  local whose = review and groups.WORDS[review.by]
+  local named = whose and ("%s · %s"):format(number, whose) or number
+  local parts = { named }
   for _, one in ipairs(KEYS[place.marked.hunk.by] or KEYS.agent) do
     local key = config.keys(one[1])[1]
     if key then
       parts[#parts + 1] = key .. " " .. one[2]
     end
   end
-  return "  " .. table.concat(parts, " · ")
+  return { table.concat(parts, " · "), named, number }
 end
 
 ---@param win integer
 ---@param row integer
----@param text string
----@return string shorter, where the window has no room for it
-local function fitting(win, row, text)
+---@param texts string[]
+---@return string the first that the window has room for, else the last
+local function fitting(win, row, texts)
   local info = vim.fn.getwininfo(win)[1]
   local line = api.nvim_buf_get_lines(info.bufnr, row, row + 1, false)[1] or ""
   local width, used = info.width - info.textoff, vim.fn.strdisplaywidth(line:sub(1, limits.line_bytes))
   local room = width - (vim.wo[win].wrap and used > 0 and (used - 1) % width + 1 or used)
-  return vim.fn.strdisplaywidth(text) <= room and text or (text:match("^  hunk %d+/%d+"))
+  return vim.iter(texts):find(function(text)
+    return vim.fn.strdisplaywidth(text) <= room
+  end) or texts[#texts]
 end
 
 ---A mark of no look moves along: Neovim draws the lines again that it leaves and comes to.
@@ -67,7 +75,7 @@ local function wanted()
     return nil
   end
   local place = marks.at(bufnr, api.nvim_win_get_cursor(win)[1] - 1)
-  return place and { win = win, bufnr = bufnr, row = place.row, text = words(place, marks.count(bufnr)) }
+  return place and { win = win, bufnr = bufnr, row = place.row, texts = words(bufnr, place) }
 end
 
 ---The cursor is elsewhere, or the hunks are.
@@ -89,7 +97,7 @@ end
 ---@return string? nil when the line has no hint there
 function M.text(win, bufnr, row)
   if shown and shown.win == win and shown.bufnr == bufnr and shown.row == row then
-    return fitting(win, row, shown.text)
+    return fitting(win, row, shown.texts)
   end
 end
 

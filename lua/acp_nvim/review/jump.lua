@@ -41,9 +41,9 @@ end
 local function file_after(path, backwards)
   local paths = vim.tbl_map(function(review)
     return review.path
-  end, files.all())
+  end, files.to_review())
   local at = vim.fn.index(paths, path)
-  for step = 1, #paths - 1 do
+  for step = 1, at < 0 and #paths or #paths - 1 do
     local index = at + (backwards and -step or step)
     local other = paths[index % #paths + 1]
     if has_hunks(other) then

@@ -1,11 +1,9 @@
 -- The list of the files under review: a buffer of its own that follows what changes, and closes itself at the end.
-local Lines = require("acp_nvim.chat.blocks.lines")
 local code_window = require("acp_nvim.code_window")
 local config = require("acp_nvim.config")
-local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local highlights = require("acp_nvim.highlights")
-local limits = require("acp_nvim.limits")
+local list_rows = require("acp_nvim.review.list_rows")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local open = require("acp_nvim.review.open")
@@ -15,6 +13,7 @@ local targets = require("acp_nvim.review.targets")
 local M = {}
 
 local api = vim.api
+local GROUP = api.nvim_create_augroup("acp_nvim.review_list", {})
 local COLOURS = api.nvim_create_namespace("acp_nvim.review_list")
 local LOOK = {
   cursorline = true,
@@ -30,39 +29,10 @@ local LOOK = {
 
 ---@type integer? the buffer
 local list
----@type string[] line -> path
-local paths = {}
+---@type acp.ListRow[] line -> what it stands for
+local rows = {}
+local unfolded = false -- the agent's own records are shown one by one
 local refreshing = false
-
----@param review acp.Review
----@return acp.Piece[]
-local function counted(review)
-  local hunks, conflicts = review.hunks and #review.hunks or 0, tonumber(review.conflicts) or 0
-  local pieces = {}
-  if hunks > 0 then
-    table.insert(pieces, { "  " .. entry.plural(hunks, "hunk"), "AcpToolDetail" })
-  end
-  if conflicts > 0 then
-    table.insert(pieces, { "  " .. entry.plural(conflicts, "conflict"), "AcpNoticeWarn" })
-  end
-  return pieces
-end
-
----@param all acp.Review[]
----@return acp.Rendered
-local function rendered(all)
-  local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
-  local width = 0
-  for _, review in ipairs(all) do
-    width = math.max(width, vim.fn.strdisplaywidth(entry.name(review, cwd)))
-  end
-  local out = Lines.new()
-  for _, review in ipairs(all) do
-    local pieces = entry.pieces(review, cwd, math.min(width, limits.list_columns))
-    out:add(vim.list_extend(pieces, counted(review)))
-  end
-  return out:rendered()
-end
 
 ---@param bufnr integer
 ---@param what acp.Rendered
@@ -80,7 +50,25 @@ end
 ---@param last integer row
 ---@return string[]
 local function paths_at(first, last)
-  return vim.list_slice(paths, first + 1, last + 1)
+  local found = {}
+  for index = first + 1, math.min(last + 1, #rows) do
+    local path = rows[index].path
+    if path and path ~= found[#found] then
+      table.insert(found, path)
+    end
+  end
+  return found
+end
+
+---@param path? string
+---@return integer? line of that file; where it is folded, of its heading
+local function line_of(path)
+  local review = path and files.get(path)
+  for line, row in ipairs(review and rows or {}) do
+    if row.path == path or (row.folds and not unfolded and review.by == "state") then
+      return line
+    end
+  end
 end
 
 local function close()
@@ -91,21 +79,30 @@ local function close()
   end
 end
 
+---@param bufnr integer
+---@return integer cells of its narrowest window
+local function width_of(bufnr)
+  local width = vim.o.columns
+  for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
+    width = math.min(width, api.nvim_win_get_width(win))
+  end
+  return width
+end
+
 ---Shows the files as they are now; the cursors stay on theirs.
 ---@param bufnr integer
 local function fill(bufnr)
   local at = {}
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
-    at[win] = paths[api.nvim_win_get_cursor(win)[1]]
+    local row = rows[api.nvim_win_get_cursor(win)[1]]
+    at[win] = row and row.path
   end
-  local all = files.all()
-  paths = vim.tbl_map(function(review)
-    return review.path
-  end, all)
-  draw(bufnr, rendered(all))
+  local rendered
+  rendered, rows = list_rows.of(files.all(), width_of(bufnr), unfolded)
+  draw(bufnr, rendered)
   for win, path in pairs(at) do
-    local line = vim.fn.index(paths, path) + 1
-    if line > 0 then
+    local line = line_of(path)
+    if line then
       api.nvim_win_set_cursor(win, { line, 0 })
     end
   end
@@ -123,6 +120,20 @@ local function refresh()
   end
 end
 
+local function toggle()
+  unfolded = not unfolded
+  fill(list)
+end
+
+local function open_here()
+  local row = rows[api.nvim_win_get_cursor(0)[1]]
+  if row.folds then
+    toggle()
+  elseif row.path then
+    open.file(row.path)
+  end
+end
+
 ---@param bufnr integer
 local function map_keys(bufnr)
   ---@param action string
@@ -133,9 +144,8 @@ local function map_keys(bufnr)
       vim.keymap.set("n", key, run, { buffer = bufnr, nowait = true, desc = "acp: " .. desc })
     end
   end
-  map("open", "open this file", function()
-    open.file(paths[api.nvim_win_get_cursor(0)[1]])
-  end)
+  map("open", "open this file", open_here)
+  vim.keymap.set("n", "za", toggle, { buffer = bufnr, desc = "acp: show or hide the agent's own records" })
   map("close", "close the list", close)
   map("review_quickfix", "all hunks as a quickfix list", function()
     close()
@@ -146,6 +156,7 @@ end
 ---@return integer bufnr
 local function make()
   local bufnr = named.get("acp://review")
+  unfolded = false
   vim.bo[bufnr].bufhidden = "wipe"
   vim.bo[bufnr].buftype = "nofile"
   vim.bo[bufnr].swapfile = false
@@ -153,12 +164,21 @@ local function make()
   vim.bo[bufnr].filetype = "acp_review"
   map_keys(bufnr)
   targets.set(bufnr, paths_at)
+  api.nvim_create_autocmd("WinResized", {
+    group = GROUP,
+    callback = function()
+      if list == bufnr and api.nvim_buf_is_valid(bufnr) then
+        fill(bufnr)
+      end
+      return list ~= bufnr or not api.nvim_buf_is_valid(bufnr)
+    end,
+  })
   return bufnr
 end
 
 ---@param bufnr integer
 local function show(bufnr)
-  local height = math.min(math.max(#paths, 3), math.floor(vim.o.lines / 3))
+  local height = math.min(math.max(#rows, 3), math.floor(vim.o.lines / 3))
   if pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1 }) then
     api.nvim_win_set_height(0, height) -- 'equalalways' has made it another one
   else
@@ -183,9 +203,11 @@ function M.open()
   list = #shown > 0 and list or make()
   fill(list)
   show(list)
-  if here then
-    api.nvim_win_set_cursor(0, { vim.fn.index(paths, here.path) + 1, 0 })
-  end
+  local first = vim.iter(rows):find(function(row)
+    return row.path ~= nil
+  end)
+  local path = here and here.path or first and first.path
+  api.nvim_win_set_cursor(0, { line_of(path) or 1, 0 })
 end
 
 ---Follows what changes from now on.

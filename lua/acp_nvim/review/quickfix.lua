@@ -1,6 +1,7 @@
 -- Fills a quickfix list with the hunks under review; those of files that have no buffer come when the host has told them.
 local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
+local groups = require("acp_nvim.review.groups")
 local limits = require("acp_nvim.limits")
 local lookup = require("acp_nvim.buffers.lookup")
 local requests = require("acp_nvim.review.requests")
@@ -12,13 +13,22 @@ local list
 ---@type table<string, true> files whose hunks are still to come
 local missing = {}
 
+---@param review acp.Review
+---@return string
+local function whose(review)
+  local words = groups.WORDS[review.by]
+  return words and words .. ": " or ""
+end
+
+---@param review acp.Review
 ---@param hunk acp.HunkPlace
 ---@param lines string[] the new ones
 ---@return string
-local function text_of(hunk, lines)
+local function text_of(review, hunk, lines)
   local shown = lines[1] or hunk.old[1] or ""
   local counts = entry.text(entry.counts({ added = hunk.count, removed = #hunk.old }))
-  local text = vim.trim((hunk.by == "conflict" and "conflict" or counts) .. " " .. vim.trim(shown))
+  local what = hunk.by == "conflict" and "conflict" or counts
+  local text = whose(review) .. vim.trim(what .. " " .. vim.trim(shown))
   return text:sub(1, limits.quickfix_bytes + vim.str_utf_end(text, math.min(#text, limits.quickfix_bytes)))
 end
 
@@ -32,7 +42,7 @@ local function of_buffer(review, bufnr)
     return {
       filename = review.path,
       lnum = math.min(hunk.row + 1, last),
-      text = text_of(hunk, lines),
+      text = text_of(review, hunk, lines),
       user_data = review.path,
     }
   end, files.hunks(bufnr))
@@ -42,7 +52,7 @@ end
 ---@return table[] items
 local function without_buffer(review)
   return vim.tbl_map(function(hunk)
-    local hunk_text = text_of(vim.tbl_extend("force", hunk, { row = hunk.first }), {})
+    local hunk_text = text_of(review, vim.tbl_extend("force", hunk, { row = hunk.first }), {})
     return { filename = review.path, lnum = hunk.first + 1, text = hunk_text, user_data = review.path }
   end, review.hunks)
 end
@@ -58,7 +68,7 @@ local function of_file(review)
   elseif is_there and not review.hunks then
     missing[review.path] = true
   end
-  local words = entry.text(vim.list_extend({ entry.letter(review) }, entry.counts(review)))
+  local words = whose(review) .. entry.text(vim.list_extend({ entry.letter(review) }, entry.counts(review)))
   local note = review.note and "  " .. review.note or ""
   if not is_there then -- nothing to go to
     return { { text = words .. "  " .. vim.fn.fnamemodify(review.path, ":."), valid = 0 } }
@@ -69,7 +79,7 @@ end
 ---@return table[] items
 local function items()
   local out = {}
-  for _, review in ipairs(files.all()) do
+  for _, review in ipairs(files.to_review()) do
     vim.list_extend(out, of_file(review))
   end
   return out

@@ -6,7 +6,14 @@ local M = {}
 
 local NOBODY = 0 -- the session of those that are gone
 
----@param asked { action: "keep"|"reject"|"mine"|"theirs"|"both", path?: string, hunks?: integer[], session?: integer }
+---@class acp.Judge
+---@field action "keep"|"reject"|"mine"|"theirs"|"both"
+---@field path? string nil: all files of the session, or of all sessions
+---@field hunks? integer[] ids; nil: the whole file
+---@field session? integer
+---@field force? boolean of many files also those that nobody saw the agent change
+
+---@param asked acp.Judge
 ---@return boolean sent
 function M.review(asked)
   return host.send("review", asked)
@@ -34,16 +41,18 @@ end
 
 ---@param id string of a checkpoint
 ---@param cwd string
+---@param force? boolean also files that nobody saw the agent change
 ---@return boolean sent
-function M.restore_plan(id, cwd)
-  return host.send("restore_plan", { id = id, cwd = cwd })
+function M.restore_plan(id, cwd, force)
+  return host.send("restore_plan", { id = id, cwd = cwd, force = force })
 end
 
 ---@param id string of a checkpoint
 ---@param cwd string
+---@param force? boolean as for restore_plan
 ---@return boolean sent
-function M.restore(id, cwd)
-  return host.send("restore", { id = id, cwd = cwd })
+function M.restore(id, cwd, force)
+  return host.send("restore", { id = id, cwd = cwd, force = force })
 end
 
 return M

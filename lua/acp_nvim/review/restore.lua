@@ -2,11 +2,13 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local actions = require("acp_nvim.review.actions")
 local entry = require("acp_nvim.review.entry")
+local left = require("acp_nvim.review.left")
 local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local preview = require("acp_nvim.review.restore_preview")
 local requests = require("acp_nvim.review.requests")
 local sessions = require("acp_nvim.sessions")
+local states = require("acp_nvim.states")
 
 local M = {}
 
@@ -15,6 +17,7 @@ local M = {}
 ---@field step "list"|"plan"|"restore"
 ---@field cwd string
 ---@field undo? boolean
+---@field force? boolean files that nobody saw the agent change are meant, too
 ---@field id? string
 ---@field words? string
 
@@ -54,8 +57,7 @@ end
 local function working(cwd)
   local names = {}
   for _, session in ipairs(sessions.all()) do
-    local state = session.status.state
-    if session.cwd == cwd and (state == "running" or state == "waiting") then
+    if session.cwd == cwd and states.is_busy(session.status.state) then
       table.insert(names, session.agent or "the agent")
     end
   end
@@ -65,23 +67,27 @@ end
 ---@param cwd string
 ---@param id string
 ---@param words string
-local function plan(cwd, id, words)
+---@param force? boolean
+local function plan(cwd, id, words, force)
   actions.flush_all()
-  restoring = { step = "plan", cwd = cwd, id = id, words = words }
-  requests.restore_plan(id, cwd)
+  restoring = { step = "plan", cwd = cwd, id = id, words = words, force = force }
+  requests.restore_plan(id, cwd, force)
 end
 
 ---@param cwd string
 ---@param id string
-local function restore(cwd, id)
+---@param force? boolean
+---@param undo? boolean
+local function restore(cwd, id, force, undo)
   actions.flush_all()
-  restoring = { step = "restore", cwd = cwd, id = id }
-  requests.restore(id, cwd)
+  restoring = { step = "restore", cwd = cwd, id = id, undo = undo }
+  requests.restore(id, cwd, force)
 end
 
 ---@param undo? boolean
-local function ask(undo)
-  restoring = { step = "list", cwd = loading.directory(), undo = undo }
+---@param force? boolean
+local function ask(undo, force)
+  restoring = { step = "list", cwd = loading.directory(), undo = undo, force = force }
   loading.load(restoring.cwd)
   if not requests.checkpoints(restoring.cwd) then
     restoring = nil
@@ -89,11 +95,12 @@ local function ask(undo)
 end
 
 ---Lists the turns to go back to.
-function M.start()
-  ask()
+---@param force boolean files that nobody saw the agent change are restored, too
+function M.start(force)
+  ask(nil, force or nil)
 end
 
----Takes back the last restore, or the last rejection.
+---Takes back the last restore or rejection that was not taken back yet.
 function M.undo()
   ask(true)
 end
@@ -106,28 +113,28 @@ function M.to(id, cwd, words)
   plan(cwd, id, words)
 end
 
----@param cwd string
+---@param asked acp.Restoring
 ---@param list acp.Checkpoint[]
-local function undo_last(cwd, list)
+local function undo_last(asked, list)
   local last = vim.iter(list):find(function(one)
-    return one.kind ~= "turn"
+    return one.undo == true
   end)
   if last then
-    restore(cwd, last.id)
+    restore(asked.cwd, last.id, nil, true)
   else
-    message.info("nothing was restored or rejected here")
+    message.info("nothing is left to take back: no restore and no rejection")
   end
 end
 
----@param cwd string
+---@param asked acp.Restoring
 ---@param list acp.Checkpoint[]
-local function choose(cwd, list)
+local function choose(asked, list)
   if #list == 0 then
-    return message.info("there is no turn to go back to in " .. vim.fn.fnamemodify(cwd, ":~"))
+    return message.info("there is no turn to go back to in " .. vim.fn.fnamemodify(asked.cwd, ":~"))
   end
   vim.ui.select(list, { prompt = "Go back to before", kind = "acp_checkpoint", format_item = line_of }, function(one)
     if one then
-      plan(cwd, one.id, line_of(one))
+      plan(asked.cwd, one.id, line_of(one), asked.force)
     end
   end)
 end
@@ -152,25 +159,29 @@ function M.checkpoints(event)
   end
   restoring = nil
   ask_later(function()
-    (asked.undo and undo_last or choose)(asked.cwd, event.list)
+    (asked.undo and undo_last or choose)(asked, event.list)
   end)
 end
 
+local FORCE = ":AcpRestore! takes them back, too"
+
 ---@param asked acp.Restoring
----@param files acp.ChangedFile[]
----@param patch string
-local function confirm(asked, files, patch)
+---@param event acp.Event of type restore_plan
+local function confirm(asked, event)
+  local files = event.files
   if #files == 0 then
-    return message.info("all files are as they were then")
+    local kept = left.words(event.left or {}, FORCE)
+    local words = #kept > 0 and "nothing else is to be restored" or "all files are as they were then"
+    return message.info(table.concat({ words, unpack(kept) }, "\n"))
   end
-  local close = preview.open(asked.words, files, patch, asked.cwd)
+  local close = preview.open(asked.words, event, asked.cwd)
   local yes = #files == 1 and "Restore this file" or ("Restore these %d files"):format(#files)
   local prompt = ("Restore %s?%s"):format(entry.plural(#files, "file"), working(asked.cwd))
   vim.cmd.redraw()
   local ok = pcall(vim.ui.select, { yes, "Cancel" }, { prompt = prompt, kind = "acp_restore" }, function(choice)
     close()
     if choice == yes then
-      restore(asked.cwd, asked.id)
+      restore(asked.cwd, asked.id, asked.force)
     end
   end)
   if not ok then -- interrupted
@@ -190,7 +201,7 @@ function M.planned(event)
     if event.problem then
       return message.error(event.problem)
     end
-    confirm(asked, event.files, event.patch)
+    confirm(asked, event)
   end)
 end
 
@@ -205,19 +216,23 @@ end
 
 ---@param event acp.Event of type restored
 function M.restored(event)
+  local is_undo = restoring ~= nil and restoring.undo == true
   restoring = nil
-  local count, conflicts = #event.files, event.conflicts
-  local words = "nothing was restored"
+  local count, conflicts, lines = #event.files, event.conflicts, {}
   if count > 0 then
-    words = ("%s restored; :AcpRestore undo takes it back"):format(entry.plural(count, "file"))
+    local back = is_undo and ":AcpRestore undo takes back the one before" or ":AcpRestore undo takes it back"
+    table.insert(lines, ("%s restored; %s"):format(entry.plural(count, "file"), back))
+  elseif not event.problem then
+    table.insert(lines, "nothing was restored")
   end
   if event.problem then
-    message.error(count > 0 and ("%s\nbut: %s"):format(words, event.problem) or event.problem)
+    table.insert(lines, (count > 0 and "but: " or "") .. event.problem)
   elseif #conflicts > 0 then
-    message.warn(("%s\nyour own edits stay, choose with :AcpReview: %s"):format(words, names(conflicts)))
-  else
-    message.info(words)
+    table.insert(lines, "your own edits stay, choose with :AcpReview: " .. names(conflicts))
   end
+  vim.list_extend(lines, left.words(event.left or {}, FORCE))
+  local say = event.problem and message.error or #conflicts > 0 and message.warn or message.info
+  say(table.concat(lines, "\n"))
 end
 
 return M

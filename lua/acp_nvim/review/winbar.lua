@@ -1,6 +1,7 @@
 -- Says above each window of a file under review how much there is to review, behind the user's own 'winbar'.
 local config = require("acp_nvim.config")
 local files = require("acp_nvim.review.files")
+local groups = require("acp_nvim.review.groups")
 local marks = require("acp_nvim.review.marks")
 
 local M = {}
@@ -23,11 +24,13 @@ function M.text(_)
   local count = marks.count(bufnr)
   local place = count > 0 and marks.at(bufnr, api.nvim_win_get_cursor(win)[1] - 1)
   local hunks = count > 0 and ("%d hunk%s  "):format(count, count == 1 and "" or "s") or ""
-  return (" acp: %s%s%%#AcpDiffAdded#+%d%%* %%#AcpDiffRemoved#−%d%%*"):format(
+  local whose = groups.WORDS[review.by]
+  return (" acp: %s%s%%#AcpDiffAdded#+%d%%* %%#AcpDiffRemoved#−%d%%*%s"):format(
     place and place.marked.index .. " of " or "",
     hunks,
     review.added or 0,
-    review.removed or 0
+    review.removed or 0,
+    whose and ("  %%<%%#AcpReviewUnknown#%s%%*"):format(whose) or ""
   )
 end
 

@@ -1,6 +1,9 @@
 ---@meta
 -- What agents have changed, for the language server.
 
+---Who changed a file: the agent, the user, nobody knows who, or the agent, for its own records in the project.
+---@alias acp.By "agent"|"user"|"unknown"|"state"
+
 ---What happened to a file, on one line.
 ---@class acp.ChangedFile
 ---@field path string real
@@ -9,6 +12,8 @@
 ---@field removed? integer lines
 ---@field old_path? string
 ---@field note? string what no hunk can show
+---@field by? acp.By nil: the agent
+---@field why? string what shows who changed it, or why nobody knows
 ---@field conflict? boolean of a plan to restore: the user has changed the same lines since
 ---@field conflicts? integer of a file under review: how many are left
 
@@ -20,6 +25,13 @@
 ---@field prompt? string
 ---@field time number seconds since 1970
 ---@field files acp.ChangedFile[]
+---@field undo? boolean a restore or a rejection that was not taken back yet
+
+---A file that a rejection or a restore of many files left as it is.
+---@class acp.LeftFile
+---@field path string real
+---@field by acp.By
+---@field why string
 
 ---What the agent has changed in one file, as far as it is neither kept nor rejected.
 ---@class acp.Review
@@ -33,6 +45,9 @@
 ---@field old_path? string
 ---@field note? string what no hunk shows
 ---@field conflicts? integer
+---@field by acp.By
+---@field why string what shows who changed it, or why nobody knows
+---@field tool_call? string id of the last tool call that changed it, where one is known
 
 ---What a waiting permission request asks to do to one file.
 ---@class acp.Preview

@@ -1,7 +1,7 @@
 ---@meta
 -- How a session stands, and its plans, for the language server.
 
----@alias acp.State "starting"|"idle"|"running"|"waiting"|"stopped"|"failed"
+---@alias acp.State "starting"|"idle"|"running"|"background"|"waiting"|"stopped"|"failed"
 
 ---@class acp.Status
 ---@field state acp.State

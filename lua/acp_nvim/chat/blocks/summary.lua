@@ -1,7 +1,51 @@
 -- Draws which files a turn has changed, and how to go back to before it.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local entry = require("acp_nvim.review.entry")
+local groups = require("acp_nvim.review.groups")
 local limits = require("acp_nvim.limits")
+
+---@param by_group table<acp.By, acp.ChangedFile[]>
+---@return { file?: acp.ChangedFile, title?: string }[] below the headline; the agent's own records are none of it
+local function rows_of(by_group)
+  local rows = {}
+  for _, by in ipairs({ "agent", "unknown", "user" }) do
+    if by ~= "agent" and #by_group[by] > 0 then
+      table.insert(rows, { title = groups.TITLES[by] })
+    end
+    for _, file in ipairs(by_group[by]) do
+      table.insert(rows, { file = file })
+    end
+  end
+  return rows
+end
+
+---@param file acp.ChangedFile
+---@param real string
+---@return acp.Piece[]
+local function pieces_of(file, real)
+  local pieces = entry.pieces(file, real)
+  local why = groups.WORDS[file.by] and Lines.one_line(file.why) or ""
+  if why ~= "" then
+    table.insert(pieces, { "  " .. why, "AcpToolDetail" })
+  end
+  return pieces
+end
+
+---@param out acp.Lines
+---@param records integer
+---@param before string what comes before the count
+local function add_records(out, records, before)
+  if records > 0 then
+    out:add({ { ("%s%s of the agent's own records"):format(before, entry.plural(records, "file")), "AcpToolDetail" } })
+  end
+end
+
+---@param out acp.Lines
+---@param files acp.ChangedFile[] but for the agent's own records
+local function add_headline(out, files)
+  local title = { { "Changed " .. entry.plural(#files, "file"), "AcpAgentHeader" } }
+  out:add(vim.list_extend(title, entry.counts(entry.sum(files))))
+end
 
 ---@param event acp.Event of type summary
 ---@param cwd string of the session
@@ -9,23 +53,34 @@ local limits = require("acp_nvim.limits")
 return function(event, cwd)
   local out = Lines.new()
   local real = vim.uv.fs_realpath(cwd) or cwd
-  local rows = {}
-  local title = { { "Changed " .. entry.plural(#event.files, "file"), "AcpAgentHeader" } }
-  out:add(vim.list_extend(title, entry.counts(entry.sum(event.files))))
-  for index, file in ipairs(event.files) do
-    if index > limits.summary_files then
-      out:add({ { ("  … %d more (:AcpReview)"):format(#event.files - limits.summary_files), "AcpToolDetail" } })
-      break
-    end
-    rows[#out.lines] = { path = file.path }
-    out:add(entry.pieces(file, real))
+  local targets, shown = {}, 0
+  local by_group = groups.of(event.files)
+  local records = #by_group.state
+  if records == #event.files and records > 0 then
+    add_records(out, records, "Changed ")
+    return out:rendered()
   end
+  local others = vim.tbl_filter(function(file)
+    return file.by ~= "state"
+  end, event.files)
+  add_headline(out, others)
+  for _, row in ipairs(rows_of(by_group)) do
+    shown = shown + (row.file and 1 or 0)
+    if shown > limits.summary_files then
+      out:add({ { ("  … %d more (:AcpReview)"):format(#others - limits.summary_files), "AcpToolDetail" } })
+      break
+    elseif row.file then
+      targets[#out.lines] = { path = row.file.path }
+    end
+    out:add(row.file and pieces_of(row.file, real) or { "  ", { row.title .. ":", "AcpReviewUnknown" } })
+  end
+  add_records(out, records, "  and ")
   if event.id then
     local time = event.time and (" (%s)"):format(os.date("%H:%M", math.floor(event.time))) or ""
-    rows[#out.lines] = { checkpoint = event.id, words = "this turn" .. time }
+    targets[#out.lines] = { checkpoint = event.id, words = "this turn" .. time }
     out:add({ { "  ⟲ :AcpRestore goes back to before this turn" .. time, "AcpToolDetail" } })
   end
   local rendered = out:rendered()
-  rendered.target_rows = rows
+  rendered.target_rows = targets
   return rendered
 end

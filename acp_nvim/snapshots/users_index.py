@@ -1,0 +1,276 @@
+"""Makes our index of the user's, so that files which are clean there need not be read.
+
+The user's index says of each file what the system said of it (size, times, inode) when git last knew its content. In
+the copy, `git diff-files` finds those that are others. Some entries cannot be relied on: git does not look at the file
+(`assume-unchanged`, `skip-worktree`), or it stores other bytes than the disk has (line ends, filters, LFS, `ident`,
+encodings). They are found here, and entered again without what the system said, so that git reads the file.
+"""
+
+from __future__ import annotations
+
+import binascii
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import anyio
+
+from acp_nvim.limits import SNAPSHOT_FILES
+from acp_nvim.limits.git import LOOSE_OBJECTS, STAGED_FILES, USERS_INDEX_BYTES
+from acp_nvim.snapshots.enclosing import Enclosing, head_commit
+from acp_nvim.snapshots.failures import GitFailedError
+from acp_nvim.snapshots.found_files import is_too_large
+from acp_nvim.snapshots.index_file import has_attributes, plain_files
+from acp_nvim.snapshots.run_git import run_git
+from acp_nvim.snapshots.secret_files import looks_secret
+from acp_nvim.snapshots.store import Store
+from acp_nvim.snapshots.trees import EMPTY, Entry
+from acp_nvim.snapshots.users_settings import Settings
+from acp_nvim.workspace.regular_files import READ_NOW
+
+_ROW: Final = re.compile(
+    rb"(\d{6}) ([0-9a-f]{40}) (\d)\t([^\0]*)\0  ctime: \d+:\d+\n  mtime: \d+:\d+\n  dev: \d+\tino: \d+\n"
+    rb"  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: ([0-9a-f]+)\n"
+)
+"""An entry in the answer of `git ls-files -s --debug -z`."""
+
+_REGULAR: Final = (b"100644", b"100755")
+_KEPT: Final = (*_REGULAR, b"120000")
+_ASSUME_UNCHANGED: Final = 1 << 15
+_INTENT_TO_ADD: Final = 1 << 29
+_SKIP_WORKTREE: Final = 1 << 30
+_GONE: Final = b"0 " + b"0" * 40 + b"\t%s\0"
+
+_CONVERTED: Final = ":(exclude,attr:!filter !ident !working-tree-encoding)"
+"""Every path for which one of these attributes is set: the conversion may keep the size."""
+
+
+class Row(NamedTuple):
+    """An entry of an index."""
+
+    mode: bytes
+    oid: bytes
+    path: bytes
+    size: int
+    """Of the file on the disk when git looked at it last; modulo 2 ** 32."""
+    flags: int
+    is_merged: bool
+
+
+class Examined(NamedTuple):
+    """Which entries of a copied index must be others."""
+
+    refresh: list[Row]
+    """git must read the file."""
+    remove: list[Row]
+    """Never kept in our index: conflicts, work trees of their own, secrets, large files, what is not checked out."""
+
+
+class Staged(NamedTuple):
+    """An index as a tree and what differs from it."""
+
+    base: str
+    changes: dict[bytes, Entry | None]
+
+
+class UsersIndex:
+    """The index of `repository`, copied to `own`. `within` is the part of its work tree that is looked at."""
+
+    def __init__(self, store: Store, repository: Enclosing, settings: Settings, own: Path, within: bytes) -> None:
+        self._store = store
+        self._repository = repository
+        self._settings = settings
+        self._own = own
+        self._below = within + b"/" if within else b""
+        self._data = b""
+
+    def __repr__(self) -> str:
+        return f"<UsersIndex of {self._repository.top}>"
+
+    def copy(self) -> bool:
+        """Copy the index with its time, by which git judges it; False when there is none to be used. Blocks."""
+        if self._settings.is_sha256:
+            return False
+        path = os.path.join(self._repository.git_dir, "index")
+        try:
+            with os.fdopen(os.open(path, READ_NOW), "rb") as file:
+                status = os.fstat(file.fileno())
+                if not stat.S_ISREG(status.st_mode) or status.st_size > USERS_INDEX_BYTES:
+                    return False
+                data = file.read()
+        except OSError:
+            return False
+        if b"sdir" in data:  # to list all files of a sparse index, git writes trees
+            return False
+        if data[:4] != b"DIRC" or int.from_bytes(data[8:12], "big") > SNAPSHOT_FILES:
+            return False
+        self._data = data
+        temporary = self._own.with_suffix(".copy")
+        temporary.write_bytes(data)
+        os.utime(temporary, ns=(status.st_atime_ns, status.st_mtime_ns))
+        temporary.replace(self._own)
+        return True
+
+    async def is_plain(self, private: Sequence[str]) -> bool:
+        """Whether no entry needs a closer look; none must be in the directories `private`, which are below the top.
+
+        A file that was converted when it was checked out has another size, also when no rule says so any more. In a
+        repository of loose objects that is not looked at: it would take longer than to read the files.
+        """
+        start = len(self._repository.top) + 1
+        below = [os.fsencode(path[start:]) for path in private]
+        files = await self._store.blocking(partial(plain_files, self._data, below))
+        if files is None:
+            return False
+        if not await self._store.blocking(self._is_packed):
+            return True
+        lines = await self._store.blocking(lambda: binascii.hexlify(b"".join(files.oids), b"\n", 20) + b"\n")
+        sizes = await self._ask(["cat-file", "--batch-check=%(objectsize)", "--buffer"], stdin=lines)
+        return await self._store.blocking(lambda: all(map(_is_size, sizes.splitlines(), files.sizes)))
+
+    async def converts(self, others: Iterable[bytes]) -> bool:
+        """Whether a rule or a setting may make git store other bytes; `others` are the files that are not in it."""
+        if any(path.endswith(b".gitattributes") for path in others):
+            return True
+        may_convert = partial(self._settings.may_convert, self._repository)
+        return await self._store.blocking(lambda: has_attributes(self._data) or may_convert())
+
+    async def rows(self, is_ours: Callable[[bytes], bool]) -> list[Row]:
+        """All entries. Raises `GitFailedError` when git cannot read the index, or it has names that git refuses."""
+        answer = await self._ask(["ls-files", "-s", "--debug", "-z"])
+        rows = await self._store.blocking(partial(_parse, answer))
+        if len(rows) != answer.count(b"\0"):
+            raise GitFailedError("git ls-files --debug answered in an unknown way")
+        if not await self._store.blocking(lambda: all(is_ours(row.path) for row in rows if b"." in row.path)):
+            raise GitFailedError("the index has names that git refuses")
+        return rows
+
+    async def examine(self, rows: Sequence[Row], *, converts: bool) -> Examined:
+        """Find the entries that cannot be relied on."""
+        found = await self._store.blocking(partial(self._sort_out, rows))
+        odd = {row.path for row in (*found.refresh, *found.remove)}
+        rest = [row for row in rows if row.mode in _REGULAR and row.path.startswith(self._below)]
+        rest = [row for row in rest if row.path not in odd] if odd else rest
+        converted: set[bytes] = set()
+        sizes: list[bytes] = []
+
+        async def ask_attributes() -> None:
+            converted.update(await self._with_attributes())
+
+        async def ask_sizes() -> None:
+            sizes.extend(await self._sizes(rest))
+
+        async with anyio.create_task_group() as group:
+            if converts:
+                group.start_soon(ask_attributes)
+            if converts or await self._store.blocking(self._is_packed):
+                group.start_soon(ask_sizes)
+        refresh = [row for row in rest if row.path in converted]
+        if sizes:
+            refresh += [row for row, size in zip(rest, sizes, strict=True) if not _is_size(size, row.size)]
+        return Examined([*found.refresh, *refresh], found.remove)
+
+    async def mend(self, examined: Examined) -> None:
+        """Enter them again into our copy. It is written only when there are some."""
+        lines = [_GONE % row.path for row in examined.remove]
+        lines += [b"%s %s 0\t%s\0" % (row.mode, row.oid, row.path) for row in examined.refresh]
+        if lines:
+            await self._ask(["update-index", "-z", "--index-info"], stdin=b"".join(lines))
+
+    async def staged(self) -> Staged | None:
+        """The tree of the user's last commit, and what of our copy differs; None when there is no such tree."""
+        commit = await self._store.blocking(partial(head_commit, self._repository))
+        if commit is None:
+            return None
+        words = ["diff-index", "--cached", "-z", "--raw", "--no-abbrev", "--no-renames", commit]
+        try:
+            changes = _staged(await self._ask(words))
+            base = await self._store.resolve(f"{commit}^{{tree}}")
+        except GitFailedError:
+            return None  # an object is missing
+        return None if base is None else Staged(base, changes)
+
+    async def tree(self, staged: Staged | None, removed: Sequence[Row]) -> str | None:
+        """The tree of our copy without `removed`; None when git should write all its trees."""
+        if staged is None or len(staged.changes) + len(removed) > STAGED_FILES:
+            return None
+        changes = staged.changes | {row.path: None for row in removed}
+        return await self._store.change(staged.base, changes) or EMPTY
+
+    def _sort_out(self, rows: Iterable[Row]) -> Examined:
+        names = {row.path.rpartition(b"/")[2] for row in rows}
+        secret = {name for name in names if looks_secret(name)}
+        found = Examined([], [])
+        for row in rows:
+            if (
+                row.mode not in _KEPT
+                or not row.is_merged
+                or is_too_large(row.size)
+                or (secret and row.path.rpartition(b"/")[2] in secret)
+            ):
+                found.remove.append(row)
+            elif row.flags & (_ASSUME_UNCHANGED | _SKIP_WORKTREE | _INTENT_TO_ADD):
+                is_there = row.flags & _INTENT_TO_ADD == 0 and self._is_there(row.path)
+                (found.refresh if is_there else found.remove).append(row)
+        return found
+
+    def _is_there(self, path: bytes) -> bool:
+        return os.path.lexists(os.path.join(os.fsencode(self._repository.top), path))
+
+    def _is_packed(self) -> bool:
+        """Whether few objects are loose: of a loose one, to ask for the size takes as long as to read the file."""
+        try:
+            names = os.listdir(os.path.join(self._repository.common_dir, "objects", "17"))
+        except OSError:
+            return True
+        return len(names) * 256 <= LOOSE_OBJECTS
+
+    async def _sizes(self, rows: Sequence[Row]) -> list[bytes]:
+        lines = b"".join(row.oid + b"\n" for row in rows)
+        words = ["cat-file", "--batch-check=%(objectsize)", "--buffer"]
+        return (await self._ask(words, stdin=lines)).splitlines()
+
+    async def _with_attributes(self) -> list[bytes]:
+        """With the user's attributes; ours switch all of them off."""
+        directory = self._store.places.attributes
+        rules = await self._store.blocking(lambda: self._settings.own_attributes(self._repository))
+        await self._store.blocking(lambda: self._store.places.prepare_attributes(rules))
+        env = {"GIT_LITERAL_PATHSPECS": "0", "GIT_ATTR_NOSYSTEM": "0", "GIT_INDEX_FILE": str(self._own)}
+        env |= self._store.borrowing
+        is_file = await self._store.blocking(lambda: os.path.isfile(self._settings.attributes_file))
+        file = self._settings.attributes_file if is_file else os.devnull  # a FIFO would block git
+        words = ["-c", f"core.attributesFile={file}", "ls-files", "-z", "-c", "--", _CONVERTED]
+        answer = await run_git(directory, words, cwd=self._repository.top, env=env)
+        return [path for path in answer.split(b"\0")[:-1] if path.startswith(self._below)]
+
+    async def _ask(self, words: list[str], *, stdin: bytes = b"") -> bytes:
+        env = {"GIT_INDEX_FILE": str(self._own), **(self._store.borrowing if words[0] != "update-index" else {})}
+        return await run_git(self._store.places.directory, words, cwd=self._repository.top, env=env, stdin=stdin)
+
+
+def _parse(answer: bytes) -> list[Row]:
+    """One by one: a single call that does it all would hold up the other threads."""
+    rows = []
+    for found in _ROW.finditer(answer):
+        mode, oid, stage, path, size, flags = found.groups()
+        rows.append(Row(mode, oid, path, int(size), int(flags, 16), stage == b"0"))
+    return rows
+
+
+def _is_size(answer: bytes, size: int) -> bool:
+    """Whether git says that size; a missing object has none."""
+    return answer.isdigit() and int(answer) % (1 << 32) == size
+
+
+def _staged(answer: bytes) -> dict[bytes, Entry | None]:
+    """`:<mode> <mode> <oid> <oid> <status>` and the path."""
+    words = iter(answer.split(b"\0")[:-1])
+    changes: dict[bytes, Entry | None] = {}
+    for row in words:
+        _, mode, _, oid, _ = row.decode().split(" ")
+        changes[next(words)] = Entry(int(mode, 8), oid) if int(mode, 8) else None
+    return changes
