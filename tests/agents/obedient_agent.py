@@ -9,6 +9,10 @@ The test listens on the Unix socket, and sends commands as JSON, one a line; eac
   `{"do": "rename", "path", "to"}`: done by the agent's own process, and told as a completed tool call.
 - `{"do": "say", "text"}`: a message.
 - `{"do": "told", "kind", "path"}`: a completed tool call about something that somebody else did.
+- `{"do": "start_tool", "kind", "title", "paths", "ask"}`: a tool call that goes on until `{"do": "end_tool"}`;
+  `ask` is a file that is read through the client first: it knows of the call then, before anything changes.
+- `{"do": "work", "path", "data" (base64; null: delete)}`: its own process writes a file, and tells nothing.
+- `{"do": "terminal", "argv"}`: runs a command through the client to its end.
 """
 
 from __future__ import annotations
@@ -103,6 +107,30 @@ class Obedience:
 
     def do_told(self, kind: str, path: str) -> None:
         self._tool(kind, [path], lambda: None)
+
+    def do_start_tool(self, kind: str, title: str, paths: list[str], ask: str) -> None:
+        self._calls += 1
+        shown: Json = {"rawInput": {"command": title}} if kind == "execute" else {}
+        shown["locations"] = [{"path": path} for path in paths]
+        self._update(
+            "tool_call", toolCallId=f"call-{self._calls}", title=title, kind=kind, status="in_progress", **shown
+        )
+        self.do_read(ask)
+
+    def do_end_tool(self) -> None:
+        self._update("tool_call_update", toolCallId=f"call-{self._calls}", status="completed")
+
+    def do_work(self, path: str, data: str | None, in_place: bool = False) -> None:
+        if data is None:
+            os.unlink(path)
+        else:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            write_bytes(path, base64.b64decode(data), None, in_place)
+
+    def do_terminal(self, argv: list[str]) -> None:
+        terminal = self._request("terminal/create", command=argv[0], args=argv[1:])["terminalId"]
+        for what in ("wait_for_exit", "release"):
+            self._request(f"terminal/{what}", terminalId=terminal)
 
     # The wire
 

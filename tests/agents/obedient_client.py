@@ -62,6 +62,13 @@ class ObedientAgent:
         self.begin(do, **fields)
         return self.finish()
 
+    def lose(self) -> None:
+        """The agent was killed: the next command is for the one that is started after it."""
+        for one in (self._lines, self._connection):
+            if one is not None:
+                one.close()
+        self._connection = self._lines = None
+
     def close(self) -> None:
         for one in (self._lines, self._connection, self._listening):
             if one is not None:

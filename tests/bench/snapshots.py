@@ -1,4 +1,4 @@
-"""What a snapshot of a large repository costs; the floor is what plain git does in the user's own repository."""
+"""What a snapshot of a large repository costs; the floor is `git status` in the user's own repository."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from acp_nvim.snapshots.shadow import Shadow
 FILES = 20_000
 DIRECTORIES = 800
 WORDS = [b"def ", b"return ", b"import ", b"self.", b" = ", b"\n", b"    ", b"(", b")", b"if ", b"else:", b"value"]
+MANY_FILES = 100_000
 CHANGED = 5
 """Files that a turn changes."""
 
@@ -26,7 +27,7 @@ class Round:
     """Seconds. Later snapshots: of nothing new, and with a few changed files."""
 
     first: float
-    add: float
+    first_status: float
     same: list[float]
     changed: list[float]
     status_same: list[float]
@@ -50,6 +51,47 @@ def make(root: Path) -> None:
     git(root, "-c", "user.name=bench", "-c", "user.email=bench@example.org", "commit", "-q", "-m", "all")
 
 
+@dataclass(frozen=True)
+class First:
+    """Seconds of a first snapshot, and of `git status` before it."""
+
+    ours: float
+    status: float
+
+
+def make_many(root: Path) -> None:
+    """As many tracked files as a large project has, small ones, in one pack."""
+    dice = random.Random(1)
+    for number in range(MANY_FILES // 25):
+        directory = root / f"part{number % 20}" / f"module{number}"
+        directory.mkdir(parents=True)
+        for file in range(25):
+            (directory / f"file{file}.py").write_bytes(b"%d\n" % dice.getrandbits(64) * dice.randrange(5, 60))
+    git(root, "init", "-q")
+    git(root, "config", "gc.auto", "0")
+    git(root, "add", "-A")
+    git(root, "-c", "user.name=bench", "-c", "user.email=bench@example.org", "commit", "-q", "-m", "all")
+
+
+async def measure_first(directory: Path, packed: bool, rounds: int) -> list[First]:
+    """`git status` and a first snapshot in turns, each with a new shadow repository."""
+    root = directory / "many"
+    make_many(root)
+    if packed:
+        git(root, "repack", "-a", "-d", "-q")
+    await anyio.sleep(2)  # files as old as the index would be read by both
+    git(root, "status")
+    found = []
+    for number in range(rounds):
+        status = timed(lambda: git(root, "status"))
+        shadow = Shadow(directory / f"state{number}" / "git", str(root))
+        start = time.perf_counter()
+        await shadow.take()
+        found.append(First(time.perf_counter() - start, status))
+        shadow.close()
+    return found
+
+
 def git(root: Path, *words: str) -> None:
     """Its output is not read."""
     subprocess.run(["git", *words], cwd=root, check=True, stdout=subprocess.DEVNULL)
@@ -60,13 +102,6 @@ def timed(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
-
-
-def floor_first(root: Path, place: Path) -> float:
-    """All files into a new repository, with git's own settings."""
-    subprocess.run(["git", "init", "-q", "--bare", str(place)], check=True)
-    words = [f"--git-dir={place}", f"--work-tree={root}", "-c", "core.bare=false"]
-    return timed(lambda: (git(root, *words, "add", "-A"), git(root, *words, "write-tree")))
 
 
 def edit(root: Path, turn: int) -> None:
@@ -81,12 +116,12 @@ async def measure(directory: Path, turns: int = 5) -> Round:
     """One repository, one shadow repository; ours and the floor in turns."""
     root = directory / "project"
     make(root)
-    add = floor_first(root, directory / "floor")
+    git(root, "status")  # writes what it has found out
+    status = timed(lambda: git(root, "status"))
     shadow = Shadow(directory / "state" / "git", str(root))
     start = time.perf_counter()
     last = await shadow.take()
-    found = Round(time.perf_counter() - start, add, [], [], [], [], [])
-    git(root, "status")  # writes what it has found out
+    found = Round(time.perf_counter() - start, status, [], [], [], [], [])
     for turn in range(turns):
         for into, into_status in ((found.same, found.status_same), (found.changed, found.status_changed)):
             into_status.append(timed(lambda: git(root, "status")))
@@ -106,6 +141,11 @@ async def measure(directory: Path, turns: int = 5) -> Round:
 def run(directory: Path) -> Round:
     """In a directory of its own."""
     return anyio.run(measure, directory.resolve())
+
+
+def first(directory: Path, packed: bool, rounds: int) -> list[First]:
+    """In a directory of its own."""
+    return anyio.run(measure_first, directory.resolve(), packed, rounds)
 
 
 def median(seconds: list[float]) -> float:

@@ -15,6 +15,7 @@ LAYERS = [
     "errors",
     "limits",
     "tasks",
+    "file_time",
     "jsonrpc",
     "traffic",
     "process",

@@ -25,7 +25,9 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     known to offer; `sign_in` a method that works without an account, `choose` the mode and the model to change to.
     `answers` is what an example says, by scene (or `prompts`, by scene, where it wants other words), with `|` between
     texts; `reads_buffers` says that it reads through the editor, `forgets` that its sessions end with it,
-    `next_minute` that one cannot be loaded in the minute in which it began. `notes` are deviations.
+    `background` that it goes on when a command ends after its turn, `records` is the directory in a project in which it
+    keeps its own records, `next_minute` says that one cannot be loaded in the minute in which it began. `notes` are
+    deviations.
     """
 
     name: str = ""
@@ -47,6 +49,8 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     choose: dict[str, str] = {}
     reads_buffers: bool = False
     forgets: bool = False
+    background: bool = False
+    records: str | None = None
     next_minute: bool = False
     sign_in: str | None = None
     notes: list[str] = []

@@ -83,7 +83,13 @@ class Stage:
     def definition(self) -> dict[str, Any]:
         """What a user would write into `agents`."""
         path = f"{Path(installing.node()).parent}{os.pathsep}{os.environ['PATH']}"
-        env = {"HOME": str(self.home), "PATH": path, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+        env = {
+            "HOME": str(self.home),
+            "TMPDIR": str(self.home),
+            "PATH": path,
+            "NO_PROXY": "127.0.0.1",
+            "no_proxy": "127.0.0.1",
+        }
         return {"command": self._filled(self.agent.command), "env": {**env, **self._filled(self.agent.env)}}
 
     def _filled(self, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.interop import installing, session_steps, setting_steps
+from tests.interop import installing, session_steps, setting_steps, unseen_steps
 from tests.interop.model.scenes import NEW
 from tests.interop.stage import NotOfferedError, Stage
 
@@ -135,6 +135,8 @@ STEPS = [
     Step("mode", setting_steps.mode, ("prompt",)),
     Step("model", setting_steps.model, ("prompt",)),
     Step("cancel", cancel, ("new session",)),
+    Step("background", unseen_steps.background, ("edit",)),
+    Step("own records", unseen_steps.records, ("prompt",)),
     Step("list", session_steps.list_sessions, ("new session",)),
     Step("go on in another Neovim", session_steps.again, ("prompt",)),
     Step("load", session_steps.load, ("prompt",)),

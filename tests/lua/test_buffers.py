@@ -285,7 +285,7 @@ def test_a_terminal_by_that_name_is_no_file(editor):
     editor.command("terminal cat")
     editor.command(f"file {path}")
     assert read(editor, path) is None
-    assert "terminal" in editor.lua('return require("acp_nvim.buffers").obstacle(...)', str(path))
+    assert "terminal" in editor.lua('return require("acp_nvim.buffers").unopened(...)', str(path))["obstacle"]
 
 
 def test_what_could_not_be_saved_is_not_what_undo_brings_back(editor, file):

@@ -96,3 +96,21 @@ def test_a_full_disk_is_an_error(editor):
     report = section(editor)
     assert report.count("ENOSPC: no space left on device") == 2
     assert [entry for entry in os.listdir(editor.lua("return vim.fn.stdpath('cache')")) if "health" in entry] == []
+
+
+def test_the_size_of_the_state_directory_is_told_without_worktrees(editor):
+    root = Path(editor.lua('return vim.fn.stdpath("state")')) / "acp_nvim"
+    for path, size in (
+        ("workspaces/p/git/objects/x", 3_000_000),
+        ("transcripts/t", 1_000_000),
+        ("worktrees/w/f", 10**7),
+    ):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(b"x" * size)
+    report = " ".join(section(editor).split())
+    assert f"OK 4 MB of at most 2000 MB are kept in {root}" in report
+    assert "|acp_nvim-state|" in report
+    editor.lua('require("acp_nvim").setup({ state = { megabytes = 3 } })')
+    report = " ".join(section(editor).split())
+    assert f"WARNING 4 MB of at most 3 MB are kept in {root}" in report
+    assert f"quit all Neovims and delete directories in {root}/workspaces" in report

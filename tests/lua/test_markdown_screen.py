@@ -189,6 +189,6 @@ def test_pages_have_their_colours_when_they_are_seen_again(screen):
         wait_for_colour(editor, "local n3 =", "606060")
         editor.lua(LOOK_AT, 50)
         wait_for_colour(editor, "local n45 =", "606060")
-        assert coloured(editor, '"word"')[0] == "707070"
+        wait_for_colour(editor, '"word"', "707070")
         for row in range(60, lines, 20):
             editor.lua(LOOK_AT, row)

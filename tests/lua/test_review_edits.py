@@ -125,7 +125,7 @@ def test_a_formatter_belongs_to_who_has_saved(file):
     assert file.edited() == []
     editor.keys(":write<CR>")
     assert [(edit["from"], edit["lines"]) for edit in file.edited()] == [(done["state"], ["agent!!"])]
-    assert file.sent("saved") == [{"path": str(file.path)}]
+    assert [one["path"] for one in file.sent("saved")] == [str(file.path)]
     said = [one["method"] for one in editor.lua("return _G.sent") if one["method"] in ("edited", "saved")]
     assert said == ["edited", "saved"]
 

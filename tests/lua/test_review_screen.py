@@ -223,6 +223,19 @@ def test_the_hint_has_the_users_keys_and_is_short_where_there_is_no_room(screen)
     file.editor.wait_for("hunk 2/2 · <C-y> keep · gn next")
 
 
+def test_the_hint_and_the_bar_say_where_nobody_knows_who(screen):
+    file = opened(screen, columns=100)
+    file.tell(hunk(1, 1, 1), by="unknown")
+    file.editor.type("2G")
+    file.editor.wait_for("hunk 1/1 · not sure who · ghk keep · ghr reject · ]h next")
+    assert "acp: 1 of 1 hunk  +1 −2  not sure who" in file.editor.rows()[0]
+    file.editor.command("vsplit | wincmd l | vertical resize 40")
+    file.editor.wait_until(lambda: not file.editor.find("ghk keep"), what="the short hint")
+    file.editor.wait_for("hunk 1/1 · not sure who")
+    file.tell(hunk(1, 1, 1), by="state")
+    file.editor.wait_for("hunk 1/1 · agent's own record")
+
+
 def test_nothing_of_it_when_it_is_switched_off(screen):
     file = opened(screen, config={"review": {"signs": False, "hint": False, "winbar": False}})
     file.tell(hunk(1, 0, 1), hunk(2, 3, 0, ["gone"]))
@@ -262,7 +275,7 @@ def test_it_comes_back_with_the_buffer(screen):
     assert file.sent("review_open") == []
     file.editor.command(f"edit {file.path}")
     file.editor.wait_until(lambda: file.sent("review_open") == [{"path": str(file.path)}], what="the host to be asked")
-    assert not file.editor.find("gone")
+    file.editor.wait_until(lambda: not file.editor.find("gone"), what="the old line to be gone from the screen")
     file.tell(hunk(1, 2, 1), hunk(2, 5, 0, ["gone"]))
     order(file, "line 5", "gone", "line 6")
     is_on(file, "line 3", "AcpReviewAdd")

@@ -43,8 +43,61 @@ def test_all_of_this_file_or_of_the_session(editor, files):
     editor.lua("vim.api.nvim_set_current_win(vim.fn.win_findbuf(vim.fn.bufnr(...))[1])", str(files[0]))
     editor.command("AcpReview keepall")
     editor.command("AcpReview! rejectall")
-    assert editor.sent("review") == [{"action": "keep", "path": str(files[0])}, {"action": "reject", "session": key}]
-    assert "rejected: 2 files; :AcpRestore takes it back, or u in a buffer" in editor.message()
+    assert editor.sent("review") == [
+        {"action": "keep", "path": str(files[0])}, {"action": "reject", "session": key, "force": True},
+    ]  # fmt: skip
+    assert editor.messages() == []  # the host has done nothing yet
+    editor.apply(judged(files))
+    assert "rejected: 2 files; :AcpRestore undo takes it back" in editor.message()
+
+
+def judged(files, action="reject", left=(), undo_id="x"):
+    """What the host answers."""
+    return {
+        "type": "judged", "action": action, "files": [str(path) for path in files], "left": list(left),
+        "undo_id": undo_id,
+    }  # fmt: skip
+
+
+def left(path, by="unknown", why="no command ran"):
+    return {"path": str(path), "by": by, "why": why}
+
+
+@pytest.mark.parametrize("unknown", ["agent", "unknown"])
+def test_all_of_one_file_is_a_choice_whoever_changed_it(editor, files, unknown):
+    tell(editor, review(files[0], hunks=TWO, by=unknown))
+    editor.command("AcpReview rejectall")
+    editor.keys("ghR")
+    assert editor.sent("review") == [{"action": "reject", "path": str(files[0])}] * 2
+
+
+def test_what_was_left_alone_is_told(editor, files):
+    unknown = [left(editor.project.resolve() / f"{name}.txt", why=f"nobody ran {name}") for name in "abcdef"]
+    editor.apply(judged(files, left=[*unknown, left("/s/1", "state"), left("/s/2", "state")]))
+    assert editor.message().splitlines() == [
+        "acp_nvim: rejected: 2 files; :AcpRestore undo takes it back",
+        "left alone, since nobody saw who changed them: a.txt (nobody ran a), b.txt (nobody ran b) "
+        "and 4 more (:AcpReview! rejectall rejects them too)",
+        "left alone: 2 of the agent's own records",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        (judged([], left=[left("/s/1", "state")], undo_id=""),
+         "nothing was rejected\nleft alone: 1 of the agent's own records"),
+        (judged(["/a"], left=[left("/big", "agent", "it is too large")]),
+         "rejected: 1 file; :AcpRestore undo takes it back\nleft alone: /big (it is too large)"),
+        (judged(["/a"], left=[left("/long/" + 90 * "x"), left("/b")]),
+         "rejected: 1 file; :AcpRestore undo takes it back\n"
+         f"left alone, since nobody saw who changed them: /long/{90 * 'x'} and 1 more (:AcpReview! rejectall rejects "),
+        (judged(["/a"], "keep", undo_id=""), "kept: 1 file"),
+    ],
+)  # fmt: skip
+def test_other_answers(editor, event, said):
+    editor.apply(event)
+    assert editor.message().startswith(f"acp_nvim: {said}")
 
 
 def test_the_focus_in_the_chat_means_its_session(editor, files):
@@ -55,8 +108,12 @@ def test_the_focus_in_the_chat_means_its_session(editor, files):
     assert "nothing is left to review of this session (2 files of others: :AcpReview)" in editor.message()
     tell(editor, review(files[1], sessions=[first, second]))
     editor.command("AcpReview keepall")
-    assert editor.sent("review") == [{"action": "keep", "session": second}]
-    assert "kept: 1 file" in editor.messages()[-1]
+    editor.command("AcpReview rejectall")
+    editor.command("AcpReview! keepall")
+    assert editor.sent("review") == [
+        {"action": "keep", "session": second}, {"action": "reject", "session": second},
+        {"action": "keep", "session": second},
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", ["2AcpReview keep", "AcpReview keepall", "AcpReview! rejectall", "AcpRestore"])

@@ -256,3 +256,133 @@ def test_quickfix_from_the_list(editor, files):
     assert len(items) == 7
     assert [item["text"] for item in items if not item["valid"]] == ["D  +0 −2  d.py"]
     assert editor.lua("return #vim.api.nvim_list_wins()") == 2
+
+
+@pytest.fixture
+def mixed(editor):
+    """Files of all groups; none of them has a buffer."""
+    editor.command("set columns=80")
+    paths = {name: written(editor.project, name) for name in ("a.py", "b.py", "x.txt", "y.txt", "mine.c")}
+    paths |= {name: written(editor.project, f".agent/{name}") for name in ("s1", "s2")}
+    reason = "no command of the agent was running when this file changed on disk"
+    tell(
+        editor,
+        review(paths["s1"], "add", added=100, by="state", why="its own"),
+        review(paths["s2"], "add", added=183, by="state", why="its own"),
+        review(paths["a.py"], added=3, removed=1, why="by `npm test`", tool_call="call_1", sessions=[2, 3]),
+        review(paths["b.py"], added=1, why="by `" + "long " * 20 + "`"),
+        review(paths["x.txt"], added=1, by="unknown", why="a save elsewhere", sessions=[]),
+        review(paths["y.txt"], removed=2, by="unknown", why=reason),
+        review(paths["mine.c"], added=1, by="user", conflicts=1),
+    )
+    return paths
+
+
+def test_groups_by_who_changed_the_files(editor, mixed):
+    editor.command("AcpReview")
+    assert lines(editor) == [
+        "By the agent",
+        "  M a.py    +3 −1  by `npm test`",
+        "  M b.py    +1 −0  by `" + "long " * 11 + "l…",
+        "Not sure who",
+        "  M x.txt   +1 −0  a save elsewhere",
+        "  M y.txt   +0 −2",
+        "    no command of the agent was running when this file changed on disk",
+        "The agent's own records: 2 files  <CR> opens",
+        "By you",
+        "  C mine.c  +1 −0  1 conflict",
+    ]
+    assert editor.lua("return vim.fn.line('.')") == 2
+    editor.command("vertical new | vertical resize 39")
+    editor.wait_until(lambda: max(map(len, lines_of_list(editor))) <= 40, what="the list to be narrow")
+    assert lines_of_list(editor)[1:8] == [
+        "  M a.py    +3 −1  by `npm test`",
+        "  M b.py    +1 −0  by `long long long l…",
+        "Not sure who",
+        "  M x.txt   +1 −0  a save elsewhere",
+        "  M y.txt   +0 −2",
+        "    no command of the agent was running…",
+        "The agent's own records: 2 files",
+    ]
+
+
+def lines_of_list(editor):
+    return editor.lua("return vim.api.nvim_buf_get_lines(vim.fn.bufnr('acp://review'), 0, -1, true)")
+
+
+@pytest.mark.parametrize("key", ["<CR>", "za"])
+def test_the_agents_own_records_are_folded(editor, mixed, key):
+    editor.command("AcpReview")
+    editor.lua("vim.fn.search('own records')")
+    at = editor.lua("return vim.fn.line('.')")
+    editor.keys(key)
+    assert lines(editor)[at - 1 : at + 3] == [
+        "The agent's own records: 2 files",
+        "  A .agent/s1  +100 −0  its own",
+        "  A .agent/s2  +183 −0  its own",
+        "By you",
+    ]
+    assert editor.lua("return vim.fn.line('.')") == at
+    editor.keys("2jghr")
+    assert editor.sent("review") == [{"action": "reject", "path": str(mixed["s2"])}]
+    editor.keys("za")
+    assert editor.lua("return vim.fn.line('.')") == at
+    editor.keys("ggghk<CR>")
+    assert here(editor)[0] == "acp://review"
+    assert "no file is on this line" in editor.message()
+    assert len(editor.sent("review")) == 1
+
+
+def test_keys_in_the_list_act_on_each_file_once(editor, mixed):
+    editor.command("AcpReview")
+    editor.keys("ggVGghr")
+    assert [one["path"].rsplit("/", 1)[1] for one in editor.sent("review")] == [
+        "a.py", "b.py", "x.txt", "y.txt", "mine.c",
+    ]  # fmt: skip
+
+
+def test_what_is_under_review_for_other_code(editor, mixed):
+    found = {one.pop("path"): one for one in editor.lua('return require("acp_nvim").review()')}
+    assert list(found) == sorted(str(path) for path in mixed.values())
+    assert found[str(mixed["a.py"])] == {
+        "by": "agent", "why": "by `npm test`", "added": 3, "removed": 1, "session": 3, "tool_call": "call_1",
+    }  # fmt: skip
+    assert found[str(mixed["x.txt"])] == {
+        "by": "unknown", "why": "a save elsewhere", "added": 1, "removed": 0,
+    }  # fmt: skip
+    assert found[str(mixed["s1"])]["by"] == "state"
+
+
+def test_nothing_is_under_review_for_other_code(editor):
+    assert editor.lua('return require("acp_nvim").review()') in ([], {})
+
+
+def test_quickfix_says_where_nobody_knows_who(editor, mixed):
+    tell(editor, review(mixed["x.txt"], by="unknown", hunks=TWO))
+    editor.command("AcpReview quickfix")
+    assert editor.lua(QUICKFIX) == [
+        ["a.py", 1, "M  +3 −1"], ["b.py", 1, "M  +1 −0"], ["mine.c", 1, "by you: C  +1 −0"],
+        ["x.txt", 2, "not sure who: +1 −1 old 2"], ["x.txt", 10, "not sure who: +2 −0"],
+        ["y.txt", 1, "not sure who: M  +0 −2"],
+    ]  # fmt: skip
+
+
+def test_next_does_not_go_to_the_agents_own_records(editor, mixed):
+    editor.command("AcpReview next")
+    assert here(editor)[0] == str(mixed["a.py"])
+    names = [name for name in mixed if not name.startswith("s")]
+    tell(editor, *[review(mixed[name], "none") for name in names])
+    for word in ("next", "prev", "quickfix"):
+        editor.command(f"enew | AcpReview {word}")
+        assert here(editor)[0] == ""
+    editor.wait_until(lambda: len(editor.messages()) == 3, what="three messages")
+    assert all("nothing to review but the agent's own records (:AcpReview)" in text for text in editor.messages())
+    editor.command("AcpReview")
+    assert lines(editor) == ["The agent's own records: 2 files  <CR> opens"]
+
+
+def test_from_the_agents_own_records_next_goes_to_other_files(editor, mixed):
+    editor.command(f"edit {mixed['s1']}")
+    tell(editor, review(mixed["s1"], by="state", hunks=[hunk(1, 0, 1, [])]), review(mixed["a.py"], hunks=TWO))
+    editor.keys("]h")
+    assert here(editor)[0] == str(mixed["a.py"])

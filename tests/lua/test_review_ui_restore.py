@@ -8,6 +8,14 @@ import pytest
 
 TIME = 1_700_000_000
 
+KEEP_PREVIEW = """
+local select = vim.ui.select
+vim.ui.select = function(items, ...)
+  if items[2] == "Cancel" then _G.preview = vim.api.nvim_buf_get_lines(0, 0, -1, true) end
+  return select(items, ...)
+end
+"""
+
 
 def clock(moment, form="%Y-%m-%d %H:%M"):
     return time.strftime(form, time.localtime(moment))
@@ -81,15 +89,7 @@ def test_the_preview(editor):
     editor.command("tabnew | tabfirst | edit notes.txt")
     before = editor.api("get_current_win")
     answers(editor, 1)
-    editor.lua(
-        """
-        local select = vim.ui.select
-        vim.ui.select = function(items, ...)
-          if items[2] == "Cancel" then _G.preview = vim.api.nvim_buf_get_lines(0, 0, -1, true) end
-          return select(items, ...)
-        end
-        """
-    )
+    editor.lua(KEEP_PREVIEW)
     editor.command("AcpRestore")
     listed(editor, checkpoint(1))
     asked(editor, 1)
@@ -158,13 +158,16 @@ def test_words_for_what_is_no_turn(editor):
 def test_undo_takes_back_the_last_restore_or_rejection(editor):
     answers(editor)
     editor.command("AcpRestore undo")
-    listed(editor, checkpoint(1), checkpoint(2, "reject"), checkpoint(3, "restore"))
+    undone = checkpoint(1, "restore"), checkpoint(2, "reject"), checkpoint(3)
+    listed(editor, *undone, checkpoint(4, "reject", undo=True), checkpoint(5, "restore", undo=True))
     editor.wait_until(lambda: editor.sent("restore"), what="the restore")
-    assert editor.sent("restore") == [{"id": "id2", "cwd": str(editor.project)}]
+    assert editor.sent("restore") == [{"id": "id4", "cwd": str(editor.project)}]
     assert editor.lua("return _G.asked") == []
+    editor.apply({"type": "restored", "id": "id4", "undo_id": "id9", "files": ["a.py"], "conflicts": []})
+    assert "1 file restored; :AcpRestore undo takes back the one before" in editor.message()
     editor.command("AcpRestore undo")
-    listed(editor, checkpoint(1))
-    assert "nothing was restored or rejected here" in editor.message()
+    listed(editor, *undone)
+    assert "nothing is left to take back: no restore and no rejection" in editor.message()
 
 
 def test_an_agent_at_work_is_named(editor):
@@ -227,3 +230,65 @@ def test_conflicts_and_problems_are_told(editor):
     editor.wait_until(lambda: len(editor.messages()) == 4, what="the fourth message")
     assert "nothing was restored\nyour own edits stay, choose with :AcpReview: b.py" in editor.messages()[-2]
     assert editor.messages()[-1].endswith("Nothing was changed: it is gone")
+
+
+LEFT = [
+    {"path": "/p/x.txt", "by": "unknown", "why": "no command ran"},
+    {"path": "/p/.agent/log", "by": "state", "why": ""},
+]
+SAID = (
+    "left alone, since nobody saw who changed them: /p/x.txt (no command ran) (:AcpRestore! takes them back, too)\n"
+    "left alone: 1 of the agent's own records"
+)
+
+
+def test_what_is_left_alone_is_told_before_and_after(editor):
+    answers(editor, 1, 1)
+    editor.lua(KEEP_PREVIEW)
+    editor.command("AcpRestore")
+    listed(editor, checkpoint(1))
+    asked(editor, 1)
+    planned(editor, left=LEFT)
+    asked(editor, 2)
+    assert editor.lua("return _G.preview")[2:10] == [
+        "  M a.py  +2 −6",
+        "  C b.py  +4 −0  (conflict: your own edits stay, and you choose in the review)",
+        "",
+        "Left alone, since it is not proven that the agent changed them:",
+        "  /p/x.txt (no command ran)",
+        "  1 of the agent's own records",
+        "",
+        "--- a/a.py",
+    ]
+    assert "force" not in editor.sent("restore_plan")[0] | editor.sent("restore")[0]
+    done = {"type": "restored", "id": "id1", "undo_id": "y", "files": ["/p/a.py"], "conflicts": [], "left": LEFT}
+    editor.apply(done)
+    assert editor.message().endswith("1 file restored; :AcpRestore undo takes it back\n" + SAID)
+
+
+def test_with_a_bang_nothing_of_it_is_left_alone(editor):
+    answers(editor, 1, 1)
+    editor.command("AcpRestore!")
+    listed(editor, checkpoint(1))
+    asked(editor, 1)
+    assert editor.sent("restore_plan") == [{"id": "id1", "cwd": str(editor.project), "force": True}]
+    planned(editor)
+    asked(editor, 2)
+    assert editor.sent("restore") == [{"id": "id1", "cwd": str(editor.project), "force": True}]
+
+
+def test_the_bang_of_undo_means_nothing(editor):
+    editor.command("AcpRestore! undo")
+    listed(editor, checkpoint(2, "reject", undo=True))
+    editor.wait_until(lambda: editor.sent("restore"), what="the restore")
+    assert editor.sent("restore") == [{"id": "id2", "cwd": str(editor.project)}]
+
+
+def test_nothing_but_what_is_left_alone(editor):
+    answers(editor, 1)
+    editor.command("AcpRestore")
+    listed(editor, checkpoint(1))
+    asked(editor, 1)
+    planned(editor, files=[], patch="", left=LEFT)
+    assert editor.message().endswith("nothing else is to be restored\n" + SAID)
+    assert editor.sent("restore") == []

@@ -45,6 +45,35 @@ def test_it_says_what_changed_and_how_to_go_back(editor, key):
     assert editor.lines(key)[7:9] == ["Changed 1 file  +0 −1", "  D /q/a  +0 −1"]
 
 
+def test_who_changed_the_files(editor, key):
+    root = editor.project.resolve()
+    files = [
+        {"path": f"{root}/z.txt", "operation": "modify", "added": 1, "by": "unknown", "why": "no command\nran"},
+        {"path": f"{root}/a.py", "operation": "modify", "added": 2, "removed": 1, "by": "agent", "why": "by `make`"},
+        {"path": f"{root}/.agent/1", "operation": "add", "added": 100, "by": "state", "why": "its records"},
+        {"path": f"{root}/b.txt", "operation": "delete", "removed": 4, "by": "unknown", "why": ""},
+    ]
+    editor.apply(summary(editor, key, files=files))
+    assert editor.lines(key)[1:-1] == [
+        "Changed 3 files  +3 −5",
+        "  M a.py  +2 −1",
+        "  Not sure who:",
+        "  M z.txt  +1 −0  no command",
+        "  D b.txt  +0 −4",
+        "  and 1 file of the agent's own records",
+    ]
+    editor.lua("vim.fn.search('z.txt', 'w')")
+    (root / "z.txt").write_text("z\n")
+    editor.keys("gf")
+    assert editor.lua("return vim.api.nvim_buf_get_name(0)") == f"{root}/z.txt"
+
+
+def test_nothing_but_the_agents_own_records(editor, key):
+    files = [{"path": f"/p/.agent/{number}", "operation": "add", "added": 9, "by": "state"} for number in range(6)]
+    editor.apply(summary(editor, key, files=files))
+    assert editor.lines(key)[1:] == ["Changed 6 files of the agent's own records"]
+
+
 def test_colours(editor, key):
     editor.apply(summary(editor, key))
     marks = editor.lua(
@@ -133,5 +162,12 @@ def test_the_line_above_the_chat_counts_what_is_left(editor, key):
 
 def test_who_listens_hears_what_happened_to_a_file(editor, key):
     changed = {"path": "/p/a.py", "by": "agent", "operation": "modify", "added": 3, "removed": 1}
-    editor.apply({"type": "file_changed", "session": key, **changed})
-    assert editor.events("AcpFileChanged") == [{"session": key, **changed}]
+    known = {"why": "by `npm test`", "tool_call": "call_1"}
+    unknown = {"by": "unknown", "why": "no command ran"}
+    editor.apply(
+        {"type": "file_changed", "session": key, **changed, **known},
+        {"type": "file_changed", "session": key, **changed, **unknown, "tool_call": None},
+    )
+    assert editor.events("AcpFileChanged") == [
+        {"session": key, **changed, **known}, {"session": key, **changed, **unknown},
+    ]  # fmt: skip

@@ -100,14 +100,18 @@ def test_events_are_told_with_their_data(editor):
         {"type": "file_changed", "session": key, "path": "/p", "by": "agent"},
         {"type": "error", "session": key, "text": "broken", "code": "turn_failed", "agent": "demo"},
         {"type": "turn_end", "session": key, "stop_reason": "end_turn"},
+        {"type": "turn_start", "session": key, "background": True},
+        {"type": "turn_end", "session": key, "stop_reason": "cancelled", "background": True},
     )
     assert [(record["name"], record["data"]) for record in editor.events()] == [
         ("AcpSessionReady", {"session": key, "session_id": "s-1", "agent": "demo"}),
-        ("AcpTurnStart", {"session": key}),
+        ("AcpTurnStart", {"session": key, "background": False}),
         ("AcpToolCall", {"session": key, "call": call}),
         ("AcpFileChanged", {"session": key, "path": "/p", "by": "agent"}),
         ("AcpError", {"session": key, "text": "broken", "code": "turn_failed", "agent": "demo"}),
-        ("AcpTurnEnd", {"session": key, "stop_reason": "end_turn"}),
+        ("AcpTurnEnd", {"session": key, "stop_reason": "end_turn", "background": False}),
+        ("AcpTurnStart", {"session": key, "background": True}),
+        ("AcpTurnEnd", {"session": key, "stop_reason": "cancelled", "background": True}),
     ]
     assert "broken" in editor.message()
 

@@ -333,17 +333,17 @@ def test_a_file_that_another_neovim_has_open_is_left_alone(editor, second, direc
     (editor.places.directory / "swap").mkdir()
     for one in (editor, second):
         one.command(f"set swapfile updatecount=1 directory={directory.format(editor.places.directory)}")
-    assert buffers(editor, "obstacle", str(path)) is None
+    assert "obstacle" not in buffers(editor, "unopened", str(path))
     second.lua("vim.cmd.edit(vim.fn.fnameescape(...))", str(path))
     second.keys("Atyped<Esc>")
     second.command("preserve")
-    assert f"process {second.pid}" in buffers(editor, "obstacle", str(path))
+    assert f"process {second.pid}" in buffers(editor, "unopened", str(path))["obstacle"]
     second._process.kill()
     second._process.wait()
-    editor.wait_until(lambda: "recover" in (buffers(editor, "obstacle", str(path)) or ""))
+    editor.wait_until(lambda: "recover" in buffers(editor, "unopened", str(path)).get("obstacle", ""))
     (swap,) = [*editor.places.directory.rglob("*file [[]1].txt.sw?")]
     swap.unlink()
-    assert buffers(editor, "obstacle", str(path)) is None
+    assert "obstacle" not in buffers(editor, "unopened", str(path))
 
 
 @pytest.mark.parametrize("how", ["cp -p", "eventignore", "q:"])

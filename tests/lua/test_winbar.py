@@ -88,6 +88,7 @@ def test_the_important_comes_first(editor, key, width, words):
         ("running", {"turn_started": 1000 - 3725}, "demo working · 1h02m"),
         ("running", {"turn_started": 1000}, "demo working · 0s"),
         ("running", {"turn_started": 2000}, "demo working · 0s"),
+        ("background", {"turn_started": 1000, "activity": "Run the tests"}, "demo Run the tests (background) · 0s"),
     ],
 )
 def test_states_numbers_and_what_nobody_knows(editor, key, state, more, words):
@@ -156,11 +157,12 @@ def ticks(editor, count=3):
     editor.wait_until(seen, what="ticks")
 
 
-def test_it_moves_while_a_turn_runs_and_changes_nothing_else(editor, key):
+@pytest.mark.parametrize("state", ["running", "background"])
+def test_it_moves_while_a_turn_runs_and_changes_nothing_else(editor, key, state):
     editor.apply({"type": "append", "session": key, "block": 1, "kind": "agent", "text": "text"})
     assert not editor.lua(TURNS)
     before = editor.lua(LOOK)
-    editor.apply(status(key))
+    editor.apply(status(key, state))
     ticks(editor)
     assert editor.lua(LOOK) == before
     editor.apply(status(key, "idle"))

@@ -27,7 +27,7 @@ end
 return found
 """
 
-TOLD = "return require('acp_nvim.review.files').get(...).hunks ~= nil"
+TOLD = "local one = require('acp_nvim.review.files').get(...) return one ~= nil and one.hunks ~= nil"
 ANSWER = """
 local asked = require("acp_nvim").permissions()[1]
 require("acp_nvim").answer(asked.id, asked.options[1].option_id)

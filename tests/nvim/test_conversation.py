@@ -89,7 +89,9 @@ def test_the_autocommands_of_a_turn(editor: Callable[..., HeadlessEditor], tmp_p
     assert nvim.events("AcpTurnEnd")[0]["stop_reason"] == "end_turn"
     what = {"operation": "modify", "added": 1, "removed": 1}
     path = str(nvim.project / "main.py")
-    assert nvim.events("AcpFileChanged")[0] == {"session": 1, "path": path, "by": "agent", **what}
+    why = {"by": "agent", "why": nvim.events("AcpFileChanged")[0]["why"]}
+    assert why["why"].startswith("written by ")
+    assert nvim.events("AcpFileChanged")[0] == {"session": 1, "path": path, **why, **what}
     assert not nvim.events("AcpError")
 
 

@@ -22,7 +22,8 @@ ROOT = os.getcwd()
 
 def turn(agent, prompt):
     number = prompt.text.split()[-1]
-    prompt.tool("c" + number, "edit", kind="edit", status="in_progress")
+    line = {"command": "secrets.sh --token TYPED"}
+    prompt.tool("c" + number, "secrets.sh --token TYPED", kind="execute", status="in_progress", rawInput=line)
     for name in (".env", "config/id_rsa", "private", "plain.txt"):
         with open(os.path.join(ROOT, name), "a") as file:
             file.write("of the agent " + number + chr(10))
@@ -34,6 +35,9 @@ def turn(agent, prompt):
     prompt.tool_update("c" + number, status="completed")
     prompt.say("done")
 """
+
+
+SCRIPT = SCRIPT.replace("TYPED", TYPED)
 
 
 def with_text(nvim: HeadlessEditor, text: str) -> list[Path]:

@@ -13,7 +13,7 @@ from tests.support.find_nvim import find_nvim
 from tests.support.places import Places
 from tests.support.processes import Process, descendants, kill, marked, wait_gone
 from tests.support.rpc import Rpc
-from tests.support.waiting import LIMIT, wait_until
+from tests.support.waiting import LIMIT, PATIENT, wait_until
 
 CHAT_BUFFER = """
 for _, nr in ipairs(vim.api.nvim_list_bufs()) do
@@ -38,6 +38,7 @@ class Editor:
         env: Mapping[str, str] | None = None,
     ) -> None:
         given = {"python": sys.executable, **(config or {})}
+        given["timeouts"] = {**PATIENT, **given.get("timeouts", {})}
         if agents is not None:
             given["agents"] = dict(agents)
         self.places = Places(directory, given, plugin)

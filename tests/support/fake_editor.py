@@ -10,7 +10,7 @@ from typing import TypeVar
 import anyio
 
 from acp_nvim import events as happenings
-from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, WholeText
+from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, UnopenedFile, WholeText
 from acp_nvim.workspace.stamps import stamp_of
 from tests.support.waiting import LIMIT
 
@@ -20,6 +20,11 @@ T = TypeVar("T", bound=happenings.Event)
 def stamp(path: str) -> str | None:
     """Of the file as it is now."""
     return stamp_of(os.stat(path)) if os.path.exists(path) else None
+
+
+def fixed(text: str) -> str:
+    """The text with the end of its last line, as 'fixendofline' brings it."""
+    return text + "\n" if text and not text.endswith("\n") else text
 
 
 def applied(text: str, change: TextChange) -> str:
@@ -110,8 +115,8 @@ class FakeEditor:
     async def saved_text(self, path: str) -> str | None:
         return self.buffers[path].saved
 
-    async def obstacle(self, path: str) -> str | None:
-        return self.obstacles.get(path)
+    async def unopened(self, path: str) -> UnopenedFile:
+        return UnopenedFile(self.obstacles.get(path))
 
     async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
         buffer = self.buffers.get(path)
@@ -178,7 +183,7 @@ class FakeEditor:
         if os.path.exists(real):
             with open(real, encoding="utf-8", newline="") as file:
                 on_disk = file.read()
-        buffer = self.buffers[real] = FakeBuffer(on_disk, on_disk, stamp(real))
+        buffer = self.buffers[real] = FakeBuffer(fixed(on_disk), on_disk, stamp(real))
         if text is not None:
             buffer.type(text)
         return buffer

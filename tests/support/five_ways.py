@@ -40,7 +40,10 @@ def by_tool(prompt, work):
     prompt.update("tool_call_update", toolCallId="1", status="completed")
 
 def by_command(prompt, work):
+    fields = {"title": work["shell"], "kind": "execute", "rawInput": {"command": work["shell"]}}
+    prompt.update("tool_call", toolCallId="1", status="in_progress", **fields)
     subprocess.run(work["shell"], shell=True, check=True, cwd=work["cwd"])
+    prompt.update("tool_call_update", toolCallId="1", status="completed")
 
 def by_terminal(prompt, work):
     answer = prompt.run("sh", "-ec", work["shell"])

@@ -12,6 +12,9 @@ PAUSE = 0.01
 LIMIT = 60.0
 """Seconds; only who fails waits as long: a busy machine may take ten times as long as one that rests."""
 
+PATIENT = {"snapshot": LIMIT * 1000}
+"""`timeouts` of tests: a prompt waits for its snapshot on a busy machine, too."""
+
 
 def wait_until(
     condition: Callable[[], T],

@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from tests.agents.obedient_client import RefusedError
 from tests.workspace.merging import merged
 from tests.workspace.stage import Broken, Buffer, Stage, on_disk
-from tests.workspace.texts import BOM, after_part, edited, encode, encoding_of, end_of, lines_of, part, tokens
+from tests.workspace.texts import (
+    BOM,
+    ENDS,
+    after_part,
+    edited,
+    encode,
+    encoding_of,
+    end_of,
+    ending,
+    lines_of,
+    part,
+    tokens,
+)
 from tests.workspace.watched import Watched, demand
 
 MISSING = -32002
@@ -208,8 +220,21 @@ class AgentFiles:
         return text if file.told == scene.current else merged(file.told, scene.current, text)
 
     def _as_written(self, scene: Scene, text: str) -> str:
-        """A UTF-16 file keeps its BOM."""
-        return BOM + text if scene.encoding.startswith("utf-16") and not text.startswith(BOM) else text
+        """A file keeps its BOM and its kind of line ends; each line has an end."""
+        if scene.current is None:
+            return text
+        if scene.current.startswith(BOM) and not text.startswith(BOM):
+            text = BOM + text
+        ends = {ending(line) for line in lines_of(scene.current)} - {""}
+        if not ends and scene.buffer is not None:
+            ends = {ENDS[scene.buffer.format]}
+        if len(ends) == 1 and "\r" not in text:
+            text = text.replace("\n", *ends)
+        lines = lines_of(text)
+        if lines and not ending(lines[-1]):
+            own = {ending(line) for line in lines[:-1]} or ends or {"\n"}
+            text += own.pop() if len(own) == 1 else "\n"
+        return text
 
     def _encoded(self, scene: Scene, text: str) -> bytes | None:
         try:

@@ -111,19 +111,21 @@ class Others:
         now = self.stage.caught_up()  # what was done before may be told a moment later
         for file in self.files:
             file.look_again(self.stage)
-        before = [(file, self.stage.buffer(file.path)) for file in self.files]
+        before = [(file, self.stage.buffer(file.path), on_disk(file.path)) for file in self.files]
         told = [file.stale_since if file.stale else now for file in self.files]
         act()
-        for (file, buffer), since in zip(before, told, strict=True):
+        for (file, buffer, last), since in zip(before, told, strict=True):
             if buffer is not None and (file.stale or file is changed) and (hidden or buffer.windows):
-                self._settle(file, buffer, since)
+                self._settle(file, buffer, last, since)
 
-    def _settle(self, file: Watched, before: Buffer, told: int) -> None:
+    def _settle(self, file: Watched, before: Buffer, last: str | None, told: int) -> None:
+        """`last` is what was on disk before: of a file that is gone now Neovim may have seen it, or not."""
         disk = on_disk(file.path)
         if disk is None:
             if file.synced is not None:  # else it was gone before, as far as Neovim knows
                 self._wait_told(file, told)
-            self._check_intact(file, before)
+            if not (file.stale and last is not None and self._has_followed(file, before, last)):
+                self._check_intact(file, before)
         elif not before.modified:
             self.stage.wait(lambda: self._follows(file, disk), "follow disk", f"the buffer to be as the file: {disk!r}")
             self._one_undo(file, before)
@@ -164,6 +166,14 @@ class Others:
     def _follows(self, file: Watched, disk: str) -> bool:
         after = self.stage.buffer(file.path)
         return after is not None and same(after, disk) and not after.modified
+
+    def _has_followed(self, file: Watched, before: Buffer, disk: str) -> bool:
+        """Whether the buffer took what was on disk for a while, and kept what was not saved."""
+        after = self._there(file)
+        if not before.modified:
+            return same(after, disk)
+        unsaved = tokens(before.text) - tokens(file.synced or "")
+        return (tokens(disk) - tokens(file.synced or "")) | unsaved <= tokens(after.text)
 
     def _check_intact(self, file: Watched, before: Buffer) -> None:
         after = self._there(file)

@@ -100,13 +100,21 @@ def test_the_rest_of_a_conversation() -> None:
         [events.Plan(session=1, block=4, entries=[step], title="p")],
         [Summary(session=1, block=5, id="x", time=0.0, files=[FileView("/p/f", "rename", 1, 2, "/p/e")])],
     ]
+    views = [
+        FileView("/p/g", "modify", 1, by="unknown", why="no command\nran"),
+        *(FileView(f"/p/.agent/{number}", "add", 1, by="state") for number in range(2)),
+    ]
+    blocks.append([Summary(session=1, block=6, id="x", time=0.0, files=views)])
     out = "".join(map(markdown.block, blocks))
     assert "> *Thought*\n>\n> hm\n> </details>\n> hm\n" in out
     assert "> **warn**: careful\n> there\n" in out
     assert "> **Permission**: rm -rf\n> → Yes, do\n" in out
     assert "> → Yes, by the rule `kind x`\n" in out
     assert "**Plan: p**\n\n- [-] first\n" in out
-    assert "- rename `/p/f` (was `/p/e`) +1 -2\n" in out
+    assert "\n**Changed files**\n\n- rename `/p/f` (was `/p/e`) +1 -2\n" in out
+    assert out.count("Changed files") == 1
+    assert "\n**Not sure who changed**\n\n- modify `/p/g` +1 -0: no command ran\n" in out
+    assert out.endswith("\n*Changed 2 files of the agent's own records*\n")
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=30), st.lists(st.sampled_from("abcd"), max_size=30))

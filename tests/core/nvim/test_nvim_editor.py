@@ -220,7 +220,6 @@ async def test_following_the_disk() -> None:
     [
         ("saved_text", "a\n"),
         ("saved_text", None),
-        ("obstacle", "a terminal"),
         ("file_moved", True),
         ("file_gone", True),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 
 import anyio
@@ -14,6 +14,7 @@ from acp_nvim.process.guarding import Guard
 from tests.core.guards import close_guard
 from tests.support.processes import MARK, kill, marked
 
+Start = Callable[[Sequence[str], str, Mapping[str, str]], Awaitable[Child]]
 Spawn = Callable[[str], Awaitable[Child]]
 
 
@@ -34,17 +35,32 @@ def guard() -> Iterator[Guard]:
 
 
 @pytest.fixture
-async def spawn(guard: Guard, mark: str) -> AsyncIterator[Spawn]:
-    """Starts `sh -c SCRIPT`, waits until it has said `ready`; it is stopped at the end, if the test did not."""
+async def start(guard: Guard) -> AsyncIterator[Start]:
+    """Starts a command in a directory with more environment on top; its pipes are closed at the end.
+
+    The event loop notices only a moment after the end of a process that its pipes have ended, too.
+    """
     async with AsyncExitStack() as stack:
 
-        async def start(script: str) -> Child:
-            child = await Child.spawn("it", ["sh", "-c", script], "/", {MARK: mark}, guard)
+        async def started(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> Child:
+            child = await Child.spawn("it", command, cwd, env, guard)
+            stack.push_async_callback(child._process.aclose)
             stack.push_async_callback(child.stop)
-            said = b""
-            with anyio.fail_after(60):
-                while b"ready" not in said:
-                    said += await child.source.receive()
             return child
 
-        yield start
+        yield started
+
+
+@pytest.fixture
+async def spawn(start: Start, mark: str) -> Spawn:
+    """Starts `sh -c SCRIPT`, waits until it has said `ready`; it is stopped at the end, if the test did not."""
+
+    async def spawned(script: str) -> Child:
+        child = await start(["sh", "-c", script], "/", {MARK: mark})
+        said = b""
+        with anyio.fail_after(60):
+            while b"ready" not in said:
+                said += await child.source.receive()
+        return child
+
+    return spawned

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -62,6 +63,17 @@ def test_nothing_outlives_a_host_that_was_killed(start_host: Start, mark: str, n
     wait_gone(lambda: marked(mark))
 
 
+def test_a_git_that_waits_for_ever_does_not_outlive_a_host_that_was_killed(
+    start_host: Start, mark: str, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "config")
+    host, [_] = start_host(f"GIT {tmp_path / 'config'}")
+    wait_until(lambda: len(marked(mark)) >= 3, what="the host, its guard and git to run")
+    host.kill()
+    host.wait()
+    wait_gone(lambda: marked(mark))
+
+
 def test_the_guard_stays_until_the_host_is_gone(start_host: Start, mark: str) -> None:
     host, [agent, its_guard] = start_host(HEEDS_NOTHING)
     wait_until(lambda: ignored_by(its_guard) >= IGNORED, what="the guard to ignore signals")
@@ -87,8 +99,11 @@ def test_the_guard_is_out_of_reach_of_keys_and_of_the_working_directory(start_ho
 
 def test_watch_and_forget_change_the_table() -> None:
     watched: dict[int, str] = {}
-    guard.watch(["watch 5 abc", "watch 6 def", "forget 5", "forget 9", "", "what is this"], watched)
+    doomed: set[int] = set()
+    told = ["watch 5 abc", "watch 6 def", "kill 7", "kill 8", "forget 5", "forget 7", "forget 9", "", "what is this"]
+    guard.watch(told, watched, doomed)
     assert watched == {6: "def"}
+    assert doomed == {8}
 
 
 def test_no_guard_runs_before_the_first_agent() -> None:

@@ -31,7 +31,6 @@ async def play(path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(DialectV1, "requests", DialectV1.requests - TERMINALS)  # no command is run again
     # What comes whenever it is ready has no place in a golden file: summaries, words about what is slow.
     monkeypatch.setattr(turn_changes.TurnChanges, "end", lambda changes, goes_on: None)
-    monkeypatch.setattr(turn_changes, "SNAPSHOT_WORDS_SECONDS", float("inf"))
     monkeypatch.setattr(connecting, "SLOW_SECONDS", float("inf"))
     command = [sys.executable, "-P", "-m", "acp_nvim.replay", "--strict", str(path)]
     host.hello(agents={"it": {"command": command}})

@@ -13,8 +13,11 @@ from pathlib import Path
 import anyio
 
 from acp_nvim import events, review_events
+from acp_nvim.limits.evidence import COMMAND_LATE_NS
+from acp_nvim.process.last_moments import note_end
 from acp_nvim.review.edit import Edit
 from acp_nvim.review.reviews import Action, Reviews
+from acp_nvim.review.work import now
 from acp_nvim.session.narrator import Narrator
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.tasks import Tasks
@@ -26,6 +29,7 @@ from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.write_text_file import write_text_file
 from tests.support.fake_editor import FakeEditor, stamp
 from tests.support.five_ways import Tree, look
+from tests.support.waiting import LIMIT, wait_until
 
 
 class Desk:
@@ -45,12 +49,15 @@ class Desk:
         self.files = OpenFiles(self.editor, Conflicts(None), self._followed, lambda: directories)
         tasks = Tasks(self._tasks, lambda error: None)
         self.reviews = Reviews(self.files, self.editor.publish, tasks)
-        self.reviews.state = self.state
+        self.reviews.begin(self.state)
         self.files.on_read = self.reviews.witness.buffer_is
         roots = Roots(directories)
         narrator = Narrator(1, str(self.cwd), self.editor, lambda: None)
         self.changes = TurnChanges(1, "it", roots, self.reviews, narrator, tasks)
+        self.changes.snapshot_wait = LIMIT
         self.seen = LastSeen(None)
+        self.mark = os.urandom(4).hex()
+        self.changes.work.lives(self.mark, now())
 
     async def _followed(self, what) -> None:
         await self.reviews.witness.followed(what)
@@ -58,11 +65,17 @@ class Desk:
     async def begin_turn(self, prompt: str = "do it") -> None:
         """From now on the agent works."""
         await self.changes.begin(prompt)
+        self.changes.work.command("all that it does", "make", "")
 
     async def end_turn(self) -> None:
         """Until its checkpoint is made."""
+        self.changes.work.command("all that it does", "make", "", finished=True)
         self.changes.end(goes_on=False)
         await self.changes.settled()
+        done, work = now(), self.changes.work
+        for span in (*work._turns, *(deed.span for deed in work._deeds.values())):
+            span.ended = min(span.ended or done, done) - COMMAND_LATE_NS  # nothing comes late: next is the user
+        wait_until(lambda: now() > done)
 
     async def look_around(self) -> None:
         """The host looks what has changed, as it does after tool calls."""
@@ -71,6 +84,7 @@ class Desk:
     async def restart(self) -> None:
         """The host ends; the next one takes up what is left. Buffers go with Neovim."""
         await self.reviews.keep()
+        note_end(self.reviews.moments, self.mark)
         await self.end()
         self.editor.buffers.clear()
         await self.begin()

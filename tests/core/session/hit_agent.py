@@ -64,6 +64,11 @@ HIT = """
         prompt.tool("t", "Run", kind="execute", content=[{"type": "terminal", "terminalId": terminal}])
         prompt.ask_terminal("wait_for_exit", terminal)
 
+    def later(agent, prompt, rest):
+        prompt.reply({"stopReason": "end_turn"})
+        prompt.say("later")
+        return NO_ANSWER
+
     def batch(agent, prompt, rest):
         prompt.say("waits")
         call = {"jsonrpc": "2.0", "id": "b", "method": "session/request_permission", "params": {
@@ -93,7 +98,7 @@ HIT = """
         except Error as error:
             agent.note(code=error.code)
 
-    WORDS = {one.__name__: one for one in (say, edit, ask, elicit, command, batch, obey, resist, request)}
+    WORDS = {one.__name__: one for one in (say, edit, ask, elicit, command, later, batch, obey, resist, request)}
 """
 
 HIT_V2 = """

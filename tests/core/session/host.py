@@ -16,6 +16,7 @@ from tests.core.guards import close_guard, close_log
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.fake_editor import FakeEditor
 from tests.support.processes import look_at, open_files
+from tests.support.waiting import PATIENT
 
 
 class Host:
@@ -41,7 +42,7 @@ class Host:
             "log_path": str(self.log_path),
             "state_path": str(self.log_path.parent.with_name("state")),
             "cache_path": str(self.log_path.parent.with_name("cache")),
-            "config": self.config,
+            "config": {**self.config, "timeouts": {**PATIENT, **self.config.get("timeouts", {})}},
         }
         self.app.receive("hello", hello)
 

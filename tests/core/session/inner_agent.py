@@ -33,6 +33,7 @@ class InnerAgent:
         self.source = Source()
         self.stderr = StderrTail()
         self.pid = 0
+        self.mark = ""
         self.returncode: int | None = None
         self._ended = anyio.Event()
 

@@ -129,6 +129,20 @@ async def begins_itself(stage: Stage) -> None:
     await stage.host.until("its turn", lambda: stage.host.of(events.TurnEnd, stage.key))
 
 
+async def works_on(stage: Stage) -> None:
+    stage.open()
+    stage.prompt("later")
+    await stage.host.until("a turn of its own", lambda: len(stage.host.of(events.TurnStart, stage.key)) == 2)
+
+
+async def hurries(stage: Stage) -> None:
+    """The prompt waits for no snapshot."""
+    stage.open()
+    stage.host.app._sessions[stage.key].changes.snapshot_wait = 0
+    stage.prompt("say hello")
+    await stage.until_said("said: hello")
+
+
 async def looks(stage: Stage) -> None:
     """What the user does beside the turns."""
     listed, restored = (len(stage.host.editor.all(kind)) for kind in (AgentSessions, Restored))
@@ -171,6 +185,7 @@ SCENARIOS: list[tuple[Scenario, str]] = [
     (edits, HIT),
     (stops, HIT),
     (asks, HIT),
+    (hurries, HIT),
     (commands, HIT),
     (elicits, HIT),
     (batches, HIT),
@@ -180,6 +195,7 @@ SCENARIOS: list[tuple[Scenario, str]] = [
     (configures, HIT),
     (signs_in, HIT),
     (begins_itself, HIT_V2),
+    (works_on, HIT),
     (looks, HIT),
     (remembers, HIT),
 ]

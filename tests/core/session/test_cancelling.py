@@ -119,6 +119,7 @@ async def test_an_agent_that_knows_cancel_request_keeps_its_session(host: Host) 
 
 @pytest.mark.parametrize("ends", ["at the close", "never"])
 async def test_a_closed_session_is_left_and_the_process_serves_the_others(host: Host, ends: str) -> None:
+    go = host.directory / "go"
     script = f"""
     PROMPTS = []
     def turn(agent, prompt):
@@ -131,6 +132,8 @@ async def test_a_closed_session_is_left_and_the_process_serves_the_others(host: 
     def session_close(agent, request):
         if {ends!r} == "at the close":
             PROMPTS[0].reply({{"stopReason": "cancelled"}})
+        while not os.path.exists({str(go)!r}):
+            time.sleep(0.01)
     """
     host.script(CLOSES + script)
     host.open(2)
@@ -139,8 +142,10 @@ async def test_a_closed_session_is_left_and_the_process_serves_the_others(host: 
     host.cancel(force=True)
     await host.until("the first means", lambda: AGAIN in host.notices())
     host.cancel(force=True)
+    await host.until_received("session/close")
     if ends == "never":
         host.app._sessions[1].cancelling.patience = Patience(FOREVER, SOON)
+    go.touch()
     await host.until_state("stopped")
     assert host.notices() == [AGAIN, CLOSING, STOPPED, CLOSED]
     assert host.of(events.TurnEnd, 2) == []
@@ -215,7 +220,7 @@ async def test_a_turn_that_the_agent_began_by_itself_is_ended_too(host: Host) ->
     """
     )
     host.open()
-    await host.until_state("running")
+    await host.until_state("background")
     host.app._sessions[1].cancelling.patience = Patience(FOREVER, SOON)
     host.cancel(force=True)
     await host.until_state("stopped")

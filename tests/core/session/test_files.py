@@ -75,7 +75,7 @@ async def test_a_write_is_told_to_the_editor(host: Host) -> None:
     host.script(writing(host, str(path), "text\n"))
     await host.turn()
     assert path.read_text() == "text\n"
-    told = events.FileChanged(session=1, path=str(path), by="agent", operation="add", added=1)
+    told = events.FileChanged(session=1, path=str(path), by="agent", operation="add", added=1, why="written by it")
     assert host.of(events.FileChanged) == [told]
 
 
@@ -97,12 +97,12 @@ async def test_a_write_over_an_edit_that_the_agent_has_not_seen_is_refused_and_s
 
 async def test_a_write_that_fails_is_told_in_words(host: Host) -> None:
     path = host.cwd / "f"
-    path.write_text("old")
+    path.write_text("old\n")
     buffer = host.editor.open(path)
     buffer.error = "the disk is full"
     script = host.script(writing(host, str(path)))
     await host.turn()
-    assert (buffer.text, path.read_text()) == ("old", "old")
+    assert (buffer.text, path.read_text()) == ("old\n", "old\n")
     told = f"{path} was not written: the disk is full. Everything is as it was."
     assert script.notes("message") == [told]
     [notice] = host.of(events.Notice)
@@ -110,15 +110,15 @@ async def test_a_write_that_fails_is_told_in_words(host: Host) -> None:
     assert host.of(events.FileChanged) == []
 
 
-@pytest.mark.parametrize(("setting", "on_disk"), [("save", "new"), ("buffer", "old")])
+@pytest.mark.parametrize(("setting", "on_disk"), [("save", "new\n"), ("buffer", "old\n")])
 async def test_whether_a_written_buffer_is_saved_is_the_users_choice(host: Host, setting: str, on_disk: str) -> None:
     path = host.cwd / "f"
-    path.write_text("old")
+    path.write_text("old\n")
     buffer = host.editor.open(path)
     host.hello(fs={"write": setting})
     host.script(writing(host, str(path)))
     await host.turn()
-    assert (buffer.text, path.read_text()) == ("new", on_disk)
+    assert (buffer.text, path.read_text()) == ("new\n", on_disk)
 
 
 async def test_files_are_served_in_parallel_and_after_the_turn(host: Host) -> None:
@@ -193,17 +193,17 @@ async def test_what_one_session_has_seen_another_has_not(host: Host) -> None:
 
 async def test_an_editor_that_fails_beside_the_sessions_does_not_end_them(host: Host) -> None:
     path = host.cwd / "f"
-    path.write_text("text")
+    path.write_text("text\n")
     host.editor.open(path)
     script = host.script(reading(host, str(path)))
     await host.turn()
-    path.write_text("other text")
+    path.write_text("other text\n")
     host.editor.fault = RuntimeError("a Lua error")
     host.app.receive("disk_changed", {"paths": [str(path)]})
     await host.until("the log", lambda: "a Lua error" in host.log_path.read_text())
     host.editor.fault = None
     await host.turn()
-    assert script.notes("result") == ["text", "other text"]
+    assert script.notes("result") == ["text\n", "other text\n"]
 
 
 async def test_what_another_program_wrote_after_the_agents_tool_it_does_not_know(host: Host) -> None:

@@ -429,12 +429,22 @@ async def test_a_grant_ends_with_the_turn(tmp_path: Path) -> None:
         assert await agent.run(command=LINE) == "asked"
 
 
-async def test_what_is_asked_between_turns_grants_nothing(tmp_path: Path) -> None:
+async def test_what_is_asked_after_a_turn_counts_while_the_agent_goes_on(tmp_path: Path) -> None:
     async with session(tmp_path) as agent:
         await agent.end_turn()
         await agent.ask(named())
-        assert await agent.run(command=LINE) == "asked"
+        assert [await agent.run(command=LINE) for _ in range(2)] == ["ran", "asked"]
         await agent.ask(named(), tool_call_id="d")
+        agent.host.say("prompt", text="more")
+        await agent.host.editor.until("a turn", lambda: len(agent.host.agent.heard_of("session/prompt")) == 2)
+        assert await agent.run(command=LINE) == "ran"
+
+
+async def test_what_is_asked_after_a_turn_ends_with_the_agents_own(tmp_path: Path) -> None:
+    async with session(tmp_path) as agent:
+        await agent.end_turn()
+        await agent.ask(named())
+        agent.host.say("cancel")
         agent.host.say("prompt", text="more")
         await agent.host.editor.until("a turn", lambda: len(agent.host.agent.heard_of("session/prompt")) == 2)
         assert await agent.run(command=LINE) == "asked"

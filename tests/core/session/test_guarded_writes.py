@@ -106,7 +106,7 @@ async def test_to_allow_it_counts_once(host: Host) -> None:
     begin(host, write, write)
     host.answer((await question(host)).id, "allow_once")
     second = await question(host, 2)
-    assert (host.cwd / ".git" / "config").read_text() == "new"
+    assert (host.cwd / ".git" / "config").read_text() == "new\n"
     host.answer(second.id, "reject_always")
     await host.editor.until_event(events.TurnEnd)
     begin(host, write)

@@ -145,7 +145,7 @@ async def test_one_that_works_already_can_be_given_up_and_taken_up_again(host: H
     """
     )
     await take_up(host, "kept")
-    await host.until_state("running", 2)
+    await host.until_state("background", 2)
     host.cancel(2)
     await host.until_state("stopped", 2)
     host.prompt("go on", 2)

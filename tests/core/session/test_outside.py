@@ -182,8 +182,9 @@ async def test_a_file_that_is_allowed_is_written(host: Host, secret: Path) -> No
     [request] = await asked(host, f"write {secret}")
     host.answer(request.id, "allow_once")
     assert await told(host, "result") == [None]
-    assert text_of(secret) == "new"
-    told_of = events.FileChanged(session=1, path=str(secret), by="agent", operation="modify", added=1, removed=1)
+    assert text_of(secret) == "new\n"
+    why = "written by it"
+    told_of = events.FileChanged(1, str(secret), "agent", operation="modify", added=1, removed=1, why=why)
     assert host.of(events.FileChanged) == [told_of]
 
 

@@ -42,8 +42,11 @@ async def test_a_question_between_turns_is_waited_for_as_well(host: Host) -> Non
         def opened(agent, session_id):
             shown = {"toolCallId": "c", "title": "Edit f"}
             options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
-            agent.call("session/request_permission", {"sessionId": session_id, "toolCall": shown, "options": options})
+            agent.request("session/request_permission", {
+                "sessionId": session_id, "toolCall": shown, "options": options})
+            agent.update(session_id, {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"})
     """)
+    host.hello(timeouts={"background": 50})
     host.open()
     asked = await host.editor.until_event(events.Permission)
     assert (await host.until_state("waiting")).pending_permissions == 1

@@ -27,7 +27,7 @@ async def test_a_new_file_that_is_there_already(host: Host, last: str) -> None:
     """)
     await host.turn()
     await host.until("the summary", lambda: host.of(review_events.Summary))
-    assert host.of(review_events.Summary)[0].files == [review_events.FileView(str(path), "add", 2)]
+    assert host.of(review_events.Summary)[0].files == [review_events.FileView(str(path), "add", 2, why="written by it")]
     assert host.editor.all(review_events.Review)[-1].operation == "add"
 
 

@@ -16,6 +16,8 @@ from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.snapshots import whole, work_tree
 from acp_nvim.snapshots.objects import LooseObjects
+from acp_nvim.snapshots.shadow import Shadow
+from acp_nvim.snapshots.snapshot import Snapshot
 from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import check_told, do, hunks, judge, place, reviews, shown
 from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Work, look
@@ -31,6 +33,11 @@ def complaints(host: Host) -> list[str]:
     return [notice for notice in host.notices() if NO_SNAPSHOT in notice]
 
 
+def errors(host: Host) -> list[events.Error]:
+    """What could not be done."""
+    return host.editor.all(events.Error)
+
+
 def check_log(host: Host) -> None:
     """No bug of ours."""
     assert "Traceback" not in host.log_path.read_text()
@@ -39,8 +46,10 @@ def check_log(host: Host) -> None:
 async def test_the_agent_dies_in_its_turn(host: Host) -> None:
     cwd = place(host, "repository", WORK)
     host.script(
-        AGENT + "\ndef by_command(prompt, work):\n    subprocess.run(work['shell'], shell=True, check=True, "
-        "cwd=work['cwd'])\n    prompt.agent.die()\nDO['a command'] = by_command\n"
+        AGENT + "\ndef by_command(prompt, work):\n"
+        "    prompt.update('tool_call', toolCallId='1', kind='execute', title=work['shell'], status='in_progress')\n"
+        "    subprocess.run(work['shell'], shell=True, check=True, cwd=work['cwd'])\n"
+        "    prompt.agent.die()\nDO['a command'] = by_command\n"
     )
     host.open()
     host.prompt(WORK.prompt("a command", cwd))
@@ -56,8 +65,10 @@ async def test_the_agent_dies_in_its_turn(host: Host) -> None:
 async def test_the_turn_is_cancelled(host: Host, force: bool) -> None:
     cwd = place(host, "repository", WORK)
     host.script(
-        AGENT + "\ndef by_command(prompt, work):\n    subprocess.run(work['shell'], shell=True, check=True, "
-        "cwd=work['cwd'])\n    prompt.agent.note(did=True)\n    prompt.wait_cancelled()\n"
+        AGENT + "\ndef by_command(prompt, work):\n"
+        "    prompt.update('tool_call', toolCallId='1', kind='execute', title=work['shell'], status='in_progress')\n"
+        "    subprocess.run(work['shell'], shell=True, check=True, cwd=work['cwd'])\n"
+        "    prompt.agent.note(did=True)\n    prompt.wait_cancelled()\n"
         "DO['a command'] = by_command\n"
     )
     host.open()
@@ -108,6 +119,7 @@ def too_many_files(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
 
 def too_many_bytes(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
     monkeypatch.setattr(work_tree, "SNAPSHOT_BYTES", 10)
+    (host.directory / "project" / ".git" / "index").unlink()  # what is clean in it counts for nothing
 
 
 def no_git(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
@@ -121,6 +133,7 @@ def no_git(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
 
 
 def no_state(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
+    shutil.rmtree(host.directory / "state")
     (host.directory / "state").write_text("a file in its place")
 
 
@@ -129,6 +142,7 @@ def no_room(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(LooseObjects, "write", write)
+    (host.directory / "project" / ".git" / "index").unlink()  # of what is clean in it nothing is written
 
 
 TROUBLES = [too_many_files, too_many_bytes, no_git, no_state, no_room]
@@ -169,6 +183,54 @@ async def test_that_a_turn_begins_is_written_down_before_the_agent_can_do_anythi
     assert shown(host, cwd) == WORK.shown
 
 
+async def test_a_prompt_does_not_wait_for_a_slow_snapshot(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    cwd = place(host, "repository", WORK)
+    (cwd / "untracked").write_text("of the user\n")
+    take, go_on = Shadow.take, anyio.Event()
+
+    async def slow(shadow: Shadow) -> Snapshot:
+        taken = await take(shadow)
+        await go_on.wait()
+        return taken
+
+    monkeypatch.setattr(Shadow, "take", slow)
+    host.script(AGENT)
+    host.hello(timeouts={"snapshot": 100})
+    host.open()
+    host.prompt(WORK.prompt("a command", cwd))
+    await host.until("the end of the turn", lambda: host.of(events.TurnEnd))
+    assert [one for one in host.notices() if "goes on in the background" in one]
+    assert not host.of(review_events.Summary)
+    go_on.set()
+    await host.until("the summary", lambda: host.of(review_events.Summary))
+    assert shown(host, cwd) == WORK.shown
+    assert (cwd / "untracked").read_text() == "of the user\n"
+    check_log(host)
+
+
+def all_is_ignored(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
+    (host.cwd / ".git" / "info" / "exclude").write_text("*\n")
+    (host.cwd / ".git" / "index").unlink()
+
+
+@pytest.mark.parametrize("trouble", [too_many_files, no_git, all_is_ignored])
+async def test_that_there_is_no_snapshot_is_said_once_in_each_turn(
+    host: Host, trouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place(host, "repository", WORK)
+    trouble(monkeypatch, host)
+    host.script("def turn(agent, prompt):\n    prompt.say('done')\n")
+    for number in (1, 2, 3):
+        await host.turn("go")
+        await host.until("the notice", lambda number=number: len(_about_snapshots(host)) == number)
+    await host.turn("go")
+    assert len(_about_snapshots(host)) == 4
+
+
+def _about_snapshots(host: Host) -> list[str]:
+    return [one for one in host.notices() if NO_SNAPSHOT in one]
+
+
 @pytest.mark.parametrize("trouble", TROUBLES)
 @pytest.mark.parametrize("way", WAYS)
 async def test_without_snapshots(host: Host, way: str, trouble, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,8 +241,13 @@ async def test_without_snapshots(host: Host, way: str, trouble, monkeypatch: pyt
         assert shown(host, cwd) == WORK.shown
         assert {name: await hunks(host, cwd, name) for name in WORK.hunks} == WORK.hunks
         assert len(complaints(host)) == 1
-        await judge(host, "reject", cwd)
-        assert look(cwd) == WORK.before
+        if trouble in (no_state, no_room):
+            host.app.receive("review", {"action": "reject"})
+            await host.until("the words", lambda: any("cannot be stored" in one.text for one in errors(host)))
+            assert look(cwd) == WORK.after
+        else:
+            await judge(host, "reject", cwd)
+            assert look(cwd) == WORK.before
     else:
         host.script(AGENT)
         host.open()
@@ -193,7 +260,8 @@ async def test_without_snapshots(host: Host, way: str, trouble, monkeypatch: pyt
         assert look(cwd) == WORK.after
     host.prompt(Work({}, {}, "true", {}).prompt("a command", cwd))
     await host.until("the end of the turn", lambda: len(host.of(events.TurnEnd)) == 2)
-    assert len(complaints(host)) == 1
+    # a full disk is told once until it works again, the rest once in each turn
+    assert len(complaints(host)) == (1 if trouble is no_room else 2)
     check_log(host)
 
 

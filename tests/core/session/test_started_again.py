@@ -74,7 +74,12 @@ async def test_conversations_are_written_again(tasks: Any, tmp_path: Path, monke
 
 async def test_named_files_and_ends_of_turns_are_waited_for_no_longer(tasks: Any, tmp_path: Path) -> None:
     changes = TurnChanges(
-        1, "demo", Roots([str(tmp_path)]), Mock(spec=Reviews, ledger=Mock(), witness=Mock()), Mock(), tasks
+        1,
+        "demo",
+        Roots([str(tmp_path)]),
+        Mock(spec=Reviews, ledger=Mock(), witness=Mock(), on_trouble=[]),
+        Mock(),
+        tasks,
     )
     for _ in range(2):
         changes.named([(str(tmp_path / "f"), None)])
@@ -102,7 +107,12 @@ async def test_files_that_are_named_are_looked_at_by_one_task_and_do_not_pile_up
     tasks: Any = Mock()
     tasks.spawn.return_value = anyio.Event()  # it runs
     changes = TurnChanges(
-        1, "demo", Roots([str(tmp_path)]), Mock(spec=Reviews, ledger=Mock(), witness=Mock()), Mock(), tasks
+        1,
+        "demo",
+        Roots([str(tmp_path)]),
+        Mock(spec=Reviews, ledger=Mock(), witness=Mock(), on_trouble=[]),
+        Mock(),
+        tasks,
     )
     for _ in range(20):
         changes.named([(str(tmp_path / f"f{number}"), None) for number in range(500)])

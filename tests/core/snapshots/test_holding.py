@@ -11,9 +11,10 @@ import anyio.to_thread
 import pytest
 
 from acp_nvim.snapshots import found_files, holding, work_tree
+from acp_nvim.snapshots.enclosing import main_directory
 from acp_nvim.snapshots.failures import GoneError, SnapshotError
 from acp_nvim.snapshots.shadow import Shadow
-from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
+from tests.core.snapshots.workspaces import fsck, git, repository, shadow_of, told, write
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.anyio
@@ -54,7 +55,7 @@ async def test_what_is_held_stays(tmp_path: Path) -> None:
         found = await shadow.changes(first, second)
         assert told(root, found) == ["M file"]
         assert await shadow.read([one.before.oid for one in found if one.before is not None]) == [b"text 1"]
-        git(root, f"--git-dir={tmp_path}/w.shadow/git", "fsck", "--strict", second.id)
+        fsck(root, tmp_path / "w.shadow" / "git", second.id)
         await shadow.release(["turn-1"])
     async with shadow_of(root) as shadow:
         await shadow.clean(0)
@@ -71,7 +72,7 @@ async def test_after_cleaning_everything_is_taken_anew(tmp_path: Path) -> None:
     async with shadow_of(root) as shadow:
         await shadow.clean(0)
         assert (await shadow.take()).id == first.id
-        git(root, f"--git-dir={tmp_path}/w.shadow/git", "fsck", "--strict", first.id)
+        fsck(root, tmp_path / "w.shadow" / "git", first.id)
 
 
 async def test_what_nobody_has_had_the_time_to_hold_stays(tmp_path: Path) -> None:
@@ -91,12 +92,13 @@ async def test_what_nobody_has_had_the_time_to_hold_stays(tmp_path: Path) -> Non
         assert (await shadow.take()).id == second.id
 
 
-async def test_gits_own_cleaning_keeps_what_is_held(tmp_path: Path) -> None:
+async def test_gits_own_cleaning_keeps_what_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = repository(tmp_path / "w", file="text 1")
     async with shadow_of(root) as shadow:
         held, gone = await shadow.store([b"held", b"gone"])
         first = await shadow.take()
         await shadow.hold("name", [held], [first])
+        monkeypatch.setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", str(root / ".git" / "objects"))
         git(root, f"--git-dir={tmp_path}/w.shadow/git", "gc", "-q", "--prune=now")
         assert await is_there(shadow, held)
         assert not await is_there(shadow, gone)
@@ -144,7 +146,7 @@ async def test_contents_that_went_are_kept_again(tmp_path: Path, monkeypatch: py
         await shadow.release(["name"])
         await shadow.clean(0)
         assert (await shadow.take()).id == first.id
-        git(root, f"--git-dir={tmp_path}/w.shadow/git", "fsck", "--strict", first.id)
+        fsck(root, tmp_path / "w.shadow" / "git", first.id)
 
 
 async def test_nothing_is_stored_while_it_is_cleaned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +187,7 @@ async def test_cleaning_waits_for_a_snapshot_and_holds_up_the_next(tmp_path: Pat
                 group.start_soon(shadow.clean, 0)
                 group.start_soon(shadow.store, [b"%d" % number])
         last = await shadow.take()
-        git(root, f"--git-dir={tmp_path}/w.shadow/git", "fsck", "--strict", last.id)
+        fsck(root, tmp_path / "w.shadow" / "git", last.id)
 
 
 async def test_what_killed_programs_left_goes_too(tmp_path: Path) -> None:
@@ -226,3 +228,22 @@ async def test_too_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         async with shadow_of(root) as other:
             await other.take()
         await shadow.take()
+
+
+async def test_linked_work_trees_share_what_is_kept(tmp_path: Path) -> None:
+    root = repository(tmp_path / "w", file="text 1")
+    git(root, "worktree", "add", "-q", "../linked")
+    linked = tmp_path / "linked"
+    assert main_directory(str(linked)) == main_directory(str(root)) == str(root)
+    assert main_directory(str(linked / "sub")) == str(linked / "sub")
+    place = tmp_path / "git"
+    async with shadow_of(root, place) as one, shadow_of(linked, place) as other:
+        first, second = await one.take(), await other.take()
+        assert first.id == second.id
+        [oid] = await one.store([b"in one"])
+        assert await other.read([oid]) == [b"in one"]
+        await one.hold("one", [oid], [first])
+        assert await one.clean(0) is False
+        write(linked / "file", "text 2")
+        assert told(linked, await other.changes(second, await other.take())) == ["M file"]
+        assert (await one.take()).id == first.id

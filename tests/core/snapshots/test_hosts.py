@@ -15,12 +15,15 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from acp_nvim.snapshots import index as index_module
 from acp_nvim.snapshots import work_tree
+from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.places import Places
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
-from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
+from acp_nvim.snapshots.store import Store
+from tests.core.snapshots.workspaces import fsck, repository, shadow_of, told, untracked, write
 from tests.support.processes import look_at
 from tests.support.waiting import wait_until
 
@@ -29,7 +32,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(autouse=True)
 def fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every snapshot writes an index."""
+    """Every snapshot that finds a change writes an index."""
     monkeypatch.setattr(work_tree, "FOLD_FILES", 0)
 
 
@@ -64,7 +67,7 @@ async def test_two_snapshots_at_once_of_one_host(tmp_path: Path) -> None:
 async def test_the_next_host_begins_with_the_index_that_was_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = repository(tmp_path / "w", a="1", b="2")
+    root = untracked(tmp_path / "w", a="1", b="2")
     async with shadow_of(root) as shadow:
         first = await shadow.take()
     added: list[bytes] = []
@@ -97,7 +100,7 @@ async def test_what_killed_hosts_left_is_removed_when_nobody_uses_it(tmp_path: P
 
 async def test_a_lock_that_was_left_does_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(Index, "forget")  # nor is anything begun anew
-    root = repository(tmp_path / "w", file="text")
+    root = untracked(tmp_path / "w", file="text")
     async with shadow_of(root) as shadow:
         first = await shadow.take()
         [own] = [
@@ -112,7 +115,7 @@ async def test_a_lock_that_was_left_does_not_block(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("damage", [b"", b"DIRC\0\0\0\2\0\0\0\1 and no more"])
 async def test_a_damaged_index_is_made_again(tmp_path: Path, damage: bytes) -> None:
-    root = repository(tmp_path / "w", file="text", other="text 2")
+    root = untracked(tmp_path / "w", file="text", other="text 2")
     async with shadow_of(root) as shadow:
         first = await shadow.take()
     [saved] = (tmp_path / "w.shadow" / "git" / "indexes").iterdir()
@@ -123,7 +126,7 @@ async def test_a_damaged_index_is_made_again(tmp_path: Path, damage: bytes) -> N
 
 
 async def test_objects_that_are_gone_are_made_again(tmp_path: Path) -> None:
-    root = repository(tmp_path / "w", **{f"d/file{number}": str(number) for number in range(9)})
+    root = untracked(tmp_path / "w", **{f"d/file{number}": str(number) for number in range(9)})
     place = tmp_path / "git"
     async with shadow_of(root, place) as shadow:
         first = await shadow.take()
@@ -134,7 +137,7 @@ async def test_objects_that_are_gone_are_made_again(tmp_path: Path) -> None:
         second = await shadow.take()
         third = await shadow.take()
         assert second.id == third.id != first.id
-        git(root, f"--git-dir={place}", "fsck", "--strict", third.id)
+        fsck(root, place, third.id)
 
 
 def killed_after(command: list[str], lines: int) -> None:
@@ -156,14 +159,14 @@ async def test_hosts_that_are_killed(tmp_path: Path) -> None:
             first = await shadow.take()
             write(root / "file", f"text {number}")
             assert "M file" in told(root, await shadow.changes(first, await shadow.take()))
-            git(root, f"--git-dir={place}", "fsck", "--strict", first.id)
+            fsck(root, place, first.id)
 
 
 @pytest.mark.parametrize("command", ["update-index", "ls-files", "write-tree"])
 async def test_who_is_cancelled_leaves_no_process_and_nothing_that_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    root = repository(tmp_path / "w", file="text")
+    root = untracked(tmp_path / "w", file="text")
     real, pid = shutil.which("git"), tmp_path / "pid"
     tell = f"echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 600"
     hangs = f'case "$*" in *{command}*) : > "$GIT_INDEX_FILE.lock"; {tell};; esac'
@@ -182,7 +185,7 @@ async def test_who_is_cancelled_leaves_no_process_and_nothing_that_blocks(
 
 
 async def test_files_that_vanish_or_change_between_two_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = repository(tmp_path / "w", vanishes="1", pipe="2", stays="3")
+    root = untracked(tmp_path / "w", vanishes="1", pipe="2", stays="3")
     add = Index.add
 
     async def late(index: Index, paths: list[bytes]) -> None:
@@ -218,3 +221,61 @@ def test_many_threads_begin_at_once(tmp_path: Path) -> None:
         assert len(done) == 4
         assert places.alone()
         places.close()
+
+
+async def test_who_is_stopped_goes_on_where_that_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first snapshot of many new files: those that are in the index stay there, also for the next host."""
+    monkeypatch.setattr(index_module, "ADDED_FILES", 5)
+    root = untracked(tmp_path / "w", **{f"file{number:02}": str(number) for number in range(20)})
+    place, added = tmp_path / "git", []
+    add = Store.add
+
+    async def stop(store: Store, words: list[str], top: str, env: dict[str, str], stdin: bytes) -> None:
+        added.append(stdin.count(b"\0"))
+        if len(added) == 3:
+            raise SnapshotError("stopped")
+        await add(store, words, top, env, stdin)
+
+    monkeypatch.setattr(Store, "add", stop)
+    async with shadow_of(root, place) as shadow:
+        with pytest.raises(SnapshotError, match="stopped"):
+            await shadow.take()
+    assert added == [5, 5, 5]
+    assert not list(place.glob("incoming/*"))
+    async with shadow_of(root, place) as shadow:
+        fsck(root, place, (await shadow.take()).id)
+    assert added == [5, 5, 5, 5, 5]
+
+
+async def test_what_a_killed_git_left_is_removed_when_nobody_uses_it(tmp_path: Path) -> None:
+    root = untracked(tmp_path / "w", file="text")
+    place = tmp_path / "git"
+    left = [
+        place / "objects" / "pack" / "tmp_pack_1",
+        place / "objects" / "00" / "tmp_obj_1",
+        place / "incoming" / "1" / "x",
+    ]
+    for path in left:
+        write(path, "half")
+    async with shadow_of(root, place) as shadow:
+        await shadow.take()
+        assert not any(path.exists() for path in left)
+        write(left[0], "half")
+        async with shadow_of(root, place) as other:
+            await other.take()
+            assert left[0].exists()
+
+
+async def test_the_last_host_leaves_no_half_made_pack(tmp_path: Path) -> None:
+    places = Places(tmp_path / "git")
+    other = Places(tmp_path / "git")
+    places.prepare()
+    other.prepare()
+    half = [places.objects / "pack" / "tmp_pack_x", places.new_incoming() / "pack" / "tmp_pack_y"]
+    for path in half:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"half")
+    places.close()
+    assert all(path.exists() for path in half)
+    other.close()
+    assert not any(path.exists() for path in half)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ async def files(shadow: Shadow) -> set[str]:
     found, waiting = set(), [("", snapshot.id)]
     while waiting:
         where, tree = waiting.pop()
-        for name, entry in parse_tree(shadow._store._read_tree(tree)).items():
+        data = await shadow._store.blocking(partial(shadow._store._read_tree, tree))
+        for name, entry in parse_tree(data).items():
             path = f"{where}{os.fsdecode(name)}"
             if entry.mode == DIRECTORY:
                 waiting.append((f"{path}/", entry.oid))

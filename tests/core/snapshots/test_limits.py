@@ -30,7 +30,7 @@ async def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
     if (root / "inner").exists():
         repository(root / "inner")
     async with shadow_of(root) as taking:
-        with pytest.raises(LimitError, match="more than 100000 files"):
+        with pytest.raises(LimitError, match="more than 300000 files"):
             await taking.take()
     for name in names[-2:]:
         (root / name).unlink()

@@ -15,7 +15,7 @@ from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.objects import LooseObjects
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, Snapshot
-from tests.core.snapshots.workspaces import repository, shadow_of, told, write
+from tests.core.snapshots.workspaces import repository, shadow_of, told, untracked, write
 
 pytestmark = pytest.mark.anyio
 
@@ -122,13 +122,13 @@ async def test_changes_of_the_same_size_in_the_same_moment_are_seen(tmp_path: Pa
 async def test_an_edit_during_the_snapshot_is_seen_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """git has hashed the file; it changes within the same second; the index is written in a later one."""
     monkeypatch.setattr(work_tree, "FOLD_FILES", 0)
-    root = repository(tmp_path / "w", file="0000")
+    root = untracked(tmp_path / "w", file="0000")
     write_tree = Index._write_tree
 
     async def late(index: Index) -> None:
         await write_tree(index)
         write(root / "file", "1111")
-        os.utime(index._own, (time.time() + 5, time.time() + 5))
+        os.utime(index.own, (time.time() + 5, time.time() + 5))
 
     async with shadow_of(root) as shadow:
         monkeypatch.setattr(Index, "_write_tree", late)

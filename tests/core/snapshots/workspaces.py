@@ -33,6 +33,22 @@ def repository(directory: Path, **files: str) -> Path:
     return directory
 
 
+def untracked(directory: Path, **files: str) -> Path:
+    """A repository without a commit, and files in it."""
+    repository(directory)
+    for name, text in files.items():
+        write(directory / name.replace("__", "/"), text)
+    return directory
+
+
+def fsck(root: Path, place: Path, tree: str) -> None:
+    """All of a snapshot is there and sound, in the shadow repository `place` or in the user's."""
+    env = {**os.environ, "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(root / ".git" / "objects")}
+    words = ["git", f"--git-dir={place}", "fsck", "--strict", tree]
+    answer = subprocess.run(words, cwd=root, env=env, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer
+
+
 def write(path: Path, text: str | bytes) -> Path:
     """A file with its directories."""
     path.parent.mkdir(parents=True, exist_ok=True)

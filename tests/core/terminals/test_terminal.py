@@ -229,20 +229,20 @@ async def test_what_a_command_left_running_goes_on_until_nobody_needs_it(shell: 
     await end_of(terminal)
     await settled(terminal)
     assert len(marked(mark)) == 1
-    assert list(terminal._guard._watched) == [-terminal.pid]
+    assert list(terminal._guard._told) == [-terminal.pid]
     with anyio.fail_after(LIMIT_SECONDS):
         await terminal.end()
     assert marked(mark) == []
-    assert terminal._guard._watched == {}
+    assert terminal._guard._told == {}
 
 
 async def test_the_id_of_a_process_that_is_gone_is_forgotten_at_once(shell: Start) -> None:
     """It may be that of another program of the user's soon."""
     terminal, _ = await shell("exit 0")
     await end_of(terminal)
-    assert terminal.pid not in terminal._guard._watched
+    assert terminal.pid not in terminal._guard._told
     await settled(terminal)
-    assert terminal._guard._watched == {}
+    assert terminal._guard._told == {}
 
 
 async def settled(terminal: Terminal) -> None:
@@ -256,7 +256,7 @@ async def test_run_is_over_when_nothing_is_left(guard: Guard) -> None:
     with anyio.fail_after(LIMIT_SECONDS):
         await terminal.run(Heard().listener())
     assert len(os.listdir("/proc/self/fd")) < before
-    assert guard._watched == {}
+    assert guard._told == {}
 
 
 @pytest.mark.usefixtures("merciless")
@@ -270,7 +270,7 @@ async def test_with_the_host_everything_ends(guard: Guard, mark: str, line: str)
         await heard.until(b"ready")
         tasks.cancel_scope.cancel()
     assert marked(mark) == []
-    assert guard._watched == {}
+    assert guard._told == {}
 
 
 async def test_nobody_waits_for_ever_when_a_listener_has_a_fault(guard: Guard, mark: str) -> None:

@@ -98,7 +98,7 @@ class TestWithoutABuffer:
     async def test_a_file_that_somebody_else_has_open_is_left_alone(self, workspace: Workspace) -> None:
         workspace.editor.obstacles[str(workspace.file)] = "another Neovim has it"
         with pytest.raises(FileRefusedError, match="another Neovim has it"):
-            await workspace.write("new")
+            await workspace.write("new\n")
         assert workspace.on_disk() == OLD
 
     async def test_what_was_saved_since_the_agent_read_is_merged(self, workspace: Workspace) -> None:
@@ -164,13 +164,13 @@ class TestWithABuffer:
 
     async def test_without_saving_only_the_buffer_is_written(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
-        await workspace.write("new", save=False)
-        assert (buffer.text, buffer.modified, workspace.on_disk()) == ("new", True, OLD)
+        await workspace.write("new\n", save=False)
+        assert (buffer.text, buffer.modified, workspace.on_disk()) == ("new\n", True, OLD)
 
     async def test_what_the_buffer_refuses_is_told(self, workspace: Workspace) -> None:
         workspace.editor.open(workspace.file).error = "'modifiable' is off"
         with pytest.raises(FileRefusedError, match="was not written: 'modifiable' is off"):
-            await workspace.write("new")
+            await workspace.write("new\n")
         assert workspace.on_disk() == OLD
 
     async def test_what_a_formatter_makes_of_it_is_the_agents_view(self, workspace: Workspace) -> None:
@@ -194,16 +194,16 @@ class TestEditsOfTheUser:
         assert buffer.text == workspace.on_disk() == "ONE\ntwo\nthree\nfour\n5\n"
 
     async def test_one_in_the_same_place_stays(self, workspace: Workspace) -> None:
-        buffer = workspace.editor.open(workspace.file, "precious")
+        buffer = workspace.editor.open(workspace.file, "precious\n")
         with pytest.raises(ConflictError, match=r"Read the file again"):
-            await workspace.write("new")
-        assert (buffer.text, workspace.on_disk(), workspace.kept()) == ("precious", OLD, ["new"])
+            await workspace.write("new\n")
+        assert (buffer.text, workspace.on_disk(), workspace.kept()) == ("precious\n", OLD, ["new\n"])
 
     async def test_one_that_the_agent_has_read_may_be_written_over(self, workspace: Workspace) -> None:
-        buffer = workspace.editor.open(workspace.file, "seen")
+        buffer = workspace.editor.open(workspace.file, "seen\n")
         await workspace.read()
-        await workspace.write("new")
-        assert buffer.text == "new"
+        await workspace.write("new\n")
+        assert buffer.text == "new\n"
 
     async def test_what_the_agent_was_not_shown_it_has_not_seen(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
@@ -219,14 +219,14 @@ class TestEditsOfTheUser:
         buffer = workspace.editor.open(workspace.file, OLD.replace("one", "ONE"))
         assert await workspace.read(line=99) == ""
         with pytest.raises(ConflictError):
-            await workspace.write("new")
+            await workspace.write("new\n")
         assert buffer.text == OLD.replace("one", "ONE")
 
     async def test_a_half_typed_command_is_waited_for(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
         workspace.editor.busy = 2
-        await workspace.write("new")
-        assert (buffer.text, workspace.editor.busy) == ("new", 0)
+        await workspace.write("new\n")
+        assert (buffer.text, workspace.editor.busy) == ("new\n", 0)
 
     async def test_one_that_was_saved_after_the_read_is_merged_too(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
@@ -241,8 +241,8 @@ class TestEditsOfTheUser:
         text = await workspace.read()
         buffer.type("typed")
         buffer.type(text)
-        await workspace.write("new")
-        assert buffer.text == "new"
+        await workspace.write("new\n")
+        assert buffer.text == "new\n"
 
     async def test_after_a_merge_the_agent_has_still_not_seen_it(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
@@ -267,12 +267,12 @@ class TestEditsOfTheUser:
     async def test_after_reading_again_the_agent_may_write(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
         await workspace.read()
-        buffer.type("typed")
+        buffer.type("typed\n")
         with pytest.raises(ConflictError):
-            await workspace.write("new")
-        assert await workspace.read() == "typed"
-        await workspace.write("new")
-        assert buffer.text == "new"
+            await workspace.write("new\n")
+        assert await workspace.read() == "typed\n"
+        await workspace.write("new\n")
+        assert buffer.text == "new\n"
 
     async def test_one_made_during_the_write_is_merged(self, workspace: Workspace) -> None:
         buffer = workspace.editor.open(workspace.file)
@@ -292,7 +292,7 @@ class TestEditsOfTheUser:
 
         workspace.editor.on_write = keep_typing
         with pytest.raises(FileRefusedError, match="try again"):
-            await workspace.write("new")
+            await workspace.write("new\n")
         assert (buffer.text, len(attempts)) == (text, FOLLOW_ATTEMPTS)
 
     async def test_a_buffer_that_was_closed_no_longer_counts(self, workspace: Workspace) -> None:
@@ -349,15 +349,15 @@ async def test_characters_that_the_encoding_lacks_are_refused_by_name(
 async def test_an_encoding_that_only_neovim_knows_is_left_to_it(workspace: Workspace) -> None:
     buffer = workspace.editor.open(workspace.file)
     buffer.encoding = "viscii"
-    await workspace.write("new", save=False)
-    assert buffer.text == "new"
+    await workspace.write("new\n", save=False)
+    assert buffer.text == "new\n"
 
 
 async def test_a_file_that_could_be_written_by_half_only_is_what_it_was(workspace: Workspace) -> None:
     buffer = workspace.editor.open(workspace.file)
     workspace.editor.disk_is_full = True
     with pytest.raises(FileRefusedError, match="E514"):
-        await workspace.write("new")
+        await workspace.write("new\n")
     assert (buffer.text, workspace.on_disk()) == (OLD, OLD)
 
 
@@ -373,15 +373,15 @@ async def test_what_is_no_longer_kept_is_not_taken_for_known(
     if buffer is not None:
         await workspace.files.disk_changed(str(workspace.file))
     with pytest.raises(ConflictError, match="not kept any more"):
-        await workspace.write("new")
+        await workspace.write("new\n")
     assert workspace.on_disk() == "of the user\n"
-    assert workspace.kept() == ["new"]
+    assert workspace.kept() == ["new\n"]
     assert await workspace.read(line=1, limit=1) == "of the user\n"
     with pytest.raises(ConflictError):
-        await workspace.write("new")
+        await workspace.write("new\n")
     await workspace.read()
-    await workspace.write("new")
-    assert workspace.on_disk() == "new"
+    await workspace.write("new\n")
+    assert workspace.on_disk() == "new\n"
 
 
 async def test_a_buffer_that_was_wiped_does_not_say_what_a_new_file_may_have(workspace: Workspace) -> None:

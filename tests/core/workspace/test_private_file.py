@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,10 @@ def test_half_a_file_is_removed(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write_new(tmp_path / "f", "no bytes")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("make", [lambda path: path.write_text(""), lambda path: path.symlink_to("nowhere")])
+def test_what_is_no_directory_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    make(tmp_path / "a")
+    with pytest.raises(FileExistsError):
+        make_directory(tmp_path / "a")

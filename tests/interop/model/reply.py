@@ -11,19 +11,22 @@ from typing import Any
 class Asked:
     """A request: what users said, oldest first, how many tools have answered since then, and the tools on offer.
 
+    The messages behind the one with the last scene begin at number `scene`.
+
     `tools` are JSON schemas of arguments by name; None stands for a tool that takes any text.
     """
 
     model: str
     said: list[str] = field(default_factory=list)
     results: int = 0
+    scene: int = 0
     tools: dict[str, Any] = field(default_factory=dict)
 
     def user(self, text: str) -> None:
         """A message of the user's; one without a scene (a reminder of the agent's own) changes nothing."""
         self.said.append(text)
         if "scene:" in text:
-            self.results = 0
+            self.results, self.scene = 0, len(self.said)
 
 
 @dataclass(frozen=True)

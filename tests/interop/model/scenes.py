@@ -13,6 +13,9 @@ WORD = re.compile(r"word:(\w+)")
 ABOVE = re.compile(r"above:(\S+)")
 """What stands above the line that is edited, quoted as in an URL: for who can only write whole files."""
 OLD, NEW = 'print("hello")', 'print("hello, world")'
+ADDED = "# sums"
+AWAITED = "task-notification"
+"""In what an agent says in the user's name when a command in the background has ended."""
 GREETING = (
     "Here is what I **found**.\n\n1. `main.py` prints\n2. `util.py` adds\n\n"
     "```python\ndef add(a, b):\n    return a + b\n```\n\nUnicode: héllo 世界 😀 café. That is all of it.\n"
@@ -27,6 +30,9 @@ def scene(name: str, directory: str, above: str = "") -> list[tuple[list[Part], 
     main, notes = f"{directory}/main.py", f"{directory}/NOTES.md"
     read = Work("read", path=main)
     edit = Work("edit", path=main, old=OLD, new=NEW, whole=f"{above}{NEW}\n")
+    add = Work("edit", path=f"{directory}/util.py", old="def add", new=f"{ADDED}\ndef add")
+    behind = Work("run", command="sleep 2; echo done", behind="yes")
+    waits = [([], Work("read", path=f"{directory}/util.py")), ([], behind), ([Say("Waiting for it.\n")], None)]
     steps: dict[str, list[tuple[list[Part], Work | None]]] = {
         "greet": [([Think("They greet me. I answer."), Say(GREETING, 30)], None)],
         "edit": [([Say("Reading.\n", 2)], read), ([Say("Editing.\n", 2)], edit), ([Say("Edited it.\n")], None)],
@@ -39,6 +45,8 @@ def scene(name: str, directory: str, above: str = "") -> list[tuple[list[Part], 
         ],
         "run": [([], Work("run", command="echo out-1; echo err-1 >&2; exit 3")), ([Say("It ended with 3.\n")], None)],
         "slow": [([Say(SLOW, 1500)], None)],
+        "later": [*waits, ([], add), ([Say("Added it.\n")], None)],
+        "later_slow": [*waits, ([Say(SLOW, 1500)], None)],
     }
     return steps.get(name, [([Say(f"There is no scene {name}.\n")], None)])
 
@@ -54,6 +62,7 @@ def reply(asked: Asked) -> tuple[str, Reply]:
         return name, Reply([Say(f"You told me: {', '.join(words) or 'nothing'}.\n")])
     above = ABOVE.findall(found[-1].string)
     steps = scene(name, directory, f"{unquote(above[-1])}\n" if above else "")
-    said, work = steps[min(asked.results, len(steps) - 1)]
+    heard = any(AWAITED in text for text in asked.said[asked.scene :])
+    said, work = steps[min(asked.results + heard, len(steps) - 1)]
     parts = [*said, call(work, asked.tools)] if work else said
-    return name, Reply(parts, 0.05 if name == "slow" else 0.002)
+    return name, Reply(parts, 0.05 if name.endswith("slow") else 0.002)

@@ -20,6 +20,7 @@ ROLES = {
     "new": ("new_string", "newString", "new_str", "new_text", "newText", "new"),
     "content": ("content", "file_text", "contents", "new_text"),
     "command": ("command", "cmd", "script", "commands"),
+    "behind": ("run_in_background",),
 }
 EMPTY = {"boolean": False, "integer": 60_000, "number": 60_000, "array": [], "object": {}}
 
@@ -76,6 +77,9 @@ def fill(schema: dict[str, Any], given: dict[str, str]) -> dict[str, Any]:
         name = next((one for one in ROLES.get(role, ()) if one in known), None)
         if name:
             is_list = known[name].get("type") == "array"
+            if role == "behind":
+                arguments[name] = True
+                continue
             arguments[name] = (["bash", "-lc", value] if role == "command" else [value]) if is_list else value
         elif role == "patch":
             arguments[next(iter(known), "input")] = value

@@ -1,0 +1,121 @@
+"""What is written of a review can be read again, whatever the names are; what is cut off or damaged is not believed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_nvim.review import stored
+from acp_nvim.review.change import KeptChange
+from acp_nvim.review.checkpoints import Checkpoint, Checkpoints
+from acp_nvim.review.contents import is_stored
+from acp_nvim.review.kept_ledger import Kept, KeptEntry, KeptLedger, OpenTurn
+from acp_nvim.snapshots.snapshot import Blob, Snapshot
+
+pytestmark = pytest.mark.anyio
+
+names = st.binary(min_size=1, max_size=40).map(lambda raw: "/" + os.fsdecode(raw))
+prompts = st.text(st.characters(), max_size=20) | st.binary(max_size=20).map(os.fsdecode)
+
+
+def checkpoint(path: str, prompt: str = "do it") -> Checkpoint:
+    return Checkpoint(
+        kind="turn", agent="it", prompt=prompt, changes=[KeptChange(path, None, Blob("1" * 40, 0o100644))]
+    )
+
+
+@given(names, prompts)
+def test_every_name_comes_back_byte_for_byte(path: str, prompt: str) -> None:
+    one = checkpoint(path, prompt)
+    line = stored.encode(one)
+    assert b"\n" not in line
+    assert line.isascii()
+    found = stored.decode(line, Checkpoint)
+    assert found == one
+    assert os.fsencode(found.changes[0].path) == os.fsencode(path)
+
+
+@given(names, st.data())
+def test_a_part_is_not_believed(path: str, data: st.DataObject) -> None:
+    line = stored.encode(msgspec.structs.replace(checkpoint(path), time=1.0))
+    part = line[: data.draw(st.integers(0, len(line) - 1))]
+    with pytest.raises(ValueError, match=r"."):
+        stored.decode(part, Checkpoint)
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"[]", b"1", b"{}", b'{"version":2}', b"\0" * 9, b"[" * 100_000, b'{"version":1}']
+)
+def test_something_else_is_not_believed(line: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        stored.decode(line, Checkpoint)
+
+
+async def test_lines_of_one_checkpoint_are_one_and_what_others_wrote_stays(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    first = checkpoint("/a")
+    file = tmp_path / "checkpoints.jsonl"
+    await checkpoints.add(first)
+    file.write_bytes(file.read_bytes() + b'{"version":2,"x":1}\n' + b'{"version":1,"ki')
+    more = Checkpoint(
+        kind="turn", agent="it", prompt="", id=first.id, changes=[KeptChange("/b", None, None), first.changes[0]]
+    )
+    await checkpoints.add(more)
+    [found] = await checkpoints.all()
+    assert {change.path for change in found.changes} == {"/a", "/b"}
+    old = Checkpoint(kind="turn", agent="it", prompt="", time=0.0, changes=[])
+    await checkpoints.add(old)
+    assert await checkpoints.drop_old() == [old.id]
+    assert b'{"version":2,"x":1}\n' in file.read_bytes()
+    assert [one.id for one in await checkpoints.all()] == [first.id]
+
+
+async def test_a_write_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    await checkpoints.add(checkpoint("/a"))
+    before = (tmp_path / "checkpoints.jsonl").read_bytes()
+    write, left = os.write, [30]
+
+    def short(descriptor: int, data: bytes) -> int:
+        if not left[0]:
+            raise OSError(28, "No space left on device")
+        count = write(descriptor, data[: left[0]])
+        left[0] -= count
+        return count
+
+    monkeypatch.setattr(os, "write", short)
+    with pytest.raises(OSError, match="No space"):
+        await checkpoints.add(checkpoint("/b"))
+    monkeypatch.undo()
+    assert (tmp_path / "checkpoints.jsonl").read_bytes() == before
+    assert [one.changes[0].path for one in await checkpoints.all()] == ["/a"]
+
+
+async def test_an_open_turn_that_cannot_be_continued_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, other = KeptLedger(tmp_path), KeptLedger(tmp_path)
+    entry = KeptEntry("/a", None, Blob("1" * 40, 0o100644), None)
+    turn = OpenTurn("it", "do it", Snapshot("2" * 40, 1))
+    await first.keep(Kept([entry], [turn]))
+
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        await first.keep(Kept([], [turn]))
+    monkeypatch.undo()
+    first.close()
+    assert await other.take_over() == Kept([entry], [])
+    other.close()
+
+
+@pytest.mark.parametrize("oid", ["", "stat 1:2:3:4.5:6"])
+def test_a_name_made_of_stat_is_no_content(oid: str) -> None:
+    assert not is_stored(Blob(oid, 0o100644))
