@@ -12,6 +12,9 @@ from typing import Final
 _COARSE: Final = 5 if sys.platform == "linux" else None
 """`CLOCK_REALTIME_COARSE`, which Python has no name for (`<linux/time.h>`)."""
 
+TICK_NS: Final = 10_000_000
+"""A file that is changed after some moment may have a time that is so much earlier."""
+
 
 def now() -> int:
     """The time that a file would get that is changed now, in nanoseconds since 1970.

@@ -37,6 +37,15 @@ GIT_HAD: Final = 10_000
 LINE_CHARS: Final = 1000
 """Of a command line or a title that is remembered: to mask the secrets in it takes 0.1 ms."""
 
+SAVE_WAIT_SECONDS: Final = 2.0
+"""So long after a `:write` began its end is waited for: a disk may take its time to have the text."""
+
+SAVE_POLL_SECONDS: Final = 0.01
+"""As often it is looked whether it has ended."""
+
+TORN_SAVE_SECONDS: Final = 10.0
+"""A Neovim that was killed while it saved may have written to the file for so long."""
+
 SAVES_BYTES: Final = 4_000_000
 """Of the saves that are read at one look: about 20,000."""
 

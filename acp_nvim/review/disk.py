@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 import anyio.to_thread
 
 from acp_nvim.review.contents import Content
-from acp_nvim.review.file_on_disk import look_at, mode_of
+from acp_nvim.review.file_on_disk import Found, look_at, mode_of
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.workspace.saves import Saves
 
 Known = Callable[[str], Awaitable[Blob | None]]
 """What the last snapshot has of a file. Raises `SnapshotError` when nobody knows."""
@@ -18,9 +19,10 @@ Known = Callable[[str], Awaitable[Blob | None]]
 class Disk:
     """Puts what it finds into the ledger's contents."""
 
-    def __init__(self, ledger: Ledger, known: Known) -> None:
+    def __init__(self, ledger: Ledger, known: Known, saves: Saves) -> None:
         self._ledger = ledger
         self._known = known
+        self._saves = saves
 
     def __repr__(self) -> str:
         return f"<Disk {self._ledger!r}>"
@@ -36,11 +38,21 @@ class Disk:
         return await self._ledger.with_text(path, Content(await self.blob(path)), None)
 
     async def blob(self, path: str, known: Blob | None = None) -> Blob | None:
-        """The file as it is now; `known` is what the shadow repository has already."""
-        found = await anyio.to_thread.run_sync(look_at, path)
+        """The file as it is now; `known` is what the shadow repository has already.
+
+        While a Neovim saves it, it is not looked at: it may be empty, or have the text though nobody says yet whose.
+        """
+        found, is_being_saved = await anyio.to_thread.run_sync(self._look, path)
+        if is_being_saved:
+            await self._saves.ended(path)
+            found, _ = await anyio.to_thread.run_sync(self._look, path)
         if found is None or found.blob == known:
             return None if found is None else known
         return found.blob if found.data is None else self._ledger.contents(path).put(path, found.data, found.blob.mode)
+
+    def _look(self, path: str) -> tuple[Found | None, bool]:
+        """And whether a Neovim was saving it meanwhile. Blocks."""
+        return look_at(path), self._saves.is_being_saved(path)
 
     def text(self, path: str, text: str, encoding: str) -> Content:
         """A text that the file has, or may have."""

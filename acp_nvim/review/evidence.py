@@ -15,9 +15,9 @@ import msgspec
 from acp_nvim.events import By
 from acp_nvim.file_time import status_of
 from acp_nvim.limits.evidence import GIT_HAD, SAVE_NS
-from acp_nvim.review.saves import Saved, Saves
 from acp_nvim.review.unapplied import unapplied
 from acp_nvim.review.work import Deed, Work
+from acp_nvim.workspace.saves import Saved, Saves
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -67,9 +67,9 @@ AskGit = Callable[[Seen, bool], Awaitable[str | None]]
 class Evidence:
     """Of all sessions of this host, and of those of hosts that are gone whose work was not looked at to the end."""
 
-    def __init__(self, ask_git: AskGit) -> None:
+    def __init__(self, ask_git: AskGit, saves: Saves) -> None:
         self.works: list[Work] = []
-        self.saves = Saves()
+        self.saves = saves
         self._ask_git = ask_git
         self._heard: dict[str, int] = {}
         self._git_had: dict[tuple[str, int, bool], str] = {}
@@ -117,7 +117,8 @@ class Evidence:
         if saved and not seen.is_past and _is_of(saved[-1], seen):
             return self._of_save(saved, seen, works)
         verdict = await self._without_saves(seen, works)
-        if saved and verdict.by == "agent":
+        is_being_saved = await anyio.to_thread.run_sync(self.saves.may_be_of, seen.path, seen.changed)
+        if (saved or is_being_saved) and verdict.by == "agent":
             why = f"{verdict.why}, but another Neovim saved it, too"
             return Verdict("unknown", why, verdict.sessions, verdict.tool_call)
         return verdict

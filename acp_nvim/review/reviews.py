@@ -55,7 +55,7 @@ class Reviews:
         self.state = Path(os.devnull)
         self.max_bytes = int(MEGABYTES * 1e6)
         self.ledger = Ledger(self.contents, publish)
-        self.evidence = Evidence(self._ask_git)
+        self.evidence = Evidence(self._ask_git, files.saves)
         self.journal = WorkJournal(tasks.spawn)
         self.witness = Witness(self.ledger, files, self.known, self.evidence, self._since)
         self.judging = Judging(self.ledger, files, self.witness.look_at)

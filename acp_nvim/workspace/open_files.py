@@ -21,6 +21,7 @@ from acp_nvim.workspace.encoding import encode, is_known, with_mark
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.moved import find_moved
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
+from acp_nvim.workspace.saves import Saves
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +74,7 @@ class OpenFiles:
         directories: Callable[[], Sequence[str]],
     ) -> None:
         self.editor = editor
+        self.saves = Saves()
         self.conflicts = conflicts
         self._on_followed = on_followed
         self._directories = directories
@@ -179,6 +181,8 @@ class OpenFiles:
                 await self._on_followed(Followed(path, "unreadable", str(error)))
             raise
         self._unreadable.pop(path, None)
+        if await self.saves.ended(path):
+            return  # what was read may be half of it
         if found.text == "" != current.text and await self._is_being_written(path, found.stamp):
             return
         common = await self._common(path, current, found.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from urllib.parse import unquote_to_bytes
 
 import pytest
@@ -26,7 +27,12 @@ def saves_of(editor):
 
 
 def noted(editor):
-    """The lines of the journal."""
+    """The saves in the journal."""
+    return [line for line in lines(editor) if "size" in line]
+
+
+def lines(editor):
+    """All lines of the journal."""
     files = sorted(saves_of(editor).glob("*.jsonl"))
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in files)
     return [json.loads(line) for file in files for line in file.read_text(encoding="ascii").splitlines()]
@@ -138,6 +144,30 @@ def test_a_write_that_the_user_has_refused_is_none(nvim):
     nvim.command("write!")
     assert [line["was"] for line in noted(nvim)] == [was]
     assert was != ctime(path)
+
+
+def test_its_beginning_is_noted_before_the_text_is_in_the_file(nvim):
+    path = existing(nvim)
+    nvim.command(
+        "autocmd BufWritePre * eval readfile(glob($XDG_STATE_HOME .. '/nvim/acp_nvim/saves/*'))->writefile('seen')"
+    )
+    before = time.time_ns()
+    nvim.command("call setline(1, 'typed') | write")
+    (began,) = [json.loads(line) for line in (path.parent / "seen").read_text().splitlines()]
+    assert began == {"path": str(path), "began": began["began"], "pid": nvim.lua("return vim.uv.os_getpid()")}
+    assert before <= int(began["began"]) <= time.time_ns()
+    assert lines(nvim) == [began, *noted(nvim)]
+    assert "typed" in path.read_text()
+
+
+def test_a_write_that_fails_is_noted_as_none(nvim):
+    path = existing(nvim)
+    nvim.command("autocmd BufWritePre * throw 'not now'")
+    with pytest.raises(Exception, match="not now"):
+        nvim.command("write")
+    nvim.wait_until(lambda: "began" not in lines(nvim)[-1], what="the save to be given up")
+    assert noted(nvim) == []
+    assert path.read_text() == "one\ntwo\nthree\n"
 
 
 def test_it_is_based_on_what_was_read_again(nvim):

@@ -16,8 +16,13 @@ local uv, api = vim.uv, vim.api
 ---@field ino integer
 ---@field was? string ctime of the state of the file that the saved text was based on; nil when it is not known
 
----@type table<string, acp.Stamp|false> path -> stamp when a write of it began, false: there was no file
-local before = {}
+---@class acp.BegunSave
+---@field path string real
+---@field stamp acp.Stamp|false what the file was when it began; false: there was none
+---@field is_noted boolean
+
+---@type table<string, acp.BegunSave> name of the file, as Neovim gives it
+local begun = {}
 ---@type table<integer, acp.Stamp> buffer -> of the user's last save of its file
 local last = {}
 
@@ -45,28 +50,20 @@ local function encoded(path)
   end))
 end
 
----@param path string real
 ---@param stamp acp.Stamp
 ---@return string by hand, since vim.json.encode keeps 14 digits of a number
-local function line_of(path, stamp)
+local function fields_of(stamp)
   local was = stamp.was and ('"%s"'):format(stamp.was) or "null"
-  local form = '{"path":%s,"size":%.0f,"mtime":"%s","ctime":"%s","ino":%.0f,"was":%s,"pid":%d}\n'
-  return form:format(
-    vim.json.encode(encoded(path)),
-    stamp.size,
-    stamp.mtime,
-    stamp.ctime,
-    stamp.ino,
-    was,
-    uv.os_getpid()
-  )
+  local form = '"size":%.0f,"mtime":"%s","ctime":"%s","ino":%.0f,"was":%s'
+  return form:format(stamp.size, stamp.mtime, stamp.ctime, stamp.ino, was)
 end
 
 ---@param path string real
----@param stamp acp.Stamp
-local function note(path, stamp)
+---@param fields? string in JSON; nil: the save has come to nothing
+local function note(path, fields)
   local directory = vim.fs.joinpath(state_files.root(), "saves")
-  local line = line_of(path, stamp)
+  local name = vim.json.encode(encoded(path))
+  local line = ('{"path":%s,%s"pid":%d}\n'):format(name, fields and fields .. "," or "", uv.os_getpid())
   if #line <= limits.save_bytes and vim.fn.isdirectory(directory) == 1 then
     -- without the journal the save is one of somebody whom nobody saw: the user is asked, and nothing is lost
     state_files.append(vim.fs.joinpath(directory, os.date("!%Y-%m-%d") .. ".jsonl"), line)
@@ -87,21 +84,46 @@ function M.based(bufnr)
   vim.b[bufnr].acp_nvim_ctime = stamp and stamp.ctime
 end
 
+---Neovim is idle: the writes that have not ended never will.
+local function give_up()
+  for name, save in pairs(begun) do
+    begun[name] = nil
+    if save.is_noted then
+      note(save.path)
+    end
+  end
+end
+
+---The beginning is noted, too: the text is in the file some time before Neovim says so, since it waits for the disk.
 ---@param event vim.api.keyset.create_autocmd.callback_args of BufWritePre, FileWritePre or FileAppendPre
 function M.writing(event)
-  before[event.match] = stamp_of(event.match) or false
+  local directory = uv.fs_realpath(vim.fs.dirname(event.match))
+  local path = uv.fs_realpath(event.match) or directory and vim.fs.joinpath(directory, vim.fs.basename(event.match))
+  if not path then
+    return
+  end
+  local save = { path = path, stamp = stamp_of(event.match) or false, is_noted = not is_ours(event.buf) }
+  begun[event.match] = save
+  if save.is_noted then
+    note(path, ('"began":"%s"'):format(nanoseconds(assert(uv.clock_gettime("realtime")))))
+  end
+  api.nvim_create_autocmd("SafeState", {
+    group = api.nvim_create_augroup("acp_nvim.begun_saves", {}),
+    once = true,
+    callback = give_up,
+  })
 end
 
 ---@param event vim.api.keyset.create_autocmd.callback_args of BufWritePost, FileWritePost or FileAppendPost
 function M.written(event)
-  local bufnr, began = event.buf, before[event.match]
-  before[event.match] = nil
+  local bufnr, save = event.buf, begun[event.match]
   local path, stamp = uv.fs_realpath(event.match), stamp_of(event.match)
   -- Neovim says "written" also when the user has answered that it should not
-  local is_written = began ~= nil and not vim.deep_equal(stamp or false, began)
+  local is_written = save ~= nil and not vim.deep_equal(stamp or false, save.stamp)
   if not path or not stamp or not is_written then
     return
   end
+  begun[event.match] = nil
   local is_whole = event.event == "BufWritePost" and uv.fs_realpath(api.nvim_buf_get_name(bufnr)) == path
   if is_whole then
     stamp.was = vim.b[bufnr].acp_nvim_ctime
@@ -109,7 +131,7 @@ function M.written(event)
   end
   if not is_ours(bufnr) then
     last[bufnr] = is_whole and stamp or nil
-    note(path, stamp)
+    note(path, fields_of(stamp))
   end
 end
 

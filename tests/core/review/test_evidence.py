@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from acp_nvim.protocol.diff import FileChange, Piece
 from acp_nvim.review.evidence import Evidence, Seen
 from acp_nvim.review.work import Record, Work
 from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.saves import Saves
 
 pytestmark = pytest.mark.anyio
 
@@ -31,7 +33,7 @@ class Case:
         self.git: str | None = None
         self.ended: int | None = None
         self.directory = directory
-        self.evidence = Evidence(self._ask_git)
+        self.evidence = Evidence(self._ask_git, Saves())
         self.evidence.open(directory)
         self.work = self.agent(1)
 
@@ -63,6 +65,17 @@ class Case:
             "ctime": str(NOW + int(at * SECOND)),
             "was": None if was is None else str(NOW + int(was * SECOND)),
         }
+        self._note(line)
+
+    def begin_save(self, at: float, pid: int) -> None:
+        """A user's Neovim is about to write the file."""
+        self._note({"path": quote(os.fsencode(FILE)), "began": str(NOW + int(at * SECOND)), "pid": pid})
+
+    def give_up(self, pid: int) -> None:
+        """It has not written the file."""
+        self._note({"path": quote(os.fsencode(FILE)), "pid": pid})
+
+    def _note(self, line: dict[str, object]) -> None:
         with open(self.directory / "2026-01-01.jsonl", "ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
 
@@ -78,6 +91,13 @@ class Case:
 def case(tmp_path: Path) -> Case:
     """The agent."""
     return Case(tmp_path / "saves")
+
+
+def gone_pid() -> int:
+    """That of a process that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
 
 
 @pytest.mark.parametrize("at", [9, 20, 49, 60])
@@ -224,6 +244,26 @@ async def test_a_diff_that_is_told_after_the_edit(case: Case) -> None:
     assert (await case.judge(20, text="two\n"))[0] == "agent"
     assert (await case.judge(20, text="three\n"))[0] == "unknown"
     assert (await case.judge(9, text="two\n"))[0] != "agent"
+
+
+@pytest.mark.parametrize(
+    ("began", "is_alive", "by"),
+    [(24, True, "unknown"), (4, True, "unknown"), (26, True, "agent"), (24, False, "unknown"), (4, False, "agent")],
+)
+async def test_a_save_that_has_not_ended_is_no_agents(case: Case, began: float, is_alive: bool, by: str) -> None:
+    case.deed("call", 20, 30, "Edit f", (FILE,))
+    case.begin_save(began, os.getpid() if is_alive else gone_pid())
+    assert (await case.judge(25))[0] == by
+
+
+async def test_a_save_that_was_not_made(case: Case) -> None:
+    case.deed("call", 20, 30, "Edit f", (FILE,))
+    case.begin_save(24, 1)
+    case.begin_save(24.5, 2)
+    case.give_up(1)
+    assert (await case.judge(25))[0] == "unknown"
+    case.give_up(2)
+    assert (await case.judge(25))[0] == "agent"
 
 
 async def test_garbage_in_the_journal(case: Case) -> None:

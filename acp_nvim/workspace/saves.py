@@ -1,0 +1,158 @@
+"""What the users of all Neovims have saved: a journal that every Neovim with the plugin adds to, whoever has agents.
+
+Lua writes it (`lua/acp_nvim/buffers/saves.lua`): a file for each day; a line of JSON when a `:write` begins, and one
+when it has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import defaultdict
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from acp_nvim.file_time import TICK_NS
+from acp_nvim.limits.evidence import (
+    SAVE_POLL_SECONDS,
+    SAVE_WAIT_SECONDS,
+    SAVES_BYTES,
+    SAVES_SECONDS,
+    TORN_SAVE_SECONDS,
+)
+from acp_nvim.workspace.private_file import make_directory
+
+
+class Saved(msgspec.Struct, frozen=True):
+    """A file as it was right after a user saved it.
+
+    `mtime`, `ctime` and `was` are nanoseconds since 1970, in decimal: when the text was written; its change time (a
+    Neovim sets the mode, and the like, after it has written); and that of the state of the file which the saved text
+    was made of (None: not known, or it was no file). `size` is in bytes.
+    """
+
+    path: str
+    size: int
+    mtime: str
+    ctime: str
+    was: str | None = None
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """One of the journal: a save has begun (`began`, nanoseconds since 1970), has ended, or came to nothing."""
+
+    path: str
+    pid: int = 0
+    began: str | None = None
+    size: int | None = None
+    mtime: str = ""
+    ctime: str = ""
+    was: str | None = None
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    """The Neovim `pid` began to save at `at` (nanoseconds since 1970), and has not said that it is done."""
+
+    pid: int
+    at: int
+
+    def may_have(self, changed: int) -> bool:
+        """Whether it may be what changed the file at that time. Blocks."""
+        return self.at - TICK_NS <= changed and (self.is_alive() or changed < self.at + int(TORN_SAVE_SECONDS * 1e9))
+
+    def is_alive(self) -> bool:
+        """Whether it may still go on. Blocks."""
+        try:
+            os.kill(self.pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+        except OSError:
+            return True
+        return True
+
+
+class Saves:
+    """The journal in a directory that all hosts of the user share; `open` makes it, and then Neovims write to it."""
+
+    def __init__(self) -> None:
+        self._directory = Path(os.devnull)
+        self._read: dict[Path, int] = {}
+        self._of: dict[str, list[Saved]] = defaultdict(list)
+        self._begun: dict[str, dict[int, _Begun]] = {}
+        self._alone = threading.Lock()
+        self.wait_seconds = SAVE_WAIT_SECONDS
+
+    def __repr__(self) -> str:
+        return f"<Saves in {self._directory}: {len(self._of)} files>"
+
+    def open(self, directory: Path) -> None:
+        """From now on Neovims say there what they save. What is too old goes. Blocks; raises `OSError`."""
+        make_directory(directory)
+        self._directory = directory
+        for file in directory.glob("*.jsonl"):
+            with suppress(OSError):
+                if file.stat().st_mtime < time.time() - SAVES_SECONDS:
+                    file.unlink()
+
+    def look(self) -> None:
+        """Read what was added since the last time. Blocks."""
+        with self._alone, suppress(OSError):
+            for file in sorted(self._directory.glob("*.jsonl")):
+                self._look(file)
+
+    def of(self, path: str) -> list[Saved]:
+        """The saves of the file at that real path, the oldest first."""
+        return self._of.get(path, [])
+
+    def is_being_saved(self, path: str) -> bool:
+        """Whether that began a short while ago, and has not ended. Blocks."""
+        self.look()
+        oldest = time.time_ns() - int(self.wait_seconds * 1e9)
+        return any(one.at > oldest and one.is_alive() for one in self._open(path))
+
+    async def ended(self, path: str) -> bool:
+        """Wait until nobody is saving the file at that real path, for a while at most; False if nobody was."""
+        has_waited = False
+        while await anyio.to_thread.run_sync(self.is_being_saved, path):
+            has_waited = True
+            await anyio.sleep(SAVE_POLL_SECONDS)
+        return has_waited
+
+    def may_be_of(self, path: str, changed: int) -> bool:
+        """Whether a save that has not ended may have changed the file at that time (nanoseconds since 1970). Blocks."""
+        return any(one.may_have(changed) for one in self._open(path))
+
+    def _open(self, path: str) -> list[_Begun]:
+        with self._alone:
+            return list(self._begun.get(path, {}).values())
+
+    def _look(self, file: Path) -> None:
+        at = self._read.get(file, 0)
+        if file.stat().st_size <= at:
+            return
+        with open(file, "rb") as lines:
+            lines.seek(at)
+            data = lines.read(SAVES_BYTES)
+        end = data.rfind(b"\n") + 1
+        self._read[file] = at + end
+        for line in data[:end].splitlines():
+            with suppress(msgspec.MsgspecError):
+                self._heard(msgspec.json.decode(line, type=_Line))
+
+    def _heard(self, line: _Line) -> None:
+        path = os.fsdecode(unquote_to_bytes(line.path))
+        begun = self._begun.setdefault(path, {})
+        if line.began is not None and line.began.isdigit():
+            begun[line.pid] = _Begun(line.pid, int(line.began))
+            return
+        begun.pop(line.pid, None)
+        if not begun:
+            del self._begun[path]
+        if line.size is not None:
+            self._of[path].append(Saved(line.path, line.size, line.mtime, line.ctime, line.was))
