@@ -31,10 +31,14 @@ LARGE = MAX_FILE_BYTES + 1024 * 1024
 
 @asynccontextmanager
 async def next_host(host: Host, directory: Path) -> AsyncIterator[Host]:
-    """Another one with the same state, after the first one was killed: it writes nothing any more."""
+    """Another one with the same state, after the first one was killed: it writes nothing any more.
+
+    What it has told is written down before: it tells of the end of a turn a moment earlier.
+    """
 
     async def dead(*args: object) -> None: ...
 
+    await host.app._reviews.keep()
     for workspace in host.app._reviews._workspaces.values():
         async with workspace._keeping:
             workspace.keep = dead  # type: ignore[method-assign]
