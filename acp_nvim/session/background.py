@@ -137,16 +137,23 @@ class Background:
 
     async def _end_when_quiet(self, over: anyio.Event) -> None:
         while not over.is_set():
-            now = anyio.current_time()
-            if self._is_open(now):
-                self._last_open = now
-            left = max(self._last_word, self._last_open) + self.seconds - now
+            left = self._left()
             if left <= 0:
+                await anyio.lowlevel.checkpoint()  # a request that has just come is counted when its task has begun
+                left = self._left()
+            if left <= 0 and not over.is_set():
                 if self._turn.open_ended:  # else the agent will say it
                     self._finish()
                 return
             with anyio.move_on_after(min(left, self.seconds / 4)):  # what is open may be closed any time
                 await over.wait()
+
+    def _left(self) -> float:
+        """Seconds of silence until it is over."""
+        now = anyio.current_time()
+        if self._is_open(now):
+            self._last_open = now
+        return max(self._last_word, self._last_open) + self.seconds - now
 
     def _is_open(self, now: float) -> bool:
         if self._requests.serving:  # among others those that wait for the user
