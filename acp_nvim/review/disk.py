@@ -38,7 +38,14 @@ class Disk:
         return await self._ledger.with_text(path, Content(await self.blob(path)), None)
 
     async def blob(self, path: str, known: Blob | None = None) -> Blob | None:
-        """The file as it is now; `known` is what the shadow repository has already.
+        """The file as it is now; `known` is what the shadow repository has already."""
+        found = await self.found(path)
+        if found is None or found.blob == known:
+            return None if found is None else known
+        return found.blob if found.data is None else self._ledger.contents(path).put(path, found.data, found.blob.mode)
+
+    async def found(self, path: str) -> Found | None:
+        """The file as it is now; None when there is none.
 
         While a Neovim saves it, it is not looked at: it may be empty, or have the text though nobody says yet whose.
         """
@@ -46,9 +53,7 @@ class Disk:
         if is_being_saved:
             await self._saves.ended(path)
             found, _ = await anyio.to_thread.run_sync(self._look, path)
-        if found is None or found.blob == known:
-            return None if found is None else known
-        return found.blob if found.data is None else self._ledger.contents(path).put(path, found.data, found.blob.mode)
+        return found
 
     def _look(self, path: str) -> tuple[Found | None, bool]:
         """And whether a Neovim was saving it meanwhile. Blocks."""

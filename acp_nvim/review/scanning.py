@@ -13,7 +13,6 @@ from acp_nvim.limits.review import DIRECTORIES_LOOKED_AT
 from acp_nvim.protocol.diff import FileChange
 from acp_nvim.review.contents import Contents
 from acp_nvim.review.evidence import looked_at
-from acp_nvim.review.file_on_disk import look_at
 from acp_nvim.review.unapplied import unapplied
 from acp_nvim.review.witness import Witness
 from acp_nvim.snapshots.failures import SnapshotError
@@ -115,7 +114,7 @@ class FirstTouch:
     async def named(self, contents: Contents, path: str) -> None:
         """The agent is about to change the file of that real path, perhaps."""
         if path not in self._was:
-            found = await anyio.to_thread.run_sync(look_at, path)
+            found = await self._witness.disk.found(path)
             was = None if found is None else found.blob
             if found is not None and found.data is not None:
                 was = contents.put(path, found.data, found.blob.mode)
@@ -124,7 +123,7 @@ class FirstTouch:
     async def shown(self, contents: Contents, path: str, change: FileChange) -> None:
         """The agent shows what it does to the file; if that was done before we looked, the diff says what was there."""
         await self.named(contents, path)
-        found = await anyio.to_thread.run_sync(look_at, path)
+        found = await self._witness.disk.found(path)
         if found is None or found.blob != self._was.get(path):
             return
         content = await contents.look(path, found.blob)

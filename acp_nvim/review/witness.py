@@ -36,7 +36,7 @@ class Witness:
         self._files = files
         self._evidence = evidence
         self._since = since
-        self._disk = Disk(ledger, known, files.saves)
+        self.disk = self._disk = Disk(ledger, known, files.saves)
         self._entering = Entering(ledger, evidence, since)
         self._saving: dict[str, int] = {}
         self.doubts = Doubts(ledger, files, evidence, self._entering)
