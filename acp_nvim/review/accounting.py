@@ -10,6 +10,7 @@ from acp_nvim.review.disk import Disk
 from acp_nvim.review.entering import Entering
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.workspace.disk import DiskText
 from acp_nvim.workspace.open_files import OpenText
 
 
@@ -26,15 +27,18 @@ class Accounting:
     def __repr__(self) -> str:
         return f"<Accounting {self._ledger!r}>"
 
-    async def account(self, path: str, now: Content) -> bool:
-        """What a file without a buffer is now, if that is news, was done by who works there. False: nobody knows."""
+    async def account(self, path: str, now: Content, replaced: DiskText | None = None) -> bool:
+        """What a file without a buffer is now, if that is news, was done by who works there. False: nobody knows.
+
+        `replaced`: that is the file which was there until just now.
+        """
         entry = self._ledger.entries.get(path)
         try:
             before = entry.on_disk if entry is not None else await self._disk.known(path)
         except SnapshotError:
             return False
         if before != now.blob and path not in self._saving:
-            verdict = await self._entering.enter(path, Content(before), now)
+            verdict = await self._entering.enter(path, Content(before), now, replaced=replaced)
             self._ledger.set_on_disk(path, now.blob)
             await count(self._ledger.changes(path), self._ledger.contents)
             self._entering.told(path, verdict)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import anyio.to_thread
+import msgspec
 
 from acp_nvim.events import Operation
 from acp_nvim.review.contents import Content
 from acp_nvim.review.evidence import Evidence, Seen, Verdict, looked_at
 from acp_nvim.review.file_on_disk import look_at
 from acp_nvim.review.ledger import Ledger
+from acp_nvim.workspace.disk import DiskText
 
 
 class Entering:
@@ -28,12 +30,22 @@ class Entering:
         """It is entered, and told."""
         self.told(path, await self.enter(path, before, after, on_disk))
 
-    async def enter(self, path: str, before: Content, after: Content, on_disk: Content | None = None) -> Verdict:
+    async def enter(
+        self,
+        path: str,
+        before: Content,
+        after: Content,
+        on_disk: Content | None = None,
+        replaced: DiskText | None = None,
+    ) -> Verdict:
         """It is entered; returns who did it, to be told.
 
-        `on_disk` is what the file is, where that is not `after`: a buffer has the user's own changes, too.
+        `on_disk` is what the file is, where that is not `after`: a buffer has the user's own changes, too. `replaced`:
+        `after` is not on the disk any more, and was that file there.
         """
         seen = await self.seen(path, before, on_disk or after)
+        if replaced is not None:
+            seen = msgspec.structs.replace(seen, changed=replaced.changed, size=replaced.size, is_past=False)
         verdict = await self._evidence.judge(seen)
         if verdict.by == "user":
             await self._ledger.user(path, after)

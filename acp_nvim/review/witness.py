@@ -54,7 +54,7 @@ class Witness:
         after = self._disk.text(path, written.after, written.encoding)
         last, is_known = self._files.last(path), True
         if last is None:
-            is_known = await self._accounting.account(path, before)
+            is_known = await self._accounting.account(path, before, written.replaced)
         if before == after and path not in self._ledger.entries:
             self._evidence.wrote(turn.session, path)
             return  # the agent was there before us: a look at the disk will find it

@@ -31,6 +31,12 @@ class DiskText(msgspec.Struct, frozen=True):
     stamp: str
     """Which state of the file this is: see `acp_nvim.workspace.stamps`."""
 
+    size: int
+    """In bytes."""
+
+    changed: int
+    """When it was changed last (ctime), in nanoseconds since 1970."""
+
 
 async def read(path: str, hint: str | None = None) -> DiskText:
     """The text of the file with that real path; `hint` is the encoding of its buffer, if it has one.
@@ -92,7 +98,7 @@ def _read(path: str, hint: str | None) -> DiskText:
     except OSError as error:
         raise in_words(path, "read", error) from error
     text, encoding = decode(path, data, hint)
-    return DiskText(text, encoding, stamp_of(status))
+    return DiskText(text, encoding, stamp_of(status), len(data), status.st_ctime_ns)
 
 
 def _read_bytes(path: str) -> tuple[bytes, os.stat_result]:

@@ -25,12 +25,16 @@ from acp_nvim.workspace.refusals import (
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What was written: `how` tells whether it had to be merged; the text before (None: no file) and after."""
+    """What was written: `how` tells whether it had to be merged; the text before (None: no file) and after.
+
+    `replaced` is the file that was there before; None when there was none, or the editor has written the file.
+    """
 
     how: Literal["clean", "merged"]
     before: str | None
     after: str
     encoding: str
+    replaced: disk.DiskText | None = None
 
 
 async def write_text_file(
@@ -143,7 +147,7 @@ class _Write:
             self._text = shape.applied(self._asked)
             text = await self._merged(await self._base(found.text), found.text, shape)
             await disk.write(self._path, text, found.encoding, found.stamp)
-            return await self._done(text, Written("clean", found.text, text, found.encoding))
+            return await self._done(text, Written("clean", found.text, text, found.encoding, found))
         except ChangedOnDiskError:
             return None
 

@@ -35,8 +35,9 @@ def entries(directory: Path) -> list[str]:
 
 async def test_the_text_comes_with_its_encoding_and_stamp(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"gr\xfc\r\n")
+    now = (tmp_path / "f").stat()
     found = await disk.read(str(tmp_path / "f"))
-    assert found == disk.DiskText("grü\r\n", "latin1", stamp_of((tmp_path / "f").stat()))
+    assert found == disk.DiskText("grü\r\n", "latin1", stamp_of(now), 5, now.st_ctime_ns)
 
 
 async def test_the_encoding_of_the_buffer_is_a_hint(tmp_path: Path) -> None:

@@ -52,7 +52,8 @@ async def test_what_is_written_is_read_to_the_byte(tmp_path: Path, text: str) ->
     for _ in range(2):
         stamp = await overwrite(path, text)
         assert path.read_bytes() == text.encode()
-        assert await disk.read(str(path)) == disk.DiskText(text, "utf-8", stamp)
+        now = path.stat()
+        assert await disk.read(str(path)) == disk.DiskText(text, "utf-8", stamp, now.st_size, now.st_ctime_ns)
 
 
 async def test_the_encoding_is_kept(tmp_path: Path) -> None:
