@@ -55,6 +55,7 @@ class Connecting:
         self._begin = begin
         self._tasks = tasks
         self._scope = anyio.CancelScope()
+        self._is_running = False
 
     def __repr__(self) -> str:
         return f"<Connecting {self._agent} {self.kept}>"
@@ -69,9 +70,10 @@ class Connecting:
         """Whether the agent knows nothing of the session that is being opened."""
         return self.taking_up is None
 
-    def cancel(self) -> None:
-        """Stop connecting."""
+    def cancel(self) -> bool:
+        """Stop connecting; False when that has not begun."""
         self._scope.cancel()
+        return self._is_running
 
     def outcome(self, had_turns: bool) -> tuple[Severity, str] | None:
         """What to say of the session that is open now; `had_turns`: the chat shows some."""
@@ -96,9 +98,11 @@ class Connecting:
         patience = anyio.CancelScope()
         self._tasks.spawn(self._say_that_it_takes_time, patience)
         try:
+            self._is_running = True
             with anyio.CancelScope() as self._scope:
                 await self._connect(session, place)
         finally:
+            self._is_running = False
             patience.cancel()
         return not self._scope.cancelled_caught
 

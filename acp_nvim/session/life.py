@@ -231,7 +231,8 @@ class Life(PeerSession):
         if self._state != "starting":
             return False
         self._wanted = False
-        self.connecting.cancel()
+        if not self.connecting.cancel():
+            self._give_up_start()  # before the task of the session has begun with it
         return True
 
     def _leave_agent(self, peer: AgentPeer) -> None:

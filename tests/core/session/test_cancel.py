@@ -202,6 +202,21 @@ async def test_a_start_that_is_cancelled_is_given_up(host: Host) -> None:
     assert script.received("session/prompt") == []
 
 
+@pytest.mark.parametrize("way", ["cancel", "stop"])
+@pytest.mark.parametrize("is_first", [True, False], ids=["the first start", "another start"])
+async def test_a_start_is_given_up_before_it_has_begun(host: Host, way: str, is_first: bool) -> None:
+    host.script("")
+    if not is_first:
+        await host.turn("hi")
+        host.stop()
+        await host.until_state("stopped")
+    host.open()
+    host.app.receive(way, {"session": 1})
+    assert (await host.until_state("stopped")).queue == 0
+    assert await host.turn("again") == "end_turn"
+    assert host.text().endswith("You said: again")
+
+
 async def test_after_a_cancelled_start_the_next_prompt_tries_again(host: Host) -> None:
     host.script("def initialize(agent, request): return NO_ANSWER")
     host.open()
