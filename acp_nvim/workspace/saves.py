@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import unquote_to_bytes
 
 import anyio
@@ -44,16 +45,19 @@ class Saved(msgspec.Struct, frozen=True):
     was: str | None = None
 
 
+_Time = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,20}$")]
+
+
 class _Line(msgspec.Struct, frozen=True):
     """One of the journal: a save has begun (`began`, nanoseconds since 1970), has ended, or came to nothing."""
 
     path: str
     pid: int = 0
-    began: str | None = None
+    began: _Time | None = None
     size: int | None = None
-    mtime: str = ""
-    ctime: str = ""
-    was: str | None = None
+    mtime: _Time = "0"
+    ctime: _Time = "0"
+    was: _Time | None = None
 
 
 class _Begun(msgspec.Struct, frozen=True):
@@ -148,7 +152,7 @@ class Saves:
     def _heard(self, line: _Line) -> None:
         path = os.fsdecode(unquote_to_bytes(line.path))
         begun = self._begun.setdefault(path, {})
-        if line.began is not None and line.began.isdigit():
+        if line.began is not None:
             begun[line.pid] = _Begun(line.pid, int(line.began))
             return
         begun.pop(line.pid, None)

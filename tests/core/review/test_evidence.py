@@ -65,17 +65,18 @@ class Case:
             "ctime": str(NOW + int(at * SECOND)),
             "was": None if was is None else str(NOW + int(was * SECOND)),
         }
-        self._note(line)
+        self.note(line)
 
     def begin_save(self, at: float, pid: int) -> None:
         """A user's Neovim is about to write the file."""
-        self._note({"path": quote(os.fsencode(FILE)), "began": str(NOW + int(at * SECOND)), "pid": pid})
+        self.note({"path": quote(os.fsencode(FILE)), "began": str(NOW + int(at * SECOND)), "pid": pid})
 
     def give_up(self, pid: int) -> None:
         """It has not written the file."""
-        self._note({"path": quote(os.fsencode(FILE)), "pid": pid})
+        self.note({"path": quote(os.fsencode(FILE)), "pid": pid})
 
-    def _note(self, line: dict[str, object]) -> None:
+    def note(self, line: dict[str, object]) -> None:
+        """Write that into the journal."""
         with open(self.directory / "2026-01-01.jsonl", "ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
 
@@ -268,6 +269,9 @@ async def test_a_save_that_was_not_made(case: Case) -> None:
 
 async def test_garbage_in_the_journal(case: Case) -> None:
     case.directory.joinpath("2026-01-01.jsonl").write_bytes(b"\xff\x00{}\n[1]\nnull\n" + b"x" * 5000 + b"\n")
+    for text in ("", "-1", "²", "9" * 5000, "1.5", "now"):
+        for fields in ({"began": text}, {"size": 4, "mtime": text, "ctime": text}):
+            case.note({"path": FILE, "pid": 1, **fields})
     case.save(25, 4)
     file = case.directory / "2026-01-01.jsonl"
     file.write_bytes(file.read_bytes() + b'{"path": "/w/f", "si')
