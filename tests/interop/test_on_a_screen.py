@@ -15,7 +15,7 @@ from tests.interop.agent_file import AgentFile, agents
 from tests.interop.model.server import ModelServer
 from tests.interop.stage import LIMIT, Stage
 from tests.interop.wire import Wire
-from tests.support.five_ways import git, lay_out, look
+from tests.support.five_ways import Tree, git, lay_out, look
 from tests.support.screen import ScreenEditor
 
 IN_BUFFER = ["# this line and the next are in the buffer only", 'print("hello")']
@@ -24,7 +24,9 @@ RECORDED = Path(__file__).with_name("recorded")
 SHOWN = """
 local found = {}
 for _, one in ipairs(require("acp_nvim.review.files").all()) do
-  found[vim.fs.basename(one.path)] = one.operation ~= "none" and one.operation or nil
+  if one.operation ~= "none" and one.by ~= "state" then
+    found[vim.fs.basename(one.path)] = one.operation
+  end
 end
 return found
 """
@@ -115,6 +117,11 @@ def test_a_whole_turn(screen: Callable[..., ScreenEditor], stage: Stage, project
     assert not wire.open_requests()
 
 
+def without_records(stage: Stage, tree: Tree) -> Tree:
+    """What is in a project, but for the agent's own records."""
+    return {path: data for path, data in tree.items() if Path(path).parts[0] != stage.agent.records}
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("action", ["keepall", "rejectall"])
 def test_all_that_it_changed_is_reviewed(
@@ -127,12 +134,12 @@ def test_all_that_it_changed_is_reviewed(
     users = look(project / ".git", git=True)
     nvim = start(screen, stage, project)
     converse(nvim, project)
-    after = look(project)
+    after = without_records(stage, look(project))
     assert {path for path in {*BEFORE, *after} if BEFORE.get(path) != after.get(path)} == {"main.py", "NOTES.md"}
     nvim.wait_until(lambda: nvim.lua(SHOWN) == {"main.py": "modify", "NOTES.md": "add"}, LIMIT, "the review")
     nvim.command(f"AcpReview! {action}")
     nvim.wait_until(lambda: nvim.lua(SHOWN) in ({}, []), LIMIT, "nothing to be left")
-    assert look(project) == (BEFORE if action == "rejectall" else after)
+    assert without_records(stage, look(project)) == (BEFORE if action == "rejectall" else after)
     left = look(project / ".git", git=True)
     left.pop(stage.agent.name, None)  # some agents leave a note there
     assert left == users
