@@ -30,7 +30,7 @@ class Accounting:
     async def account(self, path: str, now: Content, replaced: DiskText | None = None) -> bool:
         """What a file without a buffer is now, if that is news, was done by who works there. False: nobody knows.
 
-        `replaced`: that is the file which was there until just now.
+        `replaced`: the file with that text, when it has been overwritten since; its times are those of `now`.
         """
         entry = self._ledger.entries.get(path)
         try:

@@ -45,18 +45,18 @@ class Disk:
         return found.blob if found.data is None else self._ledger.contents(path).put(path, found.data, found.blob.mode)
 
     async def found(self, path: str) -> Found | None:
-        """The file as it is now; None when there is none.
+        """Read the file as it is now; None when there is none.
 
-        While a Neovim saves it, it is not looked at: it may be empty, or have the text though nobody says yet whose.
+        Waits while a Neovim saves it: until then it may be empty, or have a text that nobody has noted as the user's.
         """
         found, is_being_saved = await anyio.to_thread.run_sync(self._look, path)
         if is_being_saved:
-            await self._saves.ended(path)
+            await self._saves.wait_until_saved(path)
             found, _ = await anyio.to_thread.run_sync(self._look, path)
         return found
 
     def _look(self, path: str) -> tuple[Found | None, bool]:
-        """And whether a Neovim was saving it meanwhile. Blocks."""
+        """Read the file, and return also whether a Neovim was saving it. Blocks."""
         return look_at(path), self._saves.is_being_saved(path)
 
     def text(self, path: str, text: str, encoding: str) -> Content:

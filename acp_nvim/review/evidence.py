@@ -117,7 +117,7 @@ class Evidence:
         if saved and not seen.is_past and _is_of(saved[-1], seen):
             return self._of_save(saved, seen, works)
         verdict = await self._without_saves(seen, works)
-        is_being_saved = await anyio.to_thread.run_sync(self.saves.may_be_of, seen.path, seen.changed)
+        is_being_saved = await anyio.to_thread.run_sync(self.saves.may_be_saving, seen.path, seen.changed)
         if (saved or is_being_saved) and verdict.by == "agent":
             why = f"{verdict.why}, but another Neovim saved it, too"
             return Verdict("unknown", why, verdict.sessions, verdict.tool_call)

@@ -181,7 +181,7 @@ class OpenFiles:
                 await self._on_followed(Followed(path, "unreadable", str(error)))
             raise
         self._unreadable.pop(path, None)
-        if await self.saves.ended(path):
+        if await self.saves.wait_until_saved(path):
             return  # what was read may be half of it
         if found.text == "" != current.text and await self._is_being_written(path, found.stamp):
             return

@@ -66,12 +66,12 @@ class _Begun(msgspec.Struct, frozen=True):
     pid: int
     at: int
 
-    def may_have(self, changed: int) -> bool:
-        """Whether it may be what changed the file at that time. Blocks."""
+    def may_have_changed(self, changed: int) -> bool:
+        """Return whether this save may have changed the file at `changed` (nanoseconds since 1970). Blocks."""
         return self.at - TICK_NS <= changed and (self.is_alive() or changed < self.at + int(TORN_SAVE_SECONDS * 1e9))
 
     def is_alive(self) -> bool:
-        """Whether it may still go on. Blocks."""
+        """Return whether the process that saves still runs. Blocks."""
         try:
             os.kill(self.pid, 0)
         except (ProcessLookupError, OverflowError):
@@ -89,7 +89,7 @@ class Saves:
         self._read: dict[Path, int] = {}
         self._of: dict[str, list[Saved]] = defaultdict(list)
         self._begun: dict[str, dict[int, _Begun]] = {}
-        self._alone = threading.Lock()
+        self._lock = threading.Lock()
         self.wait_seconds = SAVE_WAIT_SECONDS
 
     def __repr__(self) -> str:
@@ -106,7 +106,7 @@ class Saves:
 
     def look(self) -> None:
         """Read what was added since the last time. Blocks."""
-        with self._alone, suppress(OSError):
+        with self._lock, suppress(OSError):
             for file in sorted(self._directory.glob("*.jsonl")):
                 self._look(file)
 
@@ -115,25 +115,28 @@ class Saves:
         return self._of.get(path, [])
 
     def is_being_saved(self, path: str) -> bool:
-        """Whether that began a short while ago, and has not ended. Blocks."""
+        """Return whether a save of the file began within `wait_seconds` and has not ended. Blocks."""
         self.look()
         oldest = time.time_ns() - int(self.wait_seconds * 1e9)
         return any(one.at > oldest and one.is_alive() for one in self._open(path))
 
-    async def ended(self, path: str) -> bool:
-        """Wait until nobody is saving the file at that real path, for a while at most; False if nobody was."""
+    async def wait_until_saved(self, path: str) -> bool:
+        """Wait until no Neovim is saving the file at that real path, `wait_seconds` at most.
+
+        Returns whether there was anything to wait for: what was read of the file meanwhile may be incomplete.
+        """
         has_waited = False
         while await anyio.to_thread.run_sync(self.is_being_saved, path):
             has_waited = True
             await anyio.sleep(SAVE_POLL_SECONDS)
         return has_waited
 
-    def may_be_of(self, path: str, changed: int) -> bool:
-        """Whether a save that has not ended may have changed the file at that time (nanoseconds since 1970). Blocks."""
-        return any(one.may_have(changed) for one in self._open(path))
+    def may_be_saving(self, path: str, changed: int) -> bool:
+        """Return whether an unfinished save may have changed the file at `changed` (nanoseconds since 1970). Blocks."""
+        return any(one.may_have_changed(changed) for one in self._open(path))
 
     def _open(self, path: str) -> list[_Begun]:
-        with self._alone:
+        with self._lock:
             return list(self._begun.get(path, {}).values())
 
     def _look(self, file: Path) -> None:
@@ -147,9 +150,9 @@ class Saves:
         self._read[file] = at + end
         for line in data[:end].splitlines():
             with suppress(msgspec.MsgspecError):
-                self._heard(msgspec.json.decode(line, type=_Line))
+                self._take(msgspec.json.decode(line, type=_Line))
 
-    def _heard(self, line: _Line) -> None:
+    def _take(self, line: _Line) -> None:
         path = os.fsdecode(unquote_to_bytes(line.path))
         begun = self._begun.setdefault(path, {})
         if line.began is not None:

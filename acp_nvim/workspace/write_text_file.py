@@ -27,7 +27,7 @@ from acp_nvim.workspace.refusals import (
 class Written(msgspec.Struct, frozen=True):
     """What was written: `how` tells whether it had to be merged; the text before (None: no file) and after.
 
-    `replaced` is the file that was there before; None when there was none, or the editor has written the file.
+    `replaced`: the file before the write; None when there was none, or when the editor wrote it.
     """
 
     how: Literal["clean", "merged"]

@@ -45,13 +45,13 @@ class OtherNeovim:
 async def test_what_is_half_saved_is_nobodys(tmp_path: Path, half: str, was_seen: bool, is_open: bool) -> None:
     async with running_desk(tmp_path) as desk:
         saves, waited_for = desk.files.saves, anyio.Event()
-        saves.wait_seconds, ended = LIMIT, saves.ended
+        saves.wait_seconds, ended = LIMIT, saves.wait_until_saved
 
         async def wait(path: str) -> bool:
             waited_for.set()
             return await ended(path)
 
-        saves.ended = wait
+        saves.wait_until_saved = wait
         desk.put("f", b"one\n")
         if is_open:
             desk.open("f")
