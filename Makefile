@@ -8,7 +8,7 @@ endif
 PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test check format bench interop soak fuzz picture doc clean
+.PHONY: help setup lock demo quick test check format schema bench interop soak fuzz picture doc clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1|/' | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -31,6 +31,9 @@ lock: .venv/.stamp ## write the lock files again, after a change in pyproject.to
 demo: .venv/.stamp ## talk to the bundled demo agent in a throw-away directory
 	@$(PY) tests/tools/demo.py
 
+quick: setup ## the quick tests of core and Lua: for every edit (90 s on two processors)
+	@$(PY) -m pytest -q -n auto --dist worksteal --quick tests/core tests/lua $(PYTEST_ARGS)
+
 test: setup ## every test that needs no third-party agent (PYTHON=/path/to/python3.13: with that one, in an environment of its own)
 	@$(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
@@ -39,6 +42,9 @@ check: setup .cache/stylua/stylua ## style, types, shape, of Python and Lua
 
 format: setup .cache/stylua/stylua ## format Python and Lua
 	@sh tests/tools/format.sh
+
+schema: setup ## write the wire types again, from the schemas of the locked SDK (SCHEMA=directory: from others)
+	@$(PY) -m tests.tools.acp_schema $(SCHEMA)
 
 bench: setup ## measure
 	@if [ -d tests/bench ]; then $(PY) -m tests.bench; else echo "no tests/bench here"; exit 1; fi
@@ -56,8 +62,9 @@ fuzz: .venv/.stamp ## any bytes at all against the wire layer, for a minute (FUZ
 picture: setup ## make the pictures of the README again
 	@$(PY) -m tests.tools.picture
 
-doc: setup ## write the generated parts of the help again, and Lua's list of agents
+doc: setup ## write what is generated again: parts of the help, doc/development/contract.md, Lua's annotations and list of agents
 	@$(PY) -m tests.tools.agent_catalogue
+	@$(PY) -m tests.tools.contract
 	@nvim=$$($(PY) tests/support/find_nvim.py) && "$$nvim" --clean --headless -l doc/generate.lua
 
 clean: ## remove all that make brought

@@ -8,27 +8,33 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import anyio.abc
 import msgspec
 
+from acp_nvim.acp.answers import Abilities, AuthMethod
+from acp_nvim.acp.dialect import Place
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.host_log import configured_env
 from acp_nvim.jsonrpc.messages import RpcError
-from acp_nvim.limits.checkup import CHECKUP_CLOSE_SECONDS, CHECKUP_INITIALIZE_SECONDS, CHECKUP_SESSION_SECONDS
-from acp_nvim.messages import Config
 from acp_nvim.process.guarding import Guard
-from acp_nvim.protocol.answers import Abilities, AuthMethod
-from acp_nvim.protocol.dialect import Place
+from acp_nvim.rpc.settings import Config
 from acp_nvim.session import failures
-from acp_nvim.session.greeting import PeerSettings
-from acp_nvim.session.peer import AgentPeer
+from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.connection.startup import PeerSettings
 from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.masking import Masker, known_secrets
+
+CHECKUP_INITIALIZE_SECONDS: Final = 20.0
+"""For an agent to answer `initialize`: the slowest that we know takes 3 s alone, but all start at once."""
+CHECKUP_SESSION_SECONDS: Final = 8.0
+"""For it to open a session: they take up to 2 s alone."""
+CHECKUP_CLOSE_SECONDS: Final = 1.0
+"""For it to delete that again."""
 
 _WORDS = {
     "load": "session load",
@@ -137,7 +143,7 @@ async def _ask(report: Report, peer: AgentPeer, tasks: Tasks, guard: Guard) -> N
 
 async def _try_session(report: Report, peer: AgentPeer) -> None:
     """Only a session shows whether the agent wants a sign-in: ways to sign in are named by all."""
-    call = peer.dialect.new_session(Place(peer.cwd))
+    call = peer.dialect.open_session(Place(peer.cwd))
     try:
         with anyio.fail_after(CHECKUP_SESSION_SECONDS):
             opened = call.read(await peer.request(call.method, call.params))

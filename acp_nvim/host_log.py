@@ -1,18 +1,28 @@
-"""The host's log file, in which secrets are masked."""
+"""The host's log file: secrets are masked, and of a flood of one kind of entries some are written, others counted."""
 
 from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Mapping
+from functools import cached_property
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Final
 
-from acp_nvim.limits import LOG_BYTES
-from acp_nvim.messages import Config
 from acp_nvim.process import umask
-from acp_nvim.traffic.log_rate import LogRate
-from acp_nvim.traffic.masked_log import MaskingFormatter
+from acp_nvim.rpc.settings import Config
+from acp_nvim.traffic.masking import Masker, known_secrets
+
+LOG_BYTES: Final = 4 * 1024 * 1024
+"""Size at which the log file is rotated; one older file is kept."""
+LOGGED_AT_ONCE: Final = 500
+"""Entries of one kind that go into the log within `LOGGED_SECONDS`, the others are counted: a long traceback is 100."""
+LOGGED_SECONDS: Final = 60.0
+"""See there. An agent that complains all day leaves some of what came before it in the log."""
+LOGGED_KINDS: Final = 200
+"""Kinds of entries whose numbers are remembered: some words of each call to the log, for each agent."""
 
 
 def configured_env(config: Config) -> dict[str, str]:
@@ -42,3 +52,63 @@ def start_log(path: str, env: Mapping[str, str]) -> None:
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False
+
+
+class MaskingFormatter(logging.Formatter):
+    """Masks each line as recordings are; `env` is what was configured for agents."""
+
+    def __init__(self, layout: str, env: Mapping[str, str]) -> None:
+        super().__init__(layout)
+        self._env = env
+
+    @cached_property
+    def _masker(self) -> Masker:
+        return Masker(known_secrets(self._env, os.environ))
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, or lines, of a record."""
+        return self._masker.text(super().format(record))
+
+
+class LogRate(logging.Filter):
+    """A filter for a handler. The kind of an entry: its logger, its message before formatting, and its first argument.
+
+    The first argument is the agent's name wherever agents are logged, so that one does not silence another.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kinds: dict[tuple[str, str, str], _Kind] = {}
+
+    def __repr__(self) -> str:
+        return f"<LogRate of {len(self._kinds)} kinds>"
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """False for an entry that is only counted; the next one that is written says how many there were."""
+        first = record.args[0] if isinstance(record.args, tuple) and record.args else ""
+        key = (record.name, str(record.msg)[:200], str(first)[:100])
+        now = time.monotonic()
+        kind = self._kinds.get(key)
+        if kind is None:
+            if len(self._kinds) >= LOGGED_KINDS:
+                self._kinds.clear()
+            kind = self._kinds[key] = _Kind(now)
+        if now - kind.since >= LOGGED_SECONDS:
+            kind.since, kind.count = now, 0
+        kind.count += 1
+        if kind.count > LOGGED_AT_ONCE:
+            kind.left_out += 1
+            return False
+        if kind.left_out:
+            record.msg = f"{record.getMessage()} (and {kind.left_out:,} like it, which were left out before it)"
+            record.args = ()
+            kind.left_out = 0
+        return True
+
+
+class _Kind:
+    """Entries since a moment, and those left out that nobody was told of."""
+
+    def __init__(self, since: float) -> None:
+        self.since = since
+        self.count = self.left_out = 0

@@ -7,17 +7,20 @@ import atexit
 import gc
 import logging
 import sys
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import pynvim
 
 from acp_nvim.app import App
-from acp_nvim.limits import GARBAGE
-from acp_nvim.limits.fair_shares import THREAD_SECONDS
-from acp_nvim.nvim.nvim_editor import NvimEditor
-from acp_nvim.nvim.rpc import NvimRpc
 from acp_nvim.process import umask
+from acp_nvim.ui.neovim import NvimEditor
+from acp_nvim.ui.neovim_rpc import NvimRpc
+
+GARBAGE: Final = (10_000, 20, 20)
+"""New objects until cycles are looked for, and how often the older ones are looked through: there are few."""
+THREAD_SECONDS: Final = 0.0005
+"""Time after which a thread that wants to run gets the interpreter: one that reads files wants it a hundred times."""
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +38,7 @@ class AcpPlugin:
 
     @pynvim.rpc_export("acp_nvim", sync=False)  # type: ignore[untyped-decorator]  # pynvim has no types here
     def receive(self, method: str, params: Any) -> None:
-        """`vim.rpcnotify(channel, "acp_nvim", method, params)`."""
+        """Take a message of Lua, `vim.rpcnotify(channel, "acp_nvim", method, params)`; early ones wait for the app."""
         if self._app is None:
             self._early.append((method, params))
         else:

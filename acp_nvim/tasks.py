@@ -10,7 +10,11 @@ from typing import Any, Final, Protocol
 
 import anyio.abc
 
-from acp_nvim.limits.tasks import KNOWN_FAILURES, TRACEBACKS
+TRACEBACKS: Final = 5
+"""Of the same failure in the log: each is some 2 kB, and takes a millisecond."""
+KNOWN_FAILURES: Final = 500
+"""Kinds that are counted: an exception may hold words of an agent, who may have any number of them."""
+
 
 log = logging.getLogger(__name__)
 

@@ -9,6 +9,7 @@ local BEGIN, END =
 local AGENTS_BEGIN, AGENTS_END =
   "(From here on generated: change agents/builtin/*.toml, then type `make doc`.)", "(The end of the list of agents.)"
 local WIDTH = 78
+local TYPES = { key = "key, list of keys, or false", strings = "list of strings" }
 
 package.path = ("%s/lua/?.lua;%s/lua/?/init.lua;%s"):format(root, root, package.path)
 local schema = require("acp_nvim.config.schema")
@@ -36,18 +37,8 @@ end
 local function kinds(option)
   if option.values then
     return table.concat(vim.tbl_map(vim.inspect, option.values), " | ")
-  elseif option.types[1] == "key" then
-    return "key, list of keys, or false"
-  elseif option.types[1] == "agents" then
-    return "table"
-  elseif option.types[1] == "icons" then
-    return "table"
-  elseif option.types[1] == "rules" then
-    return "list of rules"
-  elseif option.types[1] == "strings" then
-    return "list of strings"
   end
-  return table.concat(option.types, " | ")
+  return TYPES[option.type] or option.type
 end
 
 ---@param option acp.Option.Schema

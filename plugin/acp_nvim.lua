@@ -99,21 +99,21 @@ command("AcpPermissions", permission("permissions"), {
 })
 
 command("AcpForms", function()
-  require("acp_nvim.forms.commands").open()
+  require("acp_nvim.forms").choose()
 end, { desc = "Answer a question of the agent" })
 command("AcpQueue", function()
-  require("acp_nvim.queue_commands").open()
+  require("acp_nvim.prompt.queue_buffer").open()
 end, { desc = "Edit the prompts that wait" })
 command("AcpSessions", function(args)
-  require("acp_nvim.session_list").command(args)
+  require("acp_nvim.sessions.list").command(args)
 end, { nargs = "*", bang = true, complete = asked_agents, desc = "Find a session: open, kept, or at an agent" })
 command("AcpConfig", function(args)
-  require("acp_nvim.session_config.commands").config(args)
+  require("acp_nvim.options.commands").config(args)
 end, {
   nargs = "*",
   bang = true,
   complete = function(_, line, column)
-    return require("acp_nvim.session_config.commands").complete(line, column)
+    return require("acp_nvim.options.commands").complete(line, column)
   end,
   desc = "Set the mode, the model, or another option of the agent (! also for new sessions)",
 })
@@ -127,7 +127,7 @@ command("AcpLogin", login("login"), {
 })
 command("AcpLogout", login("logout"), { nargs = "?", complete = login_words, desc = "Sign out of an agent" })
 command("AcpExport", function(args)
-  require("acp_nvim.export").command(args)
+  require("acp_nvim.sessions.export").command(args)
 end, { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" })
 
 -- What the user saves is noted (lua/acp_nvim/buffers/saves.lua), also where no agent works: those of another Neovim may.
@@ -181,12 +181,12 @@ map("n", "<Plug>(AcpQueue)", "<Cmd>AcpQueue<CR>", { desc = "Edit the prompts tha
 map("n", "<Plug>(AcpConfig)", "<Cmd>AcpConfig<CR>", { desc = "Set what the agent offers to set" })
 map("n", "<Plug>(AcpModel)", "<Cmd>AcpConfig model<CR>", { desc = "Choose the model" })
 map("n", "<Plug>(AcpModeNext)", function()
-  require("acp_nvim.session_config.commands").next("mode")
+  require("acp_nvim.options.commands").next("mode")
 end, { desc = "The agent's next mode" })
 map("n", "<Plug>(AcpClose)", "<Cmd>AcpClose<CR>", { desc = "Close this session" })
 map("n", "<Plug>(AcpFork)", "<Cmd>AcpFork<CR>", { desc = "Fork this session" })
 map("n", "<Plug>(AcpSessionActions)", function()
-  require("acp_nvim.session_list").actions()
+  require("acp_nvim.sessions.list").actions()
 end, { desc = "Choose what is done with this session" })
 map("n", "<Plug>(AcpSessions)", "<Cmd>AcpSessions<CR>", { desc = "Find a session" })
 map("n", "<Plug>(AcpPermissionsFocus)", permission("focus"), { desc = "Go to the permission in the float" })

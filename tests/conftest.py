@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support import contract
 from tests.support.editor import HeadlessEditor
+from tests.support.quick import is_quick
 from tests.support.screen import ScreenEditor
+
+contract.is_checked = True
+
+# Where Python is told to keep no bytecode, each worker rewrites all tests again, and each program that a test starts
+# compiles the package again, which takes 0.4 s. Workers and programs inherit the environment.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # no clock decides whether a test passes, and each run tries the same cases
 settings.register_profile("acp_nvim", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -23,6 +33,18 @@ def pytest_xdist_auto_num_workers() -> int:
     """One worker more for each two processors: a third of the time a worker waits for Neovim, or for an agent."""
     count = os.cpu_count() or 1
     return count + (count + 1) // 2
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make quick` runs a part of the tests."""
+    parser.addoption("--quick", action="store_true", help="only what is quick: for every edit")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `--quick` the files that are not quick are not even read."""
+    if config.getoption("quick") and collection_path.suffix == ".py":
+        return not is_quick(collection_path.relative_to(config.rootpath).as_posix()) or None
+    return None
 
 
 @pytest.fixture

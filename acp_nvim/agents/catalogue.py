@@ -27,7 +27,7 @@ def demo_agent() -> BuiltinAgent:
 
 
 class Catalogue:
-    """Finds an agent by name."""
+    """Finds agents by name: what the user configured goes, field by field, before what the data files say."""
 
     def __init__(self, configured: Mapping[str, Any] | None = None, default: str | None = None) -> None:
         self._agents: dict[str, Any] = dict(configured or {})

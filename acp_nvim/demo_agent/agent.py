@@ -13,7 +13,7 @@ from acp_nvim.demo_agent.wire import Json, Peer, RpcError
 
 
 class DemoAgent:
-    """All sessions of one client."""
+    """Answers the requests of one client, each prompt in its own thread; all sessions are in memory."""
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
@@ -26,7 +26,7 @@ class DemoAgent:
         }
 
     def receive(self, line: bytes) -> None:
-        """Take one line from the client."""
+        """Take one line from the client: a request is answered, with an error if it is malformed."""
         if not line.strip():
             return
         try:

@@ -38,6 +38,7 @@ class Child:
         return self._process.returncode, data[:OUTPUT_LIMIT].decode("utf-8", "replace")
 
     def kill(self) -> None:
+        """End the command at once (SIGKILL); `output` then returns what it wrote until then."""
         self._process.kill()
 
 

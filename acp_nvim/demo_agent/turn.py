@@ -53,6 +53,7 @@ class Turn:
         self._child: Child | None = None
 
     def cancel(self) -> None:
+        """End what the turn waits for, or runs; its thread gets `CancelledTurn` at the next step."""
         self._cancelled.set()
         if self._call is not None:
             self._call.settle(None)
@@ -60,22 +61,27 @@ class Turn:
             self._child.kill()
 
     def check(self) -> None:
+        """Raise `CancelledTurn` if the client has cancelled this turn; else do nothing."""
         if self._cancelled.is_set():
             raise CancelledTurn
 
     def pause(self, seconds: float) -> None:
+        """Wait that long, times `ACP_NVIM_DEMO_SPEED`. Raises `CancelledTurn` as soon as the turn is cancelled."""
         if self._cancelled.wait(seconds * self._speed):
             raise CancelledTurn
 
     def update(self, name: str, /, **fields: Any) -> None:
+        """Send a `session/update` of the kind `name`. Raises `CancelledTurn` instead, once the turn is cancelled."""
         self.check()
         update = {"sessionUpdate": name, **fields}
         self._peer.notify("session/update", {"sessionId": self.session.id, "update": update})
 
     def think(self, text: str) -> None:
+        """Send a thought, in pieces of about one word, in the rhythm of a real model."""
         self._stream("agent_thought_chunk", text, CHUNK_DELAY)
 
     def say(self, text: str, delay: float = CHUNK_DELAY) -> None:
+        """Send text of a message, in pieces of about one word, with `delay` seconds after each."""
         self._stream("agent_message_chunk", text, delay)
 
     def request(self, method: str, /, **params: Any) -> Any:
@@ -136,13 +142,16 @@ class ToolCall:
         return option in ("allow", "allow-always")
 
     def start(self) -> None:
+        """Show that the call is in progress, and take as long as a real one (`STEP_DELAY`)."""
         self._update(status="in_progress")
         self._turn.pause(STEP_DELAY)
 
     def complete(self, text: str | None = None) -> None:
+        """End the call as completed, with `text` as its content, or with the content that it had."""
         self._end("completed", text)
 
     def fail(self, text: str | None = None) -> None:
+        """End the call as failed, with `text` as its content, or with the content that it had."""
         self._end("failed", text)
 
     def _end(self, status: str, text: str | None) -> None:

@@ -32,6 +32,7 @@ class Call:
         self._box: SimpleQueue[Json | None] = SimpleQueue()
 
     def settle(self, answer: Json | None) -> None:
+        """Wake whoever waits, with the client's answer, or with None to give the call up."""
         self._box.put(answer)
 
     def wait(self) -> Any:
@@ -57,12 +58,15 @@ class Peer:
         self._calls: dict[int, Call] = {}
 
     def notify(self, method: str, params: Json) -> None:
+        """Send a notification: a message that the client does not answer. Raises `BrokenPipeError`."""
         self._send({"method": method, "params": params})
 
     def answer(self, request_id: Any, result: Json) -> None:
+        """Answer the client's request of that id with a result. Raises `BrokenPipeError`."""
         self._send({"id": request_id, "result": result})
 
     def fail(self, request_id: Any, code: int, message: str) -> None:
+        """Answer the client's request of that id with an error; `code` is one of JSON-RPC or ACP."""
         self._send({"id": request_id, "error": {"code": code, "message": message}})
 
     def new_call(self) -> Call:
@@ -74,9 +78,11 @@ class Peer:
         return call
 
     def send_call(self, call: Call, method: str, params: Json) -> None:
+        """Send a call that `new_call` has made; its `wait` gets the answer."""
         self._send({"id": call.number, "method": method, "params": params})
 
     def forget(self, call: Call) -> None:
+        """Drop a call: an answer that comes later goes nowhere."""
         self._calls.pop(call.number, None)
 
     def settle(self, answer: Json) -> None:

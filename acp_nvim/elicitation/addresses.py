@@ -13,7 +13,9 @@ from typing import Final
 
 import msgspec
 
-from acp_nvim.limits.elicitation import URL_CHARS
+URL_CHARS: Final = 8000
+"""Maximum length of a URL: no browser takes a longer one, and nobody reads it."""
+
 
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#\\]*)")
 _PORT: Final = re.compile(r":[0-9]*$")
@@ -33,7 +35,7 @@ _LOOK_LIKE: Final = str.maketrans(
 """Letters that somebody reads as Latin ones."""
 
 
-class Look(msgspec.Struct, frozen=True):
+class UrlCheck(msgspec.Struct, frozen=True):
     """What is to be said of a URL. `first` and `last`: where in it its host stands, in characters.
 
     `warnings` are for people; with `refused` it is not opened at all.
@@ -46,8 +48,8 @@ class Look(msgspec.Struct, frozen=True):
     refused: str | None = None
 
 
-def look(url: str) -> Look:
-    """Nothing is asked of anybody: no name is looked up."""
+def check_url(url: str) -> UrlCheck:
+    """Check a URL for what may mislead the user. No name is looked up, nothing is fetched."""
     if len(url) > URL_CHARS:
         return _refused(f"it has {len(url)} characters")
     odd = next((one for one in url if one.isspace() or unicodedata.category(one)[0] == "C"), None)
@@ -62,11 +64,11 @@ def look(url: str) -> Look:
     return _authority(url, scheme, found.start(2), found[2])
 
 
-def _refused(why: str) -> Look:
-    return Look("", 0, 0, [], why)
+def _refused(why: str) -> UrlCheck:
+    return UrlCheck("", 0, 0, [], why)
 
 
-def _authority(url: str, scheme: str, first: int, authority: str) -> Look:
+def _authority(url: str, scheme: str, first: int, authority: str) -> UrlCheck:
     user, at, place = authority.rpartition("@")
     host = _PORT.sub("", place) if not place.endswith("]") else place
     first += len(user) + len(at)
@@ -78,7 +80,7 @@ def _authority(url: str, scheme: str, first: int, authority: str) -> Look:
     warnings += _host(host)
     if scheme == "http" and not _is_here(host):
         warnings.append("The connection is not encrypted (http): others can read along, and change the page.")
-    return Look(host, first, first + len(host), warnings)
+    return UrlCheck(host, first, first + len(host), warnings)
 
 
 def _host(host: str) -> list[str]:
@@ -98,7 +100,7 @@ def _host(host: str) -> list[str]:
 
 
 def _label(label: str) -> list[str]:
-    """Of one part of a host's name, between dots."""
+    """Warnings about one part of a host's name, between dots."""
     shown, warnings = label, []
     if label.startswith("xn--"):
         try:
@@ -119,7 +121,7 @@ def _label(label: str) -> list[str]:
 
 
 def _spelled(label: str) -> str:
-    """As names of hosts are asked for."""
+    """The name in punycode, as it is looked up."""
     return "xn--" + label.encode("punycode").decode("ascii")
 
 
@@ -134,7 +136,7 @@ def _scripts(label: str) -> frozenset[str]:
 
 
 def _is_here(host: str) -> bool:
-    """The user's own machine."""
+    """Whether the host is the user's own machine."""
     name = host.strip("[]").lower()
     try:
         return ipaddress.ip_address(name).is_loopback

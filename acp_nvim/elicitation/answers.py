@@ -1,26 +1,26 @@
-"""Makes an answer of what the user has typed into a form, or says for each field what is wrong."""
+"""Makes an answer of what the user has typed into a form, or says in words for each field what is wrong."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
 from typing import Final
 
 import msgspec
 
-from acp_nvim.elicitation import patterns, values
-from acp_nvim.elicitation.values import INT64, Value
-from acp_nvim.limits.elicitation import ANSWER_CHARS
-from acp_nvim.protocol.elicitation import (
-    AnyField,
-    BooleanField,
-    ChoicesField,
-    Form,
-    NumberField,
-    TextField,
-    UnknownField,
-)
-from acp_nvim.traffic.secret_names import is_secret
+from acp_nvim.acp.elicitation import AnyField, BooleanField, ChoicesField, Form, NumberField, TextField, UnknownField
+from acp_nvim.elicitation import patterns
+from acp_nvim.traffic.masking import is_secret
+from acp_nvim.ui.request_events import AnswerView, ProblemView
+
+Value = str | int | float | bool | list[str]
+"""The JSON values that a form's field can have."""
+
+INT64 = range(-(2**63), 2**63)
+
+ANSWER_CHARS: Final = 200
+"""Characters of an answer that the chat repeats; the agent gets all of it."""
 
 Typed = Mapping[str, object]
 """By a field's name: a text, also of a number; true or false; a list of values. What is missing was not filled in."""
@@ -28,28 +28,17 @@ Typed = Mapping[str, object]
 HIDDEN: Final = "(not shown)"
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,400}")
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-
-
-class FieldProblem(msgspec.Struct, frozen=True):
-    """What is wrong in the field of that name; `text` follows its title."""
-
-    field: str
-    text: str
-
-
-class Answered(msgspec.Struct, frozen=True):
-    """One field and its answer, for people."""
-
-    field: str
-    title: str
-    text: str
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATE_TIME: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9:]{8})(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})")
+_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+")
+_ADDRESS: Final = re.compile(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*")
 
 
 class Checked(msgspec.Struct, frozen=True):
     """What can be sent if there are no `problems`. Nobody can say whether the fields in `unchecked` are right."""
 
     content: dict[str, Value]
-    problems: list[FieldProblem]
+    problems: list[ProblemView]
     unchecked: list[str] = []
 
 
@@ -58,14 +47,14 @@ class _Wrong(Exception):
 
 
 async def check(form: Form, typed: Typed) -> Checked:
-    """Everything that is typed, each field by itself."""
+    """Check everything that was typed, each field by itself; waits up to `patterns.PATTERN_SECONDS` for patterns."""
     content: dict[str, Value] = {}
-    problems: list[FieldProblem] = []
+    problems: list[ProblemView] = []
     for field in form.fields:
         try:
             value = _value(field, typed.get(field.name))
         except _Wrong as wrong:
-            problems.append(FieldProblem(field.name, str(wrong)))
+            problems.append(ProblemView(field.name, str(wrong)))
         else:
             if value is not None:
                 content[field.name] = value
@@ -74,12 +63,12 @@ async def check(form: Form, typed: Typed) -> Checked:
     unchecked = [one.name for one, matches in zip(with_pattern, found, strict=True) if matches is None]
     for field, matches in zip(with_pattern, found, strict=True):
         if matches is False:
-            problems.append(FieldProblem(field.name, f"does not fit the pattern {field.pattern}"))
+            problems.append(ProblemView(field.name, f"does not fit the pattern {field.pattern}"))
     places = {one.name: place for place, one in enumerate(form.fields)}
     return Checked(content, sorted(problems, key=lambda one: places[one.field]), unchecked)
 
 
-def said(form: Form, content: Mapping[str, Value], secrets: bool) -> list[Answered]:
+def said(form: Form, content: Mapping[str, Value], secrets: bool) -> list[AnswerView]:
     """The answer as it can be shown; with `secrets` all of it, else nothing that looks like one, and nothing long."""
     shown = []
     for field in form.fields:
@@ -87,12 +76,12 @@ def said(form: Form, content: Mapping[str, Value], secrets: bool) -> list[Answer
             text = _words(field, content[field.name])
             if not secrets:
                 text = HIDDEN if looks_secret(field) else _short(text)
-            shown.append(Answered(field.name, field.title, text))
+            shown.append(AnswerView(field.name, field.title, text))
     return shown
 
 
 def secrets_of(form: Form, content: Mapping[str, Value]) -> list[str]:
-    """What in the answer looks like a secret: nothing of it is to be written down."""
+    """The answers that look like secrets, which must not be written down."""
     return [str(content[one.name]) for one in form.fields if one.name in content and looks_secret(one)]
 
 
@@ -112,7 +101,7 @@ def _value(field: AnyField, typed: object) -> Value | None:
         if field.required:
             raise _Wrong("is neither yes nor no" if isinstance(field, BooleanField) else "has to be filled in")
         return None
-    wrong = values.problem(field, value)
+    wrong = problem(field, value)
     if wrong is not None:
         raise _Wrong(wrong)
     return value
@@ -134,7 +123,7 @@ def _read(field: AnyField, typed: object) -> Value | None:
 
 
 def _chosen(field: ChoicesField, chosen: list[str]) -> Value | None:
-    """Nothing chosen is no answer, unless it differs from what the agent would take else."""
+    """The chosen values; None when nothing is chosen and that is what the agent would assume anyway."""
     if chosen or field.required or (field.default and not field.min_items):
         return list(dict.fromkeys(chosen))
     return None
@@ -177,3 +166,130 @@ def _title(field: AnyField, value: str) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= ANSWER_CHARS else f"{text[:ANSWER_CHARS]}…"
+
+
+# --- values, as JSON Schema has them, but for patterns ---------------------------------------------------------------
+
+
+def problem(field: AnyField, value: object) -> str | None:
+    """What is wrong with that JSON value in that field; None when it can be sent."""
+    match field:
+        case TextField():
+            return _text_problem(field, value)
+        case NumberField():
+            return _number_problem(field, value)
+        case BooleanField():
+            return None if isinstance(value, bool) else "is neither yes nor no"
+        case ChoicesField():
+            return _choices_problem(field, value)
+        case _:
+            return f"is of the type {field.type!r}, which acp_nvim does not know"
+
+
+def _text_problem(field: TextField, value: object) -> str | None:
+    if not isinstance(value, str):
+        return "is no text"
+    if field.choices is not None and all(choice.value != value for choice in field.choices):
+        return "is none of the values to choose from"
+    length = len(value)
+    if field.min_length is not None and length < field.min_length:
+        return f"is too short: {length} of at least {characters(field.min_length)}"
+    if field.max_length is not None and length > field.max_length:
+        return f"is too long: {length} of at most {characters(field.max_length)}"
+    return _format_problem(field.format, value)
+
+
+def _number_problem(field: NumberField, value: object) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "is no number"
+    if field.whole and value != value // 1:
+        return "is no whole number"
+    if field.minimum is not None and value < field.minimum:
+        return f"is less than {number(field.minimum)}"
+    if field.maximum is not None and value > field.maximum:
+        return f"is more than {number(field.maximum)}"
+    return None
+
+
+def _choices_problem(field: ChoicesField, value: object) -> str | None:
+    if not isinstance(value, list):
+        return "is no list"
+    known = {choice.value for choice in field.choices}
+    for one in value:
+        if not isinstance(one, str) or one not in known:
+            return f"has {one!r}, which is none of the values to choose from"
+    if field.min_items is not None and len(value) < field.min_items:
+        return f"has too few: choose at least {field.min_items}"
+    if field.max_items is not None and len(value) > field.max_items:
+        return f"has too many: choose at most {field.max_items}"
+    return None
+
+
+def characters(count: int) -> str:
+    """A number of characters in words."""
+    return "1 character" if count == 1 else f"{count} characters"
+
+
+def number(value: float) -> str:
+    """Return `value` as text, without a fraction where it has none."""
+    return str(int(value)) if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15) else repr(value)
+
+
+# --- formats that the protocol names ---------------------------------------------------------------------------------
+
+
+def _format_problem(name: str | None, text: str) -> str | None:
+    """What is wrong with a text of that format; formats that we do not know ask for nothing (RFD "Elicitation")."""
+    check = _CHECKS.get(name or "")
+    return check(text) if check else None
+
+
+def format_example(name: str | None) -> str | None:
+    """Words for a format: what such a text looks like; the name itself of one that we do not know."""
+    return _EXAMPLES.get(name or "", name)
+
+
+def _email(text: str) -> str | None:
+    return None if _ADDRESS.fullmatch(text) and text.isprintable() else "is no e-mail address, like name@example.org"
+
+
+def _uri(text: str) -> str | None:
+    return None if _URI.fullmatch(text) else "is no URI, like https://example.org/page (no blanks, nothing but ASCII)"
+
+
+def _date(text: str) -> str | None:
+    if not _DATE.fullmatch(text):
+        return "is no date, like 2026-11-21"
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return "is a date that does not exist"
+    return None
+
+
+def _date_time(text: str) -> str | None:
+    parts = _DATE_TIME.fullmatch(text)
+    if parts is None:
+        return "is no date and time with a zone, like 2026-11-21T20:15:00Z"
+    day, clock, _, zone = parts.groups()
+    try:
+        datetime.strptime(f"{day} {clock}", "%Y-%m-%d %H:%M:%S")
+        if len(zone) > 1:
+            datetime.strptime(zone[1:], "%H:%M")
+    except ValueError:
+        return "is a date or time that does not exist"
+    return None
+
+
+_CHECKS: Final[dict[str, Callable[[str], str | None]]] = {
+    "email": _email,
+    "uri": _uri,
+    "date": _date,
+    "date-time": _date_time,
+}
+_EXAMPLES: Final = {
+    "email": "an e-mail address",
+    "uri": "a URI",
+    "date": "a date, like 2026-11-21",
+    "date-time": "a date and time, like 2026-11-21T20:15:00Z",
+}

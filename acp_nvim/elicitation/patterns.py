@@ -11,7 +11,11 @@ from typing import Final
 
 import anyio
 
-from acp_nvim.limits.elicitation import PATTERN_BYTES, PATTERN_SECONDS
+PATTERN_SECONDS: Final = 2.0
+"""For all patterns of a form: people wait that long without wondering. Patterns come from agents and may never end."""
+PATTERN_BYTES: Final = 512 * 1024 * 1024
+"""Memory for all patterns of a form, Python's own included."""
+
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +33,7 @@ for pattern, text in pairs:
     except Exception:
         print("null", flush=True)
 """
-"""Also ends by itself: nobody may be there any more to end it."""
+"""The program of that process; it also ends by itself, as nobody may be there any more to end it."""
 
 
 async def matches(pairs: Sequence[tuple[str, str]]) -> list[bool | None]:

@@ -1,92 +1,95 @@
-"""Questions of agents that wait for the user, of all sessions."""
+"""Questions of agents that wait for the user, of all sessions; and URLs that were opened, until the agent is done."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
-import anyio
+from acp_nvim.acp.elicitation import ElicitationAsked
+from acp_nvim.elicitation.answers import Value
+from acp_nvim.permissions.pending import BySession, Pending
+from acp_nvim.ui.events import Why
+from acp_nvim.ui.request_events import AnswerAction, AnswerView, ElicitationView
 
-from acp_nvim.elicitation.answers import Answered
-from acp_nvim.elicitation.values import Value
-from acp_nvim.elicitation_events import Action, ElicitationView
-from acp_nvim.events import Why
-from acp_nvim.permissions.by_session import BySession
-from acp_nvim.protocol.elicitation import ElicitationAsked
+OPEN_URLS: Final = 100
+"""Opened URLs of one agent whose completion is waited for; nobody has more open at once."""
 
 
-class PendingElicitation:
-    """One question; `accept`, `decline` or `cancel` answers it, the first of them counts."""
+class PendingElicitation(Pending):
+    """One question to a session (its key); `accept`, `refuse` or `cancel` answers it, the first of them counts."""
 
-    def __init__(
-        self,
-        elicitation_id: int,
-        session: int,
-        asked: ElicitationAsked,
-        on_answered: Callable[[PendingElicitation], None] = lambda pending: None,
-    ) -> None:
-        self.id = elicitation_id
-        self.session = session
+    def __init__(self, request_id: int, session: int, asked: ElicitationAsked) -> None:
+        super().__init__(request_id, session)
         self.asked = asked
-        self.block = 0  # of the transcript, once it stands there
         self.view: ElicitationView | None = None  # once it is shown
-        self.action: Action | None = None
+        self.action: AnswerAction | None = None
         self.content: dict[str, Value] | None = None
-        self.answers: list[Answered] = []  # for people
-        self.why: Why | None = None  # nobody has answered it
-        self._on_answered = on_answered
-        self._answered = anyio.Event()
-        self._taken = False
+        self.answers: list[AnswerView] = []  # for people
 
     def __repr__(self) -> str:
         return f"<PendingElicitation {self.id} of session {self.session}: {self.action or 'waiting'}>"
 
-    @property
-    def answered(self) -> bool:
-        """Whether its answer is fixed."""
-        return self._answered.is_set()
-
-    def accept(self, content: dict[str, Value] | None, answers: list[Answered]) -> bool:
+    def accept(self, content: dict[str, Value] | None, answers: list[AnswerView]) -> bool:
         """The user has filled it in, or agrees to open the URL; False when it is answered already."""
         if self.answered:
             return False
-        self.content, self.answers = content, answers
-        return self._settle("accept")
+        self.content, self.answers, self.action = content, answers, "accept"
+        return self._settle()
 
-    def refuse(self, action: Action) -> bool:
+    def refuse(self, action: AnswerAction) -> bool:
         """The user declines, or cancels; False when it is answered already."""
-        return not self.answered and self._settle(action)
+        if self.answered:
+            return False
+        self.action = action
+        return self._settle()
 
     def cancel(self, why: Why = "cancelled", overrule: bool = False) -> None:
         """Nobody will answer it; `overrule`: what was said a moment ago does not count, if nobody took it."""
         if not self.answered or (overrule and not self._taken):
-            self.content, self.answers, self.why = None, [], why
-            self._settle("cancel")
-
-    def _settle(self, action: Action) -> bool:
-        self.action = action
-        self._on_answered(self)
-        self._answered.set()
-        return True
+            self.content, self.answers, self.action, self.why = None, [], "cancel", why
+            self._settle()
 
     async def wait(self) -> None:
         """Wait until the user has answered, and mark the answer as taken."""
-        await self._answered.wait()
-        self._taken = True
+        await self._wait()
 
 
 class PendingElicitations(BySession[PendingElicitation]):
-    """All that wait; ids are unique in this process."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last_id = 0
+    """The questions that wait, of all sessions."""
 
     def add(self, session: int, asked: ElicitationAsked) -> PendingElicitation:
-        """A new one, under a new id."""
-        self._last_id += 1
-        return self._add(PendingElicitation(self._last_id, session, asked, self._answered))
+        """Add a question of the agent of that session (its key), under a new id."""
+        return self._add(PendingElicitation(self.new_id(), session, asked))
 
     def get(self, elicitation_id: int) -> PendingElicitation | None:
         """The one of that id, while nobody has answered it."""
         pending = self._all.get(elicitation_id)
         return pending if pending is not None and not pending.answered else None
+
+
+class OpenUrls:
+    """The opened URLs of one agent, by its own ids (ACP "Elicitation", URL completion)."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, Callable[[], None]] = {}
+
+    def __repr__(self) -> str:
+        return f"<OpenUrls {list(self._waiting)}>"
+
+    def wait(self, elicitation_id: str, on_complete: Callable[[], None]) -> None:
+        """`on_complete` is called once, if ever; the oldest are forgotten: an agent need not say that it is done."""
+        self._waiting.pop(elicitation_id, None)
+        if len(self._waiting) >= OPEN_URLS:
+            del self._waiting[next(iter(self._waiting))]
+        self._waiting[elicitation_id] = on_complete
+
+    def complete(self, elicitation_id: str) -> bool:
+        """`elicitation/complete`; False for ids that nobody knows (any more)."""
+        on_complete = self._waiting.pop(elicitation_id, None)
+        if on_complete is not None:
+            on_complete()
+        return on_complete is not None
+
+    def forget(self, elicitation_id: str) -> None:
+        """Wait no more for that URL: it was not opened."""
+        self._waiting.pop(elicitation_id, None)

@@ -22,7 +22,7 @@ _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
 _NAME = re.compile(r"[\w.-]{1,80}/[\w-]{1,60}\.jsonl", re.ASCII)
 
 
-class Entry(msgspec.Struct, frozen=True):
+class FoundTranscript(msgspec.Struct, frozen=True):
     """A transcript on disk; `updated` in seconds since 1970."""
 
     id: str
@@ -32,7 +32,10 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class TranscriptFile:
-    """A file that only grows. While it is open nobody removes it, and nobody else writes it: it is locked."""
+    """A file that only grows. While it is open nobody removes it, and nobody else writes it: it is locked.
+
+    `started` is when the conversation began, in seconds since 1970: it becomes a part of the file's name.
+    """
 
     def __init__(self, directory: Path, cwd: str, started: float) -> None:
         """A new one. Raises `OSError`."""
@@ -43,7 +46,7 @@ class TranscriptFile:
 
     @classmethod
     def again(cls, path: Path) -> TranscriptFile:
-        """One that is there: it goes on. Raises `OSError`, `BlockingIOError` when somebody else writes it."""
+        """Open a transcript to go on in it. Raises `OSError`, `BlockingIOError` when somebody else writes it."""
         file = cls.__new__(cls)
         file._open(path, 0)
         with path.open("rb") as said:
@@ -68,7 +71,7 @@ class TranscriptFile:
 
     @property
     def id(self) -> str:
-        """By which it is found again."""
+        """`<project>/<file>`, by which `find` gets it again; stays the same as long as the file is there."""
         return f"{self.path.parent.name}/{self.path.name}"
 
     def write(self, lines: bytes) -> None:
@@ -80,7 +83,7 @@ class TranscriptFile:
         self._torn = False
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Close the file and give up its lock; others may go on in it, or remove it."""
         self._file.close()
 
 
@@ -89,18 +92,18 @@ def find(directory: Path, transcript_id: str) -> Path | None:
     return directory / transcript_id if _NAME.fullmatch(transcript_id) else None
 
 
-def newest_first(directory: Path, cwd: str | None = None) -> list[Entry]:
-    """All transcripts (of a project)."""
+def newest_first(directory: Path, cwd: str | None = None) -> list[FoundTranscript]:
+    """Return the transcripts below `directory`, those of `cwd` or of all projects, the one changed last first."""
     found = []
     for path in directory.glob(f"{_project(cwd) if cwd else '*'}/*.jsonl"):
         with suppress(OSError):  # another Neovim may remove it just now
             status = path.stat()
-            found.append(Entry(f"{path.parent.name}/{path.name}", path, status.st_size, status.st_mtime))
+            found.append(FoundTranscript(f"{path.parent.name}/{path.name}", path, status.st_size, status.st_mtime))
     return sorted(found, key=lambda one: one.updated, reverse=True)
 
 
 def remove_old(directory: Path, days: float, megabytes: float) -> None:
-    """Those that are older, and of the others the oldest beyond a size of all; none that is being written."""
+    """Remove transcripts unchanged for `days`, and the oldest beyond `megabytes` in all; none that is being written."""
     room, oldest = megabytes * 1e6, time.time() - days * 24 * 3600
     for entry in newest_first(directory):
         room -= entry.size
@@ -113,7 +116,7 @@ def remove_old(directory: Path, days: float, megabytes: float) -> None:
 
 
 def remove(path: Path) -> None:
-    """That one. Raises `OSError`, `BlockingIOError` when it is being written."""
+    """Remove a transcript. Raises `OSError`, `BlockingIOError` when it is being written."""
     if _is_in_use(path):
         raise BlockingIOError(errno.EAGAIN, "it is still being written", str(path))
     path.unlink()

@@ -1,4 +1,4 @@
-"""Reads a transcript: what it is, and its blocks as they were last."""
+"""Reads kept conversations, and searches them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 import msgspec
 
-from acp_nvim import events
-from acp_nvim.history.files import Entry, newest_first
-from acp_nvim.history.records import About, Header, Kept, decode, decode_header, glance
-from acp_nvim.limits.history import HEAD_BYTES, PROMPT_CHARS, RECORD_BYTES, TAIL_BYTES
+from acp_nvim.history.files import FoundTranscript, newest_first
+from acp_nvim.history.records import About, Header, KeptEvent, decode, decode_header, line_head
+from acp_nvim.limits import RECORD_BYTES
+from acp_nvim.ui import events
+from acp_nvim.ui.session_events import FoundSession
+
+HEAD_BYTES: Final = 64 * 1024
+"""Read of a transcript's beginning for lists: its header and the first prompt are there."""
+TAIL_BYTES: Final = 16 * 1024
+"""Read of its end: the last title is there, or was written long before."""
+PROMPT_CHARS: Final = 200
+"""Of the first prompt, for lists."""
 
 _LINE = RECORD_BYTES + PROMPT_CHARS
 """No line that we write is longer; what is longer is read in parts, none of which is one."""
@@ -27,7 +35,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str | None = None
 
 
-def summary(entry: Entry) -> Summary | None:
+def summary(entry: FoundTranscript) -> Summary | None:
     """From its first and its last lines; None when it is no transcript, or gone. Raises nothing."""
     try:
         with entry.path.open("rb") as file:
@@ -62,7 +70,7 @@ def newest_of(directory: Path, agent: str, session_id: str, cwd: str) -> str | N
     return None
 
 
-def blocks(path: Path) -> Iterator[list[Kept]]:
+def blocks(path: Path) -> Iterator[list[KeptEvent]]:
     """Each block, in order, as the lines that make it what it was last. Raises `OSError`.
 
     The file is read twice; in memory is where the lines are, and one block.
@@ -73,13 +81,13 @@ def blocks(path: Path) -> Iterator[list[Kept]]:
             yield _block(file, places[block])
 
 
-def block(path: Path, number: int) -> list[Kept]:
+def block(path: Path, number: int) -> list[KeptEvent]:
     """One of them; empty when there is none. Raises `OSError`."""
     with path.open("rb") as file:
         return _block(file, _places(file.readline, file.tell).get(number, []))
 
 
-def texts(said: Kept | About | None) -> Iterator[str]:
+def texts(said: KeptEvent | About | None) -> Iterator[str]:
     """All that can be read in a line, one after the other."""
     match said:
         case None:
@@ -108,7 +116,7 @@ def _places(readline: Callable[[int], bytes], tell: Callable[[], int]) -> dict[i
     places: dict[int, list[tuple[str, int]]] = {}
     at = tell()
     while line := readline(_LINE):
-        seen = glance(line)
+        seen = line_head(line)
         if seen is not None and seen.block > 0:
             known = places.setdefault(seen.block, [])
             if seen.type == "replace":
@@ -120,7 +128,7 @@ def _places(readline: Callable[[int], bytes], tell: Callable[[], int]) -> dict[i
     return {block: [at for _, at in known] for block, known in places.items()}
 
 
-def _block(file: BinaryIO, places: list[int]) -> list[Kept]:
+def _block(file: BinaryIO, places: list[int]) -> list[KeptEvent]:
     said = []
     for at in places:
         file.seek(at)
@@ -143,3 +151,74 @@ def _cut_prompt(lines: list[bytes]) -> str | None:
         return None
     text = found[1][: 4 * PROMPT_CHARS].decode("utf-8", "ignore")
     return _first_line(text.replace("\\n", "\n").replace("\\t", " ").replace('\\"', '"').replace("\\\\", "\\"))
+
+
+FOUND: Final = 200
+"""Transcripts in one answer; nobody looks at more in a list."""
+SNIPPET_CHARS: Final = 100
+"""Of a text around what was looked for: one line of a list."""
+
+
+def find(directory: Path, query: str, cwd: str | None, goes_on: Callable[[], bool]) -> Iterator[FoundSession]:
+    """Find transcripts with that text, in whatever case; all without one. The newest first, up to a number.
+
+    `goes_on` is asked between two lines whether anybody still wants to know.
+    """
+    left = FOUND
+    wanted = query.strip().lower()
+    for entry in newest_first(directory, cwd):
+        if left == 0 or not goes_on():
+            return
+        known = summary(entry)
+        if known is None:
+            continue
+        snippet = _snippet_in(entry, wanted, goes_on) if wanted else None
+        if not wanted or snippet is not None or wanted in known.header.agent.lower():
+            left -= 1
+            yield _found(entry, known, snippet)
+
+
+def _found(entry: FoundTranscript, known: Summary, snippet: str | None) -> FoundSession:
+    return FoundSession(
+        id=entry.id,
+        agent=known.header.agent,
+        cwd=known.header.cwd,
+        started=known.header.started,
+        updated=entry.updated,
+        title=known.about.title,
+        prompt=known.prompt,
+        session_id=known.about.session_id,
+        snippet=snippet,
+        supersedes=known.header.supersedes,
+    )
+
+
+def _snippet_in(entry: FoundTranscript, wanted: str, goes_on: Callable[[], bool]) -> str | None:
+    """A text of the transcript around what is wanted."""
+    quick = _as_it_stands(wanted)
+    try:
+        with entry.path.open("rb") as file:
+            file.readline(RECORD_BYTES)  # the header
+            while goes_on() and (line := file.readline(2 * RECORD_BYTES)):
+                if quick is not None and quick not in line.lower():
+                    continue
+                for text in texts(decode(line)):
+                    at = text.lower().find(wanted)
+                    if at >= 0:
+                        return _snippet(text, at)
+    except OSError:
+        return None
+    return None
+
+
+def _as_it_stands(wanted: str) -> bytes | None:
+    """The bytes without which no line of JSON has that text; None when they may be written in several ways."""
+    plain = wanted.isascii() and wanted.isprintable() and not set(wanted) & {'"', "\\", "/"}
+    return wanted.encode() if plain else None
+
+
+def _snippet(text: str, at: int) -> str:
+    """One line; `at` counts in lower case, which may be a little longer."""
+    start = max(0, at - SNIPPET_CHARS // 3)
+    piece = text[start : start + SNIPPET_CHARS]
+    return ("…" if start else "") + " ".join(piece.split()) + ("…" if start + SNIPPET_CHARS < len(text) else "")

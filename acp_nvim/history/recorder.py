@@ -6,14 +6,24 @@ import math
 import time
 from collections.abc import Iterable
 from itertools import islice
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
-from acp_nvim import events
-from acp_nvim.elicitation_events import Elicitation, ElicitationDone
 from acp_nvim.history.records import About
-from acp_nvim.limits.history import GROWING, LATE_SECONDS, PIECE_BYTES, SOON_SECONDS, TAKEN_BLOCKS, TAKEN_BYTES
-from acp_nvim.permission_events import PermissionAuto
-from acp_nvim.review_events import Summary
+from acp_nvim.limits import SOON_SECONDS
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import Elicitation, ElicitationDone, PermissionAuto
+from acp_nvim.ui.review_events import Summary
+
+LATE_SECONDS: Final = 5.0
+"""Time until what is not finished is written too: so much is lost when the host is killed."""
+PIECE_BYTES: Final = 512 * 1024
+"""Of a message on one line: a reader holds no more of it, and looking for secrets in it takes 10 ms."""
+TAKEN_BYTES: Final = 4 * 1024 * 1024
+"""Text handed to the writer at once; the rest waits in the transcript, where it is anyway."""
+TAKEN_BLOCKS: Final = 32
+"""Blocks handed over at once: to look up what they show holds the event loop for about a millisecond."""
+GROWING: Final = 64
+"""Messages of which is known how much is written; agents interleave a few, others are written again as a whole."""
 
 Kind = Literal["user", "agent", "thought"]
 
@@ -24,7 +34,7 @@ _WORKING = frozenset({"pending", "in_progress"})
 
 
 class Source(Protocol):
-    """A transcript."""
+    """What a recorder reads blocks from when it writes them: a transcript, by the numbers of its blocks."""
 
     def message(self, number: int) -> tuple[Kind, bytearray] | None:
         """Who says the message of that block, and its text as UTF-8; None when it is none."""
@@ -34,7 +44,7 @@ class Source(Protocol):
 
 
 class Recorder:
-    """Of one session. `key`, `agent` and `cwd` are its; nothing is kept before somebody has said something."""
+    """Decides what of a session is written, and when; nothing before somebody has said something."""
 
     def __init__(self, key: int, agent: str, cwd: str, source: Source) -> None:
         self.key, self.agent, self.cwd = key, agent, cwd
@@ -51,7 +61,7 @@ class Recorder:
         return f"<Recorder of {self.key}: {len(self._due)} due>"
 
     def knows(self, about: About, copied: int) -> None:
-        """The session goes on: that was known of it. So many blocks that the source has already are written again."""
+        """Go on with a session of which `about` was known; write its first `copied` blocks again."""
         self._about = about
         if not copied:
             self._told_about = about
@@ -59,7 +69,7 @@ class Recorder:
             self._note(block, SOON_SECONDS)
 
     def on_event(self, event: events.Event) -> None:
-        """The editor was told that."""
+        """Note which block an event is about; it is written after `SOON_SECONDS`, or later while it still changes."""
         match event:
             case events.Append(block=block) | events.Replace(block=block):
                 self._text(event, block)

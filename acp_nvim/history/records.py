@@ -1,36 +1,47 @@
-"""The lines of a transcript: what one says, how it is written and read.
-
-JSON Lines. The first line is a `Header`. Each of the others is a block as events show it, without the session: `append`
-goes on with the text of a block, every other `type` takes the place of what was said of the block before. So whoever
-reads the whole knows each block as it was last; a line that cannot be read is passed over.
-"""
+"""The lines of transcripts and of sent prompts: written, read, and without secrets."""
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
-from collections.abc import Callable
-from typing import Any
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 
-from acp_nvim.events import (
-    Append,
-    Notice,
-    OtherItem,
-    Permission,
-    PermissionDone,
-    Plan,
-    Replace,
-    ToolCall,
-)
-from acp_nvim.limits.history import RECORD_BYTES
-from acp_nvim.permission_events import PermissionAuto
-from acp_nvim.review_events import Summary
+from acp_nvim.history.files import TranscriptFile
+from acp_nvim.limits import RECORD_BYTES
+from acp_nvim.traffic.masking import Masker, known_secrets, masked
+from acp_nvim.ui.events import Append, Notice, OtherItem, Permission, PermissionDone, Plan, Replace, ToolCall
+from acp_nvim.ui.request_events import PermissionAuto
+from acp_nvim.ui.review_events import Summary
+from acp_nvim.workspace.private_file import make_directory
+
+
+class Masking:
+    """`env` is what was configured for agents."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+        self._masker: Masker | None = None
+
+    def __call__(self, line: bytes) -> bytes:
+        """A line without secrets. Not for the event loop: a long one takes milliseconds."""
+        if self._masker is None:
+            self._masker = Masker(known_secrets(self._env, os.environ))
+        if self._masker.clean(line):
+            return line
+        return _json(self._masker.value(json.loads(line)))
+
 
 FORMAT = 1
 """The `transcript` member of a header; another number is another format."""
 
-Kept = Append | Replace | ToolCall | Plan | Notice | Permission | PermissionDone | PermissionAuto | Summary
+KeptEvent = Append | Replace | ToolCall | Plan | Notice | Permission | PermissionDone | PermissionAuto | Summary
 """What is kept of a conversation."""
 
 
@@ -52,7 +63,7 @@ class About(msgspec.Struct, tag_field="type", tag="session", omit_defaults=True,
     title: str | None = None
 
 
-class Glance(msgspec.Struct):
+class LineHead(msgspec.Struct):
     """As much of a line as it takes to know what it is about."""
 
     type: str
@@ -60,7 +71,7 @@ class Glance(msgspec.Struct):
 
 
 class _Told(msgspec.Struct):
-    told: Kept
+    told: KeptEvent
 
 
 def encode(value: Any, masked: Callable[[bytes], bytes]) -> bytes:
@@ -73,7 +84,7 @@ def encode(value: Any, masked: Callable[[bytes], bytes]) -> bytes:
     return line + b"\n"
 
 
-def decode(line: bytes) -> Kept | About | None:
+def decode(line: bytes) -> KeptEvent | About | None:
     """What a line says; None when it is nothing that we know."""
     try:
         fields = _plain(line)
@@ -93,14 +104,14 @@ def decode_header(line: bytes) -> Header | None:
     return header if header.transcript == FORMAT else None
 
 
-def glance(line: bytes) -> Glance | None:
+def line_head(line: bytes) -> LineHead | None:
     """What a line is about; None when that cannot be said."""
     try:
-        return msgspec.json.decode(line, type=Glance)
+        return msgspec.json.decode(line, type=LineHead)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
-        return msgspec.convert(_plain(line), Glance)
+        return msgspec.convert(_plain(line), LineHead)
     except (ValueError, RecursionError):
         return None
 
@@ -127,3 +138,45 @@ def _json(fields: dict[str, Any]) -> bytes:
         return msgspec.json.encode(fields)
     except UnicodeEncodeError:
         return json.dumps(fields, separators=(",", ":")).encode()
+
+
+class Recalled(msgspec.Struct):
+    """A kept conversation: its blocks in order. It goes on in `file`; None: in a new one, with all of it."""
+
+    blocks: list[list[KeptEvent]] = []
+    about: About = msgspec.field(default_factory=About)
+    file: TranscriptFile | None = None
+
+
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+PROMPTS_BYTES: Final = 256 * 1024
+"""Of a file of prompts, before it becomes the older one: Lua reads both within 5 ms. A longer prompt is not written."""
+
+
+def remember(path: Path, text: str, time: int) -> None:
+    """Add a prompt, without its secrets, to the file `path`; a file that is large then becomes `path.1`. Blocks.
+
+    `time` is in seconds since 1970. One write: several Neovims add lines to it. Raises `OSError`.
+    """
+    line = json.dumps({"time": time, "text": masked(text)}, ensure_ascii=False) + "\n"
+    data = line.encode("utf-8", "surrogateescape")  # bytes that are no UTF-8 stay as they are
+    if len(data) > PROMPTS_BYTES:
+        return
+    make_directory(path.parent)
+    descriptor = os.open(path, _FLAGS, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)  # older versions have left files that others may read
+        if os.write(descriptor, data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if os.fstat(descriptor).st_size > PROMPTS_BYTES:
+            _rotate(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def _rotate(descriptor: int, path: Path) -> None:
+    """Another Neovim may do so at the same time: once is enough. Who appends to the file just then still does."""
+    with suppress(OSError):  # it is in the way of nothing
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.path.samestat(path.stat(), os.fstat(descriptor)):
+            path.rename(f"{path}.1")

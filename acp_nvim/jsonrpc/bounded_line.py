@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from acp_nvim.limits.messages import LEFT_OUT, LIST_ENTRIES, NESTED, STRING_BYTES, VALUES
+from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES, NESTED, STRING_BYTES
+
+VALUES: Final = 100_000
+"""All of them in one message: Python takes 10 MB and 20 ms for them. With more the message is lost."""
 
 _TO_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -60,7 +63,7 @@ class BoundedLine:
         return f"<BoundedLine {len(self.kept)} bytes, depth {len(self._stack)}>"
 
     def feed(self, piece: bytes) -> None:
-        """Take more of the text."""
+        """Take the next piece of the line; strings beyond the bounds do not come into `kept`."""
         data, self._rest = self._rest + piece, b""
         at = 0
         while at < len(data) and self._is_json:
@@ -226,7 +229,7 @@ def _commas(segment: bytes) -> int:
 
 
 def bounded(line: bytes | bytearray) -> bytearray:
-    """The same for a whole line. Raises `TooMuchError`."""
+    """Return a whole line within the bounds. Raises `TooMuchError`."""
     text = BoundedLine()
     text.feed(bytes(line))
     return text.end()

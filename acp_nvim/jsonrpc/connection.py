@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from time import perf_counter
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import anyio
 import anyio.lowlevel
@@ -13,15 +13,15 @@ import msgspec
 
 from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.decoding import in_utf8
+from acp_nvim.jsonrpc.dispatcher import Dispatcher, Handler
 from acp_nvim.jsonrpc.framing import Line, LineFramer, SkippedLine
-from acp_nvim.jsonrpc.handler import Handler, Tap
-from acp_nvim.jsonrpc.intake import Intake
 from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, PeerGoneError
-from acp_nvim.jsonrpc.pending import Answer, PendingCalls
-from acp_nvim.limits import TAKEN_BYTES
-from acp_nvim.limits.fair_shares import SLICE_SECONDS, UNREAD_ANSWERS_BYTES
-from acp_nvim.limits.messages import SCANNED_BYTES
+from acp_nvim.jsonrpc.requests import Answer, PendingCalls
+from acp_nvim.limits import SCANNED_BYTES, SLICE_SECONDS, TAKEN_BYTES
 from acp_nvim.tasks import Tasks
+
+UNREAD_ANSWERS_BYTES: Final = 8 * 1024 * 1024
+"""Answers that an agent has not read: with more waiting nothing more is read of it, and no more files for it."""
 
 __all__ = ["ByteSink", "ByteSource", "Connection", "Handler", "Tap"]
 
@@ -37,7 +37,20 @@ class ByteSink(Protocol):
     """A stream to which bytes are written."""
 
     async def send(self, item: bytes) -> None:
-        """Write all bytes of `item`."""
+        """Write all bytes of `item`. Raises an error of anyio (`BrokenResourceError`) when nobody reads any more."""
+
+
+class Tap(Protocol):
+    """Sees every line in both directions, exactly as on the wire, without its newline, in the order of the wire.
+
+    A line over the size limit is replaced by a note. A tap that raises is taken off.
+    """
+
+    def received(self, line: bytes) -> None:
+        """The peer sent it; what follows from it comes later."""
+
+    def sent(self, line: bytes) -> None:
+        """It is about to be sent to the peer."""
 
 
 class Connection:
@@ -52,7 +65,7 @@ class Connection:
         self._tap = tap
         self._framer = LineFramer()
         self._calls = PendingCalls()
-        self._intake = Intake(handler, self._calls, self._answer)
+        self._dispatcher = Dispatcher(handler, self._calls, self._answer)
         self._outbox: deque[tuple[bytes, bool]] = deque()  # messages, and whether they are answers
         self._outbox_filled = anyio.Event()
         self._unread = 0  # bytes of answers that the peer has not taken
@@ -62,13 +75,13 @@ class Connection:
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "open"
-        return f"<Connection {state} {self._calls!r} {self._intake!r} {self._framer!r}>"
+        return f"<Connection {state} {self._calls!r} {self._dispatcher!r} {self._framer!r}>"
 
     async def run(self) -> None:
         """Read, serve and write until the peer's stream ends."""
         try:
             async with anyio.create_task_group() as tasks:
-                self._intake.tasks = Tasks(tasks, lambda error: self._intake.on_bug("serving the agent", error))
+                self._dispatcher.tasks = Tasks(tasks, lambda error: self._dispatcher.on_bug("serving the agent", error))
                 tasks.start_soon(self._write)
                 await self._read()
                 self.closed = True  # whose requests are given up now can see why
@@ -103,7 +116,7 @@ class Connection:
             try:
                 on_answer(answer)
             except Exception as error:
-                self._intake.on_bug(f"taking the answer to {method}", error)
+                self._dispatcher.on_bug(f"taking the answer to {method}", error)
                 answers[:] = [error]
 
         encoded = msgspec.Raw(msgspec.json.encode(params))  # what cannot be said raises before there is a call
@@ -177,27 +190,23 @@ class Connection:
                 for found in self._framer.feed(data[start : start + SCANNED_BYTES]):
                     if isinstance(found, SkippedLine):
                         self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
-                        self._intake.take_skipped(found)
-                    else:
-                        await self._take(found)
+                        self._dispatcher.take_skipped(found)
+                        continue
+                    mended = in_utf8(found)
+                    lines = iter(mended) if self._tap is None else self._tap_each(found, mended)
+                    while not self._dispatcher.take(lines):  # in slices: others have work, too
+                        self._dispatcher.caught_up()
+                        await anyio.lowlevel.checkpoint()
                 if perf_counter() - begun > SLICE_SECONDS:
                     await anyio.lowlevel.checkpoint()
-            self._intake.caught_up()
+            self._dispatcher.caught_up()
             await anyio.lowlevel.checkpoint()  # `receive` of a full pipe need not wait, and others have work, too
             await self.room()
-
-    async def _take(self, lines: list[Line]) -> None:
-        """In slices: a peer whose messages are much work does not keep the host from the others."""
-        mended = in_utf8(lines)
-        left = iter(mended) if self._tap is None else self._tap_each(lines, mended)
-        while not self._intake.take(left):
-            self._intake.caught_up()
-            await anyio.lowlevel.checkpoint()
 
     def _take_rest(self, rest: bytes) -> None:
         if rest:
             self._tapped("received", rest)
-            self._intake.odd(f"the last line has no end, and was not taken: {messages.show(rest)}")
+            self._dispatcher.odd(f"the last line has no end, and was not taken: {messages.show(rest)}")
 
     # --- the tap -----------------------------------------------------------------------------------------------------
 
@@ -213,4 +222,4 @@ class Connection:
             getattr(self._tap, direction)(line)
         except Exception as error:  # a full disk must not end the conversation
             self._tap = None
-            self._intake.odd(f"what is said is no longer recorded: {error!r}")
+            self._dispatcher.odd(f"what is said is no longer recorded: {error!r}")

@@ -6,8 +6,12 @@ import re
 from typing import Final, NamedTuple
 
 from acp_nvim.jsonrpc.bounded_line import BoundedLine, TooMuchError
-from acp_nvim.limits import GLIMPSE_HEAD_BYTES, GLIMPSE_TAIL_BYTES, MAX_LINE_BYTES
-from acp_nvim.limits.messages import MESSAGE_BYTES, SCANNED_BYTES
+from acp_nvim.limits import ENVELOPE_HEAD_BYTES, ENVELOPE_TAIL_BYTES, SCANNED_BYTES
+
+MAX_LINE_BYTES: Final = 64 * 1024 * 1024
+"""One message of an agent; the largest seen in the field is 0.6 MB, whole files travel in one message."""
+MESSAGE_BYTES: Final = 20 * 1024 * 1024
+"""What is kept of one message: two of the largest strings. Files that an agent writes may be larger."""
 
 _WRITES_A_FILE: Final = re.compile(rb'"method"\s*:\s*"fs/write_text_file"')
 """The one message that may be as large as a file, and of which nothing may be left out."""
@@ -89,7 +93,7 @@ class LineFramer:
     def _keep(self, piece: bytes) -> None:
         if self._skipping is not None:
             begun = self._skipping
-            tail = (begun.tail + piece)[-GLIMPSE_TAIL_BYTES:]
+            tail = (begun.tail + piece)[-ENVELOPE_TAIL_BYTES:]
             self._skipping = begun._replace(tail=tail, size=begun.size + len(piece))
         elif self._long is not None:
             self._scan(piece)
@@ -100,7 +104,7 @@ class LineFramer:
 
     def _begin_long(self) -> None:
         begun, self._begun = bytes(self._begun), bytearray()
-        writes_a_file = _WRITES_A_FILE.search(begun, 0, GLIMPSE_HEAD_BYTES) is not None
+        writes_a_file = _WRITES_A_FILE.search(begun, 0, ENVELOPE_HEAD_BYTES) is not None
         self._long, self._long_size, self._long_tail = BoundedLine(whole_strings=writes_a_file), 0, b""
         self._long_limit = self._limit if writes_a_file else min(self._limit, MESSAGE_BYTES)
         self._scan(begun)
@@ -109,7 +113,7 @@ class LineFramer:
         """More of a long line; it is given up when it is beyond a bound."""
         assert self._long is not None
         self._long_size += len(piece)
-        self._long_tail = (self._long_tail + piece[-GLIMPSE_TAIL_BYTES:])[-GLIMPSE_TAIL_BYTES:]
+        self._long_tail = (self._long_tail + piece[-ENVELOPE_TAIL_BYTES:])[-ENVELOPE_TAIL_BYTES:]
         why = ""
         try:
             self._long.feed(piece)
@@ -117,5 +121,5 @@ class LineFramer:
             why = str(error)
         kept = self._long.kept
         if why or len(kept) > self._long_limit:
-            self._skipping = SkippedLine(bytes(kept[:GLIMPSE_HEAD_BYTES]), self._long_tail, self._long_size, why)
+            self._skipping = SkippedLine(bytes(kept[:ENVELOPE_HEAD_BYTES]), self._long_tail, self._long_size, why)
             self._long = None

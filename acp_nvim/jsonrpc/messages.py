@@ -6,8 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
-from acp_nvim.limits import LOGGED_LINE_CHARS
-from acp_nvim.limits.messages import ERROR_CHARS, LEFT_OUT
+from acp_nvim.limits import LEFT_OUT, LOGGED_LINE_CHARS
+
+ERROR_CHARS: Final = 10_000
+"""Of the words of an error answer: some agents put a whole traceback there."""
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -118,7 +120,7 @@ def _decoded(raw: msgspec.Raw | None) -> Any:
 
 
 def show(raw: msgspec.Raw | bytes | bytearray) -> str:
-    """So much of it as a log should have."""
+    """Return as much of a line as the log should have."""
     return bytes(memoryview(raw)[:LOGGED_LINE_CHARS]).decode("utf-8", "replace")
 
 
@@ -128,7 +130,7 @@ def encode_call(call_id: int, method: str, params: Any) -> bytes:
 
 
 def encode_notification(method: str, params: Any) -> bytes:
-    """A message that wants no answer."""
+    """Encode a message without an id, which the peer does not answer; without the line end."""
     return msgspec.json.encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 

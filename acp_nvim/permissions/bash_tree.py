@@ -20,7 +20,7 @@ _HARMLESS = (
     ' redirected_statement file_redirect file_descriptor && || | ; > >> < &> &>> >& { } " \n'
 )
 HARMLESS = frozenset(_HARMLESS.split(" "))
-"""What a line consists of in which nothing but simple commands is; `plain_line` looks closer at redirections."""
+"""The node types of a line of nothing but simple commands; `plain_line` looks closer at redirections."""
 
 _COMMANDS = ("command", "declaration_command", "unset_command")
 _NO_WORDS = ("variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect")
@@ -58,7 +58,7 @@ def parse(line: str) -> Tree:
 
 
 def _nodes(root: Node) -> Iterator[Node]:
-    """All of the tree, in the order of the text; not recursive, as lines may be nested as deep as they are long."""
+    """All nodes in the order of the text; not recursive, as lines may be nested as deep as they are long."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -82,7 +82,7 @@ def _words(command: Node) -> tuple[Word, ...]:
 
 
 def _word(node: Node) -> Word:
-    """Its value, when it stands there."""
+    """The value of a word; None when only the shell knows it."""
     text = (node.text or b"").decode("utf-8", "replace")
     match node.type:
         case "command_name" if node.child_count == 1:

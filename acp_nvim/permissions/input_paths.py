@@ -12,9 +12,14 @@ from typing import Any, Final
 
 import msgspec
 
-from acp_nvim.limits.permissions import INPUT_DEPTH, INPUT_STRINGS, INPUT_VALUES
-from acp_nvim.protocol.patch_paths import PatchPath, patch_paths
-from acp_nvim.protocol.raw_paths import is_path, words_of
+from acp_nvim.acp.patch_paths import PatchPath, patch_paths
+from acp_nvim.acp.raw_paths import is_path, words_of
+from acp_nvim.limits import INPUT_STRINGS
+
+INPUT_DEPTH: Final = 5
+"""Members in members of a tool call's input: agents have three; in what is deeper anything may be."""
+INPUT_VALUES: Final = 5000
+"""Values looked at in it: 10 ms of the host; a thousand edits at once have four each."""
 
 NOTES: Final = frozenset(
     {"description", "explanation", "reason", "reasoning", "justification", "intention", "intent", "instruction"}
@@ -28,7 +33,7 @@ TEXTS: Final = NOTES | frozenset(
     | {"old_source", "new_source", "old_code", "new_code", "before", "after", "snippet", "insert_text"}
     | {"replacement", "replace", "search", "find", "original_content", "modified_content", "ai_proposed_content"}
 )
-"""Those, and names of members that hold what is in a file; to move or delete one needs no such text."""
+"""`NOTES`, and names of members that hold the content of a file; to move or delete one needs no such text."""
 
 IDS: Final = frozenset(
     {"id", "call_id", "turn_id", "tool_call_id", "tool_use_id", "session_id", "message_id", "request_id", "cell_id"}
@@ -45,7 +50,7 @@ LISTS: Final = frozenset({"edits", "operations", "replacements", "hunks", "chang
 """Names of members that hold other members, or a list of them."""
 
 PATTERNS: Final = frozenset({"pattern", "query", "regex", "regexp"})
-"""What is searched for, in requests that change nothing."""
+"""Names of members that say what is searched for, in requests that change nothing."""
 
 _PATCH_STARTS: Final = ("*** Begin Patch", "diff --git ")
 """A text that begins so names files, whatever its member is called."""

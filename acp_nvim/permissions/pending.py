@@ -1,45 +1,105 @@
-"""Permission requests that wait, of all sessions."""
+"""Requests that wait for the user's answer: each is answered once, and found by session without a search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from typing import Generic, TypeVar
 
 import anyio
 
-from acp_nvim.events import Option, Why
-from acp_nvim.permissions.by_session import BySession
+from acp_nvim.ui.events import Option, Why
 
 
-class PendingPermission:
-    """One request; `choose` or `cancel` answers it, the first of them counts."""
+class Pending:
+    """One request of a session; the first answer counts. `id` is unique in this process.
 
-    def __init__(
-        self,
-        permission_id: int,
-        session: int,
-        tool_call_id: str,
-        options: list[Option],
-        on_answered: Callable[[PendingPermission], None] = lambda pending: None,
-    ) -> None:
-        self.id = permission_id
+    `block` is its number in the transcript, once it is shown; `why` says why nobody has answered it.
+    """
+
+    def __init__(self, request_id: int, session: int) -> None:
+        self.id = request_id
         self.session = session
-        self.block = 0  # of the transcript, once it stands there
+        self.block = 0
+        self.why: Why | None = None
+        self._answered = anyio.Event()
+        self._taken = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether somebody has answered it; until the answer is taken, a cancel may overrule it."""
+        return self._answered.is_set()
+
+    def _settle(self) -> bool:
+        """The answer is in the attributes: wake whoever waits for it."""
+        self._answered.set()
+        return True
+
+    async def _wait(self) -> None:
+        """Return when it is answered; the answer is taken from then on, and cannot be overruled."""
+        await self._answered.wait()
+        self._taken = True
+
+
+P = TypeVar("P", bound=Pending)
+
+
+class BySession(Generic[P]):
+    """The requests that wait, in order; no method takes time that grows with what waits for other sessions."""
+
+    def __init__(self) -> None:
+        self._last_id = 0
+        self._all: dict[int, P] = {}
+        self._of_session: dict[int, dict[int, P]] = {}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {list(self._all.values())}>"
+
+    def __iter__(self) -> Iterator[P]:
+        return iter(list(self._all.values()))
+
+    def new_id(self) -> int:
+        """The id of one more request."""
+        self._last_id += 1
+        return self._last_id
+
+    def remove(self, pending: P) -> None:
+        """Remove a request that no longer waits."""
+        self._all.pop(pending.id, None)
+        of_session = self._of_session.get(pending.session, {})
+        of_session.pop(pending.id, None)
+        if not of_session:
+            self._of_session.pop(pending.session, None)
+
+    def count(self, session: int) -> int:
+        """How many requests of one session nobody has answered."""
+        return sum(not one.answered for one in self._of_session.get(session, {}).values())
+
+    def of_session(self, session: int) -> list[P]:
+        """The requests of one session that nobody has answered, oldest first."""
+        return [one for one in self._of_session.get(session, {}).values() if not one.answered]
+
+    def all_of_session(self, session: int) -> list[P]:
+        """The requests of one session, with those that are answered while nobody has taken the answer."""
+        return list(self._of_session.get(session, {}).values())
+
+    def _add(self, pending: P) -> P:
+        self._all[pending.id] = pending
+        self._of_session.setdefault(pending.session, {})[pending.id] = pending
+        return pending
+
+
+class PendingPermission(Pending):
+    """A permission request of a session (its key); `choose` or `cancel` answers it."""
+
+    def __init__(self, request_id: int, session: int, tool_call_id: str, options: list[Option]) -> None:
+        super().__init__(request_id, session)
         self.tool_call_id = tool_call_id
         self.options = options
         self.chosen: Option | None = None
-        self.why: Why | None = None  # it was cancelled
-        self._on_answered = on_answered
-        self._answered = anyio.Event()
-        self._taken = False
 
     def __repr__(self) -> str:
         state = "waiting" if not self.answered else repr(self.chosen)
         return f"<PendingPermission {self.id} of session {self.session}: {state}>"
-
-    @property
-    def answered(self) -> bool:
-        """Whether its answer is fixed."""
-        return self._answered.is_set()
 
     def choose(self, option_id: str) -> bool:
         """Answer with that option; False when there is none of that id, or it is answered already."""
@@ -47,41 +107,26 @@ class PendingPermission:
         if option is None or self.answered:
             return False
         self.chosen = option
-        self._settle()
-        return True
+        return self._settle()
 
     def cancel(self, why: Why = "cancelled", overrule: bool = False) -> None:
-        """Answer `cancelled`, unless it is; `overrule`: what was chosen a moment ago, too, if nobody took it."""
+        """Answer `cancelled`, unless it is answered; `overrule` also an option that nobody has taken yet."""
         if not self.answered or (overrule and not self._taken and self.chosen is not None):
             self.chosen, self.why = None, why
             self._settle()
 
-    def _settle(self) -> None:
-        self._on_answered(self)
-        self._answered.set()
-
     async def wait(self) -> Option | None:
         """The chosen option; None when it was cancelled."""
-        await self._answered.wait()
-        self._taken = True
+        await self._wait()
         return self.chosen
 
 
 class PendingPermissions(BySession[PendingPermission]):
-    """All that wait; ids are unique in this process."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last_id = 0
-
-    def new_id(self) -> int:
-        """For a request: unique in this process."""
-        self._last_id += 1
-        return self._last_id
+    """The permission requests that wait, of all sessions."""
 
     def add(self, session: int, tool_call_id: str, options: list[Option]) -> PendingPermission:
-        """A new one, under a new id."""
-        return self._add(PendingPermission(self.new_id(), session, tool_call_id, options, self._answered))
+        """Add a request of the agent of that session (its key), under a new id."""
+        return self._add(PendingPermission(self.new_id(), session, tool_call_id, options))
 
     def choose(self, permission_id: int, option_id: str) -> bool:
         """Answer a request; False when it does not wait (any more) or has no such option."""
@@ -89,6 +134,6 @@ class PendingPermissions(BySession[PendingPermission]):
         return pending is not None and pending.choose(option_id)
 
     def cancel_session(self, session: int, overrule: bool = False) -> None:
-        """Answer `cancelled` to all of one session."""
+        """Answer `cancelled` to all requests of one session; `overrule` as in `PendingPermission.cancel`."""
         for pending in self.all_of_session(session):
             pending.cancel(overrule=overrule)

@@ -82,7 +82,7 @@ def plain_commands(line: str) -> list[tuple[str, ...]] | None:
 
 
 def _add(words: list[str], text: str) -> bool:
-    """One more word; False when it is none."""
+    """Add a word to a command; False when it means something else than itself."""
     if not words and (text in _RESERVED or _ASSIGNMENT.match(text)):
         return False
     if _TILDE.search(text):

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from acp_nvim.permission_events import Action
 from acp_nvim.permissions.bash_tree import Word
 from acp_nvim.permissions.glob import Match, match_command, match_path
 from acp_nvim.permissions.shell_line import Command, ShellLine
+from acp_nvim.ui.request_events import RuleAction
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One of `permissions.rules`; what is None does not matter to it. `kind` is one kind of tool call, or several."""
+    """A rule of `permissions.rules`; a None matches anything. `kind` is one kind of tool call, or several."""
 
-    action: Action
+    action: RuleAction
     agent: str | None = None
     kind: str | tuple[str, ...] | None = None
     path: str | None = None
@@ -29,10 +29,20 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """As a user reads it."""
+        """The rule as a user reads it."""
         kinds = None if self.kinds is None else "/".join(self.kinds)
         named = (("agent", self.agent), ("kind", kinds), ("path", self.path), ("command", self.command))
         return " ".join([self.action, *(f"{name} {value}" for name, value in named if value is not None)])
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """What an answer for good is about: a command in a directory, or what a kind of tool call does to some files."""
+
+    agent: str
+    kind: str
+    command: str | None = None
+    cwd: str | None = None
+    paths: tuple[str, ...] = ()
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +51,9 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     `paths` are real ones, None for those that are none. `command` is what would run; `strange` says that there is more
     to the request than rules can judge: nothing but the user allows it. A file that is `outside` is allowed only by a
     rule that says where it is.
+
+    `about` is what an answer for good would be about; None when the same request could not be recognised. `why`, in
+    words: what makes it a request that no rule may allow.
     """
 
     agent: str
@@ -50,16 +63,18 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     command: ShellLine | None = None
     strange: bool = False
     outside: bool = False
+    about: Subject | None = None
+    why: str | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What is to be done, and because of which rules; `ask` without one: none says anything, or nothing certain."""
+    """What to do, and the rules that say so; `ask` without a rule: none says anything, or nothing certain."""
 
-    action: Action
+    action: RuleAction
     rules: tuple[Rule, ...] = ()
 
 
-def judge(rules: Sequence[Rule], wanted: Wanted, otherwise: Action = "ask") -> Verdict:
+def judge(rules: Sequence[Rule], wanted: Wanted, otherwise: RuleAction = "ask") -> Verdict:
     """Each simple command is judged, and what it runs in turn; rejected if one is, allowed if all are.
 
     `otherwise` is done with what no rule says anything about.
@@ -74,13 +89,13 @@ def judge(rules: Sequence[Rule], wanted: Wanted, otherwise: Action = "ask") -> V
     return Verdict(meant[0].action, tuple(by))
 
 
-def _judge_one(rules: Sequence[Rule], wanted: Wanted, command: Command | None, otherwise: Action) -> Verdict:
+def _judge_one(rules: Sequence[Rule], wanted: Wanted, command: Command | None, otherwise: RuleAction) -> Verdict:
     """By the first rule that matches; where it is not certain which one that is, they have to agree.
 
     An inner command is there already: it may be a reason not to run what runs it, and none to do so.
     """
     nothing = otherwise if command is None or not command.inner else "allow"
-    possible: list[tuple[Action, Rule | None]] = []
+    possible: list[tuple[RuleAction, Rule | None]] = []
     for rule in rules:
         match _matches(rule, wanted, command):
             case "yes":

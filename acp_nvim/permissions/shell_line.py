@@ -10,15 +10,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
-from acp_nvim.limits import COMMAND_CHARS, COMMAND_DEPTH, COMMANDS_IN_LINE
-from acp_nvim.limits.permissions import WORDS_IN_LINE
 from acp_nvim.permissions import bash_tree
 from acp_nvim.permissions.bash_tree import Word
 from acp_nvim.permissions.plain_line import plain_commands, strange
 from acp_nvim.permissions.wrapped import wrapped
+
+COMMAND_CHARS: Final = 4 * 1024
+"""Length of a command line that is read for permission rules, in 5 ms, or 0.3 s if it is malicious; longer ones ask."""
+COMMANDS_IN_LINE: Final = 200
+"""Simple commands in it, those that others run included."""
+COMMAND_DEPTH: Final = 5
+"""How deep they are in each other: sudo env sh -c 'xargs rm' is three."""
+WORDS_IN_LINE: Final = 5000
+"""Words of all the commands in a line, which share some (`find -exec a -exec b`): to judge these takes 50 ms."""
 
 log = logging.getLogger(__name__)
 
@@ -49,12 +57,12 @@ UNKNOWN = Command((None,))
 
 
 def read_line(line: str) -> ShellLine:
-    """Nothing that a line can be raises."""
+    """Read a line of shell. No line raises an error: what cannot be read has `features`."""
     return _read(line, 0)
 
 
 def read_words(words: Sequence[str]) -> ShellLine:
-    """A program and its arguments, which no shell looks at."""
+    """Read a program and its arguments, which no shell interprets."""
     return ShellLine(_with_inner([Command(tuple(words))], 0))
 
 

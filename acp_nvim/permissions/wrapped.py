@@ -9,8 +9,10 @@ from typing import Final
 
 import msgspec
 
-from acp_nvim.limits import COMMAND_STARTS
 from acp_nvim.permissions.bash_tree import Word
+
+COMMAND_STARTS: Final = 20
+"""Words of a command at which another may begin that it runs: options have to be told from what they take."""
 
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"})
 
@@ -24,7 +26,7 @@ PREFIXES: Final = {**dict.fromkeys(_BEFORE_IT.split(), 0), **dict.fromkeys(_BEHI
 """Programs whose arguments are a command, and how many others come before it."""
 
 _EXECUTING: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
-"""Of `find` and `fd`."""
+"""Options of `find` and `fd` that run a command."""
 
 _FINDERS: Final = frozenset({"find", "fd", "fdfind", "bfs"})
 
@@ -45,7 +47,7 @@ class Wrapped(msgspec.Struct, frozen=True):
 
 
 def wrapped(words: Sequence[Word]) -> Wrapped:
-    """What can be seen of it. Too much rather than too little: that `-u` takes an argument only `sudo` knows."""
+    """What a command runs, rather too much than too little: only `sudo` knows that its `-u` takes an argument."""
     program = os.path.basename(words[0]) if words and words[0] else None
     if program is None:
         return Wrapped()

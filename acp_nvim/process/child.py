@@ -1,11 +1,15 @@
-"""One child process on pipes: an agent, in a session of its own, watched by the guard."""
+"""A child process: how it is started, and the end of what it says on stderr."""
 
 from __future__ import annotations
 
+import codecs
 import logging
 import os
+import re
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Final
 
 import anyio
 import anyio.abc
@@ -13,10 +17,54 @@ import anyio.lowlevel
 
 from acp_nvim.limits import TAKEN_BYTES
 from acp_nvim.process import group, umask
+from acp_nvim.process.end_times import note_end
 from acp_nvim.process.guarding import Guard
-from acp_nvim.process.last_moments import note_end
-from acp_nvim.process.stderr_tail import StderrTail
 from acp_nvim.process.stopping import Rung, stop, untold
+
+STDERR_LINES: Final = 20
+"""Lines of stderr kept for the moment an agent dies."""
+STDERR_LINE_CHARS: Final = 400
+"""Characters kept of one such line."""
+STDERR_READ_LINES: Final = 500
+"""Lines of stderr that are looked at of one read, its last: of 16 kB of empty lines all would take 0.1 s."""
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
+
+
+class StderrTail:
+    """Keeps a bounded number of bounded lines, without colours and control characters."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._lines: deque[str] = deque(maxlen=STDERR_LINES)
+        self._open = ""
+
+    def __repr__(self) -> str:
+        return f"<StderrTail {len(self._lines)} lines>"
+
+    def feed(self, data: bytes) -> list[str]:
+        """Take more bytes; the lines they completed, cleaned: the last `STDERR_READ_LINES` of them."""
+        *whole, rest = self._decoder.decode(data).split("\n")
+        done: list[str] = []
+        if len(whole) > STDERR_READ_LINES:
+            whole, self._open = whole[-STDERR_READ_LINES:], ""
+        for piece in whole:
+            done.append(_clean(self._open + piece))
+            self._open = ""
+        self._open = (self._open + rest)[: STDERR_LINE_CHARS * 4]
+        self._lines.extend(line for line in done if line)
+        return done
+
+    def lines(self) -> tuple[str, ...]:
+        """Oldest first; an unfinished last line included."""
+        last = _clean(self._open)
+        return (*self._lines, last) if last else tuple(self._lines)
+
+
+def _clean(line: str) -> str:
+    return _ESCAPES.sub("", line).rstrip()[:STDERR_LINE_CHARS]
+
 
 log = logging.getLogger(__name__)
 
@@ -77,5 +125,5 @@ class Child:
         """End it and everything it started, as `stopping.stop` does; returns when all are gone. Cannot be cancelled."""
         with anyio.CancelScope(shield=True):
             await stop(self._process, self.mark, on_rung)
-            note_end(self._guard.moments, self.mark)
+            note_end(self._guard.ends, self.mark)
             self._guard.forget(self.pid)

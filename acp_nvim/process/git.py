@@ -98,8 +98,9 @@ async def run(
 ) -> Ended:
     """Run `git <arguments>` in `cwd`, with `env` as all of its environment (see `environment`).
 
-    When `output` is full, git is killed. With `is_private` nobody but the user may read the files that it makes. When
-    this is cancelled, git and all that it started are gone afterwards. Raises `OSError` when git cannot be started.
+    When `output` is full, git is killed. With `is_private` nobody but the user may read the files that it makes.
+    `niceness` is that of git (up to 19), 0 for the host's. When this is cancelled, git and all that it started are gone
+    afterwards. Raises `OSError` when git cannot be started.
     """
     mask = umask.PRIVATE if is_private else umask.of_users()
     with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped

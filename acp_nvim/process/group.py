@@ -16,8 +16,8 @@ MARK_VARIABLE = "ACP_NVIM_AGENT_MARK"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One process of this machine."""
+class ProcessInfo:
+    """One living process of this machine: its id and its parent's, its process group and session."""
 
     pid: int
     parent: int
@@ -34,6 +34,17 @@ def members(pid: int, mark: str) -> set[int]:
     return _look(pid, mark) or _look(pid, mark)
 
 
+def is_alive(pid: int) -> bool:
+    """Whether there is a process with that id, which may be another than the one that is meant: ids come again."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def send(pids: set[int], number: signal.Signals) -> None:
     """Signal each of them; those already gone, or not ours, are passed over."""
     for pid in pids:
@@ -44,9 +55,9 @@ def send(pids: set[int], number: signal.Signals) -> None:
 
 
 def _look(pid: int, mark: str) -> set[int]:
-    table = _process_table()
+    table = process_table()
     found = {entry.pid for entry in table if pid in (entry.pid, entry.group, entry.session)}
-    found |= {entry.pid for entry in table if _has_mark(entry.pid, mark)}
+    found |= {entry.pid for entry in table if has_mark(entry.pid, mark)}
     grown = True
     while grown:
         children = {entry.pid for entry in table if entry.parent in found}
@@ -55,23 +66,26 @@ def _look(pid: int, mark: str) -> set[int]:
     return found - {os.getpid()}
 
 
-def _process_table() -> list[Entry]:
+def process_table() -> list[ProcessInfo]:
+    """Return all processes that live now, without zombies: from `/proc`, or else from `ps`."""
     if os.path.isdir("/proc/self"):
-        entries = [_read_proc(int(name)) for name in os.listdir("/proc") if name.isdigit()]
+        entries = [read_proc(int(name)) for name in os.listdir("/proc") if name.isdigit()]
         return [entry for entry in entries if entry is not None]
-    return _ask_ps()
+    return ask_ps()
 
 
-def _read_proc(pid: int) -> Entry | None:
+def read_proc(pid: int) -> ProcessInfo | None:
+    """Return one process as `/proc` shows it (Linux); None when it is gone, or a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             state, parent, group, session = file.read().rpartition(b")")[2].split()[:4]
     except OSError:
         return None
-    return None if state in (b"Z", b"X") else Entry(pid, int(parent), int(group), int(session))
+    return None if state in (b"Z", b"X") else ProcessInfo(pid, int(parent), int(group), int(session))
 
 
-def _has_mark(pid: int, mark: str) -> bool:
+def has_mark(pid: int, mark: str) -> bool:
+    """Whether the process was started with `mark` in its environment; False where that cannot be read."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return f"{MARK_VARIABLE}={mark}".encode() in file.read().split(b"\0")
@@ -79,13 +93,14 @@ def _has_mark(pid: int, mark: str) -> bool:
         return False
 
 
-def _ask_ps() -> list[Entry]:
+def ask_ps() -> list[ProcessInfo]:
+    """Return all processes as `ps` lists them, where there is no `/proc`; sessions are taken for groups."""
     import subprocess  # here: the guard starts sooner without it, and Linux never needs it
 
     answer = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], capture_output=True, text=True, check=False)
     rows = [line.split() for line in answer.stdout.splitlines()]
     return [
-        Entry(int(row[0]), int(row[1]), int(row[2]), int(row[2]))
+        ProcessInfo(int(row[0]), int(row[1]), int(row[2]), int(row[2]))
         for row in rows
         if len(row) >= 4 and not row[3].startswith("Z")
     ]

@@ -20,7 +20,7 @@ if __name__ == "__main__":  # run with `python -I FILE`: the package is beside t
 
 from acp_nvim.limits import EOF_GRACE_SECONDS, KILL_SECONDS, TERM_GRACE_SECONDS
 from acp_nvim.process import group
-from acp_nvim.process.last_moments import note_end
+from acp_nvim.process.end_times import note_end
 
 PAUSE_SECONDS = 0.05
 
@@ -45,19 +45,19 @@ def kill(doomed: set[int]) -> None:
             os.killpg(pid, signal.SIGKILL)
 
 
-def end(watched: dict[int, str], moments: str) -> None:
-    """The ladder: wait, SIGTERM, wait, SIGKILL. `moments` is where the end of each agent is written down."""
-    left = _wait_until_gone(watched, EOF_GRACE_SECONDS, moments)
+def end(watched: dict[int, str], ends: str) -> None:
+    """The ladder: wait, SIGTERM, wait, SIGKILL. `ends` is where the end of each agent is written down."""
+    left = _wait_until_gone(watched, EOF_GRACE_SECONDS, ends)
     if left:
         group.send(left, signal.SIGTERM)
-        left = _wait_until_gone(watched, TERM_GRACE_SECONDS, moments)
+        left = _wait_until_gone(watched, TERM_GRACE_SECONDS, ends)
     deadline = time.monotonic() + KILL_SECONDS
     while left and time.monotonic() < deadline:  # one may have started another since they were looked for
         group.send(left, signal.SIGKILL)
-        left = _wait_until_gone(watched, PAUSE_SECONDS, moments)
+        left = _wait_until_gone(watched, PAUSE_SECONDS, ends)
 
 
-def _wait_until_gone(watched: dict[int, str], seconds: float, moments: str) -> set[int]:
+def _wait_until_gone(watched: dict[int, str], seconds: float, ends: str) -> set[int]:
     """The processes that are still there after so many seconds; agents that are gone are taken out of `watched`."""
     deadline = time.monotonic() + seconds
     while True:
@@ -67,7 +67,7 @@ def _wait_until_gone(watched: dict[int, str], seconds: float, moments: str) -> s
             left |= members
             if not members:
                 del watched[pid]
-                note_end(moments, mark)
+                note_end(ends, mark)
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(PAUSE_SECONDS)

@@ -23,11 +23,11 @@ def guard_of_host() -> Guard:
 class Guard:
     """The process that ends our agents, and others that we started, when we no longer can.
 
-    `moments` is the directory where the end of each agent is written down, see `last_moments`.
+    `ends` is the directory where the end of each agent is written down, see `end_times`.
     """
 
     def __init__(self) -> None:
-        self.moments = os.devnull
+        self.ends = os.devnull
         self._process: subprocess.Popen[bytes] | None = None
         self._told: dict[int, str] = {}
 
@@ -71,7 +71,7 @@ class Guard:
 
     def _start(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(GUARD), self.moments],
+            [sys.executable, "-I", "-S", str(GUARD), self.ends],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

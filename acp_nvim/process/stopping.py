@@ -20,7 +20,7 @@ Rung = Literal["end of input", "SIGTERM", "SIGKILL"]
 
 
 def untold(_rung: Rung) -> None:
-    """Nobody wants to know."""
+    """Do nothing: for an end of which the user is not told."""
 
 
 async def stop(process: anyio.abc.Process, mark: str, on_rung: Callable[[Rung], None] = untold) -> None:

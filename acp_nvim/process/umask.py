@@ -33,7 +33,7 @@ def share(path: str | int, mode: int) -> None:
 
 
 def make_directories(path: str) -> None:
-    """Those of the user that are not there. Raises `OSError`."""
+    """Make a directory and its missing parents, with the user's umask. Raises `OSError`."""
     missing = []
     while path and not os.path.isdir(path):
         missing.append(path)

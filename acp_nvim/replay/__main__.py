@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from acp_nvim.replay.player import Action, Player, Say, Write
+from acp_nvim.replay.player import Action, Player, Remark, Write
 from acp_nvim.replay.recording import read_recording
 
 
@@ -30,7 +30,7 @@ class Stage:
                 case Write():
                     self._pause(action.seconds)
                     self._output.write(action.line.encode("utf-8", "surrogatepass") + b"\n")
-                case Say():
+                case Remark():
                     self.say(action.words)
                     self.deviations += action.deviation
         self._output.flush()
@@ -66,7 +66,7 @@ def play(path: Path, stage: Stage, source: Iterable[bytes]) -> None:
             stage.perform(player.take(message))
     if player.left:
         number = player.left[0].number
-        stage.perform([Say(f"the client left at line {number} of the recording, before its end", deviation=True)])
+        stage.perform([Remark(f"the client left at line {number} of the recording, before its end", deviation=True)])
 
 
 def main() -> int:
@@ -81,7 +81,7 @@ def main() -> int:
         play(options.file, stage, sys.stdin.buffer)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to be written is for nobody
-        stage.perform([Say("the client does not listen any more", deviation=True)])
+        stage.perform([Remark("the client does not listen any more", deviation=True)])
     except OSError as error:
         stage.say(f"{options.file} cannot be read: {error}")
         return 2

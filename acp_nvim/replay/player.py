@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from acp_nvim.replay.arrivals import Arrivals
 from acp_nvim.replay.messages import (
     INTERNAL_ERROR,
     REQUEST_CANCELLED,
+    Arrivals,
     Json,
+    Substitution,
     failure,
     id_key,
     is_cancellation,
@@ -21,7 +22,6 @@ from acp_nvim.replay.messages import (
     session_of,
 )
 from acp_nvim.replay.recording import Record
-from acp_nvim.replay.substitution import Substitution
 
 SHOWN_CHARS = 60
 """Of a prompt, in what is said to the person who replays."""
@@ -36,14 +36,14 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
+class Remark:
     """Words for the person who replays; `deviation`: the client did something else than was recorded."""
 
     words: str
     deviation: bool = False
 
 
-Action = Write | Say
+Action = Write | Remark
 
 
 class Player:
@@ -63,7 +63,7 @@ class Player:
 
     @property
     def left(self) -> list[Record]:
-        """What was not played yet."""
+        """The records that were not played yet, in their order."""
         return self._records[self._at :]
 
     def begin(self) -> Iterator[Action]:
@@ -71,14 +71,14 @@ class Player:
         yield from self._advance()
 
     def take(self, message: Any) -> Iterator[Action]:
-        """The live client says it."""
+        """Take a message of the live client; yield what to send it now, and remarks where it left the recording."""
         match kind(message):
             case "answer" if id_key(message) in self._asked:
                 self._arrivals.add_answer(message)
             case "answer":
-                yield Say(f"an answer to nothing, id {id_key(message)}", deviation=True)
+                yield Remark(f"an answer to nothing, id {id_key(message)}", deviation=True)
             case "odd":
-                yield Say("passed over: what the client sent is no message")
+                yield Remark("passed over: what the client sent is no message")
             case _ if is_cancellation(message):
                 yield from self._withdraw(message)
             case _ if not self._arrivals.add(message, self._places(message)):
@@ -132,18 +132,18 @@ class Player:
     def _hint(self, record: Record) -> Iterator[Action]:
         if self._hinted != self._at and "method" in record.message:
             self._hinted = self._at
-            yield Say(f"waiting for {_described(record.message)}, as recorded")
+            yield Remark(f"waiting for {_described(record.message)}, as recorded")
 
     def _refuse(self, message: Json) -> Iterator[Action]:
         words = f"the recording has no further {message['method']}"
-        yield Say(words, deviation=True)
+        yield Remark(words, deviation=True)
         if kind(message) == "request":
             yield Write(json.dumps(failure(message["id"], INTERNAL_ERROR, words)))
 
     def _withdraw(self, message: Json) -> Iterator[Action]:
         live = self._arrivals.withdraw(json.dumps(params(message).get("requestId")))
         if live is not None:
-            yield Say(f"the client cancelled {live['method']} before its turn", deviation=True)
+            yield Remark(f"the client cancelled {live['method']} before its turn", deviation=True)
             yield Write(
                 json.dumps(failure(live["id"], REQUEST_CANCELLED, "cancelled before its turn in the recording"))
             )
@@ -159,7 +159,7 @@ class Player:
         spoken = [self._spoken(one) for one in (record.message if several else [record.message])]
         kept = [one for one in spoken if one is not None]
         if len(kept) < len(spoken):
-            yield Say(f"line {record.number}: an answer whose request is not in the recording was left out")
+            yield Remark(f"line {record.number}: an answer whose request is not in the recording was left out")
         if kept:
             yield Write(json.dumps(kept if several else kept[0]), seconds)
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.limits import CHECKPOINT_SECONDS, CHECKPOINTS
 from acp_nvim.review import stored
 from acp_nvim.review.change import KeptChange
 from acp_nvim.review.contents import is_stored
-from acp_nvim.review_events import CheckpointView, FileView
-from acp_nvim.traffic.words import masked
-from acp_nvim.workspace.private_file import make_directory, replace_whole
+from acp_nvim.traffic.masking import masked
+from acp_nvim.ui.review_events import CheckpointView, FileView
+from acp_nvim.workspace.private_file import alone, make_directory, replace_whole
+
+CHECKPOINTS: Final = 500
+"""Turns of a workspace that can be gone back to: weeks of work; nobody finds more in a list."""
+CHECKPOINT_SECONDS: Final = 30 * 24 * 3600.0
+"""Age at which they are forgotten."""
 
 log = logging.getLogger(__name__)
 
@@ -49,14 +51,14 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
         return CheckpointView(self.id, self.kind, self.time, self.agent, self.prompt, files, self.session, undo)
 
     def oids(self) -> list[str]:
-        """What must be kept for it."""
+        """The ids of the git objects that must be kept as long as the checkpoint is, each once."""
         reviews = [one.review.base for one in self.changes if one.review is not None]
         blobs = [*reviews, *(blob for one in self.changes for blob in (one.before, one.after))]
         return list(dict.fromkeys(blob.oid for blob in blobs if blob is not None and is_stored(blob)))
 
 
 def views(checkpoints: Sequence[Checkpoint]) -> list[CheckpointView]:
-    """Those that have changed files, which are given the oldest first, the newest first.
+    """Return the checkpoints that have changed files, the newest first; they are given the oldest first.
 
     The first one to undo is what was rejected or restored last, and was not taken back since; so one undo after the
     other goes further back.
@@ -81,7 +83,7 @@ def file_views(changes: Iterable[KeptChange]) -> list[FileView]:
 
 
 class Checkpoints:
-    """Those of one workspace: lines of a file that several Neovims may add to.
+    """The checkpoints of one workspace: lines of a file that several Neovims may add to.
 
     A checkpoint may have several lines, of which each has other files; of a file the last line counts.
     """
@@ -108,7 +110,7 @@ class Checkpoints:
         without_secrets = msgspec.structs.replace(checkpoint, prompt=masked(checkpoint.prompt))
         line = stored.encode(without_secrets) + b"\n"
         make_directory(self._file.parent)
-        with self._alone():
+        with alone(self._file):
             descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:
                 _append(descriptor, line)
@@ -139,7 +141,7 @@ class Checkpoints:
     def _drop_old(self) -> list[str]:
         if not self._file.exists():
             return []
-        with self._alone():
+        with alone(self._file):
             found = [(line, self._decode(line)) for line in self._lines()]
             known = _joined(one for _, one in found if one is not None)
             kept = _young(known)
@@ -147,16 +149,6 @@ class Checkpoints:
                 lines = [line for line, one in found if (one is None and line) or (one is not None and one.id in kept)]
                 replace_whole(self._file, b"".join(line + b"\n" for line in lines))
         return [one.id for one in known if one.id not in kept]
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No other Neovim writes the file meanwhile. Raises `OSError`."""
-        descriptor = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
 
 
 def _append(descriptor: int, line: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from acp_nvim.review import form as forms
-from acp_nvim.review.form import Form
+from acp_nvim.review.form import TextForm
 from acp_nvim.workspace.line_differences import Block, differences
 
 
@@ -37,11 +37,11 @@ class _Chunk(msgspec.Struct):
 class _Texts(msgspec.Struct, frozen=True):
     """Three texts: their lines, and the forms of two."""
 
-    base_form: Form
+    base_form: TextForm
     base: list[str]
-    form: Form
+    form: TextForm
     current: list[str]
-    theirs_form: Form
+    theirs_form: TextForm
     theirs: list[str]
 
 
@@ -83,7 +83,7 @@ def _taken_apart(base: str | None, current: str, theirs: str) -> _Texts:
     return _Texts(forms.settled(base_form, base_lines, form), base_lines, form, lines, their_form, their_lines)
 
 
-def _ended_as(texts: _Texts, chunk: _Chunk, form: Form) -> Form:
+def _ended_as(texts: _Texts, chunk: _Chunk, form: TextForm) -> TextForm:
     """`form`; where a chunk brings the last line of the other version to the end, with the end that it has."""
     if chunk.j2 == len(texts.current) and chunk.k1 < chunk.k2 == len(texts.theirs):
         return msgspec.structs.replace(form, ended=texts.theirs_form.ended)

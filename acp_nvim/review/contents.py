@@ -1,25 +1,22 @@
-"""The bytes of files by what they are: in memory until the shadow repository has them."""
+"""The bytes and texts of files: as they are on disk, in memory, and in the shadow repository."""
 
 from __future__ import annotations
 
-import hashlib
 import os
+import stat
 
 import anyio
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.limits import REVIEW_TEXT_BYTES
-from acp_nvim.snapshots.failures import GoneError
+from acp_nvim.limits import MAX_FILE_BYTES, REVIEW_TEXT_BYTES
+from acp_nvim.snapshots.objects import BLOB, EXECUTABLE, FILE, SYMLINK, object_id
 from acp_nvim.snapshots.shadow import Shadow
-from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.snapshots.snapshot import Blob, GoneError
 from acp_nvim.workspace.encoding import decode, encode
 from acp_nvim.workspace.refusals import FileRefusedError
+from acp_nvim.workspace.regular_files import READ_NOW, read_regular
 from acp_nvim.workspace.stamps import stamp_of
-
-FILE_MODE = 0o100644
-EXECUTABLE_MODE = 0o100755
-LINK_MODE = 0o120000
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -64,16 +61,16 @@ class Contents:
     def __repr__(self) -> str:
         return f"<Contents {len(self._unsaved)} unsaved, {self.shadow!r}>"
 
-    def put(self, path: str, data: bytes, mode: int = FILE_MODE) -> Blob:
+    def put(self, path: str, data: bytes, mode: int = FILE) -> Blob:
         """Keep the bytes that a file has, or would have; those of one with secrets are never written down."""
-        oid = blob_id(data)
+        oid = object_id(BLOB, data)
         if not self.shadow.is_secret(path):
             self._unsaved[oid] = data
         elif not self.shadow.remember(data):
             return Blob(f"{_STAT}{oid}", mode)
         return Blob(oid, mode)
 
-    def put_text(self, path: str, text: str, encoding: str, mode: int = FILE_MODE) -> Content:
+    def put_text(self, path: str, text: str, encoding: str, mode: int = FILE) -> Content:
         """Keep a text as the bytes that its file has, or would have."""
         try:
             data = encode(path, text, encoding)
@@ -89,13 +86,13 @@ class Contents:
         return data if data is not None else (await self.shadow.read([blob.oid]))[0]
 
     async def look(self, path: str, blob: Blob | None, hint: str | None = None) -> Content:
-        """That content with its text, if it is one; `hint` is the encoding that the file had else."""
+        """Return a content with its text, if it is one; `hint` is the encoding that the file had else."""
         if blob is None:
             return ABSENT
         if not is_stored(blob):
             return Content(blob)
         data = await self.read(blob)
-        if blob.mode == LINK_MODE or len(data) > REVIEW_TEXT_BYTES:
+        if blob.mode == SYMLINK or len(data) > REVIEW_TEXT_BYTES:
             return Content(blob)
         try:
             text, encoding = await anyio.to_thread.run_sync(decode, path, data, hint)
@@ -113,6 +110,44 @@ class Contents:
                 del self._unsaved[oid]
 
 
-def blob_id(data: bytes) -> str:
-    """The name that git gives these bytes."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+class FileOnDisk(msgspec.Struct, frozen=True):
+    """A file; `data` is None, and the blob only stands for the file, when it is too large, or cannot be read."""
+
+    blob: Blob
+    data: bytes | None
+
+
+def look_at(path: str) -> FileOnDisk | None:
+    """The file as it is now; None when there is none, or nothing that git would keep."""
+    try:
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            data = os.readlink(os.fsencode(path))
+            return FileOnDisk(Blob(object_id(BLOB, data), SYMLINK), data)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        mode = git_mode(status.st_mode)
+        if status.st_size > MAX_FILE_BYTES:
+            return FileOnDisk(stat_blob(status, mode), None)
+    except OSError:
+        return None
+    try:
+        data = read_regular(path, MAX_FILE_BYTES, READ_NOW | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return FileOnDisk(stat_blob(status, mode), None)
+    return FileOnDisk(Blob(object_id(BLOB, data), mode), data)
+
+
+def mode_of(path: str) -> int:
+    """What git would say; of a file that is not there, what a new one has."""
+    try:
+        return git_mode(os.stat(path).st_mode)
+    except OSError:
+        return FILE
+
+
+def git_mode(mode: int) -> int:
+    """Git knows whether the owner may execute a file."""
+    return EXECUTABLE if mode & stat.S_IXUSR else FILE

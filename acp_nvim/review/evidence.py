@@ -6,18 +6,21 @@ import os
 import re
 import stat
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Final
 
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.events import By
 from acp_nvim.file_time import status_of
-from acp_nvim.limits.evidence import GIT_HAD, SAVE_NS
-from acp_nvim.review.unapplied import unapplied
+from acp_nvim.review.locate import unapplied
 from acp_nvim.review.work import Deed, Work
+from acp_nvim.ui.events import By
 from acp_nvim.workspace.saves import Saved, Saves
+
+SAVE_NS: Final = 100_000_000
+"""A `:write` takes so long at most, from its first byte until it is noted for other Neovims."""
+GIT_HAD: Final = 10_000
+"""Files of which is remembered what git had: those of a checkout, as long as they may be judged again."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -65,7 +68,7 @@ AskGit = Callable[[Seen, bool], Awaitable[str | None]]
 
 
 class Evidence:
-    """Of all sessions of this host, and of those of hosts that are gone whose work was not looked at to the end."""
+    """What is known of the work of this host's sessions, and of those of dead hosts that is not looked at yet."""
 
     def __init__(self, ask_git: AskGit, saves: Saves) -> None:
         self.works: list[Work] = []
@@ -76,10 +79,6 @@ class Evidence:
 
     def __repr__(self) -> str:
         return f"<Evidence {self.works!r} {self.saves!r}>"
-
-    def open(self, directory: Path) -> None:
-        """The users' saves are in that directory. Blocks; raises `OSError`."""
-        self.saves.open(directory)
 
     def writes(self, session: int, path: str) -> None:
         """The agent of that session is about to write the file through us."""
@@ -98,7 +97,7 @@ class Evidence:
         return any(path in deed.changes for work in self.works for deed in work.naming(path))
 
     def accounted(self, path: str, changed: int) -> None:
-        """All that was saved of the file up to that change time is known by its contents."""
+        """All that was saved of the file until `changed` (its change time, in nanoseconds) is known by its contents."""
         self._heard[path] = max(changed, self._heard.get(path, 0))
 
     def heard(self, path: str) -> int:
@@ -110,7 +109,7 @@ class Evidence:
         self._heard.pop(path, None)
 
     async def judge(self, seen: Seen) -> Verdict:
-        """Who made the file what it is now."""
+        """Decide who made the file what it is now."""
         await anyio.to_thread.run_sync(self.saves.look)
         works = [work for work in self.works if work.roots.contains(seen.path)]
         saved = self._unheard(seen)

@@ -14,7 +14,7 @@ _END_OF: Final = {"unix": "\n", "dos": "\r\n", "mac": "\r"}
 _NAMES: Final = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
 
-class Form(msgspec.Struct, frozen=True):
+class TextForm(msgspec.Struct, frozen=True):
     """What of a text is in no line. Where kinds of line ends are mixed, `end` is a newline, and lines keep their CR."""
 
     bom: bool
@@ -22,12 +22,12 @@ class Form(msgspec.Struct, frozen=True):
     ended: bool
 
     def text(self, lines: Sequence[str]) -> str:
-        """The text of these lines."""
+        """Join lines to the whole text, with byte order mark and line ends as this form has them."""
         return (BOM if self.bom else "") + self.end.join(lines) + (self.end if lines and self.ended else "")
 
-    def fitting(self, lines: Sequence[str]) -> Form:
+    def fitting(self, lines: Sequence[str]) -> TextForm:
         """The form in which none of these lines is lost: an empty last one is one by its end."""
-        return Form(self.bom, self.end, ended=True) if lines and not lines[-1] else self
+        return TextForm(self.bom, self.end, ended=True) if lines and not lines[-1] else self
 
     def has_ends(self, lines: Sequence[str]) -> bool:
         """Whether there is any line end in the text of these lines."""
@@ -54,29 +54,29 @@ def hides_returns(text: str, end: str, fileformat: str | None) -> bool:
     return end == "\n" and (kind, fileformat) in (("\r\n", None), ("\r\n", "dos"), ("", "dos"))
 
 
-def split(text: str, end: str) -> tuple[Form, list[str]]:
+def split(text: str, end: str) -> tuple[TextForm, list[str]]:
     """The form and the lines of a text; what has no line counts as ended."""
     bom = text.startswith(BOM)
     lines = (text[len(BOM) :] if bom else text).split(end)
     ended = not lines[-1]
-    return Form(bom, end, ended), lines[:-1] if ended else lines
+    return TextForm(bom, end, ended), lines[:-1] if ended else lines
 
 
-def settled(form: Form, lines: Sequence[str], other: Form) -> Form:
+def settled(form: TextForm, lines: Sequence[str], other: TextForm) -> TextForm:
     """`form`; where there is no line, the last one would end as in the other text."""
-    return form if lines else Form(form.bom, form.end, other.ended)
+    return form if lines else TextForm(form.bom, form.end, other.ended)
 
 
-def carried(base: Form, old: Form, new: Form) -> Form:
+def carried(base: TextForm, old: TextForm, new: TextForm) -> TextForm:
     """`base` with what was changed from `old` to `new`."""
-    return Form(
+    return TextForm(
         new.bom if new.bom != old.bom else base.bom,
         new.end if new.end != old.end else base.end,
         new.ended if new.ended != old.ended else base.ended,
     )
 
 
-def in_words(base: Form, base_lines: Sequence[str], current: Form, lines: Sequence[str]) -> str | None:
+def in_words(base: TextForm, base_lines: Sequence[str], current: TextForm, lines: Sequence[str]) -> str | None:
     """How the forms differ, as far as texts of these lines show it; None when they do not."""
     words = []
     if base.end != current.end and base.has_ends(base_lines) and current.has_ends(lines):

@@ -8,15 +8,19 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import anyio
 import anyio.to_thread
 
-from acp_nvim.limits.evidence import GIT_INDEX_SECONDS
-from acp_nvim.snapshots.enclosing import Enclosing, enclosing
-from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.review.evidence import Seen
 from acp_nvim.snapshots.run_git import run_git
+from acp_nvim.snapshots.snapshot import SnapshotError
+from acp_nvim.snapshots.users_repository import Enclosing, enclosing
 from acp_nvim.workspace.regular_files import read_regular
+
+GIT_INDEX_SECONDS: Final = 10.0
+"""Time to read the index of the user's repository: one of 100,000 files takes 0.1 s."""
 
 _STASH = os.path.join("refs", "stash")
 _TICK_NS = 20_000_000
@@ -24,7 +28,7 @@ _TICK_NS = 20_000_000
 
 
 class GitContents:
-    """Of the repository that the directory `root` is in; `directory` is a git directory of ours."""
+    """Reads the user's repository that `root` is in; `directory` is a git directory of ours."""
 
     def __init__(self, root: str, directory: Path) -> None:
         self._root = root
@@ -43,31 +47,29 @@ class GitContents:
         if self._repository is not None:
             await self._look_at_stash(self._repository)
 
-    async def made(
-        self, path: str, before: str | None, after: str | None, changed: int, since: int, is_first: bool
-    ) -> str | None:
-        """In words, which part of git has `after` for the file (a blob's id; None: no file); None if none has.
+    async def made(self, seen: Seen, is_first: bool) -> str | None:
+        """In words, which part of git has the file as it was `seen`, and made it so; None if none has.
 
-        `changed` is when the file was changed, or, of one that is gone, its directory, which may have been changed
-        again after git has removed the file: then git has worked after `since`, the last look at it. `before` is what
-        the file was. With `is_first`, what git was given after that does not count: the file was there first. Without,
-        it does: git gives an object a new time when it would write it again.
+        A file that is gone has the time of its directory, which may have been changed again after git has removed the
+        file: then git has worked after the last look at it. With `is_first`, what git was given after that does not
+        count: the file was there first. Without, it does: git gives an object a new time when it would write it again.
         """
+        path, before, after = seen.path, seen.before, seen.after
+        known = after if after is not None else before
+        if before == after or known is None:
+            return None
         await self.look()
         repository = self._repository
         if repository is None or not path.startswith(repository.top.rstrip(os.sep) + os.sep):
             return None
         name = os.fsencode(path[len(repository.top.rstrip(os.sep)) + 1 :])
-        known = after if after is not None else before
-        if known is None:
-            return None
-        if is_first and not await anyio.to_thread.run_sync(partial(_is_older, repository, known, changed)):
+        if is_first and not await anyio.to_thread.run_sync(partial(_is_older, repository, known, seen.changed)):
             return None
         for stash in self._stashes.values():
             if name in stash and stash[name] == after and after is not None:
                 return "git stash"
         await self._look_at_index(repository)
-        worked = changed if after is not None or not since else min(changed, since)
+        worked = seen.changed if after is not None or not seen.since else min(seen.changed, seen.since)
         if self._stamp is None or self._stamp[2] < worked - _TICK_NS:
             return None  # git has done nothing since
         return "git" if self._index.get(name) == after else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import uuid
@@ -13,20 +12,20 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.events import By
 from acp_nvim.review import stored
+from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import Content
-from acp_nvim.review.entry import Entry
 from acp_nvim.review.evidence import Verdict
 from acp_nvim.snapshots.snapshot import Blob, Snapshot
-from acp_nvim.traffic.words import masked
-from acp_nvim.workspace.private_file import make_directory, replace_whole
+from acp_nvim.traffic.masking import masked
+from acp_nvim.ui.events import By
+from acp_nvim.workspace.private_file import lock_now, make_directory, replace_whole
 
 log = logging.getLogger(__name__)
 
 
 class KeptEntry(msgspec.Struct, frozen=True):
-    """A file as it was left."""
+    """A file under review as a host has left it, for the next one."""
 
     path: str
     base: Blob | None
@@ -64,7 +63,7 @@ class OpenTurn(msgspec.Struct, frozen=True):
     evidence: str = ""
 
 
-class Kept(msgspec.Struct):
+class KeptReview(msgspec.Struct):
     """What a Neovim has left: files to review, and the turns that ran in it."""
 
     entries: list[KeptEntry] = []
@@ -96,7 +95,7 @@ class KeptLedger:
     def __repr__(self) -> str:
         return f"<KeptLedger {self._file}>"
 
-    async def keep(self, kept: Kept) -> None:
+    async def keep(self, kept: KeptReview) -> None:
         """Write down how things stand. Raises `OSError`; then no open turn is left on the disk."""
         async with self._writing:
             await anyio.to_thread.run_sync(self._write, kept)
@@ -106,7 +105,7 @@ class KeptLedger:
         async with self._writing:
             await anyio.to_thread.run_sync(self._drop_turns)
 
-    async def take_over(self) -> Kept:
+    async def take_over(self) -> KeptReview:
         """What others have left; it is this Neovim's from the next `keep` on. Raises `OSError`."""
         async with self._writing:
             return await anyio.to_thread.run_sync(self._take_over)
@@ -119,7 +118,7 @@ class KeptLedger:
                 os.close(lock)
         self._lock = None
 
-    def _write(self, kept: Kept) -> None:
+    def _write(self, kept: KeptReview) -> None:
         if self._lock is None and not kept.entries and not kept.turns:
             self._drop_taken()
             return
@@ -127,10 +126,10 @@ class KeptLedger:
         try:
             if self._lock is None:
                 make_directory(self._directory)
-                self._lock = _locked(self._file.with_suffix(".lock"))
-            self._replace(self._file, Kept(entries=kept.entries))  # first: without the turns it is no lie
+                self._lock = lock_now(self._file.with_suffix(".lock"))
+            self._replace(self._file, KeptReview(entries=kept.entries))  # first: without the turns it is no lie
             if turns:
-                self._replace(_turns(self._file), Kept(turns=turns))
+                self._replace(_turns(self._file), KeptReview(turns=turns))
             else:
                 self._remove_turns(self._file)
             self._drop_taken()
@@ -138,7 +137,7 @@ class KeptLedger:
             self._drop_turns()
             raise
 
-    def _replace(self, file: Path, kept: Kept) -> None:
+    def _replace(self, file: Path, kept: KeptReview) -> None:
         data = stored.encode(kept)
         if self._written.get(file) != data:
             self._written.pop(file, None)
@@ -159,17 +158,17 @@ class KeptLedger:
             with suppress(OSError):
                 os.truncate(turns, 0)
 
-    def _take_over(self) -> Kept:
-        found = Kept()
+    def _take_over(self) -> KeptReview:
+        found = KeptReview()
         for file in sorted(self._directory.glob("*.json")):
-            lock = None if file == self._file else _locked(file.with_suffix(".lock"))
+            lock = None if file == self._file else lock_now(file.with_suffix(".lock"))
             if lock is None:
                 continue
             left = _read(file)
             if left is None:
                 os.close(lock)
                 continue
-            open_turns = _read(_turns(file)) or Kept()
+            open_turns = _read(_turns(file)) or KeptReview()
             found.entries += left.entries
             found.turns += open_turns.turns
             self._taken.append((file, lock))
@@ -188,23 +187,12 @@ def _turns(file: Path) -> Path:
     return file.with_suffix(".turns")
 
 
-def _read(file: Path) -> Kept | None:
+def _read(file: Path) -> KeptReview | None:
     """None when there is no such file, or none that this version has written to its end."""
     try:
-        return stored.decode(file.read_bytes(), Kept)
+        return stored.decode(file.read_bytes(), KeptReview)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         log.warning("%s is not what this version writes, and is not believed: %s", file, error)
         return None
-
-
-def _locked(file: Path) -> int | None:
-    """Hold that file locked until its descriptor is closed; None when somebody else does."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor

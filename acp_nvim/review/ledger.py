@@ -1,25 +1,86 @@
-"""What agents have changed and nobody has reviewed yet, file by file; and what each turn has changed."""
+"""What is to be reviewed, file by file, and what each turn has changed."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Callable, Sequence
+from typing import Final
 
-from acp_nvim import events
-from acp_nvim.events import Event, Operation
-from acp_nvim.review.change import Change
-from acp_nvim.review.contents import ABSENT, Content, Contents
-from acp_nvim.review.entry import Entry
+import msgspec
+
+from acp_nvim.review.change import Change, Entry, KeptChange, PastTexts, kept
+from acp_nvim.review.contents import ABSENT, Content, Contents, is_stored
 from acp_nvim.review.evidence import Seen, Verdict
-from acp_nvim.review.past_texts import PastTexts
-from acp_nvim.review.turn_log import NOBODY, TurnLog
-from acp_nvim.review_events import Review
-from acp_nvim.snapshots.failures import SnapshotError
-from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.review.reviewed_text import ReviewedText
+from acp_nvim.snapshots.snapshot import Blob, Snapshot, SnapshotError
+from acp_nvim.ui import events
+from acp_nvim.ui.events import Event, Operation
+from acp_nvim.ui.review_events import Review
 from acp_nvim.workspace.roots import Roots
 
+NOBODY = 0
+"""Sessions of turns whose host is gone have this number, or one below it."""
+LOOKED_AT: Final = 100
+"""Files that change at once up to which their texts are compared, instead of git being asked: 1 ms each."""
+
 log = logging.getLogger(__name__)
+
+
+class TurnLog:
+    """What a turn has changed; while it is `active`, what happens on disk below `roots` is its agent's doing."""
+
+    def __init__(self, session: int, agent: str, roots: Roots) -> None:
+        self.session = session
+        self.agent = agent
+        self.roots = roots
+        self.active = False
+        self.prompt = ""
+        self.began: dict[str, Snapshot] = {}
+        """What there was when the turn began, by directory."""
+        self.changes: dict[str, Change] = {}
+
+    def __repr__(self) -> str:
+        return f"<TurnLog of {self.session}: {len(self.changes)} files{', active' if self.active else ''}>"
+
+    def change(self, path: str, before: Content) -> Change:
+        """Return the turn's change of a file; the first one begins with `before`."""
+        return self.changes.setdefault(path, Change(path, before))
+
+    def move(self, path: str, new: str, before: Content, now: Content, verdict: Verdict) -> None:
+        """The file got another name: to go back, there is one to be made and one to be removed."""
+        made = self.changes.get(path)
+        if made is not None and made.base is None:
+            made.path = new
+            self.changes[new] = self.changes.pop(path)
+        else:
+            away = self.change(path, before)
+            away.blame(verdict)
+            away.agent(ABSENT)
+            self.change(new, ABSENT)
+        self.changes[new].blame(verdict)
+        if made is None or made.base is not None:
+            self.changes[new].old_path = path
+        self.changes[new].agent(now)
+
+    def counts(self, change: Change) -> tuple[int, int]:
+        """Lines added and removed; a renamed file is compared with what it was under its old name."""
+        old = None if change.old_path is None else self.changes.get(change.old_path)
+        if old is None or old.text is None or change.text is None:
+            return change.added, change.removed
+        text = ReviewedText(old.text.base, change.text.current)
+        return text.added, text.removed
+
+    def take(self, contents: Callable[[str], Contents]) -> list[KeptChange]:
+        """All changes, in the order of their paths; the next turn begins without any."""
+        done = [self.changes[path] for path in sorted(self.changes)]
+        taken = [self._kept(change, contents(change.path)) for change in done if change.operation is not None]
+        self.changes = {}
+        return taken
+
+    def _kept(self, change: Change, contents: Contents) -> KeptChange:
+        added, removed = self.counts(change)
+        return msgspec.structs.replace(kept(change, contents), added=added, removed=removed)
 
 
 class Ledger:
@@ -42,7 +103,7 @@ class Ledger:
         return f"<Ledger {len(self.entries)} files, {self.logs}>"
 
     def active(self, path: str) -> list[TurnLog]:
-        """Of the sessions whose agents may be changing that file just now."""
+        """Return the logs of the turns whose agents may be changing that file just now."""
         return [one for one in self.logs if one.active and one.roots.contains(path)]
 
     def open(self, session: int | None = None) -> list[Entry]:
@@ -51,7 +112,7 @@ class Ledger:
         return sorted((one for one in found if session is None or session in one.sessions), key=lambda one: one.path)
 
     def counts(self, session: int, roots: Roots) -> events.ReviewCounts | None:
-        """The same in numbers, for a session that works at `roots`; with what an earlier host has left there."""
+        """Count what is to be reviewed for a session at `roots` and what dead hosts have left; None: nothing."""
         found = [one for one in self.open() if one.verdict.by != "state"]
         found = [one for one in found if session in one.sessions or (not one.sessions and roots.contains(one.path))]
         if not found:
@@ -59,7 +120,7 @@ class Ledger:
         return events.ReviewCounts(len(found), sum(one.added for one in found), sum(one.removed for one in found))
 
     def of(self, sessions: Sequence[int]) -> list[TurnLog]:
-        """What these sessions' turns have changed."""
+        """Return the logs of what the turns of these sessions (their keys) have changed."""
         return [one for one in self.logs if one.session in sessions]
 
     async def agent(
@@ -69,7 +130,7 @@ class Ledger:
         turns = self.of(verdict.sessions)
         for change in self.changes(path):
             if not _is_at(change, before):
-                await self.look(path, change)
+                await self.look(change)
                 change.user(before if change.text is None else await self.with_text(path, before, change.encoding))
         entry = self.entries.get(path)
         if entry is None:
@@ -99,7 +160,7 @@ class Ledger:
         """What was renamed and then deleted is just deleted, where it was."""
         old_path = entry.old_path
         for change in self.changes(path):
-            await self.look(path, change)
+            await self.look(change)
             change.old_path = None
         if old_path is None:
             return
@@ -115,19 +176,19 @@ class Ledger:
         other = self._renamed_from(path)
         if other is None:
             return
-        await self.look(other.path, other)
+        await self.look(other)
         other.settle(self.contents(other.path))
         if entry.base is None:
             entry.rebase(await self.with_text(path, other.copy_of_base(), other.encoding))
-            await self.look(path, entry)
+            await self.look(entry)
         other.old_path = None
         other.rebase(ABSENT)
         self.tell(other.path)
 
     async def user(self, path: str, after: Content) -> None:
-        """The user made `after` of it."""
+        """Enter that the user has changed a file to `after`; what the user does is not reviewed."""
         for change in self.changes(path):
-            await self.look(path, change)
+            await self.look(change)
             if change.text is not None and after.text is None:
                 after = await self.with_text(path, after, change.encoding)
             change.user(after)
@@ -148,16 +209,39 @@ class Ledger:
         found: list[Change] = [] if entry is None else [entry]
         return found + [turn.changes[path] for turn in self.logs if path in turn.changes]
 
-    async def look(self, path: str, change: Change) -> None:
+    async def look(self, change: Change) -> None:
         """Get its texts. Where they are lost it is reviewed as a whole."""
         try:
-            await change.look(self.contents(path))
+            await change.look(self.contents(change.path))
         except SnapshotError as error:
-            log.warning("what was in %s is lost: %s", path, error)
+            log.warning("what was in %s is lost: %s", change.path, error)
             change.is_looked_at = True
 
+    async def count_lines(self, changes: Sequence[Change]) -> None:
+        """Give them their counts; of many by git, which knows nothing of line ends, and what has no lines."""
+        for change in changes:
+            if not all(is_stored(blob) for blob in (change.base, change.current) if blob is not None):
+                change.is_looked_at = True  # there are no lines to be counted
+        if len(changes) <= LOOKED_AT:
+            for change in changes:
+                await self.look(change)
+        waiting: dict[Contents, list[Change]] = {}
+        for change in changes:
+            if not change.is_looked_at and change.counts is None:
+                waiting.setdefault(self.contents(change.path), []).append(change)
+        for contents, some in waiting.items():
+            try:
+                await contents.flush()
+                counts = await contents.shadow.counts([(one.base, one.current) for one in some])
+            except SnapshotError as error:
+                log.warning("lines of changes in %s cannot be counted: %s", contents.shadow.root, error)
+                continue
+            for change, counted in zip(some, counts, strict=True):
+                change.counts = counted
+                change.is_looked_at = change.is_looked_at or counted is None
+
     async def with_text(self, path: str, content: Content, encoding: str | None) -> Content:
-        """The same, with its text if it is one."""
+        """Return the content with its text, if it is one."""
         try:
             return await self.contents(path).look(path, content.blob, encoding)
         except SnapshotError as error:
@@ -188,7 +272,7 @@ class Ledger:
             self.on_news()
 
     def set_on_disk(self, path: str, blob: Blob | None) -> None:
-        """That is in the file, and nobody needs to find out who made it so."""
+        """Note what is in the file, where nobody needs to find out who made it so."""
         entry = self.entries.get(path)
         if entry is None:
             self.accounted[path] = blob

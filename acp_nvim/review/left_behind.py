@@ -6,22 +6,26 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from itertools import count
+from typing import Final
 
 import anyio
 import anyio.to_thread
 
-from acp_nvim.limits.evidence import END_POLL_SECONDS, END_WAIT_SECONDS
 from acp_nvim.process.group import members
 from acp_nvim.review.checkpoints import Checkpoint
 from acp_nvim.review.evidence import Evidence
-from acp_nvim.review.kept_ledger import Kept, OpenTurn
-from acp_nvim.review.turn_log import NOBODY, TurnLog
-from acp_nvim.review.witness import Witness
-from acp_nvim.review.work import Work
-from acp_nvim.review.work_journal import WorkJournal
+from acp_nvim.review.kept_ledger import KeptReview, OpenTurn
+from acp_nvim.review.ledger import NOBODY, TurnLog
+from acp_nvim.review.tracker import ChangeTracker
+from acp_nvim.review.work import Work, WorkJournal
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.workspace.roots import Roots
+
+END_WAIT_SECONDS: Final = 10.0
+"""Time that who takes over from a dead host waits for its agents to end: the guard gives them five seconds."""
+END_POLL_SECONDS: Final = 0.05
+"""As often it is looked whether they have ended."""
 
 log = logging.getLogger(__name__)
 
@@ -34,14 +38,14 @@ class LeftBehind:
 
     def __init__(
         self,
-        witness: Witness,
+        tracker: ChangeTracker,
         evidence: Evidence,
         journal: WorkJournal,
         ended_at: Callable[[str], int | None],
         conclude: Callable[[TurnLog, Workspace], Awaitable[Checkpoint | None]],
     ) -> None:
-        self._witness = witness
-        self._ledger = witness.ledger
+        self._tracker = tracker
+        self._ledger = tracker.ledger
         self._evidence = evidence
         self._journal = journal
         self._ended_at = ended_at
@@ -50,7 +54,7 @@ class LeftBehind:
     def __repr__(self) -> str:
         return f"<LeftBehind in {self._ledger!r}>"
 
-    async def take_over(self, workspace: Workspace, kept: Kept) -> None:
+    async def take_over(self, workspace: Workspace, kept: KeptReview) -> None:
         """What was left in that workspace is under review again; what was done since, the evidence says by whom."""
         logs = [TurnLog(NOBODY - next(_numbers), turn.agent, Roots([workspace.root])) for turn in kept.turns]
         works = [await self._work(turn, left) for turn, left in zip(logs, kept.turns, strict=True)]
@@ -62,7 +66,7 @@ class LeftBehind:
                 self._evidence.judge_anew(path)
         try:
             for one in kept.entries:
-                await self._witness.take_up(one)
+                await self._tracker.take_over(one)
             if kept.turns:
                 first = min((turn.snapshot for turn in kept.turns), key=lambda one: one.time)
                 await workspace.scanner.scan_since(first)
@@ -72,7 +76,7 @@ class LeftBehind:
             for turn, work in zip(logs, works, strict=True):
                 self._ledger.logs.remove(turn)
                 self._evidence.works.remove(work)
-            self._witness.doubts.leave(workspace.root)
+            self._tracker.disk.leave_doubts(workspace.root)
         for turn in logs:
             await self._conclude(turn, workspace)
         for left in kept.turns:

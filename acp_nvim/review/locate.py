@@ -1,16 +1,22 @@
-"""Where a tool call's diff applies in a text, or has been applied; agents show as much or as little as they like."""
+"""Where in a text the changes of a tool call belong: to preview them, and to take them out again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
 
 import msgspec
 
-from acp_nvim.limits import LOCATED_PLACES
-from acp_nvim.protocol.diff import FileChange, Piece
-from acp_nvim.review.mapped_lines import mapped
+from acp_nvim.acp.diff import FileChange, Piece
+from acp_nvim.limits import REVIEW_TEXT_BYTES
+from acp_nvim.ui.review_events import PreviewHunk
 from acp_nvim.workspace.encoding import BOM
 from acp_nvim.workspace.line_differences import differences
+from acp_nvim.workspace.text_shape import is_mac, lines_with_ends, take_apart
+
+LOCATED_PLACES: Final = 1000
+"""Places of a tool call's part of a file that are looked at in it: a part that is there more often is a single word."""
 
 
 class Located(msgspec.Struct, frozen=True):
@@ -174,3 +180,142 @@ def _find_lines(text: str, old: str, new: str) -> list[_Range] | None:
         return [_Range(0, len(text), "\n".join(after) + "\n")]
     before = mapped(new_lines, old_lines, lines)
     return None if before is None else [_Range(0, len(text), "\n".join(before) + "\n", already=True)]
+
+
+def mapped(old: list[str], new: list[str], lines: list[str]) -> list[str] | None:
+    """`lines` with what was changed from `old` to `new`; None when these are no version of `old`, or lines are missing.
+
+    They are a version when both have half of their lines in common. Each changed line must be there, and the place of
+    what is only inserted.
+    """
+    where = _where(old, lines)
+    if 2 * len(where) < max(len(old), len(lines)):
+        return None
+    where[-1], where[len(old)] = -1, len(lines)
+    made, at = [], 0
+    for block in differences(old, new):
+        around = range(block.i1, block.i2) if block.i1 < block.i2 else range(block.i1 - 1, block.i1 + 1)
+        places = [where.get(number) for number in around]
+        start = places[0]
+        if start is None or places != list(range(start, start + len(places))):
+            return None
+        first = start if block.i1 < block.i2 else start + 1
+        made += [*lines[at:first], *new[block.j1 : block.j2]]
+        at = first + block.i2 - block.i1
+    return made + lines[at:]
+
+
+def _where(old: list[str], new: list[str]) -> dict[int, int]:
+    """For each old line that is there still, which of the new ones it is."""
+    where: dict[int, int] = {}
+    i = j = 0
+    for block in [*differences(old, new), None]:
+        stop = len(old) if block is None else block.i1
+        where.update(zip(range(i, stop), range(j, j + stop - i), strict=True))
+        if block is not None:
+            i, j = block.i2, block.j2
+    return where
+
+
+def unapplied(text: str, change: FileChange) -> str | None:
+    """None when the diff is not, or not all of it, in `text`, or nobody can say where."""
+    places = locate(text, change)
+    if not places or not all(place.already for place in places):
+        return None
+    if is_mac(text):
+        return None
+    end = "\r\n" if "\r\n" in text else "\n"
+    lines = lines_with_ends(text.removeprefix(BOM))
+    is_ended = not lines or lines[-1].endswith("\n")
+    for place in reversed(places):
+        lines[place.first : place.first + place.count] = [line + end for line in place.old]
+    mark = BOM if text.startswith(BOM) else ""
+    before = "".join(lines)
+    return mark + (before if is_ended else before.removesuffix(end))
+
+
+PREVIEW_CHANGES: Final = 100
+"""Changes of one file that a permission request shows: to find each in 10,000 lines takes 20 ms."""
+PREVIEW_CHARS: Final = 1024 * 1024
+"""Of the new text that a permission request shows of one file: nobody reads more before they answer."""
+
+
+class FilePreview(msgspec.Struct, frozen=True):
+    """The lines that would be others; `note` says in words what they do not show."""
+
+    hunks: list[PreviewHunk]
+    note: str | None = None
+
+
+def preview_of(text: str | None, changes: Sequence[FileChange]) -> FilePreview:
+    """What these changes of one file, told in this order, would make of its text; None: there is no such file."""
+    note = next((one.note or _kind(one) for one in changes if not one.pieces and (one.note or _kind(one))), None)
+    if changes[-1].operation == "delete":
+        count = len(take_apart(text or "").lines)
+        return FilePreview([PreviewHunk(0, count, [])] if count else [], note)
+    changes = [one for one in changes if one.pieces]
+    if len(text or "") > REVIEW_TEXT_BYTES:
+        return FilePreview([], "the file is too large for a preview")
+    if len(changes) > PREVIEW_CHANGES:
+        return FilePreview([], f"{len(changes)} changes are too many for a preview")
+    if sum(len(piece.new_text) for one in changes for piece in one.pieces) > PREVIEW_CHARS:
+        return FilePreview([], "the change is too large for a preview")
+    return _become(text, changes, note)
+
+
+def _kind(change: FileChange) -> str | None:
+    return {None: None, "text": None, "binary": "binary file"}.get(change.file_type, change.file_type)
+
+
+def _become(text: str | None, changes: Sequence[FileChange], note: str | None) -> FilePreview:
+    if text is None:
+        if any(piece.old_text for one in changes for piece in one.pieces):
+            return FilePreview([], "there is no such file")
+        text = ""
+    hunks, missing = _hunks(text, changes)
+    if missing:
+        lost = "what the agent shows of it" if missing == len(changes) else f"{missing} of {len(changes)} changes"
+        note = f"{lost} cannot be found in the file"
+    elif changes and not hunks:
+        note = note or "the file is like that already"
+    return FilePreview(hunks, note)
+
+
+def _hunks(text: str, changes: Sequence[FileChange]) -> tuple[list[PreviewHunk], int]:
+    """What the changes come to, and how many of them are in no place.
+
+    They are all told of the file as it is now; or else each of what the one before has made of it.
+    """
+    places = [_open(text, one) for one in changes]
+    together = sorted((place for found in places for place in found or ()), key=lambda place: place.first)
+    if None not in places and _are_apart(together):
+        return [PreviewHunk(one.first, one.count, list(one.new)) for one in together], 0
+    before = after = take_apart(text).lines
+    missing = 0
+    for one in changes:
+        found = _open("".join(f"{line}\n" for line in after), one)
+        missing += found is None
+        after = _with(after, found or ())
+    blocks = differences(before, after)
+    return [PreviewHunk(one.i1, one.i2 - one.i1, after[one.j1 : one.j2]) for one in blocks], missing
+
+
+def _open(text: str, change: FileChange) -> list[Located] | None:
+    """Where it has still to be made; None when that cannot be told."""
+    found = locate(text, change)
+    return found if found is None else [one for one in found if not one.already]
+
+
+def _are_apart(places: Sequence[Located]) -> bool:
+    """Whether no two of them, which are sorted, are about the same lines."""
+    return all(one.first + max(one.count, 1) <= other.first for one, other in pairwise(places))
+
+
+def _with(lines: list[str], places: Sequence[Located]) -> list[str]:
+    """`lines` with these places, which are sorted, as they would be."""
+    after: list[str] = []
+    at = 0
+    for place in places:
+        after += [*lines[at : place.first], *place.new]
+        at = place.first + place.count
+    return after + lines[at:]

@@ -1,4 +1,4 @@
-"""Two lists of lines, and whose the lines are in which they differ: the agent's are runs, the user's go into both."""
+"""Lines that both the accepted and the current text have, and the runs in which the two differ."""
 
 from __future__ import annotations
 
@@ -9,8 +9,112 @@ from typing import Final
 
 import msgspec
 
-from acp_nvim.review.runs import Draft, Run, cut, divide
 from acp_nvim.workspace.line_differences import Block, differences, trimmed
+
+
+class Run(msgspec.Struct, frozen=True):
+    """After `gap` lines that both lists have: `removed` lines of the base for which there are `added` ones now."""
+
+    id: int
+    gap: int
+    removed: int
+    added: int
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """The current lines that the user replaced begin `left` added lines after the first run's beginning, and end
+    `right` ones before the last run's end. The new ones stand after `removed` removed lines of all these runs."""
+
+    left: int
+    right: int
+    removed: int
+
+
+class Draft:
+    """Lines of the base and the runs in them, written from the first to the last.
+
+    `gap` is how many lines before the first one are in both texts.
+    """
+
+    def __init__(self, gap: int, ids: Iterator[int]) -> None:
+        self.base: list[str] = []
+        self.runs: list[Run] = []
+        self.gap = gap
+        """Lines since the last run that are in both."""
+        self._ids = ids
+
+    def both(self, lines: Sequence[str]) -> None:
+        """Append lines that are in both texts."""
+        self.base += lines
+        self.gap += len(lines)
+
+    def run(self, removed: Sequence[str], added: int, same: Run | None = None) -> None:
+        """Append a run of `removed` lines and as many `added` ones as it says, unless it is empty.
+
+        It goes by the id of `same`, if that has as many lines.
+        """
+        if not removed and not added:
+            return
+        is_same = same is not None and (same.removed, same.added) == (len(removed), added)
+        run_id = same.id if same is not None and is_same else next(self._ids)
+        self.runs.append(Run(run_id, self.gap, len(removed), added))
+        self.base += removed
+        self.gap = 0
+
+
+def cut(runs: Sequence[Run], before: int, left: int, right: int, is_insertion: bool) -> Cut:
+    """Where the user's lines stand between removed ones.
+
+    Behind as many as added ones are replaced by them or stand before them; behind all, if no added line follows; before
+    all, if the user's lines end where the last run begins. `before` is the number of added lines of the last run that
+    are replaced or stand before: negative or 0, if it begins there. `left` and `right` are those of the result.
+    """
+    last = runs[-1]
+    others = sum(run.removed for run in runs[:-1])
+    if before <= 0 and (last.added or not is_insertion):
+        return Cut(left, right, others)
+    return Cut(left, right, others + (min(before, last.removed) if right else last.removed))
+
+
+def divide(draft: Draft, runs: Sequence[Run], removed: list[str], where: Cut, new: list[str]) -> None:
+    """The user put `new` into these runs, whose removed lines are `removed`; between them no line is left.
+
+    What equals a removed line is that line again, the other new lines are in both.
+    """
+    first = runs[0] if where.left == runs[0].added else None
+    last = runs[-1] if where.right == runs[-1].added else None
+    if not new:
+        draft.run(removed, where.left + where.right, runs[0] if len(runs) == 1 else None)
+        return
+    pairs = _again(removed, new, where.removed)
+    if not pairs:
+        draft.run(removed[: where.removed], where.left, first)
+        draft.both(new)
+        draft.run(removed[where.removed :], where.right, last)
+        return
+    at = done = 0
+    left = where.left
+    for i, j in pairs:
+        draft.run(removed[at:i], left)
+        draft.both(new[done : j + 1])
+        at, done, left = i + 1, j + 1, 0
+    draft.both(new[done:])
+    draft.run(removed[at:], where.right)
+
+
+def _again(removed: list[str], new: list[str], usual: int) -> list[tuple[int, int]]:
+    """Removed lines that are there again, and which of the new ones each is, in order."""
+    if set(new).isdisjoint(removed):
+        return []
+    if len(new) == 1:
+        places = [index for index, line in enumerate(removed) if line == new[0]]
+        return [(min(places, key=lambda index: abs(index - usual)), 0)]
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    for block in differences(removed, new):
+        pairs += zip(range(i, block.i1), range(j, block.j1), strict=True)
+        i, j = block.i2, block.j2
+    return pairs + list(zip(range(i, len(removed)), range(j, len(new)), strict=True))
 
 
 class Splice(msgspec.Struct, frozen=True):
@@ -21,7 +125,7 @@ class Splice(msgspec.Struct, frozen=True):
     count: int
 
     def take_back(self, lines: list[str]) -> None:
-        """Make the lines what they were."""
+        """Undo the splice in `lines`, which must be as it has left them."""
         lines[self.at : self.at + self.count] = self.old
 
 
@@ -69,7 +173,7 @@ class OwnedLines:
         return f"<OwnedLines {len(self.current)} lines, {len(self.runs)} runs>"
 
     def blocks(self) -> Iterator[tuple[Run, Block]]:
-        """Each run, and where it is."""
+        """Yield each run with the rows that it takes in the base and in the current lines, in order."""
         i = j = 0
         for run in self.runs:
             i, j = i + run.gap, j + run.gap
@@ -84,7 +188,10 @@ class OwnedLines:
         self.runs = self._named(runs, _START, known)
 
     def agent(self, first: int, count: int, lines: list[str]) -> bool:
-        """The agent put `lines` in the place of `count` current ones; whether the set of runs is another one."""
+        """The agent put `lines` in the place of `count` current ones, from row `first` on (counted from 0).
+
+        Return whether the set of runs is another one.
+        """
         place = self._seek(_START, first)
         touched = self._touch(place, first, first + count)
         known = self._known(self.runs[touched.index : touched.end], place)
@@ -94,7 +201,10 @@ class OwnedLines:
         return self._put(touched, self._named(runs, place, known), rest)
 
     def user(self, first: int, count: int, lines: list[str]) -> tuple[bool, list[Splice]]:
-        """The user did it; whether the set of runs is another one, and what it changed in the base, in order."""
+        """The user put `lines` in the place of `count` current ones, from row `first` on (counted from 0).
+
+        Return whether the set of runs is another one, and what it changed in the base, in order.
+        """
         old = self.current[first : first + count]
         place, changed, splices = _START, False, []
         for block in reversed(list(differences(old, lines))):

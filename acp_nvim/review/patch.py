@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Final
 
-from acp_nvim.limits import PATCH_LINES
 from acp_nvim.review.change import Change
 from acp_nvim.workspace.line_differences import Block, differences
 from acp_nvim.workspace.text_shape import lines_with_ends
+
+PATCH_LINES: Final = 2000
+"""Lines shown of what a restore would do to one file."""
 
 CONTEXT = 3
 

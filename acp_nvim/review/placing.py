@@ -8,14 +8,13 @@ from contextlib import suppress
 import anyio.to_thread
 
 from acp_nvim.process import umask
-from acp_nvim.review.contents import EXECUTABLE_MODE, LINK_MODE, Content, Contents
-from acp_nvim.review.file_on_disk import look_at
-from acp_nvim.snapshots.failures import SnapshotError
-from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.review.contents import Content, Contents, look_at
+from acp_nvim.snapshots.objects import EXECUTABLE, SYMLINK
+from acp_nvim.snapshots.snapshot import Blob, SnapshotError
+from acp_nvim.workspace.disk import replace
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
 from acp_nvim.workspace.refusals import ChangedOnDiskError, FileRefusedError
 from acp_nvim.workspace.regular_files import in_words
-from acp_nvim.workspace.replacing import replace
 from acp_nvim.workspace.stamps import stamp_of
 
 
@@ -109,10 +108,10 @@ async def _put_file(contents: Contents, path: str, was: Content, wanted: Content
 
 def _write(path: str, data: bytes, mode: int, was: Blob | None) -> None:
     """Links are made anew; a file is replaced in one step."""
-    if LINK_MODE in (mode, was.mode if was is not None else mode):
+    if SYMLINK in (mode, was.mode if was is not None else mode):
         with suppress(FileNotFoundError):
             os.unlink(path)
-    if mode == LINK_MODE:
+    if mode == SYMLINK:
         umask.make_directories(os.path.dirname(path))
         os.symlink(data, os.fsencode(path))
         return
@@ -128,11 +127,11 @@ def _blob(path: str) -> Blob | None:
 def _set_mode(path: str, mode: int) -> None:
     """Whoever may read it may execute it, or nobody."""
     with suppress(OSError):
-        if mode == LINK_MODE or os.path.islink(path):
+        if mode == SYMLINK or os.path.islink(path):
             return
         old = os.stat(path).st_mode & 0o7777
-        new = old | (old & 0o444) >> 2 if mode == EXECUTABLE_MODE else old & ~0o111
-        if new != old and bool(old & 0o100) != (mode == EXECUTABLE_MODE):
+        new = old | (old & 0o444) >> 2 if mode == EXECUTABLE else old & ~0o111
+        if new != old and bool(old & 0o100) != (mode == EXECUTABLE):
             os.chmod(path, new)
 
 

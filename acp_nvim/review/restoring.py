@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Sequence
 
 import anyio.to_thread
 import msgspec
 
 from acp_nvim.limits import FOLLOW_ATTEMPTS
-from acp_nvim.review.change import Change, InReview, KeptChange
+from acp_nvim.review.change import Change, Entry, InReview, KeptChange, kept
 from acp_nvim.review.checkpoints import Checkpoint
-from acp_nvim.review.contents import ABSENT, NOT_STORED, Content, is_stored
-from acp_nvim.review.counting import count
-from acp_nvim.review.entry import Entry
+from acp_nvim.review.contents import ABSENT, NOT_STORED, Content, is_stored, look_at
 from acp_nvim.review.evidence import Verdict, is_proven
-from acp_nvim.review.file_on_disk import look_at
-from acp_nvim.review.judging import Secure
-from acp_nvim.review.keeping import kept
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.patch import patch
 from acp_nvim.review.placing import put
-from acp_nvim.review_events import LeftFile, PlannedFile, RestorePlan
-from acp_nvim.snapshots.failures import GoneError, SnapshotError
-from acp_nvim.snapshots.secret_files import looks_secret
+from acp_nvim.review.workspace import Workspace
+from acp_nvim.review.write_ahead import WriteAhead
+from acp_nvim.snapshots.snapshot import GoneError, SnapshotError
+from acp_nvim.ui.review_events import LeftFile, PlannedFile, Restored, RestorePlan
 from acp_nvim.workspace.conflicts import Conflict
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import OpenFiles
@@ -45,69 +40,81 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct):
-    """What was done, and the files that were left as they are."""
+    """What was done to which files."""
 
     paths: list[str] = []
     conflicts: list[str] = []
     problems: list[str] = []
-    left: list[LeftFile] = []
 
 
 class Restoring:
-    """Takes back what turns have changed, in all workspaces."""
+    """Takes back what turns have changed. `workspace_of` gives the workspace that a path is in."""
 
-    def __init__(self, ledger: Ledger, files: OpenFiles, look_at: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        files: OpenFiles,
+        look_at: Callable[[str], Awaitable[None]],
+        workspace_of: Callable[[str], Workspace],
+    ) -> None:
         self._ledger = ledger
         self._files = files
         self._look_at = look_at
+        self._workspace_of = workspace_of
 
     def __repr__(self) -> str:
         return f"<Restoring {self._ledger!r}>"
 
-    async def plan(self, checkpoint: Checkpoint, later: Sequence[Checkpoint], root: str, force: bool) -> RestorePlan:
-        """What it would do; `later` are those after it, the oldest first. Raises `SnapshotError`."""
+    async def plan(self, workspace: Workspace, checkpoint_id: str, force: bool) -> RestorePlan:
+        """What a restore would do; `force`: also to what nobody knows who did it."""
+        try:
+            chosen = await _chosen(workspace, checkpoint_id, force)
+        except LookupError as error:
+            return RestorePlan(id=checkpoint_id, files=[], patch="", problem=f"Nothing was changed: {error}")
         files, patches = [], []
-        chosen = _records(checkpoint, later, force)
         for path, records in chosen.records.items():
             try:
                 async with self._files.alone(path):
                     step = await self._step(path, records)
             except (FileRefusedError, SnapshotError) as error:
-                files.append(PlannedFile(path, "modify", note=_not_restored(path, error)))
+                files.append(PlannedFile(path, "modify", note=self._not_restored(path, error)))
                 continue
             if step is None:
                 continue
-            change = Change(path, step.was)
-            await self._ledger.look(path, change)
-            change.agent(await self._ledger.with_text(path, step.wanted, change.encoding))
-            files.append(
-                PlannedFile(
-                    path,
-                    change.operation or "modify",
-                    change.added,
-                    change.removed,
-                    note=step.why or change.note,
-                    conflict=step.conflict is not None,
-                )
-            )
-            patches.append("" if step.conflict is not None else patch(change, root))
-        return RestorePlan(id=checkpoint.id, files=files, patch="".join(patches), left=chosen.left)
+            change, is_conflict = await self._change(step), step.conflict is not None
+            operation, note = change.operation or "modify", step.why or change.note
+            files.append(PlannedFile(path, operation, change.added, change.removed, note=note, conflict=is_conflict))
+            patches.append("" if is_conflict else patch(change, workspace.root))
+        return RestorePlan(id=checkpoint_id, files=files, patch="".join(patches), left=chosen.left)
 
-    async def restore(
-        self, checkpoint: Checkpoint, later: Sequence[Checkpoint], force: bool, secure: Secure
-    ) -> Outcome:
-        """Do it; a file that cannot be changed does not keep the others from it."""
-        chosen = _records(checkpoint, later, force)
-        outcome = Outcome(left=chosen.left)
+    async def restore(self, workspace: Workspace, checkpoint_id: str, force: bool) -> Restored:
+        """Do it, and return what was done; a file that cannot be changed does not keep the others from it."""
+        try:
+            chosen = await _chosen(workspace, checkpoint_id, force)
+        except LookupError as error:
+            problem = f"Nothing was changed: {error}"
+            return Restored(id=checkpoint_id, undo_id="", files=[], conflicts=[], problem=problem)
+        undoes = checkpoint_id if chosen.checkpoint.kind != "turn" else None
+        ahead = WriteAhead("restore", self._workspace_of, chosen.checkpoint.prompt, undoes)
+        outcome = Outcome()
         for path, records in chosen.records.items():
             async with self._files.alone(path):
                 try:
-                    await self._restore(path, records, outcome, secure)
+                    await self._restore(path, records, outcome, ahead)
                 except (FileRefusedError, SnapshotError) as error:
-                    outcome.problems.append(_not_restored(path, error))
-        return outcome
+                    outcome.problems.append(self._not_restored(path, error))
+        if not outcome.problems:
+            await ahead.mark(workspace)
+        return Restored(
+            id=checkpoint_id,
+            undo_id=ahead.id(workspace.root) if outcome.paths else "",
+            files=outcome.paths,
+            conflicts=outcome.conflicts,
+            problem="\n".join(outcome.problems) or None,
+            left=chosen.left,
+        )
 
-    async def _restore(self, path: str, records: Sequence[KeptChange], outcome: Outcome, secure: Secure) -> None:
+    async def _restore(self, path: str, records: Sequence[KeptChange], outcome: Outcome, ahead: WriteAhead) -> None:
         for _ in range(FOLLOW_ATTEMPTS):
             step = await self._step(path, records)
             if step is None:
@@ -116,26 +123,20 @@ class Restoring:
                 await self._files.conflicts.keep(step.conflict)
                 outcome.conflicts.append(path)
                 return
-            if await self._do(step, secure):
+            if await self._do(step, ahead):
                 outcome.paths.append(path)
                 return
         raise FileRefusedError(f"{path} is being changed all the time. It was left as it is.")
 
-    async def _do(self, step: Step, secure: Secure) -> bool:
+    async def _do(self, step: Step, ahead: WriteAhead) -> bool:
         """False when somebody was quicker."""
         path, contents = step.path, self._ledger.contents(step.path)
         entry = self._ledger.entries.get(path)
         if entry is not None:
             entry.settle(contents)
-        review = (
-            None
-            if entry is None or entry.is_over
-            else InReview(entry.base, sorted(entry.sessions), entry.old_path, entry.verdict.by, entry.verdict.why)
-        )
-        change = Change(path, step.was)
-        await self._ledger.look(path, change)
-        change.agent(await self._ledger.with_text(path, step.wanted, change.encoding))
-        await secure([msgspec.structs.replace(kept(change, contents), review=review)])
+        review = None if entry is None or entry.is_over else entry.in_review()
+        change = await self._change(step)
+        await ahead.secure([msgspec.structs.replace(kept(change, contents), review=review)])
         if not await put(self._files, contents, path, step.was, step.wanted):
             return False
         if step.review is None:
@@ -150,12 +151,19 @@ class Restoring:
             self._ledger.tell(path)
         return True
 
+    async def _change(self, step: Step) -> Change:
+        """What it does to the file."""
+        change = Change(step.path, step.was)
+        await self._ledger.look(change)
+        change.agent(await self._ledger.with_text(step.path, step.wanted, change.encoding))
+        return change
+
     async def _review_again(self, step: Step, before: InReview) -> None:
         """What a rejection had taken out of the review is in it again: what there is now was accepted."""
         path = step.path
         entry = None if before.old_path is not None else self._ledger.entries.get(path)
         for change in self._ledger.changes(path):
-            await self._ledger.look(path, change)
+            await self._ledger.look(change)
             if change is not entry:
                 change.user(await self._ledger.with_text(path, step.wanted, change.encoding))
         if entry is None:
@@ -165,7 +173,7 @@ class Restoring:
         entry.verdict = Verdict(before.by, before.why)
         entry.agent(await self._ledger.with_text(path, step.wanted, None))
         entry.sessions |= set(before.sessions)
-        await count([entry], self._ledger.contents)
+        await self._ledger.count_lines([entry])
 
     async def _step(self, path: str, records: Sequence[KeptChange]) -> Step | None:
         """What is to be done to the file as it is now, records the newest first; None: nothing."""
@@ -219,20 +227,34 @@ class Restoring:
             contents.put(path, found.data, found.blob.mode)
         return await self._ledger.with_text(path, Content(found.blob), None)
 
+    def _not_restored(self, path: str, error: Exception) -> str:
+        if isinstance(error, FileRefusedError):
+            return str(error)
+        if isinstance(error, GoneError) and self._ledger.contents(path).shadow.is_secret(path):
+            return f"{path} looks secret: what it had was in memory only, and went with the Neovim that knew it"
+        return f"{path} was left as it is: what it had before is not kept any more ({error})"
+
 
 class _Chosen(msgspec.Struct):
     """What is to be undone in each file, the newest first; and the files of which something is left as it is."""
 
+    checkpoint: Checkpoint
     records: dict[str, list[KeptChange]] = {}
     left: list[LeftFile] = []
 
 
-def _records(checkpoint: Checkpoint, later: Sequence[Checkpoint], force: bool) -> _Chosen:
-    """A turn and all since, as far as it is proven to be the agents' (or `force`); or just a restore, all of it."""
-    undone = [checkpoint] if checkpoint.kind != "turn" else [checkpoint, *later]
-    chosen = _Chosen()
+async def _chosen(workspace: Workspace, checkpoint_id: str, force: bool) -> _Chosen:
+    """A turn and all since, as far as it is proven to be the agents' (or `force`); or just a restore, all of it.
+
+    Raises `LookupError`.
+    """
+    moments = await workspace.all_checkpoints()
+    at = next((number for number, one in enumerate(moments) if one.id == checkpoint_id), None)
+    if at is None:
+        raise LookupError("there is no such checkpoint any more")
+    chosen = _Chosen(moments[at])
     left: dict[str, LeftFile] = {}
-    for one in reversed(undone):
+    for one in reversed(moments[at:] if moments[at].kind == "turn" else [moments[at]]):
         for change in one.changes:
             if one.kind != "turn" or is_proven(change.by, force):
                 _add(chosen.records.setdefault(change.path, []), change)
@@ -253,14 +275,6 @@ def _add(newer: list[KeptChange], older: KeptChange) -> None:
 def _check_stored(path: str, before: Content) -> None:
     if before.blob is not None and not is_stored(before.blob):
         raise FileRefusedError(f"{path} was left as it is: what it had before was {NOT_STORED}.")
-
-
-def _not_restored(path: str, error: Exception) -> str:
-    if isinstance(error, FileRefusedError):
-        return str(error)
-    if isinstance(error, GoneError) and looks_secret(os.fsencode(path)):
-        return f"{path} looks secret: what it had was in memory only, and went with the Neovim that knew it"
-    return f"{path} was left as it is: what it had before is not kept any more ({error})"
 
 
 def _same(one: Content, other: Content) -> bool:

@@ -1,4 +1,4 @@
-"""Removes what is too old or too much from the state directory."""
+"""Which workspaces are in use, and the removal of what the review keeps of those that are not."""
 
 from __future__ import annotations
 
@@ -13,12 +13,88 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Final
 
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.limits.state import GONE_SECONDS, SMALL, TEMPORARY_SECONDS, UNUSED_SECONDS
-from acp_nvim.review.in_use import NAME, mark_of
+from acp_nvim.workspace.private_file import lock_now, make_directory
+
+NAME: Final = "root"
+"""The file's name. It holds the device number of the workspace, a space, and its path; its time is the last use."""
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """`root` is the real path of the workspace, `device` the file system that it was on."""
+
+    root: str
+    device: int
+
+
+class InUse:
+    """Held by a host from `begin` to `close`, together with others; `directory` is not removed meanwhile."""
+
+    def __init__(self, directory: Path, root: str) -> None:
+        self._file = directory / NAME
+        self._root = root
+        self._lock: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<InUse {self._root}>"
+
+    def begin(self) -> None:
+        """Make the directory, and mark it. Blocks while somebody removes it. Raises `OSError`."""
+        content = b"%d %s" % (os.stat(self._root).st_dev, os.fsencode(self._root))
+        while self._lock is None:
+            make_directory(self._file.parent)
+            with suppress(FileNotFoundError):  # it was removed just now
+                self._lock = self._locked()
+        if os.pread(self._lock, len(content) + 1, 0) != content:
+            os.ftruncate(self._lock, 0)
+            os.pwrite(self._lock, content, 0)
+        os.utime(self._lock)
+
+    def close(self) -> None:
+        """Give the workspace up: its last use was now."""
+        if self._lock is not None:
+            with suppress(OSError):
+                os.utime(self._lock)
+            os.close(self._lock)
+            self._lock = None
+
+    def _locked(self) -> int | None:
+        """None when what was locked is not the directory's file any more."""
+        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_SH)
+            if os.path.samestat(os.fstat(descriptor), os.stat(self._file)):
+                held, descriptor = descriptor, -1
+                return held
+            return None
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+
+
+def mark_of(directory: Path) -> Mark | None:
+    """What `InUse` has written there; None when it has written nothing."""
+    try:
+        device, _, root = (directory / NAME).read_bytes().partition(b" ")
+        return Mark(os.fsdecode(root), int(device)) if root else None
+    except (OSError, ValueError):
+        return None
+
+
+UNUSED_SECONDS: Final = 30 * 24 * 3600.0
+"""A workspace that no Neovim has used for so long is removed; checkpoints are not kept longer either."""
+GONE_SECONDS: Final = 7 * 24 * 3600.0
+"""The same when its directory is gone: one that was moved away for a while, or is on a disk that is elsewhere, may come
+back."""
+TEMPORARY_SECONDS: Final = 3600.0
+"""Age at which a temporary file of git is removed: git writes to one all the time until it is done, or was killed."""
+SMALL: Final = 10
+"""A workspace below this part of the limit is not cleaned for what others take: to clean costs a first snapshot."""
 
 log = logging.getLogger(__name__)
 
@@ -206,10 +282,7 @@ def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
 
 def _lock(file: Path, held: ExitStack) -> bool:
     """Hold it until `held` is closed; False when somebody else does."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    held.callback(os.close, descriptor)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+    descriptor = lock_now(file)
+    if descriptor is not None:
+        held.callback(os.close, descriptor)
+    return descriptor is not None

@@ -1,31 +1,45 @@
-"""What an agent did, and when: the evidence by which a changed file is the agent's or is not.
-
-All times are nanoseconds since 1970, as the change times of files are.
-"""
+"""What an agent did in a turn, as far as the host heard of it: in memory, and in a journal for the host's death."""
 
 from __future__ import annotations
 
+import logging
+import os
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
 
+import anyio.lowlevel
 import msgspec
 
+from acp_nvim.acp.diff import FileChange
 from acp_nvim.file_time import now
-from acp_nvim.limits.evidence import (
-    CALL_LATE_NS,
-    CALL_SLACK_NS,
-    COMMAND_LATE_NS,
-    COMMAND_SLACK_NS,
-    DEEDS,
-    LINE_CHARS,
-    RECORD_PATHS,
-    SPANS,
-    WORDS_CHARS,
-)
-from acp_nvim.protocol.diff import FileChange
-from acp_nvim.traffic.words import masked
+from acp_nvim.limits import ENDS_SECONDS
+from acp_nvim.tasks import Spawn
+from acp_nvim.traffic.masking import masked
+from acp_nvim.workspace.private_file import make_directory
 from acp_nvim.workspace.roots import Roots
+
+CALL_SLACK_NS: Final = 1_000_000_000
+"""So much before its first word a tool call may have changed a file that it names: a busy host hears late."""
+CALL_LATE_NS: Final = 1_000_000_000
+"""So much after its last word: some agents say that they are done just before they write."""
+COMMAND_SLACK_NS: Final = 250_000_000
+"""The same before a command, which names no files: what others do meanwhile would be taken for its doing."""
+COMMAND_LATE_NS: Final = 100_000_000
+"""And after it: the agent tells the end when the process has ended."""
+DEEDS: Final = 4000
+"""Tool calls and commands of a session that are remembered: twice what one turn may have."""
+SPANS: Final = 200
+"""Turns of a session that are remembered; what they changed was looked at long before."""
+RECORD_PATHS: Final = 100
+"""Files of one tool call in one line of what is written down for the next host."""
+WORDS_CHARS: Final = 80
+"""Of a command line or a title, in the words that say who changed a file: they stand in a line of a list."""
+LINE_CHARS: Final = 1000
+"""Of a command line or a title that is remembered: to mask the secrets in it takes 0.1 ms."""
 
 
 class Span(msgspec.Struct):
@@ -35,7 +49,7 @@ class Span(msgspec.Struct):
     ended: int | None = None
 
     def has(self, moment: int, late: int = 0) -> bool:
-        """Whether that moment is in it, or at most so much after it."""
+        """Whether that moment is in it, or at most `late` after it; times are nanoseconds since 1970."""
         return self.began <= moment and (self.ended is None or moment <= self.ended + late)
 
 
@@ -81,7 +95,7 @@ class Record(msgspec.Struct, omit_defaults=True):
 
 
 class Work:
-    """That of the agent of one session, below `roots`; `state` are globs of files in which it keeps its own records.
+    """What a session's agent did below `roots`; `state` are globs of files with the agent's own records.
 
     `write` is called with each line that the next host must know; `ended_at` tells when a process of the agent ended,
     by its mark, if that is known.
@@ -107,23 +121,19 @@ class Work:
     # --- what happens ------------------------------------------------------------------------------------------------
 
     def lives(self, mark: str, began: int) -> None:
-        """A process of the agent runs since then, and serves the session."""
+        """A process of the agent, with that mark, serves the session since `began` (nanoseconds since 1970)."""
         if mark not in self._lives:
-            self._lives[mark] = began
-            self.write(Record(self.session, "life", began, mark))
+            self._note(Record(self.session, "life", began, mark))
 
     def turn_began(self, at: int) -> None:
-        """From now on the agent works."""
+        """The agent works since `at` (nanoseconds since 1970); a turn that was open ends there."""
         self.turn_ended(at)
-        self._turns.append(Span(at))
-        del self._turns[:-SPANS]
-        self.write(Record(self.session, "turn", at))
+        self._note(Record(self.session, "turn", at))
 
     def turn_ended(self, at: int) -> None:
-        """It does not any more."""
+        """The turn that is open, if any, has ended at `at` (nanoseconds since 1970)."""
         if self._turns and self._turns[-1].ended is None:
-            self._turns[-1].ended = at
-            self.write(Record(self.session, "turn_end", at))
+            self._note(Record(self.session, "turn_end", at))
 
     def call(
         self, tool_call: str, words: str, paths: Iterable[str], changes: dict[str, FileChange], finished: bool
@@ -131,10 +141,9 @@ class Work:
         """The agent says of a tool call that it changes these files."""
         deed = self._deed("call", tool_call, words, tool_call, finished)
         more = sorted({*paths, *changes} - deed.paths)
-        self._name(deed, more)
         for first in range(0, len(more), RECORD_PATHS):
             some = more[first : first + RECORD_PATHS]
-            self.write(Record(self.session, "call", deed.span.began, tool_call, deed.words, some))
+            self._note(Record(self.session, "call", deed.span.began, tool_call, deed.words, some))
         deed.changes = {**deed.changes, **changes}
         if finished:
             self._end(f"call {tool_call}")
@@ -178,8 +187,7 @@ class Work:
         """A command of the agent runs; `key` tells it from others of the session; `is_behind`: in the background."""
         deed = self._deed("command", key, words, tool_call, finished)
         if is_behind and not deed.is_behind:
-            deed.is_behind = True
-            self.write(Record(self.session, "behind", deed.span.began, key))
+            self._note(Record(self.session, "behind", deed.span.began, key))
         if finished:
             self._end(f"command {key}")
 
@@ -199,20 +207,23 @@ class Work:
         return found
 
     def _end(self, key: str) -> None:
-        span = self._deeds[key].span
-        if span.ended is None:
-            span.ended = time.time_ns()
-            self.write(Record(self.session, "deed_end", span.ended, key))
+        if self._deeds[key].span.ended is None:
+            self._note(Record(self.session, "deed_end", time.time_ns(), key))
+
+    def _note(self, record: Record) -> None:
+        self.take(record)
+        self.write(record)
 
     # --- what was written down ---------------------------------------------------------------------------------------
 
     def take(self, record: Record) -> None:
-        """What a host that is gone has written."""
+        """Remember what happens now, or what a host that is gone has written."""
         match record.what:
             case "life":
                 self._lives[record.id] = record.at
             case "turn":
                 self._turns.append(Span(record.at))
+                del self._turns[:-SPANS]
             case "turn_end":
                 if self._turns:
                     self._turns[-1].ended = record.at
@@ -239,7 +250,7 @@ class Work:
 
     @property
     def marks(self) -> list[str]:
-        """Those of the agent's processes."""
+        """The marks of the agent's processes that have served the session."""
         return list(self._lives)
 
     @property
@@ -270,13 +281,16 @@ class Work:
         return (deed for deed in reversed(self._deeds.values()) if deed.is_behind and deed.span.began <= moment)
 
     def commands(self, moment: int) -> Iterator[Deed]:
-        """Those that ran then, the newest first. One of a host that is gone, whose end nobody saw, is none."""
+        """Yield the commands that ran then, the newest first, but none of a dead host whose end nobody saw."""
         for deed in reversed(self._deeds.values()):
             if deed.kind == "command" and deed.covers(moment) and not self.is_lost(deed):
                 yield deed
 
     def may_have_changed(self, path: str, since: int, until: int) -> bool:
-        """Whether a command, or a call that names the file, ran between these moments."""
+        """Whether a command, or a call that names the file, ran between `since` and `until`.
+
+        Both are in nanoseconds since 1970.
+        """
         return any(
             (deed.kind == "command" or path in deed.paths)
             and deed.span.began <= until
@@ -292,3 +306,85 @@ class Work:
 def _line(words: str) -> str:
     """The first line of a command or a title, without secrets: it is written down as what shows who changed a file."""
     return masked(words.strip().partition("\n")[0][:LINE_CHARS].strip("`").strip())
+
+
+log = logging.getLogger(__name__)
+
+
+class WorkJournal:
+    """A file of this host's own, to which each deed is added within a moment; those of others can be read."""
+
+    def __init__(self, spawn: Spawn) -> None:
+        self.name = uuid.uuid4().hex[:12]
+        self._spawn = spawn
+        self._directory = Path(os.devnull)
+        self._waiting: list[Record] = []
+        self._has_failed = False
+
+    def __repr__(self) -> str:
+        return f"<WorkJournal {self.name} in {self._directory}>"
+
+    def open(self, directory: Path) -> None:
+        """Journals are in that directory; what is too old goes. Blocks; raises `OSError`."""
+        make_directory(directory)
+        self._directory = directory
+        for file in directory.glob("*.jsonl"):
+            with suppress(OSError):
+                if file.stat().st_mtime < time.time() - ENDS_SECONDS:
+                    file.unlink()
+
+    def add(self, record: Record) -> None:
+        """Write it down, with all that comes at the same time."""
+        if not self._waiting:
+            self._spawn(self._write_soon)
+        self._waiting.append(record)
+
+    def read(self, name: str, session: int) -> Iterator[Record]:
+        """What a host has written of that session. Blocks."""
+        try:
+            lines = (self._directory / f"{name}.jsonl").read_bytes().splitlines()
+        except OSError:
+            return
+        for line in lines:
+            with suppress(msgspec.MsgspecError):
+                record = msgspec.json.decode(line, type=Record)
+                if record.session == session:
+                    paths = [os.fsdecode(path.encode("latin-1")) for path in record.paths]
+                    yield msgspec.structs.replace(record, paths=paths)
+
+    def forget(self, name: str) -> None:
+        """Remove a journal that is not needed any more. Blocks."""
+        with suppress(OSError):
+            (self._directory / f"{name}.jsonl").unlink()
+
+    def close(self) -> None:
+        """Write at once what waits to be written."""
+        self._write()
+
+    async def _write_soon(self) -> None:
+        await anyio.lowlevel.checkpoint()
+        self._write()
+
+    def _write(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        data = b"".join(msgspec.json.encode(_plain(one)) + b"\n" for one in waiting)
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            descriptor = os.open(self._directory / f"{self.name}.jsonl", flags, 0o600)
+            try:
+                os.write(descriptor, data)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            if not self._has_failed:
+                self._has_failed = True
+                log.warning("what the agents do cannot be written down in %s: %s", self._directory, error)
+
+
+def _plain(record: Record) -> Record:
+    """With paths as bytes, and words without what cannot be encoded."""
+    paths = [os.fsencode(path).decode("latin-1") for path in record.paths]
+    words = record.words.encode("utf-8", "replace").decode()
+    return msgspec.structs.replace(record, paths=paths, words=words, id=record.id.encode("utf-8", "replace").decode())

@@ -1,4 +1,4 @@
-"""One directory that agents work in: its snapshots, its moments to go back to, what is left of it to review."""
+"""What is kept of one workspace under review: contents, checkpoints, what is left to review."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from typing import Final, Literal
 import anyio
 import anyio.to_thread
 
+from acp_nvim.review.change import Entry
 from acp_nvim.review.checkpoints import Checkpoint, Checkpoints
 from acp_nvim.review.contents import is_stored
-from acp_nvim.review.entry import Entry
 from acp_nvim.review.git_contents import GitContents
-from acp_nvim.review.in_use import InUse
-from acp_nvim.review.kept_ledger import Kept, KeptEntry, KeptLedger, OpenTurn
-from acp_nvim.review.scanning import Scanner
-from acp_nvim.review.sweeping import WORKSPACES, sweep
-from acp_nvim.review.witness import Witness
-from acp_nvim.snapshots.enclosing import main_directory
-from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.review.kept_ledger import KeptEntry, KeptLedger, KeptReview, OpenTurn
+from acp_nvim.review.scanner import Scanner
+from acp_nvim.review.sweeping import WORKSPACES, InUse, sweep
+from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.snapshots.run_git import NO_SPACE
 from acp_nvim.snapshots.shadow import Shadow
+from acp_nvim.snapshots.snapshot import SnapshotError
+from acp_nvim.snapshots.users_repository import main_directory
 from acp_nvim.workspace.regular_files import NO_ROOM, system_words
 
 log = logging.getLogger(__name__)
 
 
-Kind = Literal["snapshot", "ledger", "checkpoint"]
+StateKind = Literal["snapshot", "ledger", "checkpoint"]
 """What could not be written."""
 
 _FULL: Final = (
@@ -40,7 +39,7 @@ _FULL: Final = (
     "what is left to review, and the turns to go back to, are lost when Neovim ends."
 )
 
-_LOST: Final[dict[Kind, str]] = {
+_LOST: Final[dict[StateKind, str]] = {
     "ledger": "What is left to review in {root} cannot be written down, and is lost when Neovim ends: {why}",
     "checkpoint": "The turn in {root} is over, but :AcpRestore can undo it only until Neovim ends: {why}",
 }
@@ -52,7 +51,7 @@ class Workspace:
     `on_trouble` tells the user, in words, what cannot be written down: once until that works again.
     """
 
-    def __init__(self, state: Path, root: str, witness: Witness, on_trouble: Callable[[str], None]) -> None:
+    def __init__(self, state: Path, root: str, tracker: ChangeTracker, on_trouble: Callable[[str], None]) -> None:
         directory = state / WORKSPACES / name(root)
         self.root = root
         main = main_directory(root)  # linked work trees share the objects of the main one
@@ -60,12 +59,12 @@ class Workspace:
         self.git = GitContents(root, objects)
         self._state = state
         self._in_use = [InUse(state / WORKSPACES / name(one), one) for one in dict.fromkeys((main, root))]
-        self.scanner = Scanner(Shadow(objects, root, [str(state)]), witness)
+        self.scanner = Scanner(Shadow(objects, root, [str(state)]), tracker)
         self.checkpoints = Checkpoints(directory)
         self.kept = KeptLedger(directory)
         self._directory = directory
         self._on_trouble = on_trouble
-        self._troubles: dict[Kind, str] = {}
+        self._troubles: dict[StateKind, str] = {}
         self._unwritten: list[Checkpoint] = []
         self._keeping = anyio.Lock()
 
@@ -83,7 +82,7 @@ class Workspace:
         else:
             self.works("checkpoint")
 
-    async def moments(self) -> list[Checkpoint]:
+    async def all_checkpoints(self) -> list[Checkpoint]:
         """All checkpoints, the oldest first; those too that could not be written."""
         found = await self.checkpoints.all()
         return sorted([*found, *self._unwritten], key=lambda one: one.time) if self._unwritten else found
@@ -116,14 +115,14 @@ class Workspace:
         entries = [one for one in entries if not self.scanner.shadow.is_secret(one.path)]  # memory is not for the next
         for entry in entries:
             entry.settle(contents)
-        kept = Kept([KeptEntry.of(one) for one in entries], list(turns))
+        kept = KeptReview([KeptEntry.of(one) for one in entries], list(turns))
         await contents.flush()
         blobs = (blob for entry in kept.entries for blob in (entry.base, entry.current))
         oids = [blob.oid for blob in blobs if blob is not None and is_stored(blob)]
         await self.scanner.shadow.hold("review-" + self.kept.name, oids, [turn.snapshot for turn in turns])
         await self.kept.keep(kept)
 
-    def complain(self, kind: Kind, error: Exception) -> bool:
+    def complain(self, kind: StateKind, error: Exception) -> bool:
         """Tell why something cannot be written, unless that is known. A full disk is told once for all kinds.
 
         False when the words are the caller's.
@@ -140,17 +139,17 @@ class Workspace:
         self._troubles[kind] = words
         return bool(words)
 
-    def works(self, kind: Kind) -> None:
-        """It was written: if that fails again, it is told again."""
+    def works(self, kind: StateKind) -> None:
+        """Something was written that failed before: if it fails again, the user is told again."""
         self._troubles.pop(kind, None)
 
-    async def take_over(self) -> Kept:
+    async def take_over(self) -> KeptReview:
         """What Neovims that are gone have left to review."""
         try:
             return await self.kept.take_over()
         except OSError as error:
             log.warning("what was left to review in %s cannot be read: %s", self.root, error)
-            return Kept()
+            return KeptReview()
 
     async def clean(self, max_bytes: int) -> None:
         """Forget what is too old or too much; the state directory of all workspaces may have `max_bytes`.
@@ -180,6 +179,6 @@ class Workspace:
 
 
 def name(root: str) -> str:
-    """For people first, then unique."""
+    """Return a directory's name for the workspace: a readable word, and a hash of `root` that makes it unique."""
     word = re.sub(r"[^\w.-]", "_", os.path.basename(root), flags=re.ASCII)[-40:] or "root"
     return f"{word}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}"

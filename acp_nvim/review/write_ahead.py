@@ -1,4 +1,4 @@
-"""Writes down what a rejection or a restore is about to take away, before it goes: one command brings it back."""
+"""Writes down what a rejection or a restore is about to change, before it is changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from acp_nvim.review.change import KeptChange
 from acp_nvim.review.checkpoints import Checkpoint, Kind
 from acp_nvim.review.contents import NOT_STORED, is_stored
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.regular_files import system_words
 
@@ -36,11 +36,11 @@ class WriteAhead:
 
     @property
     def changes(self) -> list[KeptChange]:
-        """All that are written down."""
+        """The changes in all its checkpoints; some of them may not have been made after all."""
         return [change for made in self._made.values() for change in made.changes]
 
     def id(self, root: str) -> str:
-        """That of the checkpoint in the workspace at `root`; "" when nothing of it was changed."""
+        """Return the id of the checkpoint in the workspace at `root`; "" when nothing of it was changed."""
         made = self._made.get(root)
         return "" if made is None else made.id
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Final
 
 import anyio
 
-from acp_nvim.limits.turns import OPEN_SECONDS, QUIET_SECONDS
-from acp_nvim.protocol import updates
-from acp_nvim.protocol.answers import Asked, FileToRead, FileToWrite, TerminalAsked
-from acp_nvim.protocol.tool_call import ToolCall
-from acp_nvim.session.narrator import Narrator
-from acp_nvim.session.requests import AgentRequests
+from acp_nvim.acp import updates
+from acp_nvim.acp.answers import Asked, FileToRead, FileToWrite, TerminalAsked
+from acp_nvim.acp.tool_call import ToolCall
+from acp_nvim.limits import QUIET_SECONDS
+from acp_nvim.session.requests.requests import AgentRequests
+from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn import Turn
 from acp_nvim.tasks import Tasks
+
+OPEN_SECONDS: Final = 600.0
+"""Silence after which an open tool call or command does not keep such a turn open: a long build is silent, too, but
+some agents never close their calls."""
 
 
 def begins_turn(update: updates.Update, call: ToolCall | None, elsewhere: Collection[str], cancelled: bool) -> bool:
@@ -72,7 +77,7 @@ class Background:
     def __init__(
         self,
         turn: Turn,
-        narrator: Narrator,
+        presenter: Presenter,
         requests: AgentRequests,
         tasks: Tasks,
         begin: Callable[[], None],
@@ -80,12 +85,11 @@ class Background:
     ) -> None:
         self.seconds = QUIET_SECONDS
         self._turn = turn
-        self._narrator = narrator
+        self._presenter = presenter
         self._requests = requests
         self._tasks = tasks
         self._begin = begin
         self._finish = finish
-        self._had_turn = False
         self._late: object = None  # the turn that was cancelled, while words of it are expected
         self._last_word = self._last_open = 0.0
         requests.on_asked = self._asked
@@ -101,26 +105,26 @@ class Background:
         self._last_word = anyio.current_time()
         if self._turn.running or answers or self._late is not None:
             return
-        call, transcript = None, self._narrator.transcript
+        call, transcript = None, self._presenter.transcript
         if isinstance(update, updates.ToolCallChanged):
             call = transcript.call(update.patch.tool_call_id)
         elif isinstance(update, updates.ToolCallContentAdded):
             call = transcript.call(update.tool_call_id)
-        elif not self._had_turn:
+        elif not self._turn.count:
             return  # a greeting
         if begins_turn(update, call, self._turn.background, self._turn.stop_reason == "cancelled"):
             self._begin()
 
     def begun(self) -> None:
         """A turn has begun, whoever did it."""
-        self._had_turn, self._late = True, None
+        self._late = None
         self._requests.permissions.refusing = False
         if self._turn.open_ended:
             self._last_word = anyio.current_time()
             self._tasks.spawn(self._end_when_quiet, self._turn.over)
 
     def ended(self) -> None:
-        """The turn has ended."""
+        """The turn has ended: refuse what a cancelled one still asks, and take its late updates for a while."""
         # What is asked from now on is not about it, unless nobody but the user has said that it is over.
         cancelled = self._turn.stop_reason == "cancelled"
         self._requests.permissions.refusing = cancelled and not self._turn.has_end
@@ -129,7 +133,8 @@ class Background:
             self._tasks.spawn(self._take_late_words, self._turn.over)
 
     def _asked(self, asked: Asked) -> None:
-        late = self._late is not None or not self._had_turn  # some look for instructions before any prompt
+        self._turn.requests += 1
+        late = self._late is not None or not self._turn.count  # some look for instructions before any prompt
         if request_begins_turn(asked, late, self._requests.permissions.refusing):
             self._last_word = anyio.current_time()
             if not self._turn.running:
@@ -158,7 +163,7 @@ class Background:
     def _is_open(self, now: float) -> bool:
         if self._requests.serving:  # among others those that wait for the user
             return True
-        calls = set(self._narrator.transcript.unfinished()) - self._requests.rejected
+        calls = set(self._presenter.transcript.unfinished()) - self._requests.rejected
         works = self._requests.terminals.running_in_turn or bool(calls)
         return works and now - self._last_word < OPEN_SECONDS
 
@@ -167,4 +172,4 @@ class Background:
         if late is self._late:
             self._late = None
             self._requests.permissions.refusing = False
-            self._narrator.close_calls("cancelled", self._requests.rejected, self._turn.background)
+            self._presenter.close_calls("cancelled", self._requests.rejected, self._turn.background)

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import anyio
 
 from acp_nvim.errors import Failure, FailureError
-from acp_nvim.limits import CANCEL_SECONDS, CANCEL_STEP_SECONDS
+from acp_nvim.limits import CANCEL_SECONDS
 from acp_nvim.process.stopping import Rung
 from acp_nvim.session import failures
-from acp_nvim.session.peer import AgentPeer
-from acp_nvim.session.prompt_queue import PromptQueue
+from acp_nvim.session.connection.calls import send
+from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.queue import PromptQueue
+from acp_nvim.session.state import Effect, StateMachine
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import Spawn
+
+CANCEL_STEP_SECONDS: Final = 2.0
+"""Time for each of the stronger means to work before the next is tried: the user has waited long enough by then."""
 
 RUNGS: dict[Rung, str] = {
     "end of input": "Ending the agent's process (its input is closed) ...",
@@ -31,31 +37,19 @@ class Patience:
     step: float = CANCEL_STEP_SECONDS
 
 
-class _Closing:
-    """One `session/close`, and what came of it."""
-
-    def __init__(self) -> None:
-        self.refusal: Failure | None = None
-
-    async def run(self, peer: AgentPeer, session_id: str) -> None:
-        """Ask the agent to close the session; `refusal` says why when it does not."""
-        try:
-            await peer.calls.close_session(session_id)
-        except FailureError as error:
-            self.refusal = error.failure
-
-
 class Cancelling:
-    """Of one session; `leave` gives that agent up, with whatever it still does for the session."""
+    """Stops what a session's agent does; `leave` gives the agent up, with whatever it still does."""
 
-    def __init__(self, turns: Turns, queue: PromptQueue, spawn: Spawn, leave: Callable[[AgentPeer], None]) -> None:
+    def __init__(
+        self, states: StateMachine, turns: Turns, queue: PromptQueue, spawn: Spawn, leave: Callable[[AgentPeer], None]
+    ) -> None:
         self.patience = Patience()
-        self._narrator = turns.narrator
+        self._states = states
+        self._presenter = turns.presenter
         self._queue = queue
         self._turns = turns
         self._spawn = spawn
         self._leave = leave
-        self._over: anyio.Event | None = None  # the end of the turn that this is about
         self._since = 0.0
         self._overdue = False
         self._impatience: anyio.Event | None = None  # set to go on with the next means; None: they are not used
@@ -68,26 +62,22 @@ class Cancelling:
     @property
     def _asked(self) -> bool:
         """Whether the agent was asked to stop the turn that runs."""
-        return self._over is self._turns.turn.over and self._turns.turn.running
+        return self._states.now.turn == "cancelling"
 
-    def cancel(self, peer: AgentPeer, session_id: str, force: bool) -> None:
-        """The user wants the turn to end; `force`: by all means, and if these are in use already, by the next one.
-
-        When no turn runs: what goes on beside turns is to end, then nothing is to be sent, then (`force`) the process.
-        """
-        if not self._turns.turn.running:
-            if force:
-                self._spawn(self._end_process, peer, session_id)
-            elif not self._turns.cancel_rest(peer, session_id):
+    def act(self, effect: Effect, peer: AgentPeer, session_id: str) -> None:
+        """Do what `:AcpCancel` asks for in the state that the session was in."""
+        match effect:
+            case "ask_to_stop":
+                self._queue.hold()
+                self._ask(peer, session_id)
+            case "remind" if not self._overdue:
+                self._say_how_long()
+            case "remind" | "insist" if self._asked:
+                self._insist(peer, session_id, effect == "insist")
+            case "end_rest" if not self._turns.cancel_rest(peer, session_id):
                 self._queue.give_up()
-            return
-        if not self._asked:
-            self._queue.hold()
-            self._ask(peer, session_id)
-        elif not (force or self._overdue):
-            self._say_how_long()
-        if (force or self._overdue) and self._asked:
-            self._insist(peer, session_id, force)
+            case "end_process":
+                self._spawn(self._end_process, peer, session_id)
 
     async def wait(self) -> None:
         """Until no turn runs, and no means to end one is in use: the agent may be about to go."""
@@ -97,22 +87,22 @@ class Cancelling:
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def _ask(self, peer: AgentPeer, session_id: str) -> None:
-        self._over, self._since = self._turns.turn.over, anyio.current_time()
+        self._since = anyio.current_time()
         self._overdue, self._impatience = False, None
         self._turns.cancel(peer, session_id)
         if self._asked:
-            self._spawn(self._watch, peer, self._over)
+            self._spawn(self._watch, peer, self._turns.turn.over)
 
     async def _watch(self, peer: AgentPeer, over: anyio.Event) -> None:
         with anyio.move_on_after(self.patience.agent):
             await over.wait()
-        if self._asked and self._over is over and self._impatience is None:
+        if self._asked and self._turns.turn.over is over and self._impatience is None:
             self._overdue = True
-            self._narrator.failure(failures.hangs(peer.name, self.patience.agent, _others(peer)))
+            self._presenter.failure(failures.hangs(peer.name, self.patience.agent, _others(peer)))
 
     def _say_how_long(self) -> None:
         seconds = anyio.current_time() - self._since
-        self._narrator.notice(
+        self._presenter.notice(
             "info",
             f"The agent was asked to stop {seconds:.0f} s ago. :AcpCancel! insists: it asks again, then closes the "
             "session, then ends the agent's process.",
@@ -130,10 +120,10 @@ class Cancelling:
     async def _climb(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
         """From the friendliest means to the one that always works; the first that does is the last."""
         if self._turns.withdraw(peer):
-            self._narrator.notice("info", "Asked the agent again to stop ($/cancel_request) ...")
+            self._presenter.notice("info", "Asked the agent again to stop ($/cancel_request) ...")
         else:
             peer.notify(*peer.dialect.cancel(session_id))
-            self._narrator.notice("info", "Asked the agent again to stop (session/cancel) ...")
+            self._presenter.notice("info", "Asked the agent again to stop (session/cancel) ...")
         await self._any_of(over)
         if not over.is_set() and peer.abilities.close:
             await self._close(peer, session_id, over)
@@ -153,38 +143,45 @@ class Cancelling:
 
         `leave` makes sure of it, unless its process serves others. Its answer may come before the end of the turn.
         """
-        self._narrator.notice("info", "Closing the session (session/close) ...")
-        closing = _Closing()
-        closed = self._spawn(closing.run, peer, session_id)
+        self._presenter.notice("info", "Closing the session (session/close) ...")
+        refused: list[Failure] = []
+
+        async def close() -> None:
+            try:
+                await send(peer, peer.dialect.close_session(session_id))
+            except FailureError as error:
+                refused.append(error.failure)
+
+        closed = self._spawn(close)
         await self._any_of(over, closed)
-        if over.is_set() is not closed.is_set() and closing.refusal is None:
+        if over.is_set() is not closed.is_set() and not refused:
             await self._any_of(closed if over.is_set() else over)
         if not peer.alive:
             return
-        if closing.refusal is not None:
-            self._narrator.notice("warn", str(closing.refusal))
+        if refused:
+            self._presenter.notice("warn", str(refused[0]))
         elif over.is_set() or closed.is_set():
             self._leave(peer)
-            self._narrator.notice("info", "The session is closed. Your next prompt opens it again, or a new one.")
+            self._presenter.notice("info", "The session is closed. Your next prompt opens it again, or a new one.")
 
     async def _end_process(self, peer: AgentPeer, session_id: str) -> None:
         if not peer.alive:
             return
         others = _others(peer)
         if others:
-            self._narrator.notice("warn", failures.others_end(others))
+            self._presenter.notice("warn", failures.others_end(others))
         told = failures.ended_for_another(peer.name)
-        await peer.end(told, session_id, lambda rung: self._narrator.notice("info", RUNGS[rung]))
+        await peer.end(told, session_id, lambda rung: self._presenter.notice("info", RUNGS[rung]))
         if peer.gone.is_set():
-            self._narrator.notice("info", "The agent's process has ended. Your next prompt starts it again.")
+            self._presenter.notice("info", "The agent's process has ended. Your next prompt starts it again.")
         else:
-            self._narrator.notice("warn", "The agent's process cannot be ended; it is left alone.")
+            self._presenter.notice("warn", "The agent's process cannot be ended; it is left alone.")
         self._leave(peer)
 
 
 def _others(peer: AgentPeer) -> int:
     """How many sessions beside one use the process."""
-    return len(peer.inbox.sessions) - 1
+    return len(peer.router.sessions) - 1
 
 
 async def _until(event: anyio.Event, scope: anyio.CancelScope) -> None:

@@ -10,11 +10,12 @@ from typing import Final
 
 import msgspec
 
+from acp_nvim.acp.answers import AuthMethod
+from acp_nvim.acp.auth_methods import named_by_error
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, RpcError
-from acp_nvim.protocol.answers import AuthMethod
-from acp_nvim.protocol.auth_methods import named_by_error
+from acp_nvim.limits import TROUBLES
 
 UNAUTHORIZED: Final = 401
 """Some agents answer with the HTTP status that their provider gave them."""
@@ -55,7 +56,10 @@ def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueEr
 
 
 def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Failure:
-    """The agent's process has ended by itself."""
+    """The agent's process has ended by itself.
+
+    `returncode` is negative for a signal, None when unknown; `last_words` are its last lines on stderr.
+    """
     said = "Its last words on stderr:" if last_words else "It said nothing on stderr."
     return Failure(
         "agent_exited",
@@ -75,7 +79,7 @@ def hangs(name: str, seconds: float, others: int) -> Failure:
 
 
 def others_end(others: int) -> str:
-    """What the end of a process means for the other chats that it serves."""
+    """What the end of a process means for the `others`: so many chats that it serves beside this one."""
     return f"The process serves {others} other {'chat' if others == 1 else 'chats'}, whose turns would end with it."
 
 
@@ -131,7 +135,10 @@ def slow_start(name: str) -> str:
 
 
 def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
-    """An error answer to `initialize`; it may name the protocol versions that the agent speaks instead."""
+    """An error answer to `initialize`; it may name the protocol versions that the agent speaks instead.
+
+    `newest` is the highest protocol version that the host speaks.
+    """
     supported = error.data.get("supported") if isinstance(error.data, dict) else None
     if error.code == UNSUPPORTED_PROTOCOL_VERSION and isinstance(supported, list):
         versions = [version for version in supported if isinstance(version, int)]
@@ -168,7 +175,7 @@ def turn_failed_with(name: str, words: str) -> Failure:
 
 
 def turn_failed(name: str, error: RpcError) -> Failure:
-    """An error answer to a prompt."""
+    """Return the failure of a turn whose prompt the agent has answered with an error."""
     failure = turn_failed_with(name, f"{error.describe()} (code {error.code})")
     if _ABOUT_SIGN_IN.search(failure.what):
         return replace(failure, next_step=f"{_MAY_SIGN_IN} {failure.next_step}")
@@ -218,7 +225,7 @@ def bug(name: str, error: BaseException) -> Failure:
 
 
 def own_bug(error: BaseException) -> Failure:
-    """The same where no agent is concerned."""
+    """Return the failure for a bug of ours where no agent is concerned."""
     what = f"acp_nvim failed: {error!r}."
     return Failure("host_bug", what, "Please report it with the log (:AcpLog). Everything else goes on.")
 
@@ -235,10 +242,27 @@ def _how(returncode: int | None) -> str:
 
 
 def unreachable_server(name: object) -> str:
-    """In words for the user."""
+    """Return what the chat says of an MCP server whose type the agent does not support."""
     return f"MCP server {name!r} is left out: the agent cannot reach servers of its type."
 
 
 def unmapped_directory(name: str, directory: str) -> str:
-    """In words for the user."""
+    """Return what the chat says of an additional directory that is nowhere on the agent's machine."""
     return f"The directory {directory} is left out: nothing says where it is for the agent (agents.{name}.paths)."
+
+
+class WarningDeduplicator:
+    """Knows which failures were told, so that each is told once; `TROUBLES` different ones at most."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"<WarningDeduplicator {len(self._told)}>"
+
+    def is_news(self, failure: Failure) -> bool:
+        """Whether the failure was not told yet; notes that it is told now."""
+        if failure.what in self._told or len(self._told) >= TROUBLES:
+            return False
+        self._told.add(failure.what)
+        return True

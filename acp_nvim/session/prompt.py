@@ -1,24 +1,117 @@
-"""What the user says: a text, and what comes along with it."""
+"""What the user says: a text, and what comes along with it; its content blocks, by what the agent takes.
+
+Files and images are read off the event loop, when the user sends the prompt.
+"""
 
 from __future__ import annotations
 
-import anyio
-import msgspec
+import base64
+import binascii
+import os
+import re
+import stat
+from typing import Any, TypeAlias
 
-from acp_nvim.protocol.answers import Abilities
-from acp_nvim.session import mentioned
-from acp_nvim.session.context import ContextItem, FileItem, Found, ImageItem, block, readable
-from acp_nvim.wire.content import ContentBlock, TextContent
+import anyio
+import anyio.to_thread
+import msgspec
+from msgspec import UNSET
+
+from acp_nvim.acp.answers import Abilities
+from acp_nvim.acp.schema_common import (
+    ContentBlock,
+    EmbeddedResource,
+    EmbeddedResourceResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+)
+from acp_nvim.limits import IMAGE_BYTES, MAX_FILE_BYTES, MENTION_BYTES
+from acp_nvim.workspace import disk
+from acp_nvim.workspace.read_text_file import cut
+from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
+from acp_nvim.workspace.regular_files import READ_NOW
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_MAGIC = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+    "image/webp": (b"RIFF",),
+}
+
+
+class TextItem(msgspec.Struct, tag_field="type", tag="text"):
+    """A piece of a file: `name` for people, `uri` for the agent, `text` as it stands in the buffer.
+
+    `on_disk`: it is the whole of the file that `uri` names, and the file has this very text.
+    """
+
+    uri: str
+    name: str
+    text: str
+    mime_type: str | None = None
+    on_disk: bool = False
+
+
+class FileItem(msgspec.Struct, tag_field="type", tag="file"):
+    """A file without a buffer, or the lines `first` to `last` (1-based) of it; `path` is absolute."""
+
+    uri: str
+    name: str
+    path: str
+    first: int | None = None
+    last: int | None = None
+    mime_type: str | None = None
+
+
+class LinkItem(msgspec.Struct, tag_field="type", tag="link"):
+    """Something that the agent can look at itself, such as a directory."""
+
+    uri: str
+    name: str
+
+
+class ImageItem(msgspec.Struct, tag_field="type", tag="image"):
+    """A picture: a file at `path` (absolute), or `data` in base64."""
+
+    name: str
+    mime_type: str
+    uri: str | None = None
+    path: str | None = None
+    data: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.path is None and self.data is None:
+            raise ValueError(f"the image {self.name} has neither `path` nor `data`")
+
+
+ContextItem: TypeAlias = TextItem | FileItem | LinkItem | ImageItem
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What was read for an item: a file's `text`, or an image's `data` (base64); else `problem` says why not."""
+
+    text: str | None = None
+    data: str | None = None
+    problem: str | None = None
+
+
+def context_items(given: list[dict[str, Any]]) -> list[ContextItem]:
+    """The items that Lua names; without `type` they are texts. Raises `msgspec.ValidationError`."""
+    return [msgspec.convert({"type": "text", **one}, ContextItem) for one in given]
 
 
 class Prompt(msgspec.Struct):
     """One message of the user; `shown`: it already stands in the transcript.
 
-    Files that come along are read once, by `read`, when the user sends it; whoever passes it on waits for `ready`.
+    `id` is the editor's, unique in one Neovim; without one the queue numbers it. Files that come along are read once,
+    by `read`, when the user sends it; whoever passes it on waits for `ready`.
     """
 
     text: str
     context: list[ContextItem] = []
+    id: int | None = None
     shown: bool = False
     reading: anyio.Event | None = None
     found: list[Found] = []
@@ -35,11 +128,24 @@ class Prompt(msgspec.Struct):
             self.reading = anyio.Event()
         return self.reading is not None
 
+    def changed(self, text: str, more: list[dict[str, Any]]) -> tuple[Prompt, bool]:
+        """The prompt with another text, and with `more` beside what comes along; whether its `read` is to be called.
+
+        Raises `msgspec.ValidationError`.
+        """
+        known = {one.name for one in self.context}
+        items = [one for one in context_items(more) if one.name not in known]
+        if not items:
+            self.text = text
+            return self, False
+        prompt = Prompt(text, [*self.context, *items], self.id)
+        return prompt, prompt.needs_reading()
+
     async def read(self) -> None:
         """Read what comes along, as it is now."""
         assert self.reading is not None
         try:
-            self.found = [await mentioned.read(item) for item in self.context]
+            self.found = [await read_item(item) for item in self.context]
         finally:
             self.reading.set()
 
@@ -58,3 +164,153 @@ class Prompt(msgspec.Struct):
             blocks.extend([] if one is None else [one])
             remarks.extend([] if remark is None else [remark])
         return blocks, remarks
+
+
+# --- content blocks --------------------------------------------------------------------------------------------------
+
+
+def block(item: ContextItem, found: Found, takes: Abilities) -> tuple[ContentBlock | None, str | None]:
+    """The block for an item, by what the agent takes, None if there is none; and what the user should know of it."""
+    match item:
+        case TextItem():
+            return _text_block(item, takes), None
+        case LinkItem():
+            return _link(item.uri, item.name), None
+        case FileItem():
+            return _file_block(item, found, takes)
+        case ImageItem():
+            return _image_block(item, found, takes)
+
+
+def readable(text: str) -> str:
+    """Bytes that are no text, which Neovim gives us as surrogates, cannot be sent."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def _text_block(item: TextItem, takes: Abilities) -> ContentBlock:
+    if takes.embedded_context:
+        return _resource(item.uri, item.text, item.mime_type)
+    if item.on_disk:
+        return _link(item.uri, item.name, item.mime_type)
+    return _quoted(item.name, item.text)
+
+
+def _file_block(item: FileItem, found: Found, takes: Abilities) -> tuple[ContentBlock, str | None]:
+    is_whole = item.first is None
+    if found.text is None:
+        link = _link(item.uri, item.name, item.mime_type)
+        needed = takes.embedded_context or not is_whole
+        return link, f"{found.problem} The agent gets a link to it." if needed else None
+    if takes.embedded_context:
+        return _resource(item.uri, found.text, item.mime_type), None
+    if is_whole:
+        return _link(item.uri, item.name, item.mime_type), None
+    return _quoted(item.name, found.text), None
+
+
+def _image_block(item: ImageItem, found: Found, takes: Abilities) -> tuple[ContentBlock | None, str | None]:
+    data = found.data
+    if takes.image and data is not None:
+        uri = readable(item.uri) if item.uri else UNSET
+        return ImageContent(data=data, mime_type=item.mime_type, uri=uri), None
+    why = found.problem if data is None else f"The agent takes no images: {item.name} was not sent."
+    if item.uri is None:
+        return None, why
+    return _link(item.uri, item.name, item.mime_type), f"{why} It gets a link."
+
+
+def _resource(uri: str, text: str, mime_type: str | None) -> ContentBlock:
+    contents = EmbeddedResourceResource(uri=readable(uri), text=readable(text), mime_type=mime_type or UNSET)
+    return EmbeddedResource(resource=contents)
+
+
+def _link(uri: str, name: str, mime_type: str | None = None) -> ContentBlock:
+    return ResourceLink(name=readable(name), uri=readable(uri), mime_type=mime_type or UNSET)
+
+
+def _quoted(name: str, text: str) -> ContentBlock:
+    """For agents without resources: the text, marked off."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return TextContent(text=readable(f"{name}:\n{fence}\n{text}\n{fence}"))
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+async def read_item(item: ContextItem) -> Found:
+    """What there is to read for an item; a problem is part of the answer."""
+    try:
+        match item:
+            case FileItem():
+                return await _read_text(item)
+            case ImageItem(path=None):
+                return _check_data(item)
+            case ImageItem():
+                return await anyio.to_thread.run_sync(_read_image, item)
+            case _:
+                return Found()
+    except (FileRefusedError, NoSuchFileError) as error:
+        return Found(problem=f"{error}.")
+    except OSError as error:
+        return Found(problem=f"{item.name} cannot be read: {error.strerror}.")
+
+
+async def _read_text(item: FileItem) -> Found:
+    path = await anyio.to_thread.run_sync(_check, item.path, MENTION_BYTES if item.first is None else MAX_FILE_BYTES)
+    text = (await disk.read(path)).text
+    text = text.removeprefix("\ufeff")
+    if item.first is not None:
+        text = await anyio.to_thread.run_sync(_lines, item, text)
+    return Found(text=text)
+
+
+def _lines(item: FileItem, text: str) -> str:
+    first = item.first or 1
+    last = item.last or first
+    part = cut(text, first, last - first + 1)
+    if not part:
+        raise FileRefusedError(f"{item.path} has no line {first}")
+    if len(part) > MENTION_BYTES:
+        raise FileRefusedError(f"{item.name} has {_megabytes(len(part))}, which is too much for a prompt")
+    return part
+
+
+def _check(path: str, most: int) -> str:
+    """The real path of a file that is not too large. Raises `FileRefusedError`, `OSError`."""
+    real = os.path.realpath(path)
+    size = os.stat(real).st_size
+    if size > most:
+        raise FileRefusedError(f"{path} has {_megabytes(size)}, which is too much for a prompt")
+    return real
+
+
+def _read_image(item: ImageItem) -> Found:
+    assert item.path is not None
+    real = os.path.realpath(item.path)
+    descriptor = os.open(real, READ_NOW)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise FileRefusedError(f"{item.path} is no regular file")
+        data = file.read(IMAGE_BYTES + 1)
+    if len(data) > IMAGE_BYTES:
+        raise FileRefusedError(f"{item.path} has more than {_megabytes(IMAGE_BYTES)}, which agents do not take")
+    if not data.startswith(_MAGIC.get(item.mime_type, b"")):
+        raise FileRefusedError(f"{item.path} is no image of the type {item.mime_type}")
+    return Found(data=base64.b64encode(data).decode("ascii"))
+
+
+def _check_data(item: ImageItem) -> Found:
+    data = item.data or ""
+    try:
+        base64.b64decode(data, validate=True)
+    except binascii.Error:
+        return Found(problem=f"{item.name} is no base64.")
+    if len(data) > IMAGE_BYTES * 4 // 3 + 4:
+        return Found(problem=f"{item.name} has more than {_megabytes(IMAGE_BYTES)}, which agents do not take.")
+    return Found(data=data)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1024 / 1024:.1f} MB"

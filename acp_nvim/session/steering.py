@@ -7,21 +7,21 @@ from functools import partial
 
 import msgspec
 
+from acp_nvim.acp.answers import Steered
+from acp_nvim.acp.dialect import Call
 from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import RpcError
-from acp_nvim.jsonrpc.pending import Answer
-from acp_nvim.protocol.answers import Steered
-from acp_nvim.protocol.dialect import Call
+from acp_nvim.jsonrpc.requests import Answer
 from acp_nvim.session import failures
-from acp_nvim.session.peer import AgentPeer
+from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
-from acp_nvim.session.prompt_queue import PromptQueue
+from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import Spawn
 
 
 class Steering:
-    """Of one session; `agent` is what runs for it, `wake` makes it look at its queue."""
+    """Sends prompts into the turn that runs; `agent` is what runs, `wake` makes the session look at its queue."""
 
     def __init__(
         self,
@@ -37,20 +37,20 @@ class Steering:
         self._agent = agent
         self._wake = wake
 
-    def steer(self, number: int | None, newest: bool = False) -> None:
-        """Send the prompt of that number in the queue now, or the first, or the `newest`.
+    def steer(self, number: int | None) -> None:
+        """Send the prompt of that number in the queue now, or the first.
 
         When nothing runs, or the agent works by itself, it is the next one; an agent that takes none while it works
         gets it after its turn.
         """
-        waiting = self._queue.find(number, newest)
+        waiting = self._queue.find(number)
         if waiting is None:
             return
         turn = self._turns.turn
         agent = self._agent() if turn.running and not turn.open_ended else None
         if agent is not None and not (agent[0].abilities.steering and self._turns.takes_more):
             never = "takes no prompts while it works" if self._turns.takes_more else "takes no prompt just now"
-            self._turns.narrator.notice("info", f"{agent[0].name} {never}: yours goes out when it is done.")
+            self._turns.presenter.notice("info", f"{agent[0].name} {never}: yours goes out when it is done.")
             return
         prompt = self._queue.take_out(waiting)
         if agent is not None:
@@ -64,12 +64,14 @@ class Steering:
         taken: list[Steered] = []
         try:
             await prompt.ready()
-            self._turns.narrator.prompt(prompt)
+            self._turns.presenter.prompt(prompt)
             call = peer.dialect.steer(session_id, self._turns.blocks(prompt, peer))
-            self._turns.turn.expect_echo()
-            await peer.request(call.method, call.params, partial(self._on_answer, call, taken))
+            await self._queue.leave(prompt)
+            if self._turns.takes_more:  # else the turn was cancelled meanwhile, or is over
+                self._turns.expect_echo()
+                await peer.request(call.method, call.params, partial(self._on_answer, call, taken))
         except RpcError as error:
-            self._turns.narrator.notice("warn", str(failures.turn_failed(peer.name, error)))
+            self._turns.presenter.notice("warn", str(failures.turn_failed(peer.name, error)))
         except FailureError:
             pass  # who lost the agent has told it
         except Exception:
@@ -79,9 +81,11 @@ class Steering:
         if not taken:
             prompt.shown = False  # it is to be seen where it goes out in the end
             self._queue.put_back(prompt)
+            if self._turns.is_cancelled:
+                self._queue.hold()
         elif not taken[0].injected:
             self._queue.put_back(prompt)
-        self._turns.narrator.on_facts()
+        self._turns.presenter.publish_status()
         if peer.alive and not self._turns.turn.running:
             self._wake()
 

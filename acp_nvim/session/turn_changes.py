@@ -3,39 +3,51 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import islice
+from typing import Final
 
 import anyio
 import anyio.lowlevel
 
-from acp_nvim import events
+from acp_nvim.acp.diff import FileChange
+from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
+from acp_nvim.errors import Severity
 from acp_nvim.file_time import now
-from acp_nvim.limits import (
-    SCAN_PAUSE,
-    SCAN_PAUSE_SECONDS,
-    SETTLED_WAIT_SECONDS,
-)
-from acp_nvim.limits.review import KEPT_WAIT_SECONDS, NAMED_FILES, NAMED_WAIT_SECONDS, SNAPSHOT_WAIT_SECONDS
-from acp_nvim.protocol.diff import FileChange
+from acp_nvim.limits import SNAPSHOT_WAIT_SECONDS
 from acp_nvim.review.checkpoints import file_views
+from acp_nvim.review.ledger import TurnLog
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.review.scanning import FirstTouch
-from acp_nvim.review.turn_log import TurnLog
-from acp_nvim.session.deeds import note_deed
-from acp_nvim.session.narrator import Narrator
-from acp_nvim.session.snapshot_notices import SnapshotNotices
-from acp_nvim.snapshots.failures import SnapshotError
-from acp_nvim.snapshots.snapshot import Snapshot
+from acp_nvim.review.scanner import FirstTouch
+from acp_nvim.session.call_changes import note_deed
+from acp_nvim.session.transcript.presenter import WRITES_FILES, Presenter
+from acp_nvim.snapshots.snapshot import Snapshot, SnapshotError
 from acp_nvim.tasks import Tasks, is_running
+from acp_nvim.ui import events
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
 log = logging.getLogger(__name__)
+
+
+SETTLED_WAIT_SECONDS: Final = 20.0
+"""Time to find out what a turn has changed after it has ended: Neovim may be at a prompt of its own."""
+SCAN_PAUSE: Final = 5.0
+"""Pause between two looks at the disk while an agent works, in durations of the last look."""
+SCAN_PAUSE_SECONDS: Final = 0.5
+"""The same in seconds, at least."""
+NAMED_WAIT_SECONDS: Final = 2.0
+"""Time that an agent waits for its permission until its files were looked at: one takes a millisecond."""
+KEPT_WAIT_SECONDS: Final = 0.1
+"""Time that a prompt waits until it is written down that a turn begins: with what else is to be done it is with the
+agent within a second."""
+NAMED_FILES: Final = 1000
+"""Files that an agent has named, and that are still to be looked at, one after the other: what comes beyond is passed
+over, and seen by the snapshots only."""
 
 
 class TurnChanges:
@@ -45,15 +57,15 @@ class TurnChanges:
     """
 
     def __init__(
-        self, session: int, agent: str, roots: Roots, reviews: Reviews, narrator: Narrator, tasks: Tasks
+        self, session: int, agent: str, roots: Roots, reviews: Reviews, presenter: Presenter, tasks: Tasks
     ) -> None:
         self.log = TurnLog(session, agent, roots)
         self.work = reviews.work(session, agent, roots)
         self._roots = roots
         self._reviews = reviews
         self.tasks = tasks
-        self._narrator = narrator
-        self._touched = FirstTouch(reviews.witness)
+        self._presenter = presenter
+        self._touched = FirstTouch(reviews.tracker)
         self.snapshot_wait = SNAPSHOT_WAIT_SECONDS
         self._turn = 0
         self._waited = 0.0
@@ -64,11 +76,10 @@ class TurnChanges:
         self._one = anyio.Lock()
         self._wanted = anyio.Event()
         self._looking = anyio.CancelScope()
-        self._notices = SnapshotNotices(narrator)
+        self._said: set[str] = set()  # notices about snapshots of this turn
         reviews.ledger.logs.append(self.log)
         reviews.on_trouble.append(self._told_of_trouble)
-        narrator.on_named, narrator.on_done = self.named, self.something_changed
-        narrator.on_deed = partial(note_deed, self)
+        presenter.on_call.append(self._call_changed)
 
     def __repr__(self) -> str:
         return f"<TurnChanges {self.log!r}>"
@@ -95,7 +106,7 @@ class TurnChanges:
         That is after `snapshot_wait` and a moment at most: a snapshot that takes longer goes on in the background.
         """
         began, self._waited = anyio.current_time() - self._waited, 0.0
-        self._notices.begin_turn()
+        self._say_again()
         ready = self.tasks.spawn(self._get_ready)
         with anyio.CancelScope(deadline=began + self.snapshot_wait):
             await ready.wait()
@@ -118,7 +129,7 @@ class TurnChanges:
             scanner.not_waited_for(time.time_ns())
             unknown = unknown or scanner.last is None
         if unknown:
-            self._notices.say(
+            self._say(
                 "The first snapshot of the workspace goes on in the background. The prompt did not wait for it: a file "
                 "that the agent changes before it is done may be shown without what it was."
             )
@@ -133,7 +144,7 @@ class TurnChanges:
 
     def begun(self) -> None:
         """From now on, what happens in the workspace is the agent's doing."""
-        self._notices.begin_turn()
+        self._say_again()
         self._open_log("")
         self.tasks.spawn(self._keep)
 
@@ -143,6 +154,24 @@ class TurnChanges:
             await self._reviews.keep()
         except Exception:
             log.exception("what is left to review of session %d cannot be written", self.log.session)
+
+    def _say_again(self) -> None:
+        """A turn begins: say again what still holds. What was said when the chat was opened counts to the first one."""
+        if self._turn:
+            self._said.clear()
+
+    def _say(self, words: str, level: Severity = "info") -> None:
+        if words not in self._said:
+            self._said.add(words)
+            self._presenter.notice(level, words)
+
+    def _say_missing(self, why: str) -> None:
+        """There is no snapshot, or none that has anything of the workspace."""
+        self._say(
+            f"There is no snapshot of the workspace: {why}. What the agent writes through Neovim and what its tool "
+            "calls name can be reviewed all the same; what else its commands change cannot be seen.",
+            "warn",
+        )
 
     def _open_log(self, prompt: str) -> None:
         self._turn += 1
@@ -156,6 +185,13 @@ class TurnChanges:
     def _last_looks(self) -> dict[str, Snapshot]:
         looks = {directory: self._reviews.workspace(directory).scanner.last for directory in self._roots.outermost}
         return {directory: last for directory, last in looks.items() if last is not None}
+
+    def _call_changed(self, call: ToolCall, _patch: ToolCallPatch) -> None:
+        note_deed(self.log, self.work, call)
+        if call.kind in WRITES_FILES:
+            self.named([(os.path.join(self._presenter.cwd, path), change) for path, change in call.files()])
+            if call.finished:
+                self.something_changed()
 
     def something_changed(self) -> None:
         """Files may be others now: a tool call, or a command, is done."""
@@ -202,7 +238,7 @@ class TurnChanges:
 
     async def _look_at_named(self, path: str, change: FileChange | None) -> None:
         contents = self._reviews.contents(path)
-        await self._reviews.witness.named(path)
+        await self._reviews.tracker.named(path)
         if change is None or await self._is_in_snapshot(path):
             await self._touched.named(contents, path)
         else:
@@ -257,11 +293,11 @@ class TurnChanges:
             except SnapshotError as error:
                 self._is_blind = True
                 if not workspace.complain("snapshot", error):
-                    self._notices.missing(f"{directory}: {error}")
+                    self._say_missing(f"{directory}: {error}")
             else:
                 workspace.works("snapshot")
                 if await workspace.scanner.sees_nothing():
-                    self._notices.missing(f"git ignores every file of {directory}")
+                    self._say_missing(f"git ignores every file of {directory}")
 
     async def _close(self, turn: int, goes_on: bool) -> None:
         try:
@@ -278,12 +314,12 @@ class TurnChanges:
         """The turn's checkpoint, and what the chat says of it."""
         made = await self._reviews.conclude(self.log, self._reviews.workspace(self._roots.directories[0]))
         if made is not None:
-            shown = self._narrator.transcript.summary(made.id, made.time, file_views(made.changes))
-            self._narrator.publish(shown)
+            shown = self._presenter.transcript.summary(made.id, made.time, file_views(made.changes))
+            self._presenter.publish(shown)
 
     def _told_of_trouble(self, directory: str, words: str) -> bool:
         """It is in the chat, if the session works there."""
         if directory not in self._roots.directories:
             return False
-        self._narrator.notice("warn", words)
+        self._presenter.notice("warn", words)
         return True

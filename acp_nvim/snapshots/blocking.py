@@ -1,4 +1,4 @@
-"""Finds the files that git would wait for: FIFOs and devices where it expects files of its own."""
+"""The files that git would wait for: FIFOs and devices where it expects files of its own."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from acp_nvim.limits.git import BLOCKED_SECONDS, BLOCKING_FILES
-from acp_nvim.snapshots.failures import SnapshotError
+from acp_nvim.limits import EXCLUDES_BYTES
+from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.workspace.regular_files import read_regular
+
+BLOCKED_SECONDS: Final = 1.0
+"""Time of a snapshot after which files that git might be waiting for are looked for: 1 s for 100,000 files."""
+BLOCKING_FILES: Final = 10
+"""Files that git cannot read which are looked for in one go: the first one is told."""
 
 READ_EVERYWHERE: Final = frozenset({".gitignore", ".gitattributes"})
 """git opens these in each directory of a work tree."""
@@ -22,7 +27,7 @@ _POINTER_BYTES: Final = 65_536
 
 
 class Blocking:
-    """Those of the workspace `root`, which were found so far."""
+    """The files of the workspace `root` that block git, as far as they were found."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -107,3 +112,42 @@ def _in_repository(path: str) -> Iterator[str]:
     except OSError:
         return
     yield from filter(is_blocking, (os.path.join(path, name) for name in names))
+
+
+_DEPTH: Final = 5
+"""git follows so many directories that name others."""
+
+
+def is_readable(objects: str, depth: int = _DEPTH) -> bool:
+    """Whether the files that git opens unasked (packs, lists) are regular, there and in what it names. Blocks.
+
+    Loose objects are not looked at: there may be many. Whoever asks for them has a limit of time. `depth` is how many
+    directories may name the next one (`info/alternates`).
+    """
+    if not all(map(_is_regular, _files(objects))):
+        return False
+    try:
+        lines = read_regular(os.path.join(objects, "info", "alternates"), EXCLUDES_BYTES).split(b"\n")
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    named = [os.path.join(objects, os.fsdecode(line)) for line in lines if line and not line.startswith(b"#")]
+    return depth == 0 or all(is_readable(path, depth - 1) for path in named)
+
+
+def _files(objects: str) -> Iterator[str]:
+    for name in ("pack", "info", os.path.join("pack", "multi-pack-index.d"), os.path.join("info", "commit-graphs")):
+        directory = os.path.join(objects, name)
+        try:
+            yield from (os.path.join(directory, one) for one in os.listdir(directory))
+        except OSError:
+            continue
+
+
+def _is_regular(path: str) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return True  # gone, or a link to nothing: there is nothing to wait for
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)

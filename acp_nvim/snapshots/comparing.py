@@ -1,23 +1,86 @@
-"""What differs between two snapshots, or two versions of files: names, numbers of lines, patches."""
+"""What differs between two snapshots, but for files that were only ignored in one of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
 import anyio
 
-from acp_nvim.limits import COMPARE_SECONDS, PATCH_BYTES, RENAMES
-from acp_nvim.process.git import Output
-from acp_nvim.snapshots.failures import GitFailedError, GoneError, SnapshotError
+from acp_nvim.limits import COMPARE_SECONDS
+from acp_nvim.snapshots.found_files import SecretFiles
+from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, LEFT_OUT, TreeEditor, TreeEntry
 from acp_nvim.snapshots.run_git import run_git
-from acp_nvim.snapshots.secret_files import SecretFiles
-from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
+from acp_nvim.snapshots.snapshot import Blob, Changed, GitFailedError, GoneError, Snapshot, SnapshotError
 from acp_nvim.snapshots.store import Store
-from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, LEFT_OUT, Entry
-from acp_nvim.snapshots.unchanged import without_unchanged
+
+CLOCK_NS: Final = 50_000_000
+"""How far the times of files may be behind the clock."""
+
+
+def without_unchanged(
+    trees: TreeEditor, root: str, changed: Iterable[Changed], old: Snapshot, new: Snapshot
+) -> list[Changed]:
+    """`changed` without those: to reject a created file deletes it, so that it must be one that was created.
+
+    Such a file, and every directory of it that the other snapshot does not have, was not changed since before both.
+    Blocks; raises `GoneError`.
+    """
+    look = _Look(trees, root, min(old.time, new.time) - CLOCK_NS)
+    told = [rest for one in changed for rest in _rest(look, one, old.id, new.id)]
+    return sorted(told, key=lambda one: one.path)
+
+
+def _rest(look: _Look, one: Changed, old: str, new: str) -> Iterator[Changed]:
+    """What is left of it."""
+    source = one.old_path or one.path
+    appears = one.before is None or one.old_path is not None
+    disappears = one.after is None or one.old_path is not None
+    kept = appears and look.was_there(one.path, old)
+    left = disappears and look.was_there(source, new)
+    if not kept and not left:
+        yield one
+    elif one.old_path is not None and not left:
+        yield Changed(source, one.before, None)
+    elif one.old_path is not None and not kept:
+        yield Changed(one.path, None, one.after)
+
+
+class _Look:
+    """At the disk as it is now."""
+
+    def __init__(self, trees: TreeEditor, root: str, since: int) -> None:
+        self._trees = trees
+        self._root = root
+        self._since = since
+        self._known: dict[tuple[str, bytes], bool] = {}
+
+    def was_there(self, path: str, without: str) -> bool:
+        """Whether the file, and its directories that the tree `without` does not have, were changed before `since`."""
+        relative = os.fsencode(os.path.relpath(path, self._root))
+        while self._is_old(relative):
+            relative = os.path.dirname(relative)
+            if not relative or self._has_directory(without, relative):
+                return True
+        return False
+
+    def _is_old(self, relative: bytes) -> bool:
+        try:
+            return os.lstat(os.path.join(os.fsencode(self._root), relative)).st_ctime_ns < self._since
+        except OSError:
+            return False
+
+    def _has_directory(self, tree: str, relative: bytes) -> bool:
+        if (tree, relative) not in self._known:
+            found = self._trees.find(tree, relative)
+            self._known[tree, relative] = found is not None and found.mode == DIRECTORY
+        return self._known[tree, relative]
+
+
+RENAMES: Final = 400
+"""Deleted and created files that are compared with each other, to find those renamed and edited: 2 s at most."""
 
 Pair = tuple[Blob | None, Blob | None]
 
@@ -35,7 +98,7 @@ async def changes(store: Store, root: str, old: Snapshot, new: Snapshot) -> list
 
 
 async def find(store: Store, root: str, snapshot: Snapshot, path: str) -> Blob | None:
-    """One file as it was then."""
+    """Return what a snapshot has under a path below `root`; None when there was no file. Raises `SnapshotError`."""
     entry = await store.find(snapshot.id, _relative(root, path))
     return None if entry is None or entry.mode == DIRECTORY else _blob(f"{entry.mode:o}", entry.oid, store.secrets)
 
@@ -54,23 +117,10 @@ async def counts(store: Store, pairs: Sequence[Pair]) -> list[tuple[int, int] | 
     return [None if _is_left_out(store, pair) else found.get(name, (0, 0)) for name, pair in names.items()]
 
 
-async def patch(store: Store, root: str, changed: Sequence[Changed]) -> str:
-    """A unified diff of these, up to a limit; contents that are not kept are not in it."""
-    kept = [one for one in changed if not _is_left_out(store, (one.before, one.after))]
-    before = {_relative(root, one.old_path or one.path): one.before for one in kept}
-    after = {_relative(root, one.path): one.after for one in kept}
-    old, new = await _tree(store, before), await _tree(store, after)
-    output = Output(PATCH_BYTES)
-    how = ["-r", "-p", "-M", f"-l{RENAMES}", "--no-color", "--no-ext-diff", "--no-textconv"]
-    text = (await _diff_trees(store, how, old, new, output)).decode("utf-8", "replace")
-    return f"{text[: text.rfind(chr(10)) + 1]}... (cut here)\n" if output.full else text
-
-
-async def _diff_trees(store: Store, how: Sequence[str], old: str, new: str, output: Output | None = None) -> bytes:
+async def _diff_trees(store: Store, how: Sequence[str], old: str, new: str) -> bytes:
     try:
         with anyio.fail_after(COMPARE_SECONDS):
-            words = ["diff-tree", *how, old, new]
-            return await run_git(store.places.directory, words, env=store.borrowing, output=output)
+            return await run_git(store.places.directory, ["diff-tree", *how, old, new], env=store.borrowing)
     except TimeoutError as error:
         raise SnapshotError(f"to compare took longer than {COMPARE_SECONDS:g} s") from error
     except GitFailedError as error:
@@ -80,8 +130,8 @@ async def _diff_trees(store: Store, how: Sequence[str], old: str, new: str, outp
 
 
 async def _tree(store: Store, files: dict[bytes, Blob | None]) -> str:
-    entries: dict[bytes, Entry | None] = {
-        path: Entry(blob.mode, blob.oid) for path, blob in files.items() if blob is not None
+    entries: dict[bytes, TreeEntry | None] = {
+        path: TreeEntry(blob.mode, blob.oid) for path, blob in files.items() if blob is not None
     }
     return await store.blocking(partial(store.trees.change, None, entries)) or EMPTY
 

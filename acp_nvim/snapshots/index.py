@@ -8,20 +8,20 @@ import re
 import shutil
 import struct
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import anyio
-
-from acp_nvim.limits.git import ADDED_FILES
 from acp_nvim.process.git import Output
-from acp_nvim.snapshots.failures import TOO_MANY, GitFailedError, LimitError
-from acp_nvim.snapshots.run_git import run_git
+from acp_nvim.snapshots.objects import DIRECTORY
+from acp_nvim.snapshots.run_git import run_git, together
+from acp_nvim.snapshots.snapshot import TOO_MANY, GitFailedError, LimitError
 from acp_nvim.snapshots.store import Store
-from acp_nvim.snapshots.trees import DIRECTORY
 from acp_nvim.snapshots.users_index import Examined, UsersIndex
+
+ADDED_FILES: Final = 2500
+"""Files that go into an index at once: about 1 s of work, which is lost when git is stopped."""
 
 BULK_SINCE: Final = (2, 37)
 """The git whose `update-index` writes all big files of one call into one pack."""
@@ -74,7 +74,9 @@ class Index:
     async def take_over(self, users: UsersIndex, room: int, is_ours: Callable[[bytes], bool]) -> Names | None:
         """Begin with a copy of the user's index; returns `differences` then.
 
-        None when that is of no use, and there is no index as before. Raises `SnapshotError`.
+        None when that is of no use, and there is no index as before. `room` is the number of new files that there may
+        be.
+        Raises `SnapshotError`.
         """
         if not await self._store.blocking(users.copy):
             return None
@@ -96,7 +98,7 @@ class Index:
         tree = await users.tree(staged, examined.remove)
         await users.mend(examined)
         if tree is None:
-            await self._write_tree()
+            await self.write_tree()
         else:
             await self._part(tree)
         return await self.differences(room) if examined.remove or examined.refresh else names
@@ -122,7 +124,7 @@ class Index:
     async def tree(self) -> str | None:
         """The tree of the files in the index; None when there is none."""
         if self._tree is None and self.own.exists():
-            await self._write_tree()
+            await self.write_tree()
         return self._tree
 
     async def add(self, paths: Sequence[bytes]) -> None:
@@ -142,7 +144,7 @@ class Index:
             # looked at before that, perhaps seconds before.
             os.utime(self.own, (began, began))
             await self._store.blocking(self._save)
-        await self._write_tree()
+        await self.write_tree()
         os.utime(self.own, (began, began))
         await self._store.blocking(self._save)
 
@@ -164,7 +166,8 @@ class Index:
                 path.unlink()
         self._unlock()
 
-    async def _write_tree(self) -> None:
+    async def write_tree(self) -> None:
+        """Write the index as a tree object, whose id is known afterwards. Raises `SnapshotError`."""
         self._unlock()
         await self._part((await self._git(["write-tree", "--missing-ok"])).decode().strip())
 
@@ -195,25 +198,6 @@ class Index:
     async def _has_bulk(self) -> bool:
         found = re.search(rb"(\d+)\.(\d+)", await run_git(self._directory, ["version"]))
         return found is not None and (int(found[1]), int(found[2])) >= BULK_SINCE
-
-
-async def together(*acts: Callable[[], Awaitable[Any]]) -> list[Any]:
-    """What they return, called at the same time. Raises the first exception: a group of them would say no more."""
-    found: dict[int, Any] = {}
-    failed: list[Exception] = []
-
-    async def call(number: int, act: Callable[[], Awaitable[Any]]) -> None:
-        try:
-            found[number] = await act()
-        except Exception as error:
-            failed.append(error)
-
-    async with anyio.create_task_group() as group:
-        for number, act in enumerate(acts):
-            group.start_soon(call, number, act)
-    if failed:
-        raise failed[0]
-    return [found[number] for number in range(len(acts))]
 
 
 def _copy(path: Path, to: Path) -> None:

@@ -1,13 +1,14 @@
-"""Loose objects of a git repository, read and written without a process."""
+"""Git's loose objects and trees, read and written without a process."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import zlib
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 Kind = bytes
 BLOB: Final = b"blob"
@@ -22,7 +23,7 @@ def object_id(kind: Kind, data: bytes) -> str:
 
 
 class LooseObjects:
-    """Those below the `objects` directory of a git directory. Everything blocks: call it in a thread."""
+    """The loose objects below the `objects` directory of git. Everything blocks: call it in a thread."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = str(directory)
@@ -72,3 +73,106 @@ class LooseObjects:
             with suppress(OSError):
                 os.unlink(temporary)
             raise
+
+
+DIRECTORY: Final = 0o040000
+FILE: Final = 0o100644
+EXECUTABLE: Final = 0o100755
+SYMLINK: Final = 0o120000
+LEFT_OUT: Final = 0o160000
+"""git's mode for a commit of another repository, which need not be there. Ours: a file whose content is not kept; its
+id is made of what the system says about the file."""
+
+
+class TreeEntry(NamedTuple):
+    """What a name in a tree object stands for: a git mode (`0o100644`), and the id of the object in hexadecimal."""
+
+    mode: int
+    oid: str
+
+
+Tree = dict[bytes, TreeEntry]
+
+EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""The tree without files: git knows it without having it."""
+
+
+def parse_tree(data: bytes) -> Tree:
+    """The names in a tree object. Raises `ValueError`."""
+    tree: Tree = {}
+    at = 0
+    while at < len(data):
+        end = data.index(b"\0", at)
+        mode, _, name = data[at:end].partition(b" ")
+        tree[name] = TreeEntry(int(mode, 8), data[end + 1 : end + 21].hex())
+        at = end + 21
+    return tree
+
+
+def format_tree(tree: Mapping[bytes, TreeEntry]) -> bytes:
+    """Return the content of a tree object with these names, in git's order."""
+
+    def place(item: tuple[bytes, TreeEntry]) -> bytes:
+        return item[0] + b"/" if item[1].mode == DIRECTORY else item[0]
+
+    lines = sorted(tree.items(), key=place)
+    return b"".join(b"%o %s\0%s" % (entry.mode, name, bytes.fromhex(entry.oid)) for name, entry in lines)
+
+
+class TreeEditor:
+    """Makes new trees of old ones. `read` gives a tree object and raises `LookupError`; `write` stores one."""
+
+    def __init__(self, read: Callable[[str], bytes], write: Callable[[bytes], str]) -> None:
+        self._read = read
+        self._write = write
+
+    def write(self, tree: Mapping[bytes, TreeEntry]) -> str:
+        """Store it as it is; returns its id."""
+        return self._write(format_tree(tree))
+
+    def find(self, base: str, path: bytes) -> TreeEntry | None:
+        """What `path` is in that tree; b"" is the tree itself."""
+        entry: TreeEntry | None = TreeEntry(DIRECTORY, base)
+        for name in path.split(b"/") if path else []:
+            if entry is None or entry.mode != DIRECTORY:
+                return None
+            entry = parse_tree(self._read(entry.oid)).get(name)
+        return entry
+
+    def change(self, base: str | None, changes: Mapping[bytes, TreeEntry | None]) -> str | None:
+        """The id of `base` with these paths changed: None removes. A tree without files is None, also as `base`."""
+        tree = parse_tree(self._read(base)) if base else {}
+        own, below = _by_name(changes)
+        for name, entry in own.items():
+            if entry is None:
+                tree.pop(name, None)
+            else:
+                tree[name] = entry
+        for name, deeper in below.items():
+            if own.get(name) is None:  # what is a file has nothing below it
+                self._edit_below(tree, name, deeper)
+        return self.write(tree) if tree else None
+
+    def _edit_below(self, tree: Tree, name: bytes, changes: Mapping[bytes, TreeEntry | None]) -> None:
+        old = tree.get(name)
+        was_directory = old is not None and old.mode == DIRECTORY
+        child = self.change(old.oid if old is not None and was_directory else None, changes)
+        if child is not None:
+            tree[name] = TreeEntry(DIRECTORY, child)
+        elif was_directory:
+            del tree[name]
+
+
+def _by_name(
+    changes: Mapping[bytes, TreeEntry | None],
+) -> tuple[dict[bytes, TreeEntry | None], dict[bytes, dict[bytes, TreeEntry | None]]]:
+    """The changes of names in this directory, and those below each of its directories."""
+    own: dict[bytes, TreeEntry | None] = {}
+    below: dict[bytes, dict[bytes, TreeEntry | None]] = {}
+    for path, entry in changes.items():
+        name, slash, rest = path.partition(b"/")
+        if slash:
+            below.setdefault(name, {})[rest] = entry
+        else:
+            own[name] = entry
+    return own, below

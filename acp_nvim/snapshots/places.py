@@ -11,8 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_nvim.limits.git import GROWN_BYTES
 from acp_nvim.workspace.private_file import make_directory
+
+GROWN_BYTES: Final = 8 * 1024 * 1024
+"""What a shadow repository has grown by since it was cleaned, at least, when it is cleaned again."""
 
 CONFIG: Final = """\
 [core]
@@ -72,7 +74,7 @@ class Places:
         return f"<Places {self.directory}>"
 
     def own_index(self, name: str) -> Path:
-        """Our index of one work tree."""
+        """Return where this host keeps its index of the work tree of that name."""
         return self._indexes / f"{self._token}-{name}"
 
     def saved_index(self, name: str) -> Path:
@@ -145,7 +147,7 @@ class Places:
         return size + max(size, GROWN_BYTES)
 
     def released(self, share: float) -> None:
-        """Of what was left by the last cleaning, about that share is not needed any more. Blocks."""
+        """Return about which share of what the last cleaning left is not needed any more. Blocks."""
         self.was_cleaned(int(self._cleaned() * (1 - share)))
 
     def _cleaned(self) -> int:
@@ -179,7 +181,7 @@ class Places:
                     os.unlink(entry.path)
 
     def close(self) -> None:
-        """We use it no longer."""
+        """Give up the repository: its locks, and the indexes of this host. What a killed git left is removed."""
         if self._lock is None or self._asking is None:
             return
         if self.alone():  # a git that was ended just now leaves half a pack

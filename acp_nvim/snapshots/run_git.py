@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final
 
-from acp_nvim.limits import GIT_ERROR_CHARS, GIT_NICENESS
+import anyio
+
+from acp_nvim.limits import GIT_ERROR_CHARS
 from acp_nvim.process import git
 from acp_nvim.process.git import Output
-from acp_nvim.snapshots.failures import GitFailedError, SnapshotError
+from acp_nvim.snapshots.snapshot import GitFailedError, SnapshotError
+
+GIT_NICENESS: Final = 10
+"""Of the git processes of snapshots: on a busy machine the host waits half as long for its turn, they 20 % longer."""
 
 NO_SPACE = "no space is left where the snapshots are kept"
 
@@ -62,6 +68,25 @@ async def run_git(
     if ended.code != 0 and not output.full:
         raise _failure(arguments, ended.code, ended.stderr)
     return ended.stdout
+
+
+async def together(*acts: Callable[[], Awaitable[Any]]) -> list[Any]:
+    """What they return, called at the same time. Raises the first exception: a group of them would say no more."""
+    found: dict[int, Any] = {}
+    failed: list[Exception] = []
+
+    async def call(number: int, act: Callable[[], Awaitable[Any]]) -> None:
+        try:
+            found[number] = await act()
+        except Exception as error:
+            failed.append(error)
+
+    async with anyio.create_task_group() as group:
+        for number, act in enumerate(acts):
+            group.start_soon(call, number, act)
+    if failed:
+        raise failed[0]
+    return [found[number] for number in range(len(acts))]
 
 
 def _failure(arguments: Sequence[str], code: int, said: bytes) -> SnapshotError:

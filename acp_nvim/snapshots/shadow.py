@@ -9,25 +9,30 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import anyio
 
-from acp_nvim.limits import SNAPSHOT_RETRY_SECONDS, SNAPSHOT_SECONDS
-from acp_nvim.limits.git import FRESH_SECONDS
-from acp_nvim.snapshots import comparing, holding
+from acp_nvim.snapshots import comparing, pins
 from acp_nvim.snapshots.blocking import Blocking
-from acp_nvim.snapshots.enclosing import enclosing
-from acp_nvim.snapshots.failures import GitFailedError, LimitError, SnapshotError
-from acp_nvim.snapshots.gate import Gate
-from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
+from acp_nvim.snapshots.comparing import CLOCK_NS
+from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, FILE, LEFT_OUT, TreeEntry
+from acp_nvim.snapshots.pins import ReaderWriterLock
+from acp_nvim.snapshots.snapshot import Blob, Changed, GitFailedError, LimitError, Snapshot, SnapshotError
 from acp_nvim.snapshots.store import Store
-from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, FILE, LEFT_OUT, Entry
-from acp_nvim.snapshots.unchanged import CLOCK_NS
-from acp_nvim.snapshots.whole import Whole
+from acp_nvim.snapshots.users_repository import enclosing
+from acp_nvim.snapshots.work_tree import Whole
+
+SNAPSHOT_SECONDS: Final = 60.0
+"""Time for a snapshot; the first of 100,000 files takes a third of it."""
+SNAPSHOT_RETRY_SECONDS: Final = 600.0
+"""Time before a workspace that is beyond a limit is tried again: the user may have told git to ignore something."""
+FRESH_SECONDS: Final = 600.0
+"""Time for which contents and trees that nobody has held are kept when a shadow repository is cleaned."""
 
 
 class Shadow:
-    """That of the directory `root`, a real path; `directory` is its place in the state directory.
+    """The shadow repository of `root`, a real path; `directory` is its place in the state directory.
 
     Directories in `private` are never looked at. Nothing is made before the first use.
     """
@@ -36,7 +41,7 @@ class Shadow:
         self.root = root
         self._store = Store(directory)
         self._whole = Whole(self._store, root, [*private, os.path.realpath(directory)])
-        self._gate = Gate()
+        self._lock = ReaderWriterLock()
         self._blocking = Blocking(root)
         self._taking = anyio.Lock()
         self._refused: tuple[float, str] | None = None
@@ -47,15 +52,10 @@ class Shadow:
     def __repr__(self) -> str:
         return f"<Shadow of {self.root} in {self._store.places.directory}>"
 
-    @property
-    def left_out(self) -> Sequence[str]:
-        """Absolute paths of the files whose content the last snapshot does not have: too large, or not readable."""
-        return tuple(self._whole.left_out)
-
     async def take(self) -> Snapshot:
         """All files as they are now. Raises `SnapshotError`."""
         self._cleaning.cancel()  # it can be done later
-        async with self._taking, self._gate.use():
+        async with self._taking, self._lock.use():
             if self._refused is not None and anyio.current_time() < self._refused[0]:
                 raise LimitError(self._refused[1])
             try:
@@ -75,7 +75,7 @@ class Shadow:
         A file whose status has not changed since then was the same. Of any other one that was read it is not known
         what it was: its content is left out. Raises `SnapshotError`.
         """
-        async with self._gate.use():
+        async with self._lock.use():
             since = moment - CLOCK_NS
             unknown = await self._store.blocking(partial(_changed_since, self._whole.looked_at, since))
             start = len(os.path.join(os.fsencode(self.root), b""))
@@ -85,7 +85,7 @@ class Shadow:
 
     async def changes(self, old: Snapshot, new: Snapshot) -> list[Changed]:
         """The files that differ, by path; renames are found. Raises `SnapshotError`, `GoneError`."""
-        async with self._gate.use():
+        async with self._lock.use():
             return await comparing.changes(self._store, self.root, old, new)
 
     async def find(self, snapshot: Snapshot, path: str) -> Blob | None:
@@ -97,22 +97,17 @@ class Shadow:
 
         Raises `SnapshotError`, `GoneError`.
         """
-        async with self._gate.use():
+        async with self._lock.use():
             return await comparing.counts(self._store, pairs)
-
-    async def patch(self, changed: Sequence[Changed]) -> str:
-        """A unified diff of these, cut at a limit. Raises `SnapshotError`, `GoneError`."""
-        async with self._gate.use():
-            return await comparing.patch(self._store, self.root, changed)
 
     async def read(self, oids: Sequence[str]) -> list[bytes]:
         """The contents, in that order. Raises `SnapshotError`, `GoneError`."""
-        async with self._gate.use():
+        async with self._lock.use():
             return await self._store.read(oids)
 
     async def store(self, data: Sequence[bytes]) -> list[str]:
         """Keep these contents too; returns their ids. Needs no git. Raises `SnapshotError`."""
-        async with self._gate.use():
+        async with self._lock.use():
             oids = await self._store.write(data)
             self._fresh |= dict.fromkeys(oids, (FILE, anyio.current_time()))
             return oids
@@ -128,15 +123,15 @@ class Shadow:
     async def hold(self, name: str, oids: Sequence[str], snapshots: Sequence[Snapshot]) -> None:
         """Keep these until `name` is released, or held again with others. Raises `SnapshotError`, `GoneError`."""
         trees = [snapshot.id for snapshot in snapshots]
-        async with self._gate.use():
-            await holding.hold(self._store, name, oids, trees)
+        async with self._lock.use():
+            await pins.hold(self._store, name, oids, trees)
             for oid in (*oids, *trees):
                 self._fresh.pop(oid, None)
 
     async def release(self, names: Iterable[str]) -> None:
-        """They need not be kept any longer. Unknown names are passed over. Raises `SnapshotError`."""
-        async with self._gate.use():
-            await holding.release(self._store, list(names))
+        """Let the next cleaning remove what was kept by these names; others are ignored. Raises `SnapshotError`."""
+        async with self._lock.use():
+            await pins.release(self._store, list(names))
 
     async def clean(self, max_bytes: int) -> bool:
         """When it has more bytes, or has doubled since the last time, remove what is not held.
@@ -146,7 +141,7 @@ class Shadow:
         Raises `SnapshotError`.
         """
         with anyio.CancelScope() as self._cleaning:
-            async with self._taking, self._gate.alone():
+            async with self._taking, self._lock.alone():
                 size = await self._size()
                 if size > min(max_bytes, await self._store.blocking(self._store.places.worth_cleaning)):
                     await self._clean()
@@ -158,7 +153,7 @@ class Shadow:
         try:
             if await self._store.blocking(self._store.places.alone):
                 await self._store.blocking(self._store.places.forget_saved)
-                await holding.clean(self._store, self._in_use())
+                await pins.clean(self._store, self._in_use())
                 size = await self._size()
                 await self._store.blocking(partial(self._store.places.was_cleaned, size))
                 await self._whole.save()
@@ -174,10 +169,10 @@ class Shadow:
         return {oid: mode for oid, (mode, _) in self._fresh.items()} | dict.fromkeys(trees, DIRECTORY)
 
     async def _size(self) -> int:
-        return await self._store.blocking(partial(holding.size, self._store.places.objects))
+        return await self._store.blocking(partial(pins.size, self._store.places.objects))
 
     def close(self) -> None:
-        """It is used no longer."""
+        """Give up the repository and its locks; nothing else may be called afterwards."""
         self._store.places.close()
 
     def _refuse(self, why: str) -> LimitError:
@@ -212,12 +207,12 @@ class Shadow:
             return Snapshot(await self._whole.tree(), began)
 
 
-def _changed_since(paths: Sequence[bytes], since: int) -> dict[bytes, Entry | None]:
+def _changed_since(paths: Sequence[bytes], since: int) -> dict[bytes, TreeEntry | None]:
     """An entry without content for each of these files whose status has changed since then."""
-    changed: dict[bytes, Entry | None] = {}
+    changed: dict[bytes, TreeEntry | None] = {}
     for path in paths:
         with suppress(OSError):
             if os.lstat(path).st_ctime_ns >= since:
                 oid = hashlib.sha1(b"unknown\0" + path, usedforsecurity=False).hexdigest()
-                changed[path] = Entry(LEFT_OUT, oid)
+                changed[path] = TreeEntry(LEFT_OUT, oid)
     return changed

@@ -1,26 +1,78 @@
-"""The objects of a shadow repository, wherever git keeps them."""
+"""The objects of the shadow repository: those that are there, and those that git is about to write."""
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import anyio
 import anyio.from_thread
 import anyio.to_thread
 
 from acp_nvim.limits import COMPARE_SECONDS
-from acp_nvim.limits.git import KNOWN_TREES
-from acp_nvim.snapshots.borrowed import is_readable
-from acp_nvim.snapshots.failures import GitFailedError, GoneError, SnapshotError
-from acp_nvim.snapshots.incoming import incoming, quoted, reading_ours
-from acp_nvim.snapshots.objects import BLOB, TREE, LooseObjects, object_id
+from acp_nvim.snapshots.blocking import is_readable
+from acp_nvim.snapshots.found_files import SecretFiles
+from acp_nvim.snapshots.objects import (
+    BLOB,
+    DIRECTORY,
+    EMPTY,
+    TREE,
+    LooseObjects,
+    TreeEditor,
+    TreeEntry,
+    object_id,
+    parse_tree,
+)
 from acp_nvim.snapshots.places import Places
 from acp_nvim.snapshots.run_git import NO_SPACE, run_git
-from acp_nvim.snapshots.secret_files import SecretFiles
-from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, Entry, TreeEditor, parse_tree
+from acp_nvim.snapshots.snapshot import GitFailedError, GoneError, SnapshotError
+
+
+@asynccontextmanager
+async def incoming(places: Places) -> AsyncIterator[Path]:
+    """A directory of objects of its own, whose content is added to ours at the end, and removed after a failure.
+
+    A git that is killed leaves a pack of any size behind, and nobody could tell whether it is still written. Raises
+    `OSError`.
+    """
+    directory = places.new_incoming()
+    await anyio.to_thread.run_sync(partial(os.makedirs, directory / "pack", exist_ok=True))
+    try:
+        yield directory
+        await anyio.to_thread.run_sync(_move, directory, places.objects)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(partial(shutil.rmtree, directory, ignore_errors=True))
+
+
+def reading_ours(directory: Path, places: Places) -> dict[str, str]:
+    """The environment for a git that writes its objects to `directory`, and knows ours."""
+    return {"GIT_OBJECT_DIRECTORY": str(directory), "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(str(places.objects))}
+
+
+def quoted(path: str) -> str:
+    """A path in git's list of directories: between quotes a colon does not end it."""
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _move(directory: Path, to: Path) -> None:
+    """Of a pack, the file that makes git see it comes last."""
+    for where, _, names in os.walk(directory):
+        target = to / os.path.relpath(where, directory)
+        for name in sorted(names, key=lambda name: name.endswith(".idx")):
+            if not name.startswith("tmp_"):
+                target.mkdir(exist_ok=True)
+                os.replace(os.path.join(where, name), target / name)
+
+
+KNOWN_TREES: Final = 4096
+"""Trees that are remembered because they are in a pack or in the user's repository: 1 MB for 800 files each."""
 
 T = TypeVar("T")
 
@@ -89,7 +141,7 @@ class Store:
         words = (await self._ask("--batch-check=%(objectname)", [name])).decode().split()
         return words[0] if len(words) == 1 else None
 
-    async def change(self, base: str | None, changes: Mapping[bytes, Entry | None]) -> str | None:
+    async def change(self, base: str | None, changes: Mapping[bytes, TreeEntry | None]) -> str | None:
         """The tree `base` with these paths changed (see `TreeEditor.change`). Raises `GoneError`."""
         if not changes:
             return base
@@ -97,10 +149,10 @@ class Store:
             await self._warm(base, changes)
         return await self.blocking(lambda: self.trees.change(base, changes))
 
-    async def find(self, base: str, path: bytes) -> Entry | None:
+    async def find(self, base: str, path: bytes) -> TreeEntry | None:
         """What `path` is in that tree. Raises `GoneError`."""
         if not path:
-            return Entry(DIRECTORY, base)
+            return TreeEntry(DIRECTORY, base)
         await self._warm(base, [path])
         return await self.blocking(lambda: self.trees.find(base, path))
 
@@ -134,7 +186,7 @@ class Store:
         return below
 
     async def missing(self, oids: Sequence[str]) -> list[str]:
-        """Those of the object ids that the store does not have."""
+        """Return those of the object ids that the store does not have."""
         elsewhere = await self.blocking(lambda: [oid for oid in oids if not self.loose.has(oid)])
         if not elsewhere:
             return []

@@ -1,10 +1,4 @@
-"""Makes our index of the user's, so that files which are clean there need not be read.
-
-The user's index says of each file what the system said of it (size, times, inode) when git last knew its content. In
-the copy, `git diff-files` finds those that are others. Some entries cannot be relied on: git does not look at the file
-(`assume-unchanged`, `skip-worktree`), or it stores other bytes than the disk has (line ends, filters, LFS, `ident`,
-encodings). They are found here, and entered again without what the system said, so that git reads the file.
-"""
+"""Makes our first index of the user's, without git where its bytes suffice."""
 
 from __future__ import annotations
 
@@ -12,25 +6,90 @@ import binascii
 import os
 import re
 import stat
+import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import anyio
-
 from acp_nvim.limits import SNAPSHOT_FILES
-from acp_nvim.limits.git import LOOSE_OBJECTS, STAGED_FILES, USERS_INDEX_BYTES
-from acp_nvim.snapshots.enclosing import Enclosing, head_commit
-from acp_nvim.snapshots.failures import GitFailedError
-from acp_nvim.snapshots.found_files import is_too_large
-from acp_nvim.snapshots.index_file import has_attributes, plain_files
-from acp_nvim.snapshots.run_git import run_git
-from acp_nvim.snapshots.secret_files import looks_secret
+from acp_nvim.snapshots.found_files import is_too_large, looks_secret, may_name_secrets
+from acp_nvim.snapshots.objects import EMPTY, EXECUTABLE, FILE, SYMLINK, TreeEntry
+from acp_nvim.snapshots.run_git import run_git, together
+from acp_nvim.snapshots.snapshot import GitFailedError
 from acp_nvim.snapshots.store import Store
-from acp_nvim.snapshots.trees import EMPTY, Entry
-from acp_nvim.snapshots.users_settings import Settings
+from acp_nvim.snapshots.users_repository import Enclosing, Settings, head_commit
 from acp_nvim.workspace.regular_files import READ_NOW
+
+_ENTRY: Final = struct.Struct(">24xI8xI20xH")
+"""Mode, size and flags of an entry, between times and the name."""
+
+_OID: Final = 40
+_HEADER_BYTES: Final = 12
+_FIXED_BYTES: Final = 62
+_LONG_NAME: Final = 0xFFF
+_MARKED: Final = 0xF000
+"""The flags for `assume-unchanged`, for conflicts, and that there are more flags (`skip-worktree`)."""
+
+_MODES: Final = frozenset({FILE, EXECUTABLE, SYMLINK})
+_REFUSED: Final = (b".git/", b"/.git\0", b"../", b"/./", b"/..\0", b".acp_nvim-", b"\0/")
+
+
+class Files(NamedTuple):
+    """The files in an index: three lists of the same length, in the order of the index."""
+
+    names: list[bytes]
+    oids: list[bytes]
+    """What they are stored as; 20 bytes each."""
+    sizes: list[int]
+    """Those that they have on the disk; modulo 2 ** 32."""
+
+
+def plain_files(data: bytes, private: Sequence[bytes]) -> Files | None:
+    """The entries when each of them is a file that git checks, not large, without secrets, outside of `private`.
+
+    None says nothing: then git must be asked. Blocks.
+    """
+    files = _files(data) if int.from_bytes(data[4:8], "big") in (2, 3) else None
+    if files is None:
+        return None
+    names = b"\0%s\0" % b"\0".join(files.names).lower()
+    odd = (*_REFUSED, *(b"\0%s/" % path.lower() for path in private))
+    return None if any(name in names for name in odd) or may_name_secrets(names) else files
+
+
+def has_attributes(data: bytes) -> bool:
+    """Whether a `.gitattributes` file is in the index. It may say so wrongly."""
+    return re.search(rb"\.gitattributes\0", data) is not None
+
+
+def _files(data: bytes) -> Files | None:
+    at = _HEADER_BYTES
+    found = Files([], [], [])
+    unpack = _ENTRY.unpack_from
+    try:
+        for _ in range(int.from_bytes(data[8:12], "big")):
+            mode, size, flags = unpack(data, at)
+            if flags & _MARKED or mode not in _MODES or is_too_large(size):
+                return None
+            found.oids.append(data[at + _OID : at + _OID + 20])
+            found.sizes.append(size)
+            length = flags & _LONG_NAME
+            if length == _LONG_NAME:
+                length = data.index(b"\0", at + _FIXED_BYTES) - at - _FIXED_BYTES
+            found.names.append(data[at + _FIXED_BYTES : at + _FIXED_BYTES + length])
+            at += (_FIXED_BYTES + length + 8) & ~7
+    except (struct.error, ValueError):
+        return None  # cut off: git will say so
+    return found
+
+
+USERS_INDEX_BYTES: Final = 128 * 1024 * 1024
+"""Size of an index of the user's that we begin with: one of 300,000 files has a third of it."""
+STAGED_FILES: Final = 1000
+"""Staged files up to which the trees of the last commit are changed one by one: 0.1 s. Else git writes all trees."""
+LOOSE_OBJECTS: Final = 20_000
+"""Loose objects of a repository up to which git is asked for the sizes of all: 15 us each, a tenth when packed."""
 
 _ROW: Final = re.compile(
     rb"(\d{6}) ([0-9a-f]{40}) (\d)\t([^\0]*)\0  ctime: \d+:\d+\n  mtime: \d+:\d+\n  dev: \d+\tino: \d+\n"
@@ -74,7 +133,7 @@ class Staged(NamedTuple):
     """An index as a tree and what differs from it."""
 
     base: str
-    changes: dict[bytes, Entry | None]
+    changes: dict[bytes, TreeEntry | None]
 
 
 class UsersIndex:
@@ -155,21 +214,16 @@ class UsersIndex:
         odd = {row.path for row in (*found.refresh, *found.remove)}
         rest = [row for row in rows if row.mode in _REGULAR and row.path.startswith(self._below)]
         rest = [row for row in rest if row.path not in odd] if odd else rest
-        converted: set[bytes] = set()
-        sizes: list[bytes] = []
+        is_asked = converts or await self._store.blocking(self._is_packed)
 
-        async def ask_attributes() -> None:
-            converted.update(await self._with_attributes())
+        async def nothing() -> list[bytes]:
+            return []
 
-        async def ask_sizes() -> None:
-            sizes.extend(await self._sizes(rest))
-
-        async with anyio.create_task_group() as group:
-            if converts:
-                group.start_soon(ask_attributes)
-            if converts or await self._store.blocking(self._is_packed):
-                group.start_soon(ask_sizes)
-        refresh = [row for row in rest if row.path in converted]
+        converted, sizes = await together(
+            self._with_attributes if converts else nothing, partial(self._sizes, rest) if is_asked else nothing
+        )
+        paths = set(converted)
+        refresh = [row for row in rest if row.path in paths]
         if sizes:
             refresh += [row for row, size in zip(rest, sizes, strict=True) if not _is_size(size, row.size)]
         return Examined([*found.refresh, *refresh], found.remove)
@@ -266,11 +320,11 @@ def _is_size(answer: bytes, size: int) -> bool:
     return answer.isdigit() and int(answer) % (1 << 32) == size
 
 
-def _staged(answer: bytes) -> dict[bytes, Entry | None]:
+def _staged(answer: bytes) -> dict[bytes, TreeEntry | None]:
     """`:<mode> <mode> <oid> <oid> <status>` and the path."""
     words = iter(answer.split(b"\0")[:-1])
-    changes: dict[bytes, Entry | None] = {}
+    changes: dict[bytes, TreeEntry | None] = {}
     for row in words:
         _, mode, _, oid, _ = row.decode().split(" ")
-        changes[next(words)] = Entry(int(mode, 8), oid) if int(mode, 8) else None
+        changes[next(words)] = TreeEntry(int(mode, 8), oid) if int(mode, 8) else None
     return changes

@@ -32,7 +32,7 @@ _ORDINARY = re.compile(r"[\w ./@+:,-]*")
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A program that can be started."""
+    """A program with its arguments; `env` is all of its environment, and `cwd` where it is started."""
 
     argv: Sequence[str]
     cwd: str

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import logging
 import os
 import signal
+import struct
 import subprocess
+import termios
 from collections.abc import Callable
+from typing import Final
 
 import anyio
 import anyio.abc
@@ -14,14 +19,85 @@ import anyio.lowlevel
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.limits import TERMINAL_DRAIN_BYTES
+from acp_nvim.limits import READ_BYTES
 from acp_nvim.process import group, stopping, umask
 from acp_nvim.process.guarding import Guard
 from acp_nvim.terminals.command_line import Command
 from acp_nvim.terminals.output_tail import OutputTail
-from acp_nvim.terminals.pseudo_terminal import PseudoTerminal
+
+TERMINAL_COLUMNS: Final = 120
+"""Wide enough that programs cut little off."""
+TERMINAL_ROWS: Final = 40
+"""As on many screens; only programs that fill the screen care."""
+
+_OUTPUT_FLAGS = 1
+"""Where they are in what `tcgetattr` gives."""
+
+TERMINAL_DRAIN_BYTES: Final = 256 * 1024
+"""Output that may wait in a terminal when its command has ended: Linux holds 64 kB, and a bit."""
 
 log = logging.getLogger(__name__)
+
+
+class PseudoTerminal:
+    """Both ends of one: `screen` is the end for programs, which takes what is written as it is (no `\\r` is added).
+
+    It is nobody's controlling terminal. Raises `OSError` when there is none to be had.
+    """
+
+    def __init__(self) -> None:
+        self._ours, self.screen = os.openpty()
+        try:
+            _prepare(self.screen)
+            os.set_blocking(self._ours, False)
+        except BaseException:
+            self.close_screen()
+            self.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"<PseudoTerminal {self._ours}>"
+
+    def close_screen(self) -> None:
+        """Close our end of the screen, once the command has its own: its end can be seen then."""
+        os.close(self.screen)
+
+    def close(self) -> None:
+        """Close our end: programs that still write get an error."""
+        os.close(self._ours)
+
+    async def receive(self) -> bytes:
+        """At least one byte; none when nobody can write any more."""
+        while (data := self.receive_now()) is None:
+            await self._readable()
+        return data
+
+    def receive_now(self) -> bytes | None:
+        """What is there; None when there is nothing now, no bytes when nobody can write any more.
+
+        What a process wrote before it ended is there once it has ended.
+        """
+        try:
+            return os.read(self._ours, READ_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:  # EIO: on Linux the end
+            return b""
+
+    async def _readable(self) -> None:
+        loop, readable = asyncio.get_running_loop(), anyio.Event()
+        loop.add_reader(self._ours, readable.set)
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(self._ours)
+
+
+def _prepare(screen: int) -> None:
+    attributes = termios.tcgetattr(screen)
+    attributes[_OUTPUT_FLAGS] &= ~termios.OPOST
+    termios.tcsetattr(screen, termios.TCSANOW, attributes)
+    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", TERMINAL_ROWS, TERMINAL_COLUMNS, 0, 0))
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -32,7 +108,7 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """Who hears of a terminal: what it prints, as it comes, and once how its command ended."""
+    """Callbacks of a terminal: for what it prints, as it comes, and once for how its command ended."""
 
     printed: Callable[[bytes], None]
     ended: Callable[[Ended], None]
@@ -41,7 +117,8 @@ class Listener(msgspec.Struct, frozen=True):
 class Terminal:
     """A command that runs, or has run; made by `start`, alive while `run` is.
 
-    Its standard input is empty. What it left running when it ended goes on, and is ended with `end`.
+    Its standard input is empty. What it left running when it ended goes on, and is ended with `end`. Of its output the
+    last `limit` bytes are kept.
     """
 
     def __init__(self, process: anyio.abc.Process, mark: str, screen: PseudoTerminal, limit: int, guard: Guard) -> None:
@@ -61,7 +138,10 @@ class Terminal:
 
     @classmethod
     async def start(cls, command: Command, limit: int, guard: Guard) -> Terminal:
-        """Start it. Raises `OSError`, and `ValueError` for what cannot be a command. Cannot be cancelled halfway."""
+        """Start a command, of whose output `limit` bytes are kept. Cannot be cancelled halfway.
+
+        Raises `OSError`, and `ValueError` for what cannot be a command.
+        """
         mark, screen = os.urandom(8).hex(), PseudoTerminal()
         try:
             with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped
@@ -117,7 +197,7 @@ class Terminal:
         await self._told.wait()
 
     async def end(self) -> None:
-        """Nobody needs it any more, nor what it may have left running."""
+        """End the command, and what it may have left running."""
         await self._end_all()
         self._over.set()
 

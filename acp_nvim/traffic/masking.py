@@ -4,20 +4,148 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote
 
 from acp_nvim.limits import ENTERED_SECRET_CHARS, SECRET_CHARS
-from acp_nvim.traffic import shapes
-from acp_nvim.traffic.learned import LEARNED
-from acp_nvim.traffic.secret_names import counts, is_secret, is_secret_variable
+
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+_SECRET_WORD: Final = re.compile(
+    r"authorization|bearer|cookies?|credentials?|jwt|passcode|passphrase|passwd|passwords?|secrets?|tokens?"
+    r"|apikeys?|accesskey|authkey|authtoken"
+)
+_KIND_OF_KEY: Final = re.compile(r"access|account|api|auth|encryption|license|private|secret|signing|ssh")
+_END_OF_VARIABLE: Final = re.compile(r"auth|keys?|pass|pat|pin|pw")
+_PLACE: Final = re.compile(r"dir|directory|file|home|ids?|path|sock|socket")
+"""A variable that ends like this says where a secret is, not which."""
+
+
+@lru_cache(maxsize=4096)
+def is_secret(name: str) -> bool:
+    """Whether the value under this name is to be masked: `apiKey`, `X-Auth-Token`, `db_password`, ..."""
+    words = _words(name)
+    return any(_SECRET_WORD.fullmatch(word) for word in words) or any(
+        second in ("key", "keys") and _KIND_OF_KEY.fullmatch(first) for first, second in pairwise(words)
+    )
+
+
+def counts(name: str) -> bool:
+    """Whether a number under this name tells how many: `inputTokens` is no secret."""
+    return any(word in ("token", "tokens") for word in _words(name))
+
+
+def is_secret_variable(name: str) -> bool:
+    """Whether an environment variable of this name holds a secret: `OPENAI_KEY` does, `SSH_AUTH_SOCK` does not."""
+    words = _words(name)
+    if not words or _PLACE.fullmatch(words[-1]):
+        return False
+    return is_secret(name) or _END_OF_VARIABLE.fullmatch(words[-1]) is not None
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name in any spelling: camelCase, PascalCase, snake_case, kebab-case, UPPER_CASE."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+class Learned:
+    """Secrets that the user has entered, in memory only; every `Masker` masks what is in it from that moment on."""
+
+    def __init__(self) -> None:
+        self.secrets: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return f"<Learned {len(self.secrets)} secrets>"
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """These must not be written from now on, nor shown in words of ours."""
+        self.secrets |= {one for one in secrets if len(one) >= ENTERED_SECRET_CHARS}
+
+
+def secret_values(env: Mapping[str, str]) -> list[str]:
+    """The values of environment variables whose names say secret."""
+    return [value for name, value in env.items() if is_secret_variable(name) and len(value) >= SECRET_CHARS]
+
+
+LEARNED: Final = Learned()
+"""What this process has learned."""
+
+
+_NAMES: Final = (
+    *(b"token", b"secret", b"passw", b"passphrase", b"passcode", b"apikey", b"api-key", b"accesskey", b"credential"),
+    *(b"_key", b"_pat", b"_pass", b"_pwd"),
+)
+_ASSIGNED: Final = (
+    rb"[\w-]{0,60}(?:\\?[\"'] {0,4}[:=] {0,4}\\?[\"'](?P<quoted>[^\"'\\\r\n]+)"
+    rb"|=[\"']?(?P<plain>[^\s\"'();,&#<>\\]{%d,}))" % SECRET_CHARS
+)
+"""What may follow such a part of a name: `": "value"` or `=value`."""
+
+_ANY_CASE: Final = {
+    **{name: name + _ASSIGNED for name in _NAMES},
+    b"bearer": rb"bearer\s{1,4}(?P<plain>[\w.~+/=-]{%d,})" % SECRET_CHARS,
+    b"authorization": rb"authorization\s{0,4}:\s{0,4}(?P<plain>[^\r\n\"'\\]+)",
+    b"cookie": rb"cookie\s{0,4}:\s{0,4}(?P<plain>[^\r\n\"'\\]+)",
+    b"://": rb"://(?P<plain>[^\s/?#@\"'<>\\]+)@",
+    b"-----begin": rb"-----begin [a-z ]{0,40}private key-----.*?(?:-----end [a-z ]{0,40}private key-----|\Z)",
+}
+_EXACT: Final = {
+    b"sk-": rb"(?<!\w)sk-[\w-]{8,}",
+    b"k_live_": rb"k_live_\w{8,}",
+    b"k_test_": rb"k_test_\w{8,}",
+    **{f"gh{kind}_".encode(): rf"gh{kind}_\w{{8,}}".encode() for kind in "pousr"},
+    b"github_pat_": rb"github_pat_\w{8,}",
+    b"glpat-": rb"glpat-[\w-]{8,}",
+    b"AIza": rb"AIza[\w-]{8,}",
+    b"ya29.": rb"ya29\.[\w-]{8,}",
+    b"AKIA": rb"(?<!\w)AKIA[A-Z0-9]{12,}",
+    b"ASIA": rb"(?<!\w)ASIA[A-Z0-9]{12,}",
+    b"xox": rb"(?<!\w)xox[a-z]-[\w-]{8,}",
+    b"hf_": rb"(?<!\w)hf_\w{8,}",
+    b"npm_": rb"(?<!\w)npm_\w{20,}",
+    b"eyJ": rb"(?<!\w)eyJ[\w.-]{16,}",
+}
+"""Keys of the large services, and JSON web tokens; each by how it begins."""
+
+
+@cache
+def _patterns() -> list[tuple[bytes, bool, re.Pattern[bytes]]]:
+    """How each kind begins, whether in any case, and its pattern; to make them takes 15 ms."""
+    return [
+        *((front, True, re.compile(pattern, re.DOTALL)) for front, pattern in _ANY_CASE.items()),
+        *((front, False, re.compile(pattern)) for front, pattern in _EXACT.items()),
+    ]
+
+
+def find_secrets(text: bytes) -> Iterator[tuple[int, int]]:
+    """Where secrets begin and end; in no order, and they may overlap."""
+    lowered = text.lower()
+    for front, any_case, pattern in _patterns():
+        yield from _matches(lowered if any_case else text, front, pattern)
+
+
+def _matches(text: bytes, front: bytes, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, int]]:
+    """A search for the front is much faster than one for the pattern."""
+    at = text.find(front)
+    while at >= 0:
+        found = pattern.match(text, at)
+        if found:
+            yield found.span(found.lastgroup or 0)
+        at = text.find(front, found.end() if found else at + len(front))
+
 
 MASK: Final = "[masked]"
 _MASK: Final = MASK.encode()
 
 _SUSPICIOUS: Final = frozenset(
-    {*shapes.FRONTS, b"key", b"authorization", b"jwt", b'"env"', b'"headers"', b"\\u", b"\\/"}
+    {
+        *(front.lower() for front in (*_ANY_CASE, *_EXACT)),
+        *(b"key", b"authorization", b"jwt", b'"env"', b'"headers"', b"\\u", b"\\/"),
+    }
 )
 """A line of JSON without any of these, and without a known secret, has nothing to mask; escapes could hide anything."""
 
@@ -46,7 +174,7 @@ class Masker:
         return not (any(word in lowered for word in _SUSPICIOUS) or any(secret in line for secret in self._known))
 
     def value(self, value: Any) -> Any:
-        """A JSON value without its secrets."""
+        """Return a copy of a JSON value with secrets masked in all its names and texts."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
@@ -56,12 +184,12 @@ class Masker:
         return value
 
     def text(self, text: str) -> str:
-        """A text without its secrets."""
+        """Return the text with all known secrets, and what looks like one, masked."""
         if len(text) < ENTERED_SECRET_CHARS:
             return text
         data = _bytes(text)
         masked = self._hide(data)
-        masked = _cut(masked, sorted(shapes.find(masked)))
+        masked = _cut(masked, sorted(find_secrets(masked)))
         return text if masked is data else masked.decode("utf-8", "surrogatepass")
 
     def hide(self, text: str) -> str:
@@ -142,3 +270,28 @@ def _cut(text: bytes, spans: list[tuple[int, int]]) -> bytes:
 def _bytes(text: str) -> bytes:
     """As UTF-8; half characters, and the bytes of an environment that are no UTF-8, as Python keeps them."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def has_secret(text: str) -> bool:
+    """Whether something in it was learned to be a secret."""
+    return without_secrets(text) != text
+
+
+def without_secrets(text: str) -> str:
+    """A text without what was learned to be a secret; what only looks like one stays."""
+    if not LEARNED.secrets:
+        return text
+    return Masker().hide(text)
+
+
+def masked(text: str) -> str:
+    """A text that is written down, as recordings and transcripts have it: also without what looks like a secret.
+
+    Not for the event loop: a long one takes milliseconds.
+    """
+    return _masker().text(text)
+
+
+@cache
+def _masker() -> Masker:
+    return Masker(known_secrets({}, os.environ))

@@ -11,14 +11,18 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 import anyio
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.limits import CONFLICT_BYTES, CONFLICTS
 from acp_nvim.workspace.private_file import make_directory, write_new
+
+CONFLICTS: Final = 100
+"""Conflicts kept of a session, and copies of them on disk: who has not looked at the last 100 will not."""
+CONFLICT_BYTES: Final = 64 * 1024 * 1024
+"""Their memory, and their room on disk: two of the largest files, or all 100 of ordinary ones."""
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +46,7 @@ class Conflict(msgspec.Struct, frozen=True):
 
 
 class Conflicts:
-    """Those of one session, in memory; and in `directory`, which others may share, files that outlive the session.
+    """The conflicts of one session: in memory, and as files in `directory`, which outlive it and may be shared.
 
     The oldest go when there are more than `number`, or more than `max_bytes`; the newest is always kept.
     """
@@ -72,11 +76,11 @@ class Conflicts:
         return file
 
     def of(self, path: str) -> list[Conflict]:
-        """Those of the file that are not settled, the oldest first."""
+        """The conflicts of the file that are not settled, the oldest first."""
         return [conflict for conflict in self._kept.values() if conflict.path == path]
 
     def settle(self, path: str) -> None:
-        """The user is done with those of the file; the copies stay until they are the oldest."""
+        """Forget the conflicts of the file: the user is done with them. The copies stay until they are the oldest."""
         for conflict in self.of(path):
             del self._kept[conflict.number]
 

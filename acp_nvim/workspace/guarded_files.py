@@ -3,23 +3,120 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from typing import Final
 
-from acp_nvim.workspace.git_programs import CONFIGURED, programs
 from acp_nvim.workspace.guarded_names import GIT, PYTHON, plain_name, why_guarded
 from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.regular_files import read_regular
 from acp_nvim.workspace.roots import Roots, real_path
+
+CONFIG_BYTES: Final = 256 * 1024
+"""Maximum size of a git configuration that is read: people's have 10 kB, with a thousand branches 150 kB."""
+CONFIG_FILES: Final = 20
+"""Files that include each other: nobody has so many, and each is read for every write."""
+
+
+CONFIGURED = "git's configuration names it: git runs it, or what it names"
+
+_LINE = re.compile(
+    r'^[^\S\n]*(?:\[\s*([\w.-]+)(?:[^\S\n]+"(?:[^"\\\n]|\\.)*")?\s*\])?'
+    r"[^\S\n]*(?:([a-z][a-z0-9-]*)[^\S\n]*=[^\S\n]*(.+))?$",
+    re.I | re.M,
+)
+_DIRECTORIES = frozenset({"hookspath", "templatedir"})
+_PROGRAMS = frozenset(
+    {"fsmonitor", "sshcommand", "editor", "pager", "askpass", "external", "command", "textconv", "process", "clean"}
+    | {"smudge", "driver", "helper", "cmd", "program", "alternaterefscommand", "gitproxy", "packobjectshook"}
+    | {"difffilter", "defaultkeycommand", "uploadpack", "receivepack", "update", "path", "sendmailcmd", "tunnel"}
+    | {"tocmd", "cccmd", "headercmd"}
+)
+_WORD = re.compile(r"[^\s\"'!;|&()]+")
 
 HARD_LINK = "it has another name (a hard link), which may be that of such a file"
 
 _GIT_PLACES = ("GIT_DIR", "GIT_COMMON_DIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG")
 
 
+def programs(top: str) -> Iterator[str]:
+    """The real paths of the files and directories that git runs, or reads settings from, for the work tree at `top`.
+
+    What only may be one is among them: each word in the value of a setting that names a program. Files that cannot be
+    read are skipped.
+    """
+    waiting = list(_configurations(top))
+    seen: set[str] = set()
+    while waiting and len(seen) < CONFIG_FILES:
+        file = os.path.realpath(waiting.pop(0))
+        if file in seen:
+            continue
+        seen.add(file)
+        for name, value in _settings(file):
+            if name == "include":
+                included = _place(os.path.dirname(file), value)
+                waiting.append(included)
+                yield included
+            else:
+                yield from _named(top, name, value)
+
+
+def _configurations(top: str) -> Iterator[str]:
+    own = os.path.join(top, ".git")
+    link = _small_text(own)
+    if link is not None:
+        own = os.path.join(top, link.removeprefix("gitdir:").strip())
+    common = os.path.join(own, (_small_text(os.path.join(own, "commondir")) or "").strip())
+    home = os.path.expanduser("~")
+    settings = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    yield from (os.path.join(common, "config"), os.path.join(own, "config.worktree"))
+    yield from (os.path.join(home, ".gitconfig"), os.path.join(settings, "git", "config"))
+
+
+def _settings(file: str) -> Iterator[tuple[str, str]]:
+    """The settings that name something; read generously, as what is no setting names nothing here.
+
+    `include.path` is called `include`; an alias that is a line of shell, and a pager of one command, `command`.
+    """
+    section = ""
+    for found in _LINE.finditer((_small_text(file) or "").replace("\\\n", "")):
+        section = (found[1] or section).partition(".")[0].lower()
+        name, value = (found[2] or "").lower(), re.sub(r"\s+[#;].*", "", found[3] or "").strip()
+        if section.startswith("include") and name == "path":
+            yield "include", value
+        elif section == "pager" or (section == "alias" and value.lstrip('"').startswith("!")):
+            yield "command", value
+        elif name in _DIRECTORIES | _PROGRAMS:
+            yield name, value
+
+
+def _named(top: str, name: str, value: str) -> Iterator[str]:
+    if name in _DIRECTORIES:
+        yield _place(top, value)
+        return
+    for word in _WORD.findall(value):
+        place = _place(top, word)
+        if os.sep in word or not os.path.isdir(place):  # `helper = store` does not mean the project's directory
+            yield place
+
+
+def _place(base: str, value: str) -> str:
+    return os.path.realpath(os.path.join(base, os.path.expanduser(value.strip().strip('"'))))
+
+
+def _small_text(path: str) -> str | None:
+    """The text of a regular file; None for anything else. Never waits."""
+    try:
+        return read_regular(path, CONFIG_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return None
+
+
 class GuardedFiles:
-    """Those of one session, for one decision: git's configuration and links in the projects' top are read once."""
+    """The guarded files of one session, for one decision: git's configuration and links are read once."""
 
     def __init__(self, roots: Roots) -> None:
         self._roots = roots

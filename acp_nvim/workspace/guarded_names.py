@@ -25,7 +25,7 @@ class Guarded(msgspec.Struct, frozen=True):
 
     @property
     def globs(self) -> list[str]:
-        """The names, one by one."""
+        """The patterns in `names`, which are separated by blanks."""
         return self.names.split()
 
 

@@ -2,15 +2,186 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import os
+import re
+import shutil
 import sys
+import time
+from collections import deque
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from typing import Final
 
 import anyio
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.limits import SEEN_DISK_BYTES, SEEN_FILES, SEEN_MEMORY_BYTES, SEEN_TEXT_BYTES
-from acp_nvim.workspace.spill import Spill, digest, encode
+from acp_nvim.process.group import is_alive
+from acp_nvim.workspace.private_file import make_directory, write_new
+
+SPILL_LEFT_SECONDS: Final = 14 * 24 * 3600.0
+"""Age at which texts on disk are removed although something runs as their process: pids come again."""
+
+log = logging.getLogger(__name__)
+
+_OWN_NAME = re.compile(r"(\d+)-[0-9a-f]{16}")
+
+SEEN_TEXT_BYTES: Final = 4 * 1024 * 1024
+"""Memory for one text that an agent has seen: sources of 1 MB, at 4 bytes a character; larger texts go to disk."""
+
+SEEN_MEMORY_BYTES: Final = 32 * 1024 * 1024
+"""Memory for all such texts of a session: a thousand ordinary files, far more than a turn touches."""
+
+SEEN_DISK_BYTES: Final = 512 * 1024 * 1024
+"""Room on disk for those of a session that are not in memory: 16 of the largest files that are served."""
+
+SEEN_FILES: Final = 20_000
+"""Files of a session of which anything is known: 8 MB for their digests and names."""
+
+
+class _File(msgspec.Struct, frozen=True):
+    path: Path
+    size: int
+    digest: bytes
+
+
+class Spill:
+    """A directory `<pid>-<random>` of its own below `directory`, which others may share; up to `max_bytes` of files.
+
+    The files need no safe replacing: each is written once, is known only when it is whole, and is compared with its
+    digest when it is read.
+    """
+
+    def __init__(self, directory: Path | None, max_bytes: int) -> None:
+        self._parent = directory
+        self._own = None if directory is None else directory / f"{os.getpid()}-{os.urandom(8).hex()}"
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._copies: dict[int, _File] = {}  # the oldest first
+        self._dropped: deque[Path] = deque()  # to be removed before the next one is written
+        self._keys = count(1)
+        self._complained = False
+
+    def __repr__(self) -> str:
+        return f"<Spill {len(self._copies)} texts, {self._bytes} bytes>"
+
+    async def remove_left_overs(self) -> None:
+        """Remove the directories of processes that are gone."""
+        if self._parent is not None:
+            await anyio.to_thread.run_sync(_remove_left_overs, self._parent)
+
+    async def put(self, data: bytes, digest: bytes) -> int | None:
+        """Keep an encoded text; returns its key, or None when it cannot be kept. One at a time.
+
+        The oldest texts make room.
+        """
+        own = self._own
+        if own is None or len(data) > self._max_bytes:
+            return None
+        while self._bytes + len(data) > self._max_bytes:
+            self.drop(next(iter(self._copies)))
+        key = next(self._keys)
+        try:
+            await anyio.to_thread.run_sync(_store, own / str(key), data, self._dropped)
+        except OSError as error:
+            self._complain(error)
+            return None
+        if self._own is None:  # closed meanwhile
+            shutil.rmtree(own, ignore_errors=True)
+            return None
+        self._copies[key] = _File(own / str(key), len(data), digest)
+        self._bytes += len(data)
+        return key
+
+    async def get(self, key: int | None) -> str | None:
+        """The text; None when it is not kept any more, or somebody damaged it."""
+        copy = None if key is None else self._copies.get(key)
+        if copy is None:
+            return None
+        text = await anyio.to_thread.run_sync(_load, copy)
+        if text is None:
+            self.drop(key)
+        return text
+
+    def touch(self, key: int | None) -> bool:
+        """Count the text as a new one; False when it is not kept any more."""
+        copy = None if key is None else self._copies.pop(key, None)
+        if key is None or copy is None:
+            return False
+        self._copies[key] = copy
+        return True
+
+    def drop(self, key: int | None) -> None:
+        """The text is not needed any more."""
+        copy = None if key is None else self._copies.pop(key, None)
+        if copy is not None:
+            self._bytes -= copy.size
+            self._dropped.append(copy.path)
+
+    def close(self) -> None:
+        """Remove all files; nothing is kept from now on."""
+        own, self._own = self._own, None
+        self._copies.clear()
+        self._bytes = 0
+        if own is not None:
+            shutil.rmtree(own, ignore_errors=True)
+
+    def _complain(self, error: OSError) -> None:
+        if not self._complained:
+            log.warning("large texts that agents have seen are not kept, merges with them will fail: %s", error)
+        self._complained = True
+
+
+def encode(text: str) -> bytes:
+    """UTF-8, and as much for half characters, so that each text has bytes of its own."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def digest(data: bytes) -> bytes:
+    """Return the BLAKE2b digest of `data`, 16 bytes long."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _store(path: Path, data: bytes, dropped: deque[Path]) -> None:
+    while dropped:
+        with suppress(OSError):
+            dropped.popleft().unlink()
+    make_directory(path.parent.parent)
+    make_directory(path.parent)
+    write_new(path, data)
+
+
+def _load(copy: _File) -> str | None:
+    try:
+        if copy.path.stat().st_size != copy.size:
+            return None
+        data = copy.path.read_bytes()
+    except OSError:
+        return None
+    return data.decode("utf-8", "surrogatepass") if digest(data) == copy.digest else None
+
+
+def _remove_left_overs(parent: Path) -> None:
+    try:
+        found = list(parent.iterdir())
+    except OSError:
+        return
+    for path in found:
+        match = _OWN_NAME.fullmatch(path.name)
+        if match is not None and _left_over(path, int(match[1])):
+            shutil.rmtree(path, ignore_errors=True)  # which leaves files and links alone
+
+
+def _left_over(path: Path, pid: int) -> bool:
+    """Whether the process that made the directory is gone. Another may have its pid by now, hence the age."""
+    try:
+        is_old = time.time() - path.lstat().st_mtime > SPILL_LEFT_SECONDS
+    except OSError:
+        return False
+    return is_old or not is_alive(pid)
 
 
 class _Copy(msgspec.Struct, frozen=True):
@@ -94,11 +265,11 @@ class LastSeen:
         return sight.copy is not None and sight.copy.digest == digest(encode(text))
 
     def has(self, path: str) -> bool:
-        """Whether it saw anything there, even if the text is no longer kept."""
+        """Whether the agent saw anything of that file, even if the text is no longer kept."""
         return path in self._sights
 
     async def text(self, path: str) -> str | None:
-        """What the agent last saw there; None when it saw nothing, or that is no longer kept."""
+        """The text of that file that the agent last saw; None when it saw nothing, or the text is no longer kept."""
         while (sight := self._sights.pop(path, None)) is not None:
             self._sights[path] = sight
             if sight.text is not None or sight.copy is None:
@@ -132,7 +303,7 @@ class LastSeen:
         self._spill.close()
 
     def _inherited(self, old: _Sight | None, length: int) -> _Copy | None:
-        """What is spilled of the file, if a text of `length` may be the same."""
+        """The spilled copy of the file's text, if a text of `length` characters may be the same."""
         if old is None:
             return None
         copy = None

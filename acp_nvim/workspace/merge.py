@@ -14,10 +14,12 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.limits import MERGE_SECONDS
 from acp_nvim.process import git
 from acp_nvim.workspace.private_file import write_new
 from acp_nvim.workspace.text_shape import MIXED, TextShape, is_mac, put_together, take_apart
+
+MERGE_SECONDS: Final = 10.0
+"""Time for git to merge a file: a million lines take 0.5 s; only texts with nothing in common take as long as this."""
 
 NAMES: Final = ("ours", "base", "theirs")
 """The files that git merges, in the order of its arguments."""
@@ -127,7 +129,7 @@ def _finish(plan: _Plan, merged: bytes) -> str:
 
 
 async def _merge_files(contents: tuple[bytes, ...]) -> bytes:
-    """What git makes of the three files."""
+    """The output of `git merge-file` for the three files."""
     directory = None
     try:
         directory = _make_directory()

@@ -3,27 +3,84 @@
 from __future__ import annotations
 
 import logging
+import sys
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Literal
+from typing import Final, Literal
 from weakref import WeakValueDictionary
 
 import anyio
 import msgspec
 
-from acp_nvim.editor import BufferWrite, Editor, FoundOnDisk
-from acp_nvim.limits import BUSY_POLL_SECONDS, BUSY_SECONDS, EMPTY_SECONDS, FOLLOW_ATTEMPTS, FOLLOWED_AT_ONCE
+from acp_nvim.limits import FOLLOW_ATTEMPTS
+from acp_nvim.ui.editor import BufferWrite, Editor, FoundOnDisk
 from acp_nvim.workspace import disk
-from acp_nvim.workspace.buffer_texts import BufferTexts, KnownText
 from acp_nvim.workspace.conflicts import Conflict, Conflicts
-from acp_nvim.workspace.difference import difference
 from acp_nvim.workspace.encoding import encode, is_known, with_mark
+from acp_nvim.workspace.line_differences import difference
 from acp_nvim.workspace.merge import merge
-from acp_nvim.workspace.moved import find_moved
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.saves import Saves
+from acp_nvim.workspace.stamps import find_moved
+
+BUFFER_TEXTS_BYTES: Final = 64 * 1024 * 1024
+"""Memory for the texts of buffers that agents read again and again: the largest file that is served fits."""
+
+BUSY_SECONDS: Final = 8.0
+"""Time that a change of a buffer waits for the user to finish a half typed command; then the agent is told to retry."""
+
+BUSY_POLL_SECONDS: Final = 0.05
+"""Time between two looks whether it is finished."""
+
+FOLLOWED_AT_ONCE: Final = 2
+"""Buffers that are brought up to their files at the same time: a checkout changes hundreds, each takes Neovim 3 ms."""
+
+EMPTY_SECONDS: Final = 0.2
+"""Time for a file that somebody has emptied to get its new text, before its buffer is emptied too."""
 
 log = logging.getLogger(__name__)
+
+
+class KnownText(msgspec.Struct, frozen=True):
+    """A buffer in that state has that text, in an encoding."""
+
+    state: str
+    text: str
+    encoding: str
+
+
+class BufferTexts:
+    """The last text known of each buffer, with the state that it is the text of; who was used last stays longest."""
+
+    def __init__(self, max_bytes: int = BUFFER_TEXTS_BYTES) -> None:
+        self._texts: OrderedDict[str, KnownText] = OrderedDict()
+        self._max_bytes = max_bytes
+        self._bytes = 0
+
+    def __repr__(self) -> str:
+        return f"<BufferTexts {len(self._texts)} files, {self._bytes} bytes>"
+
+    def get(self, path: str) -> KnownText:
+        """The text known of a buffer; all members are "" when nothing is known."""
+        if path not in self._texts:
+            return KnownText("", "", "")
+        self._texts.move_to_end(path)
+        return self._texts[path]
+
+    def put(self, path: str, known: KnownText) -> None:
+        """Remember the text of a buffer; the texts used longest ago go when there is no room."""
+        self.forget(path)
+        self._texts[path] = known
+        self._bytes += sys.getsizeof(known.text)
+        while self._bytes > self._max_bytes:
+            self.forget(next(iter(self._texts)))
+
+    def forget(self, path: str) -> None:
+        """Forget the text of a buffer that is gone."""
+        known = self._texts.pop(path, None)
+        if known is not None:
+            self._bytes -= sys.getsizeof(known.text)
 
 
 class OpenText(msgspec.Struct, frozen=True):
@@ -88,7 +145,7 @@ class OpenFiles:
         return f"<OpenFiles {self._texts!r}>"
 
     def alone(self, path: str) -> AbstractAsyncContextManager[None]:
-        """Nobody else changes the file of that real path for an agent, or brings its buffer up to it, meanwhile."""
+        """Hold the lock of a file, a real path: no other agent changes it, or its buffer, meanwhile."""
         return self._locks.setdefault(path, anyio.Lock())
 
     async def disk_changed(self, path: str) -> None:

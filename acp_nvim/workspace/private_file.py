@@ -1,13 +1,21 @@
-"""New files in the state directory, which nobody but the user may read."""
+"""Files in the state directory that nobody but the user may read: new ones, and JSON that several Neovims share."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
-from contextlib import suppress
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+T = TypeVar("T")
 
 
 def make_directory(directory: Path) -> None:
@@ -57,13 +65,18 @@ def replace_whole(path: Path, data: bytes) -> None:
     with suppress(FileNotFoundError):
         temporary.unlink()
     write_new(temporary, data, durable=True)
+    _put(temporary, path)
+    _sync_directory(path.parent)
+
+
+def _put(temporary: Path, path: Path) -> None:
+    """Give a new file the name of the one that it replaces. Raises `OSError`; then it is gone."""
     try:
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync_directory(path.parent)
 
 
 def _sync_directory(directory: Path) -> None:
@@ -74,3 +87,64 @@ def _sync_directory(directory: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+@contextmanager
+def alone(file: Path) -> Iterator[None]:
+    """Hold the lock of that file, which has its name with the suffix `.lock`, against other Neovims.
+
+    Blocks while one of them holds it; raises `OSError`.
+    """
+    descriptor = _open_lock(file.with_suffix(".lock"))
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def lock_now(file: Path) -> int | None:
+    """Hold that file locked until its descriptor is closed; None when somebody else does. Raises `OSError`."""
+    descriptor = _open_lock(file)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _open_lock(file: Path) -> int:
+    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+class SharedJson(Generic[T]):
+    """At `path`, of the shape `kind`; more than `most` bytes are not ours. All of it blocks, and raises `OSError`."""
+
+    def __init__(self, path: Path, kind: type[T], most: int) -> None:
+        self.path = path
+        self._kind = kind
+        self._most = most
+
+    def __repr__(self) -> str:
+        return f"<SharedJson {self.path}>"
+
+    def load(self) -> T | None:
+        """None when there is no file. A broken one is put aside, so that this fails once for each."""
+        try:
+            with self.path.open("rb") as file:
+                return msgspec.json.decode(file.read(self._most), type=self._kind)
+        except FileNotFoundError:
+            return None
+        except msgspec.MsgspecError as error:
+            aside = self.path.with_name(f"{self.path.stem}.broken-{uuid.uuid4().hex[:6]}")
+            self.path.rename(aside)
+            raise OSError(0, f"it was not written by acp_nvim ({error}), and is {aside} now") from error
+
+    def change(self, change: Callable[[T | None], T]) -> None:
+        """The old or the new is there at any time."""
+        make_directory(self.path.parent)
+        with alone(self.path):
+            temporary = self.path.with_name(f"{self.path.stem}.new-{uuid.uuid4().hex[:6]}")
+            write_new(temporary, msgspec.json.format(msgspec.json.encode(change(self.load()))))
+            _put(temporary, self.path)

@@ -1,18 +1,23 @@
-"""`fs/read_text_file`: the buffer when there is one, else the file (ACP "File System")."""
+"""`fs/read_text_file`: the buffer when there is one, else the file; and what the agent knows after a part of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import anyio.to_thread
+import msgspec
 
-from acp_nvim.limits import MAX_FILE_BYTES, PART_CHARS
+from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.line_differences import Block, differences
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
-from acp_nvim.workspace.shown import shown
+from acp_nvim.workspace.text_shape import MIXED, is_mac, lines_with_ends, put_together, take_apart
+
+PART_CHARS: Final = 256 * 1024
+"""Length of a text up to which parts of it are found on the event loop: that takes 10 ms."""
 
 
 async def read_text_file(files: OpenFiles, seen: LastSeen, path: str, line: int | None, limit: int | None) -> str:
@@ -67,3 +72,66 @@ def cut(text: str, line: int | None, limit: int | None) -> str:
     lines = text.split(end)
     ended = [*(piece + end for piece in lines[:-1]), *lines[-1:]]
     return "".join(ended[first : None if limit is None else first + max(limit, 0)])
+
+
+class _Window(msgspec.Struct, frozen=True):
+    """The lines that are shown: `first` is the first, counted from 0, `last` the one after the last; of `count`."""
+
+    first: int
+    last: int
+    count: int
+
+    def replaced(self, block: Block) -> tuple[int, int]:
+        """The old lines of a block whose place the shown ones of its new lines take.
+
+        All, when the lines around it are shown as well. Else as many as are shown, counted from its end in sight.
+        """
+        size = max(min(block.j2, self.last) - max(block.j1, self.first), 0)
+        top = self.first < block.j1 or block.j1 == self.first == 0
+        bottom = block.j2 < self.last or block.j2 == self.last == self.count
+        if top and bottom:
+            return block.i1, block.i2
+        if bottom:
+            return max(block.i1, block.i2 - size), block.i2
+        start = min(block.i1 + max(self.first - block.j1, 0), block.i2)
+        return start, min(start + size, block.i2)
+
+
+def shown(known: str, text: str, line: int | None, limit: int | None) -> str:
+    """What an agent knows that knew `known`, and is shown `limit` lines of `text` from line `line` (1-based).
+
+    Without `line` from the first on, without `limit` to the end. No line of `text` is in it that was not shown, and a
+    line of `known` is missing only for one that was: what an agent has not seen, it cannot have wanted to change.
+    """
+    new = lines_with_ends(text)
+    first = max(line or 1, 1) - 1
+    last = len(new) if limit is None else min(first + limit, len(new))
+    if first == 0 and last == len(new) and limit != 0:
+        return text
+    if first >= last:
+        return known
+    old = lines_with_ends(_with_line_ends_of(text, known))
+    return _joined(list(_pieces(old, new, _Window(first, last, len(new)))), "\r" if is_mac(text) else "\n")
+
+
+def _with_line_ends_of(text: str, known: str) -> str:
+    """`known`, if all of its lines end in one way, with the line ends of `text`: who sees a line sees how it ends."""
+    kind, shape = take_apart(text).kind, take_apart(known)
+    if shape.kind == kind or MIXED in (shape.kind, kind):
+        return known
+    return put_together(shape.bom, shape.lines, [end and kind for end in shape.ends])
+
+
+def _pieces(old: list[str], new: list[str], window: _Window) -> Iterator[str]:
+    at = 0
+    for block in differences(old, new):
+        start, stop = window.replaced(block)
+        yield from old[at:start]
+        yield from new[max(block.j1, window.first) : min(block.j2, window.last)]
+        at = stop
+    yield from old[at:]
+
+
+def _joined(lines: list[str], end: str) -> str:
+    """The text of these lines; one without an end that is not the last any more gets one."""
+    return "".join([line if line.endswith(("\n", end)) else line + end for line in lines[:-1]] + lines[-1:])

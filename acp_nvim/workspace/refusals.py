@@ -16,7 +16,7 @@ class DisallowedError(NotAllowedError):
 
 
 class NoSuchFileError(FileRefusedError):
-    """There is no such file."""
+    """There is no file of that path, neither on the disk nor in a buffer."""
 
 
 class ConflictError(FileRefusedError):

@@ -61,10 +61,13 @@ def regular_file(path: str) -> os.stat_result | None:
 
 
 def read_regular(path: str | bytes, most: int, flags: int = READ_NOW) -> bytes:
-    """The first `most` bytes of a regular file, or of one that links lead to. Raises `OSError` for anything else."""
-    descriptor = os.open(path, flags)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    """The first `most` bytes of a regular file, or of one that links lead to. Raises `OSError` for anything else.
+
+    `flags` are those of `os.open`.
+    """
+    # `os.fdopen` would leave the descriptor of a directory open
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "is not a regular file", path)
         return file.read(most)
 

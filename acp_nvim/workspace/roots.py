@@ -1,12 +1,21 @@
-"""Which paths belong to a session: those really below its directories, symlinks resolved."""
+"""Which paths belong to a session: those really below its directories; and which more directories it may use."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from acp_nvim.limits.paths import LINKS_IN_PATH, PATH_BYTES, PATH_LOOKUPS, PATH_PARTS
 from acp_nvim.workspace.refusals import NotAllowedError
+
+LINKS_IN_PATH: Final = 40
+"""Symbolic links that one path leads through: Linux opens no path with more (path_resolution(7)), so a circle ends."""
+PATH_BYTES: Final = 4096
+"""Length of a path: Linux opens none that is longer (PATH_MAX)."""
+PATH_PARTS: Final = 128
+"""Names in a path, as an agent gives it and as it is: projects nest 30 deep. Each is looked up several times."""
+PATH_LOOKUPS: Final = 1024
+"""Names that are looked up for one path, with those of the links that it leads through: 25 for each link."""
 
 _TOO_LONG = f"one has at most {PATH_BYTES} bytes and {PATH_PARTS} names"
 
@@ -27,7 +36,7 @@ class Roots:
 
     @property
     def outermost(self) -> list[str]:
-        """Those that are not below another one."""
+        """The directories that are not below another one."""
         others = {one: Roots([other for other in self._directories if other != one]) for one in self._directories}
         return [one for one, rest in others.items() if not rest.contains(one)]
 
@@ -86,3 +95,20 @@ def real_path(path: str) -> str:
     if real.count(os.sep) > PATH_PARTS:
         raise NotAllowedError(f"{path} leads to a file that has no usable path: {_TOO_LONG}")
     return real or os.sep
+
+
+def additional(cwd: str, configured: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The absolute paths of those that are there, in order; and, as they were written, those that are not.
+
+    `~` is the user's home; the rest is relative to `cwd`, which itself is none of them.
+    """
+    there: dict[str, None] = {}
+    missing: dict[str, None] = {}
+    for one in configured:
+        path = os.path.abspath(os.path.join(cwd, os.path.expanduser(one)))
+        if os.path.isdir(path):
+            there[path] = None
+        else:
+            missing[one] = None
+    there.pop(os.path.abspath(cwd), None)
+    return list(there), list(missing)

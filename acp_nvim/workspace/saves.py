@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 from urllib.parse import unquote_to_bytes
 
 import anyio
@@ -20,14 +20,19 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.file_time import TICK_NS
-from acp_nvim.limits.evidence import (
-    SAVE_POLL_SECONDS,
-    SAVE_WAIT_SECONDS,
-    SAVES_BYTES,
-    SAVES_SECONDS,
-    TORN_SAVE_SECONDS,
-)
+from acp_nvim.process.group import is_alive
 from acp_nvim.workspace.private_file import make_directory
+
+SAVE_WAIT_SECONDS: Final = 2.0
+"""So long after a `:write` began its end is waited for: a disk may take its time to have the text."""
+SAVE_POLL_SECONDS: Final = 0.01
+"""As often it is looked whether it has ended."""
+TORN_SAVE_SECONDS: Final = 10.0
+"""A Neovim that was killed while it saved may have written to the file for so long."""
+SAVES_BYTES: Final = 4_000_000
+"""Bytes of the journal that are read at one look: about 20,000 saves."""
+SAVES_SECONDS: Final = 172_800.0
+"""After two days nobody asks any more who saved a file."""
 
 
 class Saved(msgspec.Struct, frozen=True):
@@ -49,7 +54,7 @@ _Time = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,20}$")]
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """One of the journal: a save has begun (`began`, nanoseconds since 1970), has ended, or came to nothing."""
+    """A line of the journal: a save has begun (`began`, nanoseconds since 1970), has ended, or came to nothing."""
 
     path: str
     pid: int = 0
@@ -68,17 +73,7 @@ class _Begun(msgspec.Struct, frozen=True):
 
     def may_have_changed(self, changed: int) -> bool:
         """Return whether this save may have changed the file at `changed` (nanoseconds since 1970). Blocks."""
-        return self.at - TICK_NS <= changed and (self.is_alive() or changed < self.at + int(TORN_SAVE_SECONDS * 1e9))
-
-    def is_alive(self) -> bool:
-        """Return whether the process that saves still runs. Blocks."""
-        try:
-            os.kill(self.pid, 0)
-        except (ProcessLookupError, OverflowError):
-            return False
-        except OSError:
-            return True
-        return True
+        return self.at - TICK_NS <= changed and (is_alive(self.pid) or changed < self.at + int(TORN_SAVE_SECONDS * 1e9))
 
 
 class Saves:
@@ -118,7 +113,7 @@ class Saves:
         """Return whether a save of the file began within `wait_seconds` and has not ended. Blocks."""
         self.look()
         oldest = time.time_ns() - int(self.wait_seconds * 1e9)
-        return any(one.at > oldest and one.is_alive() for one in self._open(path))
+        return any(one.at > oldest and is_alive(one.pid) for one in self._open(path))
 
     async def wait_until_saved(self, path: str) -> bool:
         """Wait until no Neovim is saving the file at that real path, `wait_seconds` at most.

@@ -1,4 +1,4 @@
-"""A text taken apart into what merges by itself: the byte order mark, the lines, and how each of them ends."""
+"""A text taken apart: byte order mark, lines, how each ends; and what of that a file keeps when an agent writes it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import msgspec
 
 from acp_nvim.workspace.encoding import BOM
 
-"""The byte order mark, at the beginning of a text."""
-
 MIXED: Final = "mixed"
 """The kind of a text that has line ends of several kinds."""
 
 _ENDS: Final = re.compile("(\r\n|\n)")
 _ENDS_WITH_LONE_CR: Final = re.compile("(\r\n|\n|\r)")
+
+_END_OF = {"unix": "\n", "dos": "\r\n", "mac": "\r"}
+
+_LAST_END = re.compile(r"(?<=[^\r\n])(?:\r\n|\n|\r)\Z")
+"""The end of a last line that is not empty: an empty one would not be there without its end."""
 
 
 class TextShape(msgspec.Struct, frozen=True):
@@ -62,7 +65,7 @@ def _split(text: str, lone_cr: bool) -> tuple[list[str], list[str]]:
 
 
 def put_together(bom: bool, lines: list[str], ends: list[str]) -> str:
-    """The text of these parts."""
+    """Join `lines` with their `ends` (of equal number), behind a byte order mark if `bom`."""
     return (BOM if bom else "") + "".join([piece for pair in zip(lines, ends, strict=True) for piece in pair])
 
 
@@ -73,3 +76,66 @@ def lines_with_ends(text: str) -> list[str]:
     if shape.bom:
         lines[:1] = [BOM + "".join(lines[:1])]
     return lines
+
+
+class FileShape(msgspec.Struct, frozen=True):
+    """How a file stores its lines.
+
+    `end` is the one kind of line end that the file has, or "" for a file that has several or none; `ended` says
+    whether the last line gets one.
+    """
+
+    bom: bool
+    end: str
+    ended: bool
+
+    def applied(self, text: str) -> str:
+        """`text` as this file stores it.
+
+        A missing byte order mark is added. Plain newlines become the file's line ends; a text that has a carriage
+        return anywhere was written with care for line ends, and keeps what it has.
+        """
+        bom = BOM if self.bom or text.startswith(BOM) else ""
+        lines = text.removeprefix(BOM)
+        if "\r" not in lines and self.end:
+            lines = lines.replace("\n", self.end)
+        if not self.ended:
+            lines = _LAST_END.sub("", lines)
+        elif lines and not lines.endswith("\r" if is_mac(lines) else "\n"):
+            lines += _kind(lines) or ("\n" if "\n" in lines else self.end or "\n")
+        return bom + lines
+
+
+def of_buffer(text: str, fileformat: str | None) -> FileShape:
+    """The shape of a buffer with this text, which is what `:write` would write, so that 'fixendofline' is in it.
+
+    `fileformat` is the option; it decides when the text has no newline, and is not needed when it has one.
+    """
+    end = _kind(text) if "\n" in text else _END_OF.get(fileformat or "", "")
+    return FileShape(text.startswith(BOM), end, _is_ended(text))
+
+
+def of_file(text: str, fixeol: bool, mac: bool) -> FileShape:
+    """The shape of a file with this text that no buffer has.
+
+    `fixeol` and `mac` are what a buffer of it would have: 'fixendofline', and whether 'fileformats' has "mac".
+    """
+    end = _kind(text) if "\n" in text or mac else ""
+    return FileShape(text.startswith(BOM), end, fixeol or _is_ended(text))
+
+
+def _kind(text: str) -> str:
+    """The one kind of line end in `text`; "" for several or none."""
+    if is_mac(text):
+        return "\r"
+    newlines, pairs = text.count("\n"), text.count("\r\n")
+    if not newlines or 0 < pairs < newlines:
+        return ""
+    if pairs == 1 < text.count("\r"):  # a mac file in a buffer whose only line 'fixendofline' ended
+        return ""
+    return "\r\n" if pairs else "\n"
+
+
+def _is_ended(text: str) -> bool:
+    """Whether the last line has its end; also true without a line: Neovim would end it."""
+    return text in ("", BOM) or text.endswith("\r" if is_mac(text) else "\n")

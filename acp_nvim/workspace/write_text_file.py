@@ -12,7 +12,6 @@ import msgspec
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.conflicts import Conflict
-from acp_nvim.workspace.file_shape import FileShape, of_buffer, of_file
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
@@ -22,6 +21,7 @@ from acp_nvim.workspace.refusals import (
     FileRefusedError,
     NoSuchFileError,
 )
+from acp_nvim.workspace.text_shape import FileShape, of_buffer, of_file
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -109,7 +109,7 @@ class _Write:
         return await self._files.read(self._path)
 
     async def _base(self, now: str) -> str | None:
-        """What the agent has seen; None when it has seen nothing."""
+        """The text that the agent has seen; None when it has seen nothing."""
         base = await self._seen.text(self._path)
         if base is None and self._seen.has(self._path):
             if not self._seen.knows(self._path, now):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import anyio
 
-from acp_nvim.limits import GIT_ERROR_CHARS
-from acp_nvim.limits.git import GIT_LOOK_SECONDS, GIT_WORK_SECONDS
+from acp_nvim.limits import GIT_ERROR_CHARS, GIT_LOOK_SECONDS
 from acp_nvim.process import git as process
+
+GIT_WORK_SECONDS: Final = 120.0
+"""Time for git to read or to write all files of a work tree: 100,000 take 20 s."""
 
 NO_DRIVERS = 1
 """The exit code of `git config` when it finds nothing."""
@@ -31,7 +34,7 @@ async def git(cwd: str, *arguments: str, seconds: float = GIT_LOOK_SECONDS) -> s
 
 
 async def work(cwd: str, *arguments: str) -> str:
-    """The same without filters, for commands that look into files, or write them: they may take a while."""
+    """Run git without filters, for commands that look into files, or write them: they may take a while."""
     return await git(cwd, *await without_drivers(cwd), *arguments, seconds=GIT_WORK_SECONDS)
 
 

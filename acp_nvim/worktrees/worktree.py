@@ -37,7 +37,7 @@ class Worktree(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[str, ...] = ()
 
 
-class Outlook(msgspec.Struct, frozen=True, kw_only=True):
+class WorktreeStatus(msgspec.Struct, frozen=True, kw_only=True):
     """What would be lost with a work tree: files with changes that are not committed. `commits`: only on its branch."""
 
     path: str
@@ -103,13 +103,13 @@ class Worktrees:
         await work(top, "worktree", "add", "--quiet", "-b", branch, "--", path, "HEAD")
 
 
-async def look(path: str) -> Outlook:
+async def look(path: str) -> WorktreeStatus:
     """What a work tree holds. Raises `WorktreeError`."""
     changed = await work(path, *_STATUS)
     branch = await asks(path, "symbolic-ref", "--short", "--quiet", "HEAD")
     own = ["--not", f"--exclude={branch}", "--branches", "--remotes", "--tags"] if branch else []
     commits = await git(path, "rev-list", "--count", "HEAD", *own) if branch else "0"
-    return Outlook(path=path, branch=branch, changed=_files(changed), commits=int(commits))
+    return WorktreeStatus(path=path, branch=branch, changed=_files(changed), commits=int(commits))
 
 
 async def remove(path: str, force: bool) -> str:
@@ -117,15 +117,15 @@ async def remove(path: str, force: bool) -> str:
 
     Its branch goes too, if we made it and no commit is on it alone; else it stays.
     """
-    outlook = await look(path)
-    if outlook.changed and not force:
-        raise WorktreeError(f"{outlook.changed} files in {path} have changes that are not committed")
+    status = await look(path)
+    if status.changed and not force:
+        raise WorktreeError(f"{status.changed} files in {path} have changes that are not committed")
     common = os.path.join(path, (await git(path, "rev-parse", "--git-common-dir")).removesuffix("\n"))
     await work(common, "worktree", "remove", *(["--force"] if force else []), "--", path)
-    branch = outlook.branch
+    branch = status.branch
     if branch is None or not branch.startswith(BRANCHES):
         return f"The worktree {path} is removed."
-    if outlook.commits or await asks(common, "branch", "--quiet", "-D", "--", branch) is None:
+    if status.commits or await asks(common, "branch", "--quiet", "-D", "--", branch) is None:
         return f"The worktree {path} is removed; its branch {branch} stays."
     return f"The worktree {path} is removed, and its branch {branch}, on which nothing was."
 

@@ -1,6 +1,6 @@
 -- Which agents there are: on this machine, and otherwise; which one is meant when none is named. Starts none.
 local config = require("acp_nvim.config")
-local nearest = require("acp_nvim.config.nearest")
+local hint = require("acp_nvim.config.hint")
 
 local M = {}
 
@@ -112,9 +112,8 @@ function M.problem(name)
   end
   local mine = sorted_names(config.get().agents)
   local known = vim.list_extend(mine, vim.list_contains(mine, "demo") and {} or { "demo" })
-  local near = nearest(name, vim.list_extend(vim.list_slice(known), sorted_names(catalogue())))
-  local hint = near and ("; did you mean %q?"):format(near) or ""
-  return ("no agent is called %q%s (known: %s)"):format(name, hint, table.concat(known, ", "))
+  local near = hint(name, vim.list_extend(vim.list_slice(known), sorted_names(catalogue())))
+  return ("no agent is called %q%s (known: %s)"):format(name, near, table.concat(known, ", "))
 end
 
 return M

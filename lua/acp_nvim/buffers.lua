@@ -3,7 +3,6 @@ local change_of = require("acp_nvim.buffers.change")
 local disk = require("acp_nvim.buffers.disk")
 local edits = require("acp_nvim.review.edits")
 local following = require("acp_nvim.buffers.following")
-local hunks = require("acp_nvim.buffers.hunks")
 local lookup = require("acp_nvim.buffers.lookup")
 local pending = require("acp_nvim.buffers.pending")
 local saved = require("acp_nvim.buffers.saved")
@@ -15,16 +14,6 @@ local watching = require("acp_nvim.buffers.watching")
 local M = {}
 
 local api = vim.api
-
----@class acp.BufferText
----@field state string
----@field encoding string
----@field fileformat string
----@field modified boolean
----@field on_disk boolean there is a file
----@field text? string nil when the state is the known one
----@field stale? string the file was changed since the buffer read or wrote it
----@field stamp? string of the file then
 
 ---@param path string
 ---@param known string the state whose text the host has
@@ -55,11 +44,6 @@ function M.saved_text(path)
   return bufnr and saved.text(bufnr)
 end
 
----@class acp.UnopenedFile
----@field obstacle? string why it should not be written
----@field fixeol boolean
----@field mac boolean 'fileformats' has it
-
 ---@param path string of a file that no buffer has
 ---@return acp.UnopenedFile
 function M.unopened(path)
@@ -78,7 +62,7 @@ local function remember(bufnr, lines)
   local shape, modified = text.shape(bufnr), vim.bo[bufnr].modified
   return function()
     if api.nvim_buf_is_loaded(bufnr) then
-      hunks.take_back(bufnr, lines)
+      change_of.take_back(bufnr, lines)
       text.set_shape(bufnr, shape)
       vim.bo[bufnr].modified = modified
     end

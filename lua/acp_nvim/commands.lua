@@ -1,14 +1,14 @@
 -- The bodies of the commands.
 local agents = require("acp_nvim.agents")
-local client = require("acp_nvim.client")
+local client = require("acp_nvim.host.client")
 local context = require("acp_nvim.prompt.context")
 local follow = require("acp_nvim.follow")
 local images = require("acp_nvim.prompt.images")
 local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
 local prompt = require("acp_nvim.prompt.buffer")
-local requests = require("acp_nvim.requests")
-local session_arguments = require("acp_nvim.session_arguments")
+local requests = require("acp_nvim.host.requests")
+local session_arguments = require("acp_nvim.sessions.arguments")
 local sessions = require("acp_nvim.sessions")
 local windows = require("acp_nvim.chat.windows")
 
@@ -50,7 +50,7 @@ function M.chat(args)
   if problem then
     return message.error(problem)
   elseif beginning then
-    require("acp_nvim.session_opening").begin(agent, vim.fn.getcwd(), beginning)
+    require("acp_nvim.host.client").begin(agent, vim.fn.getcwd(), beginning)
     return
   end
   if args.args ~= "" then
@@ -122,7 +122,7 @@ end
 ---@param args acp.CommandArgs
 function M.cancel(args)
   to_current(function(session)
-    return requests.cancel(session, args.bang)
+    return requests.send(session, "cancel", { force = args.bang })
   end)
 end
 
@@ -133,7 +133,7 @@ function M.close()
   elseif session.kept then
     return windows.close(session)
   end
-  require("acp_nvim.session_closing").close(session)
+  require("acp_nvim.sessions.closing").close(session)
 end
 
 function M.fork()
@@ -141,11 +141,13 @@ function M.fork()
   if not session or session.kept or not session.status.session_id then
     return message.info("no agent runs here: there is no session to be forked")
   end
-  require("acp_nvim.session_ways").fork(session)
+  require("acp_nvim.sessions.ways").fork(session)
 end
 
 function M.stop()
-  to_current(requests.stop)
+  to_current(function(session)
+    return requests.send(session, "stop")
+  end)
 end
 
 function M.log()

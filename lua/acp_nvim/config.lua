@@ -1,5 +1,7 @@
--- The options in force: the schema's defaults, under vim.g.acp_nvim, under what setup() was given.
-local check = require("acp_nvim.config.check")
+-- The options in force: the schema's defaults, under vim.g.acp_nvim, under what setup() was given. What is wrong of a
+-- user's table is named and ignored.
+local checks = require("acp_nvim.config.checks")
+local hint = require("acp_nvim.config.hint")
 local message = require("acp_nvim.message")
 local schema = require("acp_nvim.config.schema")
 
@@ -12,26 +14,70 @@ local from_setup = {}
 ---@type table<string, true> problems that were said already
 local said = {}
 
----@return table
-local function defaults()
-  local out = {}
+---@return table defaults
+---@return table<string, acp.Option.Schema> by_name
+---@return table<string, string[]> children of each table, "" for the top
+local function tree()
+  local defaults, by_name, children = {}, {}, { [""] = {} }
   for _, option in ipairs(schema) do
-    local at = out
+    by_name[option.name] = option
     local group, leaf = option.name:match("^(%w+)%.(.+)$")
-    if group then
-      out[group] = out[group] or {}
-      at = out[group]
+    if group and not children[group] then
+      children[group], defaults[group] = {}, {}
+      table.insert(children[""], group)
     end
+    local at = group and defaults[group] or defaults
     at[leaf or option.name] = vim.deepcopy(option.default)
+    table.insert(children[group or ""], leaf or option.name)
   end
-  return out
+  return defaults, by_name, children
+end
+
+---Checks a user's table against the schema.
+---@param user any
+---@param from string where the table comes from, for the words
+---@return table good what is right of it
+---@return string[] problems
+function M.checked(user, from)
+  local _, by_name, children = tree()
+  local problems = {}
+  ---@param path string
+  ---@param values table
+  local function walk(path, values)
+    local good = {}
+    for name, value in checks.sorted(values) do
+      local full = path == "" and tostring(name) or (path .. "." .. tostring(name))
+      local option, problem = by_name[full], nil
+      if option and option.check then
+        good[name] = option.check(value, problems)
+      elseif option then
+        problem = option.values and checks.one_of(value, option.values)
+          or option.type and checks.kind(value, option.type)
+        if not problem then
+          good[name] = value
+        end
+      elseif path == "" and children[full] then
+        problem = checks.kind(value, "table")
+        good[name] = not problem and walk(full, value) or nil
+      else
+        problem = "no such option" .. hint(name, children[path])
+      end
+      problems[#problems + 1] = problem and ("%s: %s"):format(full, problem)
+    end
+    return good
+  end
+  local problem = checks.kind(user, "table")
+  if problem then
+    return {}, { ("%s: %s"):format(from, problem) }
+  end
+  return walk("", user), problems
 end
 
 ---@param user any
 ---@param from string
 ---@return table
 local function good_part(user, from)
-  local good, problems = check.checked(user, from)
+  local good, problems = M.checked(user, from)
   local new = vim.tbl_filter(function(problem)
     return not said[problem]
   end, problems)
@@ -84,7 +130,7 @@ function M.get()
   if not merged then
     local global = good_part(vim.g.acp_nvim or {}, "vim.g.acp_nvim")
     local given = good_part(from_setup, "setup()")
-    merged = merge(merge(defaults(), global), given)
+    merged = merge(merge((tree()), global), given)
   end
   return merged
 end

@@ -3,17 +3,18 @@ local autocmds = require("acp_nvim.autocmds")
 local float = require("acp_nvim.permission.float")
 local folds = require("acp_nvim.chat.folds")
 local follow = require("acp_nvim.follow")
-local guarded = require("acp_nvim.guarded")
+local guarded = require("acp_nvim.host.guarded")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local permission = require("acp_nvim.permission")
-local review_keys = require("acp_nvim.review.keys")
-local review_list = require("acp_nvim.review.list")
+local review_watch = require("acp_nvim.review.watch")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
 local unread = require("acp_nvim.chat.unread")
 
 local M = {}
+
+local EVENT_TYPES = 20 -- unknown types of events that are logged: a newer host has a few
 
 ---@param topics string[]
 ---@return table<string, fun(...)> handlers of all topics, by the event's type
@@ -39,7 +40,7 @@ local unknown = {}
 ---@param type any
 local function pass_over(type)
   local word = tostring(type)
-  if not unknown[word] and vim.tbl_count(unknown) < limits.event_types then
+  if not unknown[word] and vim.tbl_count(unknown) < EVENT_TYPES then
     unknown[word] = true
     log.write(("events of the type %q are passed over: this version does not know them"):format(word))
   end
@@ -86,7 +87,7 @@ local function apply_all(batch)
   guarded(permission.flush)
   autocmds.batch(false)
   guarded(transcript.flush)
-  guarded(review_keys.refresh)
+  guarded(review_watch.refresh_keys)
   guarded(follow.refresh)
 end
 
@@ -106,8 +107,6 @@ end
 
 float.watch()
 folds.watch()
-review_keys.watch()
-review_list.watch()
 unread.watch()
 
 ---@param batch acp.Event[]

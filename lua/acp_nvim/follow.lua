@@ -1,9 +1,7 @@
 -- Follows the agent: shows in a code window where it works; never takes the focus, never moves the user.
-local code_window = require("acp_nvim.code_window")
 local config = require("acp_nvim.config")
 local cost = require("acp_nvim.follow.cost")
-local file = require("acp_nvim.follow.file")
-local guarded = require("acp_nvim.guarded")
+local guarded = require("acp_nvim.host.guarded")
 local jump = require("acp_nvim.follow.jump")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
@@ -13,6 +11,7 @@ local sessions = require("acp_nvim.sessions")
 local sign = require("acp_nvim.follow.sign")
 local user = require("acp_nvim.follow.user")
 local window = require("acp_nvim.follow.window")
+local windows = require("acp_nvim.windows.open")
 
 local M = {}
 
@@ -57,6 +56,11 @@ function M.state()
   return not enabled() and "off" or paused and "paused" or "on"
 end
 
+local function pause()
+  paused = true
+  window.show(nil, "paused")
+end
+
 ---@param location acp.Event
 local function show(location)
   local bufnr = lookup.find(location.path)
@@ -64,7 +68,7 @@ local function show(location)
   if not win then
     return
   end
-  bufnr = bufnr or file.load(location.path)
+  bufnr = bufnr or jump.load(location.path)
   -- what reads a file runs autocommands of others
   if not bufnr or not api.nvim_win_is_valid(win) or window.find(bufnr) ~= win then
     return
@@ -74,7 +78,7 @@ local function show(location)
   end
   jump.show(win, bufnr, location.line)
   window.show(win)
-  user.leave(win)
+  user.leave(win, pause)
 end
 
 local try
@@ -210,11 +214,6 @@ function M.here()
 end
 
 ---Begins to notice which code window is used.
-M.watch = code_window.watch
-
-user.on_moved(function()
-  paused = true
-  window.show(nil, "paused")
-end)
+M.watch = windows.watch
 
 return M

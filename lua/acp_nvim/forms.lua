@@ -1,12 +1,10 @@
 -- Questions of agents to the user: shown in the chat, filled in or looked at in a buffer, answered once by the user.
 local Lines = require("acp_nvim.chat.blocks.lines")
-local answering = require("acp_nvim.forms.answering")
-local drawing = require("acp_nvim.forms.drawing")
+local command_line_window = require("acp_nvim.windows.command_line")
 local editing = require("acp_nvim.forms.editing")
 local fields = require("acp_nvim.forms.fields")
 local host = require("acp_nvim.host")
 local keys = require("acp_nvim.forms.keys")
-local look = require("acp_nvim.forms.look")
 local message = require("acp_nvim.message")
 local questions = require("acp_nvim.forms.questions")
 local sessions = require("acp_nvim.sessions")
@@ -25,8 +23,11 @@ function M.open(id)
   if not question or (question.outcome and not questions.is_touched(question)) then
     return false
   end
-  window.open(id, Lines.one_line(question.request.message), look.of(question), keys.of(question))
-  drawing.form(question)
+  local bufnr = window.open(question)
+  if bufnr then
+    keys.map(bufnr, question)
+  end
+  window.draw(question)
   fields.go(question, 1)
   return true
 end
@@ -45,7 +46,7 @@ end
 ---@return boolean new false when it is only told again
 function M.asked(session, event)
   local question, new = questions.add(session.key, event.block, event.request)
-  drawing.block(question)
+  window.draw_block(question)
   if new then
     vim.schedule(function()
       if is_at(session) and not question.outcome and vim.fn.state("m") == "" then
@@ -71,7 +72,7 @@ local function close(question)
   local id = question.request.id
   local is_here = window.current() == id
   if question.outcome.why and (is_here or editing.has_focus()) then
-    drawing.form(question) -- what is typed right now goes nowhere else
+    window.draw(question) -- what is typed right now goes nowhere else
     return
   end
   window.close(id)
@@ -90,7 +91,7 @@ function M.done(session, event)
   end
   local new = not question.outcome
   question.outcome = { action = event.action, why = event.why, answers = event.answers or {} }
-  drawing.block(question)
+  window.draw_block(question)
   if new then
     vim.schedule(function()
       close(question)
@@ -111,7 +112,7 @@ function M.complete(event)
   local question = questions.of_host(event.id)
   if question then
     question.complete = true
-    drawing.block(question)
+    window.draw_block(question)
   end
 end
 
@@ -129,7 +130,7 @@ function M.checked(event)
   local is_wrong = #(event.problems or {}) > 0
   question.phase = is_wrong and "fill" or "review"
   question.review, question.unchecked = event.answers or {}, event.unchecked or {}
-  drawing.form(question)
+  window.draw(question)
   if is_wrong then
     for index, field in ipairs(question.request.fields or {}) do
       if question.problems[field.name] then
@@ -155,6 +156,31 @@ function M.list()
   end, questions.waiting())
 end
 
+---The body of :AcpForms: opens the question that waits, or asks which.
+function M.choose()
+  if command_line_window.refuses() then
+    return
+  end
+  local waiting = M.list()
+  if #waiting == 0 then
+    message.info("no agent has a question")
+  elseif #waiting == 1 then
+    M.open(waiting[1].id)
+  else
+    vim.ui.select(waiting, {
+      prompt = ("%d questions wait"):format(#waiting),
+      kind = "acp_forms",
+      format_item = function(one)
+        return ("%s: %s"):format(one.agent, Lines.one_line(one.message))
+      end,
+    }, function(one)
+      if one then
+        M.open(one.id)
+      end
+    end)
+  end
+end
+
 ---@param id integer
 ---@param action "accept"|"decline"|"cancel"
 ---@param values? table<string, string|boolean|string[]> instead of what is filled in
@@ -170,17 +196,15 @@ function M.answer(id, action, values)
   for name, value in pairs(values or {}) do
     questions.set(question, name, value)
   end
-  return answering.answer(question, action)
+  return questions.answer(question, action)
 end
 
 ---The host is gone, and with it all who wait for answers.
 host.on_exit(function()
-  for _, session in ipairs(sessions.all()) do
-    for _, question in ipairs(questions.open(session.key)) do
-      question.outcome = { action = "cancel", why = "agent_gone", answers = {} }
-      drawing.block(question)
-      close(question)
-    end
+  for _, question in ipairs(questions.open()) do
+    question.outcome = { action = "cancel", why = "agent_gone", answers = {} }
+    window.draw_block(question)
+    close(question)
   end
   transcript.flush()
   questions.begin_host()

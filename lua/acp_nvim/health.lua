@@ -4,7 +4,7 @@ local config = require("acp_nvim.config")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local python = require("acp_nvim.host.python")
-local state_health = require("acp_nvim.state_health")
+local state_files = require("acp_nvim.health.state_files")
 local version = require("acp_nvim.version")
 
 local M = {}
@@ -23,6 +23,7 @@ for name in ("pynvim", "anyio", "msgspec", "unidiff", "tree-sitter", "tree-sitte
 ]]
 
 local MERGE_NEEDS = "2.20"
+local WORKTREES = "worktrees"
 local WITHOUT_GIT = "When you and the agent have changed the same file, the changes cannot be merged: "
   .. "your text stays, and the agent is told to read the file again."
 
@@ -141,12 +142,64 @@ local function check_directory(name)
   end
 end
 
+---Bytes of all files in the state directory but those of worktrees, which are the user's, as far as there is time.
+---@param root string
+---@return integer bytes
+---@return boolean all
+local function size_of_state(root)
+  local deadline, bytes = vim.uv.hrtime() + limits.health_ms * 1e6, 0
+  local function is_ours(directory)
+    return directory ~= WORKTREES
+  end
+  for name, kind in vim.fs.dir(root, { depth = math.huge, skip = is_ours }) do
+    if kind ~= "directory" then
+      bytes = bytes + (vim.uv.fs_lstat(vim.fs.joinpath(root, name)) or { size = 0 }).size
+    end
+    if vim.uv.hrtime() > deadline then
+      return bytes, false
+    end
+  end
+  return bytes, true
+end
+
+---@param bytes integer
+---@return string
+local function megabytes(bytes)
+  return ("%.0f MB"):format(bytes / 1e6)
+end
+
+---How large the state directory is, and how it is cleaned by hand.
+local function check_state()
+  local root = state_files.root()
+  local bytes, all = size_of_state(root)
+  local limit = config.get().state.megabytes * 1e6
+  local words = ("%s%s of at most %s are kept in %s"):format(
+    all and "" or "more than ",
+    megabytes(bytes),
+    megabytes(limit),
+    root
+  )
+  local workspaces = vim.fs.joinpath(root, "workspaces")
+  local advice = {
+    "What is too much is removed when the next session begins, except what is in use or left to review.",
+    ("To clean by hand, quit all Neovims and delete directories in %s: all that can be restored and reviewed of their projects goes with them."):format(
+      workspaces
+    ),
+    "The limit is the option state.megabytes.",
+  }
+  if bytes > limit then
+    health.warn(words, advice)
+  else
+    health.ok(words .. " (state.megabytes). To clean by hand: |acp_nvim-state|")
+  end
+end
+
 local function check_files()
   health.start("acp_nvim: files")
   check_git()
   check_directory("state")
   check_directory("cache")
-  state_health.check()
+  check_state()
 end
 
 function M.check()

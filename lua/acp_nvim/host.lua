@@ -1,12 +1,14 @@
 -- Reaches the Python host: starts it with the first word for it, never waits for it.
 local config = require("acp_nvim.config")
-local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
 local python = require("acp_nvim.host.python")
+local state_files = require("acp_nvim.health.state_files")
 local version = require("acp_nvim.version")
 
 local M = {}
+
+local STDERR_LINES = 20 -- of the host, kept for the message when it ends
 
 ---@type integer? channel of the running host
 local channel
@@ -36,6 +38,7 @@ local function hello()
     state_path = vim.fs.joinpath(vim.fn.stdpath("state"), "acp_nvim"),
     cache_path = vim.fs.joinpath(vim.fn.stdpath("cache"), "acp_nvim"),
     config = config.get(),
+    instance = state_files.instance(),
   })
 end
 
@@ -50,8 +53,8 @@ local function keep_tail(lines)
   local at = math.max(#tail, 1)
   tail[at] = (tail[at] or "") .. lines[1]
   vim.list_extend(tail, lines, 2)
-  if #tail > limits.stderr_lines + 1 then
-    tail = vim.list_slice(tail, #tail - limits.stderr_lines)
+  if #tail > STDERR_LINES + 1 then
+    tail = vim.list_slice(tail, #tail - STDERR_LINES)
   end
 end
 

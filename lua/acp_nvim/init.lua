@@ -9,7 +9,7 @@ end
 
 ---What a session does, cheap enough for a statusline.
 ---@param session? integer|string its key or the agent's session id; else the current one
----@return acp.Status
+---@return acp.PublicStatus
 function M.status(session)
   local registry = package.loaded["acp_nvim.sessions"]
   local found = registry and (session and registry.find(session) or not session and registry.current())
@@ -38,7 +38,7 @@ end
 ---@return boolean sent
 ---@return string? problem
 function M.prompt(text, opts)
-  return require("acp_nvim.client").prompt(text, opts)
+  return require("acp_nvim.host.client").prompt(text, opts)
 end
 
 ---What can be switched in a session: modes, models and other options, in the agent's order.
@@ -63,7 +63,7 @@ function M.set_config(option, value, opts)
   if not session or session.kept then
     return false, "there is no such session"
   end
-  return require("acp_nvim.session_config").set(session, option, value, opts.keep)
+  return require("acp_nvim.options").set(session, option, value, opts.keep)
 end
 
 ---The files under review, sorted by path: who changed them, and what shows that, or why nobody knows. `session` is
@@ -105,9 +105,9 @@ function M.chat(opts)
   opts = opts or {}
   if opts.cwd or opts.additional_directories or opts.worktree then
     local beginning = { additional_directories = opts.additional_directories, worktree = opts.worktree }
-    require("acp_nvim.session_opening").begin(opts.agent, opts.cwd or vim.fn.getcwd(), beginning)
+    require("acp_nvim.host.client").begin(opts.agent, opts.cwd or vim.fn.getcwd(), beginning)
   else
-    require("acp_nvim.client").chat(opts.agent, opts.new)
+    require("acp_nvim.host.client").chat(opts.agent, opts.new)
   end
 end
 
@@ -116,21 +116,21 @@ end
 ---@param opts { text?: string, agents?: string[], everywhere?: boolean }
 ---@param on_list acp.OnSessions `more`: agents with another page, or without an answer; `go_on` calls again with that
 function M.sessions(opts, on_list)
-  require("acp_nvim.session_list").list(opts, on_list)
+  require("acp_nvim.sessions.list").list(opts, on_list)
 end
 
 ---What can be done with an entry of that list, the most usual first.
 ---@param entry acp.SessionEntry
 ---@param on_ways fun(ways: { id: string, words: string }[])
 function M.session_ways(entry, on_ways)
-  require("acp_nvim.session_ways").ways(entry, on_ways)
+  require("acp_nvim.sessions.ways").ways(entry, on_ways)
 end
 
 ---Does it.
 ---@param entry acp.SessionEntry
 ---@param way { id: string } one of those ways
 function M.session_do(entry, way)
-  require("acp_nvim.session_ways").go_with_offers(entry, way)
+  require("acp_nvim.sessions.ways").go_with_offers(entry, way)
 end
 
 ---The questions of agents that wait for you, of all sessions: forms with `fields`, or a `url` that is to be opened.

@@ -1,5 +1,5 @@
 -- The log file and the recordings: where they are, and the few lines that Lua itself adds to it.
-local state_files = require("acp_nvim.state_files")
+local state_files = require("acp_nvim.health.state_files")
 
 local M = {}
 

@@ -3,7 +3,6 @@ local Lines = require("acp_nvim.chat.blocks.lines")
 local autocmds = require("acp_nvim.autocmds")
 local choice = require("acp_nvim.login.choice")
 local host = require("acp_nvim.host")
-local interrupting = require("acp_nvim.login.interrupting")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 local terminal = require("acp_nvim.login.terminal")
@@ -74,7 +73,7 @@ local function go(need, word)
       return one.id
     end, need.methods)
     message.error(("%s names no way to sign in %q (but: %s)"):format(need.agent, word, table.concat(ids, ", ")))
-  elseif interrupting.is_possible() then
+  elseif choice.is_possible() then
     choose(need)
   else
     message.news(("the ways to sign in to %s are there: :AcpLogin again"):format(need.agent), vim.log.levels.INFO)
@@ -102,7 +101,7 @@ function M.wanted(event)
   })
   vim.schedule(function()
     vim.schedule(function() -- after the words about it
-      if session and #need.methods > 0 and interrupting.is_welcome(session) then
+      if session and #need.methods > 0 and choice.is_welcome(session) then
         choose(need)
       end
     end)

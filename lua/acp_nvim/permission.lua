@@ -1,14 +1,13 @@
 -- The permissions that wait for an answer, of all sessions; each is answered once.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local answer_keys = require("acp_nvim.chat.answer_keys")
-local arrival = require("acp_nvim.permission.arrival")
 local block = require("acp_nvim.chat.blocks.permission")
 local chat_sight = require("acp_nvim.permission.chat_sight")
+local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
-local outcome_words = require("acp_nvim.permission.outcome")
 local previews = require("acp_nvim.review.previews")
 local reader = require("acp_nvim.permission.reader")
-local requests = require("acp_nvim.requests")
+local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
 local sight = require("acp_nvim.permission.sight")
 local transcript = require("acp_nvim.chat.transcript")
@@ -19,12 +18,54 @@ local M = {}
 local pending = {}
 ---@type table<integer, "asked"|"done"> what was told of each request, for a redraw tells it again
 local heard = {}
----@type fun(id: integer)[]
-local listeners = {}
----@type fun()[]
-local watchers = {}
+---@type table<integer, integer> by session: when one of its requests was withdrawn last, in nanoseconds
+local withdrawn = {}
+---@type fun() called when other requests wait, or what is known of them has changed
+local on_change = function() end
 ---@type table<integer, acp.Session> whose requests are others since the last `flush`
 local noted = {}
+
+---@param options acp.Option[]
+---@param option_id? string
+---@return string mark for what the option means; a kind that nobody here knows means neither yes nor no
+local function mark_of(options, option_id)
+  for _, option in ipairs(options) do
+    if option.option_id == option_id then
+      local kind = tostring(option.kind)
+      return vim.startswith(kind, "reject") and "✗ " or vim.startswith(kind, "allow") and "✓ " or "→ "
+    end
+  end
+  return "→ "
+end
+
+local WHY =
+  { withdrawn = "withdrawn by the agent", cancelled = "cancelled", agent_gone = "cancelled: the agent is gone" }
+
+---What became of a permission request, in words.
+---@param options acp.Option[]
+---@param event { outcome: string, name?: string, option_id?: string, why?: string }
+---@return string
+local function outcome_words(options, event)
+  if event.outcome ~= "selected" then
+    return "– " .. (WHY[event.why] or tostring(event.outcome))
+  end
+  local words = Lines.one_line(event.name or event.option_id or "answered")
+  return mark_of(options, event.option_id) .. words
+end
+
+---@param one acp.Pending that waits no more; when nobody has answered it others take its place
+local function gone(one)
+  if not one.answered then
+    withdrawn[one.session] = vim.uv.hrtime()
+  end
+end
+
+---@param one acp.Pending
+---@return boolean the user had the time to see that it is this one which a key answers
+local function is_settled(one)
+  local since = math.max(one.came, withdrawn[one.session] or 0)
+  return vim.uv.hrtime() - since >= limits.answer_pause_ms * 1e6
+end
 
 ---@param session? acp.Session
 ---@return acp.Pending[] that still wait for the user, oldest first
@@ -38,28 +79,18 @@ function M.waiting(session)
   return list
 end
 
-local function changed()
-  for _, watcher in ipairs(watchers) do
-    watcher()
-  end
-end
-
 ---@param id integer
 local function ended(id)
   sight.forget(id)
   chat_sight.forget(id)
   reader.over(id)
-  for _, listener in ipairs(listeners) do
-    listener(id)
-  end
+  previews.done(id)
 end
 
 ---@param session acp.Session
 local function refresh_keys(session)
   answer_keys.refresh(session, M.waiting(session), M.press)
 end
-
-M.refresh_keys = refresh_keys
 
 ---Notes that other requests wait in a session: its keys, and who watches, have their turn at the end of a batch, or soon.
 ---@param session acp.Session
@@ -78,7 +109,7 @@ function M.flush()
     refresh_keys(session)
   end
   if next(sessions_noted) then
-    changed()
+    on_change()
   end
 end
 
@@ -120,11 +151,13 @@ function M.asked(session, id, request)
   -- a redraw asks again what is closed, and closes it after that
   local is_over = heard[request.id] == "done" or (known and known.answered)
   local one = { session = session.key, block = id, request = request, answered = is_over }
-  pending[request.id] = one
-  if not (known and vim.deep_equal(known.request, request)) then
+  if known and vim.deep_equal(known.request, request) then
+    one.came = known.came
+  else
+    one.came = vim.uv.hrtime()
     sight.forget(request.id) -- what was seen was another request
-    arrival.came(request.id)
   end
+  pending[request.id] = one
   reader.refresh(one)
   draw(one)
   note(session)
@@ -142,7 +175,7 @@ function M.done(session, event)
     return false
   end
   pending[event.id] = nil
-  arrival.gone(one)
+  gone(one)
   ended(event.id)
   draw(one, outcome_words(one.request.options, event))
   note(session)
@@ -184,18 +217,18 @@ end
 ---@param session acp.Session
 ---@return acp.Pending[] that were open
 function M.abandon(session)
-  local gone = vim.tbl_filter(function(one)
+  local open = vim.tbl_filter(function(one)
     return one.session == session.key
   end, vim.tbl_values(pending))
-  for _, one in ipairs(gone) do
+  for _, one in ipairs(open) do
     pending[one.request.id] = nil
-    arrival.gone(one)
+    gone(one)
     ended(one.request.id)
     draw(one, "– cancelled")
   end
   refresh_keys(session)
-  changed()
-  return gone
+  on_change()
+  return open
 end
 
 ---@param id integer of a request
@@ -204,14 +237,9 @@ function M.get(id)
   return pending[id]
 end
 
----@param listener fun(id: integer) called when a request waits no more for the user
-function M.on_end(listener)
-  listeners[#listeners + 1] = listener
-end
-
----@param watcher fun() called when other requests wait, or what is known of them has changed
-function M.on_change(watcher)
-  watchers[#watchers + 1] = watcher
+---@param listener fun() called when other requests wait, or what is known of them has changed
+function M.on_change(listener)
+  on_change = listener
 end
 
 ---@return { id: integer, session: integer, title: string, kind: string, options: acp.Option[] }[]
@@ -244,7 +272,7 @@ function M.answer(id, option_id)
         ended(id)
       end
       refresh_keys(sessions.get(one.session))
-      changed()
+      on_change()
       return one.answered, not one.answered and "the host could not be reached" or nil
     end
   end
@@ -263,7 +291,7 @@ function M.press(id, option_id, read)
   local one = pending[id]
   if not one or one.answered or answer_keys.rejects(one.request, option_id) then
     return M.answer(id, option_id)
-  elseif not arrival.is_settled(one) then
+  elseif not is_settled(one) then
     message.news("this request has only just come: look at it, then press the key again", vim.log.levels.WARN)
     return false
   elseif sight.is_whole(id, read) then

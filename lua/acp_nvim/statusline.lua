@@ -1,9 +1,10 @@
 -- A short text for a status line: who works at what, and what waits for the user.
 local cells = require("acp_nvim.chat.cells")
-local limits = require("acp_nvim.limits")
-local status_parts = require("acp_nvim.chat.status_parts")
+local status_parts = require("acp_nvim.chat.winbar.status_parts")
 
 local M = {}
+
+local STATUSLINE_CELLS = 40 -- of the text for a status line, which others share
 
 ---@param session acp.Session
 ---@return string without colours, for %{%...%}: a percent sign is doubled
@@ -21,7 +22,7 @@ function M.text(session)
   local does = waits > 0 and ("%d to allow"):format(waits)
     or asks > 0 and ("%d to answer"):format(asks)
     or status.state ~= "idle" and status_parts.activity(status)
-  local room = limits.statusline_cells - vim.api.nvim_strwidth(head .. tail) - 1
+  local room = STATUSLINE_CELLS - vim.api.nvim_strwidth(head .. tail) - 1
   if does and room > 0 then
     head = head .. " " .. cells.cut(does, room)
   end

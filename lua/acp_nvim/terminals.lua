@@ -1,14 +1,18 @@
 -- The buffers that show all that a command printed, with its colours, and what it still prints.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local SafeOutput = require("acp_nvim.terminals.safe_output")
-local config = require("acp_nvim.config")
+local keymaps = require("acp_nvim.keymaps")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
-local requests = require("acp_nvim.requests")
+local requests = require("acp_nvim.host.requests")
 
 local M = {}
 
 local api = vim.api
+-- Kept of an open terminal: with each that is kept the next one costs more, this many take 10 µs
+local TERMINAL_LINES = 10000
+local TERMINAL_SETTLE_MS = 50 -- until Neovim has brought a terminal's buffer up to its screen: its own timer takes 10
+local TERMINAL_PART = 0.4 -- of the screen's lines, for a terminal that is opened: the chat stays in sight
 local GROUP = api.nvim_create_augroup("acp_nvim.terminals", {})
 local GONE = api.nvim_create_namespace("acp_nvim.terminals.gone")
 local LOOK =
@@ -17,7 +21,9 @@ local LOOK =
 local AFRESH = "\24\27[0m"
 
 ---@class acp.OpenTerminal
+---@field session acp.Session
 ---@field target acp.Target
+---@field key string
 ---@field bufnr integer
 ---@field channel? integer once it is in a window
 ---@field fed_ns integer when it was given something
@@ -37,6 +43,14 @@ local function key_of(session, number)
   return session.key .. "-" .. number
 end
 
+---@param session acp.Session
+---@param target acp.Target
+---@param what "terminal_open"|"terminal_close"
+---@return boolean sent
+local function tell(session, target, what)
+  return requests.send(session, what, { terminal = target.terminal })
+end
+
 ---Others' autocommands for terminals are about those that one types into: some begin to insert.
 ---@param bufnr integer
 ---@return integer channel
@@ -48,7 +62,7 @@ local function open_channel(bufnr)
   if not ok then
     error(channel, 0)
   end
-  vim.bo[bufnr].scrollback = limits.terminal_lines
+  vim.bo[bufnr].scrollback = TERMINAL_LINES
   vim.bo[bufnr].modifiable = false
   return channel
 end
@@ -73,49 +87,40 @@ local function size_of(bufnr)
 end
 
 ---What came while the size changed may be lost to Neovim: the host is asked for all of it again.
----@param session acp.Session
----@param number integer
----@param bufnr integer
-local function resized(session, number, bufnr)
-  local since = vim.uv.hrtime() - limits.terminal_settle_ms * 1e6
-  local terminal = open[key_of(session, number)]
-  local size = size_of(bufnr)
-  if not terminal or terminal.bufnr ~= bufnr or terminal.resizing or terminal.size == size then
+---@param terminal acp.OpenTerminal
+local function resized(terminal)
+  local since = vim.uv.hrtime() - TERMINAL_SETTLE_MS * 1e6
+  local size = size_of(terminal.bufnr)
+  if open[terminal.key] ~= terminal or terminal.resizing or terminal.size == size then
     return
   end
   terminal.resizing, terminal.size = true, size
   vim.defer_fn(function()
     terminal.resizing = nil
-    if open[key_of(session, number)] == terminal and terminal.fed_ns > since then
-      requests.terminal("terminal_open", session, number)
+    if open[terminal.key] == terminal and terminal.fed_ns > since then
+      tell(terminal.session, terminal.target, "terminal_open")
     end
-  end, 2 * limits.terminal_settle_ms)
+  end, 2 * TERMINAL_SETTLE_MS)
 end
 
----@param session acp.Session
----@param number integer
----@param bufnr integer
-local function watch(session, number, bufnr)
-  local key = key_of(session, number)
+---@param terminal acp.OpenTerminal
+local function watch(terminal)
+  local bufnr = terminal.bufnr
   api.nvim_create_autocmd("WinResized", {
     group = GROUP,
     callback = function()
-      return not api.nvim_buf_is_valid(bufnr) or resized(session, number, bufnr)
+      return not api.nvim_buf_is_valid(bufnr) or resized(terminal)
     end,
   })
-  for _, key in ipairs(config.keys("close")) do
-    vim.keymap.set("n", key, function()
-      leave(bufnr)
-    end, { buffer = bufnr, nowait = true, desc = "acp: close" })
-  end
+  keymaps.map(bufnr, "n", "close", leave, bufnr)
   api.nvim_create_autocmd("TermEnter", { group = GROUP, buffer = bufnr, command = "stopinsert" })
   api.nvim_create_autocmd("BufWipeout", {
     group = GROUP,
     buffer = bufnr,
     callback = function()
-      if open[key] and open[key].bufnr == bufnr then
-        open[key] = nil
-        requests.terminal("terminal_close", session, number)
+      if open[terminal.key] == terminal then
+        open[terminal.key] = nil
+        tell(terminal.session, terminal.target, "terminal_close")
       end
     end,
   })
@@ -125,21 +130,20 @@ end
 ---@param target acp.Target
 ---@return acp.OpenTerminal
 local function new_terminal(session, target)
-  local bufnr = api.nvim_create_buf(false, true)
-  local terminal = { target = target, bufnr = bufnr, fed_ns = 0, safe = SafeOutput.new() }
+  local bufnr, key = api.nvim_create_buf(false, true), key_of(session, target.terminal)
+  local safe = SafeOutput.new()
+  local terminal = { session = session, target = target, key = key, bufnr = bufnr, fed_ns = 0, safe = safe }
+  open[key] = terminal
   vim.bo[bufnr].bufhidden = "wipe" -- the host has all of it
   vim.bo[bufnr].filetype = "acp_terminal"
-  watch(session, target.terminal, bufnr)
+  watch(terminal)
   return terminal
 end
 
----@param session acp.Session
 ---@param terminal acp.OpenTerminal
-local function name(session, terminal)
-  local target = terminal.target
-  local command = vim.fn.strcharpart(Lines.one_line(target.words), 0, limits.terminal_name)
-  local words = ("acp://terminal/%s %s"):format(key_of(session, target.terminal), command)
-  pcall(api.nvim_buf_set_name, terminal.bufnr, vim.trim(words))
+local function name(terminal)
+  local command = vim.fn.strcharpart(Lines.one_line(terminal.target.words), 0, limits.terminal_name)
+  pcall(api.nvim_buf_set_name, terminal.bufnr, vim.trim(("acp://terminal/%s %s"):format(terminal.key, command)))
 end
 
 ---@param win integer
@@ -166,7 +170,7 @@ local function show(bufnr)
     api.nvim_set_current_win(win)
     return
   end
-  local height = math.max(5, math.floor(vim.o.lines * limits.terminal_part))
+  local height = math.max(5, math.floor(vim.o.lines * TERMINAL_PART))
   if not pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then -- no room
     vim.cmd(("tab sbuffer %d"):format(bufnr))
   end
@@ -177,19 +181,16 @@ end
 ---@param session acp.Session
 ---@param target acp.Target
 function M.open(session, target)
-  local key = key_of(session, target.terminal)
-  local known = open[key]
+  local known = open[key_of(session, target.terminal)]
   if known and api.nvim_buf_is_valid(known.bufnr) then
-    show(known.bufnr)
-    return
-  elseif not requests.terminal("terminal_open", session, target.terminal) then
-    message.info("The host that knew this terminal is gone; what the chat shows is left of it.")
-    return
+    return show(known.bufnr)
+  elseif not tell(session, target, "terminal_open") then
+    return message.info("The host that knew this terminal is gone; what the chat shows is left of it.")
   end
-  open[key] = new_terminal(session, target)
-  name(session, open[key])
-  show(open[key].bufnr)
-  attach(open[key])
+  local terminal = new_terminal(session, target)
+  name(terminal)
+  show(terminal.bufnr)
+  attach(terminal)
 end
 
 ---@param size integer
@@ -218,7 +219,7 @@ end
 ---The buffer says so when it does not hold its beginning any more.
 ---@param bufnr integer
 local function mark_beginning(bufnr)
-  if api.nvim_buf_line_count(bufnr) >= limits.terminal_lines then
+  if api.nvim_buf_line_count(bufnr) >= TERMINAL_LINES then
     local words = { { "  older lines are not kept", "AcpToolDetail" } }
     api.nvim_buf_set_extmark(bufnr, GONE, 0, 0, { id = 1, virt_text = words, virt_text_pos = "right_align" })
   end
@@ -242,18 +243,16 @@ local function add(terminal, event)
 end
 
 ---What was there is another text now: nothing of it stays, and no terminal forgets all that it has shown.
----@param session acp.Session
 ---@param old acp.OpenTerminal
 ---@return acp.OpenTerminal
-local function renewed(session, old)
-  local new = new_terminal(session, old.target)
-  open[key_of(session, old.target.terminal)] = new
+local function renewed(old)
+  local new = new_terminal(old.session, old.target)
   for _, win in ipairs(vim.fn.win_findbuf(old.bufnr)) do
     api.nvim_win_set_buf(win, new.bufnr)
     dress(win)
   end
   pcall(api.nvim_buf_delete, old.bufnr, { force = true })
-  name(session, new)
+  name(new)
   attach(new)
   return new
 end
@@ -266,7 +265,7 @@ function M.output(session, event)
     return
   end
   if event.whole and terminal.used then
-    terminal = renewed(session, terminal)
+    terminal = renewed(terminal)
   end
   add(terminal, event)
   terminal.used = true

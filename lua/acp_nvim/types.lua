@@ -1,96 +1,11 @@
 ---@meta
--- The words that Lua and the host exchange (doc/development/architecture.md), for the language server.
-
----@class acp.Location
----@field path string
----@field line? integer 1-based
-
----@class acp.Content
----@field type "text"|"diff"|"terminal"|"media"|"resource"|"other"
----@field text? string
----@field path? string
----@field old_text? string
----@field new_text? string
----@field operation? string of a diff: add, delete, modify (when it is left out), move, copy, patch, or another word
----@field old_path? string
----@field line? integer 1-based, where the old text begins in the file
----@field note? string
----@field terminal_id? string
----@field number? integer of a terminal that can be opened, in its session
----@field command? string
----@field cwd? string
----@field output? string the last lines, plain text
----@field exit_code? integer
----@field signal? string
----@field label? string
----@field lines? integer of a text or a change that are not here
----@field chars? integer of a text that are not here
----@field kind? "image"|"audio"
----@field mime_type? string
----@field size? integer bytes
----@field place? integer of a picture or a sound, among the call's items
----@field uri? string
----@field name? string of a resource
----@field description? string
-
----@class acp.ToolCall
----@field id string
----@field title string
----@field kind string
----@field status string
----@field content acp.Content[]
----@field locations acp.Location[]
----@field parent? string the call that it is a part of
----@field depth? integer how many calls it is in
----@field under? string title of its parent, when something else stands between them
----@field started? number seconds since 1970
----@field ended? number
----@field locations_left? integer places that the agent has named, and nobody has kept
+-- What Lua's modules share, for the language server; what the host and Lua exchange is generated, in types/.
 
 ---What stands before and behind a tool call's title, as virtual text.
 ---@class acp.CallHead
 ---@field before string[][] chunks
 ---@field title string
 ---@field after string[][] chunks
-
----@class acp.Option
----@field option_id string
----@field name string
----@field kind string
----@field ours? boolean not the agent's: we remember the answer for the project
-
----A rule that answers permission requests; what is left out does not matter to it.
----@class acp.Rule
----@field id string
----@field source "config"|"stored"
----@field action "allow"|"reject"|"ask"
----@field words string
----@field agent? string
----@field kind? string[]
----@field path? string
----@field command? string
----@field time? number seconds since 1970, of a stored one
-
----@class acp.Request
----@field id integer
----@field tool_call_id string empty when it is about no tool call
----@field title string
----@field description? string
----@field command? string that it is about: all of it
----@field cwd? string where the command would run
----@field kind string
----@field options acp.Option[]
----@field content acp.Content[]
----@field locations acp.Location[]
----@field locations_left? integer places that the agent has named, and nobody has kept
----@field env? string[] variables that are set for the command, as NAME=value
----@field left_out? string what of it cannot be shown: then `options` has none that allows
-
----@class acp.Event
----@field type string
----@field session? integer
----@field block? integer
----@field [string] any
 
 ---@class acp.Highlight
 ---@field row integer 0-based, counted from the first line of the block
@@ -142,12 +57,18 @@
 ---@field cut? acp.Cut the segments of a text
 ---@field call? acp.ToolCall that it shows; of one that is over no content
 ---@field head? acp.CallHead of a tool call
+---@field went_well? boolean the tool call is over, and has not failed
 ---@field told_of? boolean what stands above it was folded when it came
 ---@field width? integer bytes that its last line shows of a text
 ---@field over? integer bytes of that line which are not shown
 ---@field recounts? boolean their number will be brought up to date on the screen
 ---@field head_mark? integer
 ---@field tail_mark? integer
+
+---What `require("acp_nvim").status()` returns.
+---@class acp.PublicStatus: acp.Status
+---@field unread integer messages of the agent that nobody has seen yet
+---@field follow? "on"|"off"|"paused" whether windows follow agents; nil: no agent was asked for yet
 
 ---@class acp.Transcript
 ---@field bufnr integer
@@ -175,11 +96,9 @@
 ---@field kept_query? string what was looked for in it
 ---@field recalling? boolean what was said before it was taken up is being told
 ---@field additional_directories? string[] that it may use besides its own, and those of the configuration
----@field took_up? boolean what an earlier Neovim had left unsent was asked for
----@field unseen string[] prompts handed over that the host has not shown yet
----@field said? string the prompt that was shown last, until its turn begins
----@field sent_context table<string, acp.ContextItem[]> what came along with prompts that were handed over, by their texts
----@field keeps_queue? boolean its host has ended: what waits is only here
+---@field draft_restored? boolean the draft that an earlier Neovim left unsent was looked for
+---@field outbox acp.OutgoingPrompt[] prompts that were handed over, until the host says that it has taken them
+---@field returned integer[] ids of prompts that no host had taken when it ended: the user has got them back
 ---@field last_session_id? string of the agent's session, whether it runs or not
 ---@field context acp.ContextItem[] attached to the next prompt
 ---@field before_host? string[] of its chat, when the host came that runs now: it cannot tell all of it
@@ -187,22 +106,17 @@
 ---@field draft? string[] of a prompt buffer that was wiped
 ---@field commands acp.SlashCommand[]
 ---@field options? acp.ConfigOption[] what can be switched; nil: no agent has told any yet
----@field chosen? table<string, string|boolean> what the user has set of them, as it is now, by id
 ---@field calls table<string, string> tool call -> what was last told about it
 ---@field call_blocks table<string, integer> tool call -> the block that shows it
 ---@field plans acp.Plans
 ---@field unread? integer messages of the agent that nobody has seen yet
 ---@field heard? integer the last block that was counted for that
 
----@class acp.SlashCommand
----@field name string
----@field description string
----@field hint? string
-
 ---@class acp.Pending
 ---@field session integer
 ---@field block integer
 ---@field request acp.Request
+---@field came integer when it came, in nanoseconds
 ---@field answered? boolean
 
 ---@class acp.AgentConfig
@@ -239,3 +153,26 @@
 ---@field history { transcripts: boolean, days: number, megabytes: number }
 ---@field state { megabytes: number }
 ---@field log { traffic: boolean }
+
+---A hunk, and where it is in the buffer now.
+---@class acp.HunkPlace
+---@field id integer
+---@field index integer among the hunks of the file, from 1
+---@field row integer 0-based; of a deletion: the row after it, or the last row
+---@field count integer
+---@field old string[]
+---@field by "agent"|"conflict"
+---@field theirs? string[]
+
+---What is known of a session's plans.
+---@class acp.Plans
+---@field shown table<integer, acp.Plan> by block
+---@field living table<integer, acp.LivingPlan> those of the turn that runs, by block
+---@field title? string of the first
+---@field several boolean there is one with another title
+
+---@class acp.LivingPlan
+---@field plan acp.Plan
+---@field done integer
+---@field total integer
+---@field change integer counts up: the plan that changed last has the highest

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acp_nvim.demo_agent import files
-from acp_nvim.demo_agent.improve import NOTE, improve
+from acp_nvim.demo_agent.files import NOTE, improve
 from tests.agents.demo_client import FS, refuse
 
 

@@ -52,6 +52,7 @@ local marks = vim.tbl_map(function(mark)
   return { mark[2], mark[3] }
 end, vim.api.nvim_buf_get_extmarks(bench.buf, bench.ns, 0, -1, {}))
 local folds = vim.api.nvim_win_call(bench.win, function()
+  vim.cmd("normal! zM") -- where the agent is followed to, a fold is open
   local found, line = {}, 1
   while line <= vim.api.nvim_buf_line_count(bench.buf) do
     local last = vim.fn.foldclosedend(line)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import anyio
 import msgspec
 
-from acp_nvim.events import Event
+from acp_nvim.acp.field_limits import TEXT_CHARS
+from acp_nvim.acp.updates import Update
+from acp_nvim.acp.v2 import DialectV2
 from acp_nvim.jsonrpc.connection import Connection
-from acp_nvim.nvim.batches import Batches
-from acp_nvim.protocol.dialect_v2 import DialectV2
-from acp_nvim.protocol.updates import Update
-from acp_nvim.session.inbox import AgentInbox
-from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.connection.router import MessageRouter
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.ui.batches import Batches
+from acp_nvim.ui.events import Event
 from tests.support.fake_editor import FakeEditor
 
 
@@ -87,16 +88,16 @@ class _Batching(FakeEditor):
 
 
 class _Listener:
-    """A session that only narrates."""
+    """A session that only presents."""
 
     def __init__(self, editor: FakeEditor) -> None:
-        self._narrator = Narrator(1, "/", editor, lambda: None)
+        self._presenter = Presenter(1, "/", editor, lambda: None)
 
     def on_update(self, update: Update) -> None:
-        self._narrator.update(update)
+        self._presenter.update(update)
 
     def on_caught_up(self) -> None:
-        self._narrator.caught_up()
+        self._presenter.caught_up()
 
     def on_trouble(self, failure: object) -> None:
         raise AssertionError(failure)
@@ -120,7 +121,7 @@ def _line(text: str, more: dict[str, str]) -> bytes:
 
 
 def fold(count: int, v2: bool = False) -> Folded:
-    """`count` chunks through connection, inbox, narrator and batches."""
+    """`count` chunks through connection, router, presenter and batches."""
     lines = [chunk_line(number, "m" if v2 else None) for number in range(count)]
     start = time.process_time()
     for one in lines:
@@ -159,14 +160,14 @@ def long_line(megabytes: int) -> float:
     start = time.process_time()
     anyio.run(_run, editor, _Bytes(line), False)
     size = sum(len(str(event["text"])) for batch in editor.drain() for event in batch)
-    assert size == megabytes * 2**20 - 200
+    assert size == TEXT_CHARS  # the rest of it is left out, and said so
     return time.process_time() - start
 
 
 async def _run(editor: _Batching, pipe: _Bytes | _Lines, v2: bool) -> _Listener:
-    inbox, listener = AgentInbox("bench"), _Listener(editor)
+    router, listener = MessageRouter("bench"), _Listener(editor)
     if v2:
-        inbox.dialect = DialectV2()
-    inbox.adopt("s", listener)
-    await Connection(pipe, pipe, inbox).run()
+        router.dialect = DialectV2()
+    router.adopt("s", listener)
+    await Connection(pipe, pipe, router).run()
     return listener

@@ -28,7 +28,7 @@ TALKER = """
 
 OPEN = """
 local agent, screen = ...
-local client = require("acp_nvim.client")
+local client = require("acp_nvim.host.client")
 local session = client.session(agent, true)
 if screen then
   client.show(session)
@@ -81,7 +81,9 @@ def talk(directory: Path, lines: int, pause: float, screen: bool) -> Sessions:
             start = time.perf_counter()
             for key in keys:
                 editor.lua(
-                    "require('acp_nvim.client').prompt(..., { session_id = select(2, ...) })", f"{lines} {pause}", key
+                    "require('acp_nvim.host.client').prompt(..., { session_id = select(2, ...) })",
+                    f"{lines} {pause}",
+                    key,
                 )
             editor.wait_until(
                 lambda: len(editor.events("AcpTurnEnd")) == SESSIONS, limit=120, what="the end of all turns"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
+
+from tests.support import contract
 
 settings.register_profile("core", deadline=None, derandomize=True, database=None)
 settings.load_profile("core")
@@ -13,3 +17,11 @@ settings.load_profile("core")
 def anyio_backend() -> str:
     """Only asyncio: pynvim brings its loop."""
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def only_events_of_the_contract() -> Iterator[None]:
+    """What is published to a fake editor must be an event of `acp_nvim.ui`, with the types that it declares."""
+    contract.problems.clear()
+    yield
+    assert contract.problems == []

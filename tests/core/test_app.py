@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import __version__, events
+from acp_nvim import __version__
+from acp_nvim.ui import events
 from tests.core.session.host import Host, running_host
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +30,7 @@ async def host(tmp_path: Path) -> AsyncIterator[Host]:
         ("open", None),
         ("open", {"session": "one", "cwd": "/"}),
         ("open", {"session": 1}),
-        ("take_up", {"session": 1}),
+        ("resume", {"session": 1}),
         ("prompt", {"session": 99, "text": "hi"}),
         ("prompt", {"session": 1, "text": 5}),
         ("cancel", {"session": 99}),

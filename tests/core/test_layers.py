@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -20,23 +22,9 @@ LAYERS = [
     "traffic",
     "process",
     "terminals",
-    "wire",
-    "protocol",
+    "acp",
     "agents",
-    "status_view",
-    "items",
-    "events",
-    "review_events",
-    "permission_events",
-    "elicitation_events",
-    "terminal_events",
-    "call_events",
-    "queue_events",
-    "history_events",
-    "config_events",
-    "session_events",
-    "sign_in_events",
-    "editor",
+    "ui",
     "workspace",
     "snapshots",
     "worktrees",
@@ -45,11 +33,9 @@ LAYERS = [
     "permissions",
     "elicitation",
     "session",
-    "nvim",
-    "messages",
+    "rpc",
     "host_log",
     "checkup",
-    "handlers",
     "app",
     "plugin",
 ]
@@ -59,11 +45,32 @@ APART = {"demo_agent", "demo_project", "replay"}
 FORBIDDEN = {
     "traffic": {"acp_nvim.jsonrpc"},
     "process": {"json", "msgspec", "acp_nvim.jsonrpc", "acp_nvim.traffic"},
-    "wire": {"acp_nvim.jsonrpc", "acp_nvim.traffic", "acp_nvim.process"},
-    "nvim": {"acp_nvim.jsonrpc", "acp_nvim.wire", "acp_nvim.protocol"},
-    "session": {"acp_nvim.nvim"},
+    "acp": {"acp_nvim.traffic", "acp_nvim.process"},
+    "ui": {"acp_nvim.jsonrpc", "acp_nvim.acp"},
+    "session": {"acp_nvim.ui.neovim", "acp_nvim.ui.neovim_rpc", "acp_nvim.ui.batches"},
 }
-PYNVIM_USERS = {"nvim", "plugin"}
+PYNVIM_USERS = {"ui", "plugin"}
+
+
+MOST_IMPORTS = 15
+HUBS = {"acp_nvim.app"}
+"""Join the parts: the composition root."""
+MANY_IMPORTS = {
+    "acp_nvim.review.restoring": 16,
+    "acp_nvim.review.reviews": 22,
+    "acp_nvim.session.connection.peer": 19,
+    "acp_nvim.session.requests.files": 20,
+    "acp_nvim.session.requests.requests": 17,
+    "acp_nvim.session.requests.terminals": 16,
+    "acp_nvim.session.session": 30,
+    "acp_nvim.session.turn_changes": 17,
+    "acp_nvim.session.turns": 19,
+}
+"""Modules that import more than `MOST_IMPORTS` of ours. None is added, and no number grows;
+`session.session` joins the parts of a session."""
+
+MOST_FILES = 30
+MOST_CALLBACKS = 3
 
 
 def layer(module: str) -> str | None:
@@ -103,19 +110,61 @@ def test_every_layer_of_the_rule_exists() -> None:
     assert {layer(module) for module in modules(ROOT)} == {*LAYERS, *APART}
 
 
+def test_no_module_knows_too_many() -> None:
+    known = {(one.importer, one.module) for one in imports(ROOT) if layer(one.module) is not None}
+    counts = Counter(importer for importer, _ in known)
+    many = {name for name, count in counts.items() if count > MANY_IMPORTS.get(name, MOST_IMPORTS)}
+    assert many - HUBS == set()
+
+
+def test_no_folder_has_too_many_files() -> None:
+    counts = Counter(path.parent for path in modules(ROOT).values())
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
+
+
+def test_no_class_has_too_many_callbacks_set_from_outside() -> None:
+    found = {name: callbacks(path) for name, path in modules(ROOT).items()}
+    assert {name: of for name, classes in found.items() for of in classes.values() if len(of) > MOST_CALLBACKS} == {}
+
+
+def test_callbacks_are_public_attributes_that_can_be_called(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(
+        "class A:\n    def __init__(self):\n        self.on_end: Callable[[], None] = lambda: None\n"
+        "        self._own: Callable[[], None] = self.end\n        self.many: list[Callable[[], None]] = []\n"
+    )
+    assert callbacks(path) == {"A": ["on_end"]}
+
+
+def callbacks(path: Path) -> dict[str, list[str]]:
+    """The public attributes of each class that hold one callback: something else sets them."""
+    found: dict[str, list[str]] = {}
+    for one in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(one, ast.ClassDef):
+            declared = [part for part in ast.walk(one) if isinstance(part, ast.AnnAssign)]
+            found[one.name] = [
+                part.target.attr
+                for part in declared
+                if isinstance(part.target, ast.Attribute)
+                and not part.target.attr.startswith("_")
+                and ast.unparse(part.annotation).startswith(("Callable", "OnFailure"))
+            ]
+    return found
+
+
 @pytest.mark.parametrize(
     ("path", "source", "words"),
     [
         ("jsonrpc/a.py", "from acp_nvim.session import session", "session is a layer above"),
-        ("jsonrpc/a.py", "import acp_nvim.protocol.v1", "protocol is a layer above"),
+        ("jsonrpc/a.py", "import acp_nvim.acp.v1", "acp is a layer above"),
         ("errors.py", "from acp_nvim import app", "app is a layer above"),
         ("errors.py", "def f():\n    from acp_nvim.app import App", "app is a layer above"),
         ("errors.py", "if TYPE_CHECKING:\n    from acp_nvim.app import App", "app is a layer above"),
-        ("session/a.py", "from ..nvim import rpc", "nvim is a layer above"),
+        ("session/a.py", "from ..rpc import methods", "rpc is a layer above"),
         ("session/a.py", "import pynvim.api", "know pynvim"),
         ("process/a.py", "import json", "process must not know it"),
         ("process/a.py", "from acp_nvim.jsonrpc import messages", "process must not know it"),
-        ("nvim/a.py", "from acp_nvim.protocol.v1 import VERSION", "nvim must not know it"),
+        ("ui/a.py", "from acp_nvim.acp.v1 import VERSION", "ui must not know it"),
         ("demo_agent/a.py", "from acp_nvim.errors import Failure", "stand apart"),
         ("app.py", "from acp_nvim.demo_agent import a", "stand apart"),
         ("util.py", "import os", "'util' is no layer"),
@@ -133,7 +182,7 @@ def test_the_checker_finds_each_kind_of_wrong_import(tmp_path: Path, path: str, 
         ("session/a.py", "from acp_nvim.jsonrpc.messages import RpcError"),
         ("session/b.py", "from . import a"),
         ("demo_agent/b.py", "from acp_nvim.demo_agent import a\nimport json"),
-        ("nvim/a.py", "import pynvim"),
+        ("ui/a.py", "import pynvim"),
         ("app.py", "from acp_nvim import __version__"),
     ],
 )
@@ -155,7 +204,7 @@ def fake_package(where: Path, files: dict[str, str]) -> Path:
     """A package of the same name with one module in each of some layers, and then `files`."""
     root = where / ROOT.name
     usual = ["errors.py", "app.py", "plugin.py"]
-    packages = ["jsonrpc", "process", "protocol", "session", "nvim", "demo_agent"]
+    packages = ["jsonrpc", "process", "acp", "session", "ui", "rpc", "demo_agent"]
     texts = dict.fromkeys([*usual, *(f"{name}/__init__.py" for name in packages), "__init__.py"], "")
     modules = {f"{name}/{module}.py": "" for name in packages for module in ("a", "messages", "session", "v1", "rpc")}
     for path, text in {**texts, **modules, **files}.items():

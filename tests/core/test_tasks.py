@@ -5,8 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from acp_nvim.limits.tasks import TRACEBACKS
-from acp_nvim.tasks import Tasks, contained
+from acp_nvim.tasks import TRACEBACKS, Tasks, contained
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ import msgspec
 HERE = Path(__file__).parent
 CACHE = HERE.parents[1] / ".cache" / "fuzz"
 CASES = 200_000
-FUZZED = ("acp_nvim.jsonrpc", "acp_nvim.wire", "acp_nvim.protocol")
+FUZZED = ("acp_nvim.jsonrpc", "acp_nvim.acp")
 
 
 def main(arguments: list[str]) -> None:
@@ -45,8 +45,8 @@ def fuzz(seconds: str) -> None:
 
 def make_try():
     """What tries one stream; its last byte is the size of the pieces that it is cut into. Imports what is fuzzed."""
-    from acp_nvim.protocol.dialect_v1 import DialectV1
-    from acp_nvim.protocol.dialect_v2 import DialectV2
+    from acp_nvim.acp.v1 import DialectV1
+    from acp_nvim.acp.v2 import DialectV2
     from tests.fuzz.harness import Harness
     from tests.fuzz.streams import cut
 
@@ -62,7 +62,7 @@ def make_try():
                 raise SystemExit(f"decoding an update of version {dialect.version}: {error!r}") from error
 
     harness = Harness(listen)
-    return lambda stream: harness.check(stream, cut(stream, stream[-1] if stream else 0))
+    return lambda stream: harness.check_stream(stream, cut(stream, stream[-1] if stream else 0))
 
 
 def make_up() -> None:

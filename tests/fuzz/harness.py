@@ -131,7 +131,7 @@ class Harness:
         """End the loop."""
         self._loop.close()
 
-    def check(self, stream: bytes, pieces: list[bytes]) -> None:
+    def check_stream(self, stream: bytes, pieces: list[bytes]) -> None:
         """Raises AssertionError when something is not as the reference says."""
         handler, tap = _Handler(self._listen), _Tap()
         pipe = _Pipe(pieces, handler.let_go.set)

@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from acp_nvim.jsonrpc.dispatcher import MAX_COMPLAINTS
 from acp_nvim.jsonrpc.messages import INVALID_REQUEST, PARSE_ERROR
-from acp_nvim.limits import MAX_COMPLAINTS
 
 LINE_LIMIT = 512
 """Bytes of a line; small, so that no line can be nested too deeply for one of the two."""

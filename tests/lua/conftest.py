@@ -14,6 +14,7 @@ RECORD = """
 _G.sent = {}
 local host = require("acp_nvim.host")
 host.send = function(method, params)
+  _G.acp_contract.message(method, params)
   table.insert(_G.sent, { method = method, params = params })
   return true
 end
@@ -21,6 +22,9 @@ host.ensure = function() return true end
 host.channel = function() return _G.channel or 1 end
 vim.o.columns, vim.o.lines = 120, 40
 """
+
+STATUS = {"agent": "demo", "agent_title": "demo", "cwd": "/p", "pending_permissions": 0, "queue": 0}
+"""What the status of a session always has, but for its state."""
 
 SEEN = """
 local lines = vim.api.nvim_buf_get_lines(..., 0, -1, true)
@@ -42,10 +46,6 @@ class LuaEditor(HeadlessEditor):
     def __init__(self, directory: Path, **given: Any) -> None:
         super().__init__(directory, **given)
         self.lua(RECORD)
-
-    def apply(self, *events: dict[str, Any]) -> None:
-        """What the host would send as one batch."""
-        self.lua('require("acp_nvim.events").apply(...)', list(events))
 
     def chat(self, agent: str = "demo") -> int:
         """Opens a new chat; the key of its session."""
@@ -87,3 +87,11 @@ def editor(tmp_path: Path) -> Iterator[LuaEditor]:
     started = LuaEditor(tmp_path)
     yield started
     started.close()
+
+
+@pytest.fixture
+def key(editor: LuaEditor) -> int:
+    """A session, with the focus in its chat."""
+    opened = editor.chat()
+    editor.focus(editor.session(opened, "bufnr"))
+    return opened

@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from tests.lua.conftest import RECORD
 
+COLOURS = {
+    "AcpReviewAdd": "003300",
+    "AcpReviewAddText": "006600",
+    "AcpReviewChange": "000033",
+    "AcpReviewDelete": "330000",
+    "AcpReviewDeleteText": "660000",
+    "AcpConflictMine": "333300",
+    "AcpConflictTheirs": "003333",
+    "AcpPreviewAdd": "003300",
+    "AcpPreviewAddText": "006600",
+    "AcpPreviewDelete": "330000",
+    "AcpPreviewDeleteText": "660000",
+}
+PLAIN = "101010"
 STATE = "return require('acp_nvim.buffers.text').state(vim.fn.bufnr(...))"
 
 
@@ -11,7 +25,7 @@ def hunk(id_, first, count, old=(), theirs=None):
     """One hunk; with `theirs`: of a conflict."""
     told = {"id": id_, "first": first, "count": count, "old": list(old)}
     told |= {} if theirs is None else {"by": "conflict", "theirs": list(theirs)}
-    return {name: value for name, value in told.items() if value not in (0, [])}  # the host leaves out what is empty
+    return told
 
 
 class Reviewed:
@@ -37,7 +51,7 @@ class Reviewed:
 
     def tell(self, *hunks, **given):
         """The host says that these are the hunks."""
-        self.editor.lua('require("acp_nvim.events").apply(...)', [self.event(*hunks, **given)])
+        self.editor.apply(self.event(*hunks, **given))
 
     def hunks(self):
         """Where they are now: `(id, row, count)`."""
@@ -57,3 +71,24 @@ def recorded(editor):
     """A recorder in place of the host; the screen keeps its size."""
     editor.lua(RECORD.replace("vim.o.columns, vim.o.lines = 120, 40", ""))
     return editor
+
+
+def coloured(editor):
+    """A recorder in place of the host, and a colour for each group that `is_on` knows."""
+    editor.lua("vim.o.termguicolors = true vim.api.nvim_set_hl(0, 'Normal', { fg = '#e0e0e0', bg = '#101010' })")
+    for group, colour in COLOURS.items():
+        editor.lua("local group, bg = ... vim.api.nvim_set_hl(0, group, { bg = bg })", group, f"#{colour}")
+    return recorded(editor)
+
+
+def background(file, text, offset=0):
+    """The colour below a text on the screen."""
+    row, column = file.editor.wait_for(text)
+    return file.editor.cell(row, column + offset).bg
+
+
+def is_on(file, text, group, offset=0):
+    """Wait until a text on the screen has the colour of that group."""
+    file.editor.wait_until(
+        lambda: background(file, text, offset) == COLOURS.get(group, PLAIN), what=f"{group} at {text!r}+{offset}"
+    )

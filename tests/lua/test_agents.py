@@ -181,9 +181,7 @@ PROBLEMS = [
 def test_a_field_that_cannot_be_used_is_told_and_left_out(editor):
     for agent, problem in PROBLEMS:
         agents = {"x": {"command": ["x"], **agent}}
-        good, problems = editor.lua(
-            "return { require('acp_nvim.config.check').checked(...) }", {"agents": agents}, "here"
-        )
+        good, problems = editor.lua("return { require('acp_nvim.config').checked(...) }", {"agents": agents}, "here")
         assert good == {"agents": {"x": {"command": ["x"]}}}
         assert len(problems) == 1
         assert problem in problems[0]

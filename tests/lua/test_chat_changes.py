@@ -6,8 +6,12 @@ from tests.lua.test_chat import append, call
 
 LISTEN = """
 _G.heard = {}
-require("acp_nvim.chat.transcript").on_change(function(session, block, first, last)
-  table.insert(_G.heard, { session.key, block.id, first, last })
+local transcript = require("acp_nvim.chat.transcript")
+transcript.on_changes(function(session, blocks)
+  for block in pairs(blocks) do
+    local first, last = transcript.rows(session, block)
+    table.insert(_G.heard, { session.key, block.id, first, last })
+  end
 end)
 """
 BETWEEN = """

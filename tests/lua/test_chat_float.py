@@ -16,7 +16,7 @@ for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
   end
 end
 return next(out) and out or vim.empty_dict()"""
-FIT = 'require("acp_nvim.chat.fit").now()'
+FIT = 'require("acp_nvim.chat.windows.fit").now()'
 FILETYPE = "return vim.bo.filetype"
 
 

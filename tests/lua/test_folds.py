@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.lua.conftest import STATUS
 from tests.lua.test_chat import append, call
 
-RUNNING = {"agent": "demo", "state": "running", "cwd": "/p", "pending_permissions": 0, "queue": 0}
+RUNNING = {**STATUS, "state": "running"}
 THOUGHT = "\n".join(f"thought {n}" for n in range(10))
 
 

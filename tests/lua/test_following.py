@@ -168,5 +168,5 @@ def test_what_is_drawn_at_the_end_is_followed_and_what_changes_above_moves_nothi
     editor.keys("50gg")
     before = place(editor, win)
     editor.apply(call(key, 2, "completed", content=[{"type": "text", "text": "a\nb\nc"}]))
-    editor.apply({"type": "summary", "session": key, "block": 5, "files": [], "time": 1})
+    editor.apply({"type": "summary", "session": key, "block": 5, "id": "c", "files": [], "time": 1})
     assert place(editor, win) == before

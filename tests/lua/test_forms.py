@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.lua.conftest import STATUS
+
 TEXT = {"name": "name", "kind": "text", "title": "Your name", "required": True, "hint": "text"}
 SURE = {"name": "sure", "kind": "boolean", "title": "Sure?"}
 SMALL, LARGE = {"value": "s", "title": "Small", "description": "fits"}, {"value": "l", "title": "Large"}
@@ -38,14 +40,6 @@ def checked(key, *problems, number=1, version=0, answers=(), unchecked=()):
     wrong = [{"field": field, "text": text} for field, text in problems]
     shown = [{"field": field, "title": title, "text": text} for field, title, text in answers]
     return {**told, "problems": wrong, "answers": shown, "unchecked": list(unchecked)}
-
-
-@pytest.fixture
-def key(editor):
-    """A session, with the focus in its chat."""
-    opened = editor.chat()
-    editor.focus(editor.session(opened, "bufnr"))
-    return opened
 
 
 def opened(editor):
@@ -367,7 +361,7 @@ def test_lua_answers_without_a_window(editor, key):
 
 
 def test_the_status_counts_them(editor, key):
-    status = {"agent": "demo", "state": "waiting", "pending_permissions": 0, "pending_elicitations": 2, "queue": 0}
+    status = {**STATUS, "state": "waiting", "pending_elicitations": 2}
     editor.apply({"type": "status", "session": key, "status": status})
     assert editor.lua("return require('acp_nvim').statusline(...)", key) == "? demo 2 to answer"
     assert editor.lua("return require('acp_nvim').status(...).pending_elicitations", key) == 2

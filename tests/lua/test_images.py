@@ -8,12 +8,14 @@ import shutil
 
 import pytest
 
+from tests.lua.conftest import STATUS
+
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
 TAKES = {"image": True, "audio": False, "embedded_context": True}
 
 
 def takes(editor, key, **abilities):
-    status = {"state": "idle", "pending_permissions": 0, "queue": 0, "agent": "demo", "takes": {**TAKES, **abilities}}
+    status = {**STATUS, "state": "idle", "takes": {**TAKES, **abilities}}
     editor.apply({"type": "status", "session": key, "status": status})
 
 

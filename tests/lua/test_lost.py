@@ -19,8 +19,8 @@ return table.concat(words, "|")
 """
 
 
-def works(editor):
-    """A session whose agent works, with two prompts that wait; its key."""
+def works(editor, taken=(1, 2, 3)):
+    """A session whose agent works, with two prompts that wait; the host has `taken` those. Its key."""
     key = editor.chat()
     for text in ("one", "two", "three"):
         editor.lua("require('acp_nvim').prompt(...)", text)
@@ -28,6 +28,7 @@ def works(editor):
     editor.apply(
         status(key, "idle", session_id="s-1"),
         {"type": "append", "session": key, "block": 1, "kind": "user", "text": "one"},
+        {"type": "prompts_taken", "session": key, "ids": taken},
         {"type": "turn_start", "session": key},
         {"type": "queue", "session": key, "held": False, "prompts": queue},
         status(key, "running", session_id="s-1", queue=2, activity="writing", turn_started=1.0),
@@ -47,26 +48,46 @@ def test_the_queue_stays_and_goes_out_with_the_next_prompt_in_the_same_session(e
     assert editor.prompt_lines(key) == [""]
     assert "goes out with your next prompt" in "\n".join(editor.lines(key))
     editor.lua("require('acp_nvim').prompt('four')")
-    [taken] = editor.sent("take_up")
+    [taken] = editor.sent("resume")
     assert (taken["session"], taken["session_id"], taken["how"], taken["shown"]) == (key, "s-1", "go_on", True)
-    assert [one["text"] for one in editor.sent("queue_set")[-1]["prompts"]] == ["two", "three"]
     assert editor.sent("prompt")[-1]["text"] == "four"
     order = [one for one in editor.lua("return vim.tbl_map(function(one) return one.method end, sent)")]
-    assert order[-3:] == ["take_up", "queue_set", "prompt"]
+    assert order[-4:] == ["resume", "queue_set", "prompt", "remember_prompt"]
+    [queue] = editor.sent("queue_set")  # in case that the journal is lost
+    assert ([one["text"] for one in queue["prompts"]], queue["known"]) == (["two", "three"], [2, 3])
+
+
+def test_what_waits_and_was_not_taken_is_handed_to_the_next_host_before_the_next_prompt(editor):
+    key = works(editor, taken=[1, 2])
+    host_ends(editor)
+    assert editor.lua(WAITING, key) == ["two", "three"]
+    editor.lua("require('acp_nvim').prompt('four')")
+    handed_over = editor.sent("queue_set")[-1]
+    assert handed_over.pop("revision") > 0
+    assert handed_over == {
+        "session": key,
+        "prompts": [{"id": 2, "text": "two"}, {"id": 3, "text": "three", "context": []}],
+        "known": [2],
+        "held": True,
+    }
+    order = [one for one in editor.lua("return vim.tbl_map(function(one) return one.method end, sent)")]
+    assert order[-4:] == ["resume", "queue_set", "prompt", "remember_prompt"]
 
 
 def test_what_comes_along_with_what_waits_is_kept_too(editor):
     key = editor.chat()
     items = [{"type": "text", "name": "a note", "text": "of mine"}]
     editor.lua(
-        "require('acp_nvim.requests').prompt(require('acp_nvim.sessions').get(...), 'two', select(2, ...))", key, items
+        "require('acp_nvim.host.requests').prompt(require('acp_nvim.sessions').get(...), 'two', select(2, ...))",
+        key,
+        items,
     )
     editor.apply(
         {
             "type": "queue",
             "session": key,
             "held": False,
-            "prompts": [{"id": 2, "text": "two", "context_names": ["a note"]}],
+            "prompts": [{"id": 1, "text": "two", "context_names": ["a note"]}],
         }
     )
     host_ends(editor)
@@ -79,16 +100,21 @@ def test_what_is_looked_at_meanwhile_starts_nothing_of_the_queue_and_it_can_be_e
     key = works(editor)
     host_ends(editor)
     editor.command("AcpChat")
-    editor.apply(status(key, "idle", session_id="s-1"))
+    queue = [{"id": number, "text": text, "context_names": []} for number, text in ((2, "two"), (3, "three"))]
+    editor.apply(
+        status(key, "idle", session_id="s-1", queue=2),
+        {"type": "queue", "session": key, "held": True, "prompts": queue},
+    )
     assert editor.lua('return require("acp_nvim").status().queue') == 2
-    assert editor.sent("queue_set") == []
+    assert [one["held"] for one in editor.sent("queue_set")] == [True]  # in case that the journal is lost
     editor.command("AcpQueue")
     editor.api("buf_set_lines", 0, 0, -1, True, ["three, then"])
     editor.command("write")
     assert editor.lua(WAITING, key) == ["three, then"]
-    assert editor.sent("queue_set") == []
-    editor.lua("require('acp_nvim').prompt('four')")
-    assert [one["text"] for one in editor.sent("queue_set")[-1]["prompts"]] == ["three, then"]
+    wanted = editor.sent("queue_set")[-1]
+    assert (wanted["prompts"], wanted["known"]) == ([{"id": 4, "text": "three, then"}], [2, 3])
+    order = [one for one in editor.lua("return vim.tbl_map(function(one) return one.method end, sent)")]
+    assert order.index("resume") < order.index("queue_set")
 
 
 def test_a_prompt_that_was_shown_but_not_sent_is_back(editor):
@@ -113,7 +139,7 @@ def test_a_session_of_which_no_agent_knows_begins_anew(editor):
     key = editor.chat()
     host_ends(editor)
     editor.lua("require('acp_nvim').prompt('one')")
-    assert editor.sent("take_up") == []
+    assert editor.sent("resume") == []
     assert [one["session"] for one in editor.sent("open")] == [key, key]
 
 
@@ -128,11 +154,11 @@ def test_a_session_that_sleeps_is_the_one_to_go_on_with(editor):
 def test_what_comes_along_stays_with_a_text_that_was_changed(editor):
     key = editor.chat()
     items = [{"type": "text", "name": "a note", "text": "of mine"}]
-    lua = "require('acp_nvim.requests')[select(2, ...)](require('acp_nvim.sessions').get(...), select(3, ...))"
+    lua = "require('acp_nvim.host.requests')[select(2, ...)](require('acp_nvim.sessions').get(...), select(3, ...))"
     editor.lua(lua, key, "prompt", "two", items)
-    two = {"id": 2, "text": "two", "context_names": ["a note"]}
+    two = {"id": 1, "text": "two", "context_names": ["a note"]}
     editor.apply({"type": "queue", "session": key, "held": False, "prompts": [two]})
-    editor.lua(lua, key, "queue_set", [{"id": 2, "text": "two, then"}], [2])
+    editor.lua(lua, key, "queue_set", [{"id": 1, "text": "two, then"}], [1])
     editor.apply({"type": "queue", "session": key, "held": False, "prompts": [{**two, "text": "two, then"}]})
     host_ends(editor)
     editor.lua("require('acp_nvim').prompt('four')")
@@ -147,7 +173,7 @@ def test_a_chat_that_is_wiped_gets_what_the_host_before_had_told(editor):
     editor.lua(
         "local one = require('acp_nvim.sessions').get(...) vim.api.nvim_buf_delete(one.bufnr, { force = true })", key
     )
-    editor.lua("require('acp_nvim.client').show(require('acp_nvim.sessions').get(...))", key)
+    editor.lua("require('acp_nvim.host.client').show(require('acp_nvim.sessions').get(...))", key)
     assert editor.sent("redraw")[-1] == {"session": key, "after": True}
     editor.apply(
         {"type": "reset", "session": key, "after": True},

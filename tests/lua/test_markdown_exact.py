@@ -84,7 +84,7 @@ def _escaped(text):
 
 
 def apply(editor, *events):
-    editor.lua('require("acp_nvim.events").apply(...)', list(events))
+    editor.apply(*events)
 
 
 @pytest.fixture(scope="module")

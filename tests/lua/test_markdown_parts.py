@@ -10,7 +10,7 @@ from tests.lua.conftest import LuaEditor
 
 CUT = """
 local cut = require("acp_nvim.chat.markdown.cut")
-local text = require("acp_nvim.chat.blocks.text")
+local text = require("acp_nvim.chat.transcript.line_bound")
 local made = cut.new()
 for _, piece in ipairs(...) do
   cut.feed(made, text.lines(piece))
@@ -18,7 +18,8 @@ end
 local segments = {}
 for index = 1, #made.segments do
   local segment = cut.segment(made, index)
-  table.insert(segments, { segment.first, segment.code or false, segment.inside or false })
+  local kind = segment.kind or {}
+  table.insert(segments, { segment.first, kind.code or false, kind.inside or false })
 end
 return segments
 """

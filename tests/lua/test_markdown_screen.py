@@ -60,7 +60,7 @@ def opened(screen, columns=100, rows=40, **config):
 
 def tell(editor, text, kind="agent", block=1, type="append"):
     event = {"type": type, "session": 1, "block": block, "kind": kind, "text": text}
-    editor.lua('require("acp_nvim.events").apply(...)', [event])
+    editor.apply(event)
 
 
 def coloured(editor, words, at=0):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.lua.conftest import STATUS
 from tests.lua.prompt_lsp import git_project
 
 PARSE = 'return require("acp_nvim.prompt.mentions.syntax").parse(...)'
@@ -136,7 +137,7 @@ class Prompt:
 
     def takes(self, **abilities):
         takes = {"image": False, "audio": False, "embedded_context": True, **abilities}
-        status = {"state": "idle", "pending_permissions": 0, "queue": 0, "agent": "demo", "takes": takes}
+        status = {**STATUS, "state": "idle", "takes": takes}
         self.editor.apply({"type": "status", "session": self.key, "status": status})
 
 

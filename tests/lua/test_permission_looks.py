@@ -7,15 +7,7 @@ import pytest
 from tests.lua.test_chat import call
 from tests.lua.test_permissions import OPTIONS, asked, done
 
-VISIBLE = 'return require("acp_nvim.chat.blocks.visible")(...)'
-
-
-@pytest.fixture
-def key(editor):
-    """A session, with the focus in its chat."""
-    opened = editor.chat()
-    editor.focus(editor.session(opened, "bufnr"))
-    return opened
+VISIBLE = 'return require("acp_nvim.chat.blocks.characters").text(...)'
 
 
 @pytest.mark.parametrize(
@@ -150,7 +142,6 @@ def test_kinds_decide_whatever_ids_and_names_say(editor, key):
         ("cancelled", "– cancelled"),
         ("agent_gone", "– cancelled: the agent is gone"),
         (None, "– cancelled"),
-        ("_else", "– cancelled"),
     ],
 )
 def test_it_is_said_why_nobody_answers_any_more(editor, key, why, words):

@@ -27,14 +27,6 @@ def done(key, block=1, number=7, option_id="x1", name="Allow once"):
     return {"type": "permission_done", "session": key, "block": block, "id": number, "outcome": outcome, **more}
 
 
-@pytest.fixture
-def key(editor):
-    """A session, with the focus in its chat."""
-    opened = editor.chat()
-    editor.focus(editor.session(opened, "bufnr"))
-    return opened
-
-
 def test_it_shows_what_is_asked_and_the_ways_to_answer(editor, key):
     content = [{"type": "diff", "path": "/p/a.py", "old_text": "a\n", "new_text": "b\n"}]
     editor.apply(asked(key, title="rm -r build\nrm -r dist", content=content))

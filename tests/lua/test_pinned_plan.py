@@ -37,7 +37,7 @@ def plan(key, block, statuses, title=None, **more):
 
 def pinned(editor):
     """The lines of it, when all that was to be done is done."""
-    editor.lua('require("acp_nvim.chat.fit").now()')
+    editor.lua('require("acp_nvim.chat.windows.fit").now()')
     return editor.lua(PIN)
 
 
@@ -96,7 +96,7 @@ def test_several_plans_share_it(editor, key):
 
 
 ANY = """local cases, out = ..., {}
-local pinned = require("acp_nvim.chat.blocks.pinned")
+local pinned = require("acp_nvim.chat.windows.pin").lines
 for _, case in ipairs(cases) do
   local texts = {}
   for index, line in ipairs(pinned(case.living, case.room, case.named)) do
@@ -162,10 +162,10 @@ def test_nobody_is_disturbed(editor, key, keys, where):
     before = editor.lua(WHERE), editor.lua(top)
     for number in range(1, 9):
         editor.apply(plan(key, 2, "c" * number + "i"))
-        editor.lua('require("acp_nvim.chat.fit").now()')
+        editor.lua('require("acp_nvim.chat.windows.fit").now()')
     during = editor.lua(WHERE), editor.lua(top)
     editor.apply({"type": "turn_end", "session": key, "stop_reason": "end_turn"})
-    editor.lua('require("acp_nvim.chat.fit").now()')
+    editor.lua('require("acp_nvim.chat.windows.fit").now()')
     assert (during, (editor.lua(WHERE), editor.lua(top))) == (before, before)
 
 

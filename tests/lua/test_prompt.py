@@ -23,7 +23,7 @@ def test_chat_opens_with_the_focus_in_the_prompt(editor, key):
 @pytest.mark.parametrize("keys", ["ihello<CR>there<Esc><CR>", "ihello<CR>there<C-s>", "ihello<CR>there<Esc><C-s>"])
 def test_send(editor, key, keys):
     editor.keys(keys)
-    assert editor.sent("prompt") == [{"session": key, "text": "hello\nthere", "context": []}]
+    assert editor.sent("prompt") == [{"session": key, "id": 1, "text": "hello\nthere", "context": []}]
     assert editor.prompt_lines(key) == [""]
 
 
@@ -89,7 +89,7 @@ def test_prompt_from_lua_touches_no_window(editor):
     assert editor.lua('return require("acp_nvim").prompt("a\\nb", { agent = "demo" })') is True
     assert editor.api("list_wins") == windows
     (opened,) = editor.sent("open")
-    assert editor.sent("prompt") == [{"session": opened["session"], "text": "a\nb", "context": []}]
+    assert editor.sent("prompt") == [{"session": opened["session"], "id": 1, "text": "a\nb", "context": []}]
     editor.apply({"type": "session_ready", "session": opened["session"], "session_id": "s-1", "agent": "demo"})
     editor.lua('require("acp_nvim").prompt("again", { session_id = "s-1" })')
     assert [one["session"] for one in editor.sent("prompt")] == [opened["session"]] * 2
@@ -103,20 +103,6 @@ def test_the_placeholder_names_help_that_exists_when_no_key_does(editor):
     words = next(mark[3]["virt_text"][0][0] for mark in marks if "virt_text" in mark[3])
     tag = words.split(":help ")[1].split(":")[0]
     assert f"*{tag}*" in (ROOT / "doc" / "acp_nvim.txt").read_text()
-
-
-def test_a_history_that_cannot_be_written_is_told_once_and_kept_in_memory(editor, key):
-    directory = editor.places.directory / "state" / "nvim" / "acp_nvim"
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "prompts").write_text("in the way")
-    editor.keys("ione<C-s><Esc>itwo<C-s><Esc>i<M-p><M-p>")
-    assert editor.prompt_lines(key) == ["one"]
-    assert editor.message().count("prompts are not remembered") == 1
-
-
-def test_a_history_that_can_be_written_says_nothing(editor, key):
-    editor.keys("ione<C-s><Esc>")
-    assert editor.messages() == []
 
 
 def test_what_is_typed_while_it_is_sent_stays(editor, key):

@@ -238,7 +238,9 @@ def test_a_long_list_is_cut_and_says_so(editor):
 
 def test_filters_of_clients_let_everything_through(server):
     for typed in ("@guide", "@smp", '@"maß'):
-        for item in server.complete(typed)["items"]:
+        items = server.complete(typed)["items"]
+        assert items, typed
+        for item in items:
             assert item["filterText"].startswith(typed)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.lua.test_sessions import host_ends
+
 
 @pytest.fixture
 def key(editor):
@@ -11,6 +13,9 @@ def key(editor):
 
 
 def queue(editor, key, *texts, held=False, first=1):
+    """Prompts with the ids `first` and so on wait; Lua knows that these ids are in use."""
+    last = first + len(texts) - 1
+    editor.lua("vim.g.acp_nvim_last_prompt = math.max(vim.g.acp_nvim_last_prompt or 0, ...)", last)
     prompts = [{"id": first + index, "text": text, "context_names": []} for index, text in enumerate(texts)]
     editor.apply({"type": "queue", "session": key, "held": held, "prompts": prompts})
 
@@ -59,7 +64,11 @@ def test_the_queue_is_edited_reordered_and_added_to(editor, key):
     editor.command("write")
     (sent,) = editor.sent("queue_set")
     assert sent["known"] == [1, 2, 3]
-    assert sent["prompts"] == [{"id": 2, "text": "two 2\nlines"}, {"id": 3, "text": "three"}, {"text": "brand new"}]
+    assert sent["prompts"] == [
+        {"id": 2, "text": "two 2\nlines"},
+        {"id": 3, "text": "three"},
+        {"id": 4, "text": "brand new"},
+    ]
     assert not editor.lua("return vim.bo.modified")
 
 
@@ -68,7 +77,7 @@ def test_a_copied_section_is_a_new_prompt(editor, key):
     editor.command("AcpQueue")
     editor.keys("yGGp")
     editor.command("write")
-    assert editor.sent("queue_set")[0]["prompts"] == [{"id": 1, "text": "one"}, {"text": "one"}]
+    assert editor.sent("queue_set")[0]["prompts"] == [{"id": 1, "text": "one"}, {"id": 2, "text": "one"}]
 
 
 def test_text_that_looks_like_a_header_stays_text(editor, key):
@@ -88,7 +97,8 @@ def test_an_untouched_view_follows_the_queue_and_an_edited_one_stays(editor, key
     queue(editor, key)
     assert sections(editor) == ["--- prompt 2 ---", "mine"]  # it was edited
     editor.command("write")
-    assert editor.sent("queue_set")[0] == {"session": key, "prompts": [{"id": 2, "text": "mine"}], "known": [2]}
+    sent = editor.sent("queue_set")[0]
+    assert (sent["session"], sent["prompts"], sent["known"]) == (key, [{"id": 2, "text": "mine"}], [2])
     editor.apply({"type": "queue_late", "session": key, "prompts": [{"id": 2, "text": "mine"}]})
     assert editor.prompt_lines(key) == ["mine"]
     assert "was sent, or removed, before" in editor.message()
@@ -104,7 +114,7 @@ def test_without_its_host_the_edits_stay_in_the_buffer(editor, key):
     queue(editor, key, "one")
     editor.command("AcpQueue")
     editor.keys("Gccmine<Esc>")
-    editor.lua('_G.channel = 2 require("acp_nvim.host").channel = function() return 2 end')
+    editor.lua('_G.channel = 2 require("acp_nvim.host").ensure = function() return false end')
     editor.command("write")
     assert "the queue could not be changed" in editor.message()
     assert sections(editor)[1] == "mine"
@@ -114,10 +124,10 @@ def test_without_its_host_the_edits_stay_in_the_buffer(editor, key):
 def test_the_prompt_is_steered_or_else_the_first_that_waits(editor, key):
     editor.keys("inow!<M-s>")
     assert editor.sent("prompt")[0]["text"] == "now!"
-    assert editor.sent("steer") == [{"session": key, "newest": True}]
+    assert editor.sent("steer") == [{"session": key, "id": editor.sent("prompt")[0]["id"]}]
     assert editor.prompt_lines(key) == [""]
     editor.keys("<Esc><M-s>")
-    assert editor.sent("steer")[1] == {"session": key, "newest": False}
+    assert editor.sent("steer")[1] == {"session": key}
 
 
 def test_edits_are_what_comes_back_when_the_host_dies(editor, key):
@@ -126,7 +136,9 @@ def test_edits_are_what_comes_back_when_the_host_dies(editor, key):
     editor.command("AcpQueue")
     editor.keys("ggjA!<Esc>jdj")
     editor.command("write")
-    assert editor.session(key, "unseen") == ["one!"]
+    host_ends(editor)
+    editor.lua("require('acp_nvim').prompt('next')")
+    assert editor.sent("queue_set")[-1]["prompts"] == [{"id": 1, "text": "one!", "context": []}]
 
 
 def test_where_nothing_waits_a_section_can_be_filled(editor, key):
@@ -136,14 +148,14 @@ def test_where_nothing_waits_a_section_can_be_filled(editor, key):
     assert editor.sent("queue_set")[0]["prompts"] == []
     editor.keys("Gido this<Esc>")
     editor.command("write")
-    assert editor.sent("queue_set")[1]["prompts"] == [{"text": "do this"}]
+    assert editor.sent("queue_set")[1]["prompts"] == [{"id": 1, "text": "do this"}]
 
 
 def test_the_section_under_the_cursor_is_steered(editor, key):
     queue(editor, key, "one", "two\nlines")
     editor.command("AcpQueue")
     editor.keys("G<M-s>")
-    assert editor.sent("steer") == [{"session": key, "id": 2, "newest": False}]
+    assert editor.sent("steer") == [{"session": key, "id": 2}]
     editor.keys("x<M-s>")
     assert "write what you have edited first" in editor.message()
     assert len(editor.sent("steer")) == 1
@@ -160,3 +172,39 @@ def test_what_new_texts_mention_is_attached(editor, key):
     assert [item["name"] for item in first["context"]] == ["a.txt"]
     assert second == {"id": 2, "text": "two @b.txt"}
     editor.wait_until("not vim.bo.modified")
+
+
+@pytest.mark.parametrize("between", ["", "Gomore<Esc>"])
+def test_a_new_section_that_is_written_twice_is_one_prompt(editor, key, between):
+    queue(editor, key, "one")
+    editor.command("AcpQueue")
+    editor.keys("Go--- prompt ---<CR>brand new<Esc>")
+    editor.command("write")
+    editor.keys(between)
+    editor.command("write")
+    written = [one for sent in editor.sent("queue_set") for one in sent["prompts"]]
+    assert len({one["id"] for one in written if one["text"].startswith("brand new")}) == 1
+
+
+def test_a_number_that_the_user_types_is_no_other_prompts(editor, key):
+    queue(editor, key, "one", "two")
+    editor.command("AcpQueue")
+    editor.keys("Go--- prompt 3 ---<CR>typed its number<Esc>")
+    editor.command("write")
+    ids = [one["id"] for one in editor.sent("queue_set")[-1]["prompts"]]
+    editor.lua("require('acp_nvim').prompt('next')")
+    assert editor.sent("prompt")[-1]["id"] not in ids
+
+
+def test_an_answer_for_an_older_text_does_not_take_the_change_away(editor, key):
+    editor.lua("require('acp_nvim').prompt('one')")
+    queue(editor, key, "one")
+    editor.command("AcpQueue")
+    editor.keys("ggjA, better<Esc>")
+    editor.command("write")
+    [sent] = editor.sent("queue_set")
+    outbox = f"return vim.tbl_map(function(one) return one.text end, require('acp_nvim.sessions').get({key}).outbox)"
+    editor.apply({"type": "prompts_taken", "session": key, "ids": [1], "revisions": [0]})
+    assert editor.lua(outbox) == ["one, better"]
+    editor.apply({"type": "prompts_taken", "session": key, "ids": [1], "revisions": [sent["revision"]]})
+    assert editor.lua(outbox) == []

@@ -199,14 +199,3 @@ def test_thousands_of_replaces_between_appends_keep_the_text(editor):
         editor.session(key, "bufnr"),
     )
     assert exact is True
-
-
-def test_a_prompt_that_comes_back_as_a_whole_counts_as_seen(editor):
-    key = editor.chat()
-    editor.lua('require("acp_nvim").prompt("one")')
-    editor.lua('require("acp_nvim").prompt("two")')
-    editor.apply(replace(key, 1, "", "user"))
-    assert editor.session(key, "unseen") == ["one", "two"]
-    editor.apply(replace(key, 2, "one", "user"))
-    editor.apply(replace(key, 2, "two", "user"))
-    assert editor.session(key, "unseen") == ["two"]

@@ -17,13 +17,13 @@ def file(editor):
 
 
 def hunk_at(file, row):
-    found = file.editor.lua(f"{FILES}.hunk_at(...)", file.bufnr, row)
-    return found and found["id"]
+    found = file.editor.lua(f"{FILES}.hunks(...)", file.bufnr, row, row)
+    return found[0]["id"] if found else None
 
 
 def after(file, row, backwards=False):
-    found = file.editor.lua(f"{FILES}.next(...)", file.bufnr, row, backwards)
-    return found and found["id"]
+    found = file.editor.lua("return require('acp_nvim.review.view'):next(...)", file.bufnr, row, backwards)
+    return found and found["mark"]["hunk"]["id"]
 
 
 def line(file):
@@ -131,7 +131,7 @@ def test_all_is_away_with_the_host(file):
 def jump(file, count="", backwards=False):
     keys = "[" if backwards else "]"
     file.editor.command(
-        f"nnoremap {keys}h <Cmd>lua require('acp_nvim.review.jump').jump({'true' if backwards else 'false'})<CR>"
+        f"nnoremap {keys}h <Cmd>lua require('acp_nvim.review.open').step({'true' if backwards else 'false'})<CR>"
     )
     file.editor.keys(f"{count}{keys}h")
     return line(file)

@@ -181,7 +181,6 @@ def test_nobody_listens_when_nothing_is_left(file):
     file.editor.command("normal! x")
     flush(file)
     assert file.edited() == []
-    assert not file.editor.lua("return require('acp_nvim.review.edits').is_attached(...)", file.bufnr)
 
 
 EDIT = """

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lua.conftest import RECORD
+from tests.lua.review_events import COLOURS, STATE, coloured, is_on
 from tests.lua.test_permissions import OPTIONS, asked, done
 
-STATE = "return require('acp_nvim.buffers.text').state(vim.fn.bufnr(...))"
-COLOURS = {
-    "AcpPreviewAdd": "003300",
-    "AcpPreviewAddText": "006600",
-    "AcpPreviewDelete": "330000",
-    "AcpPreviewDeleteText": "660000",
-}
-PLAIN = "101010"
 WAITS = "◌"
 
 
@@ -36,7 +28,7 @@ class Asked:
 
     def apply(self, *events):
         """What the host would send as one batch."""
-        self.editor.lua('require("acp_nvim.events").apply(...)', list(events))
+        self.editor.apply(*events)
 
     def preview(self, *hunks, path=None, number=7, **given):
         """The event; hunks are (first, count, new lines)."""
@@ -107,24 +99,7 @@ def file(editor):
 
 
 def seen(screen, columns=110, rows=30, **given):
-    editor = screen(columns=columns, rows=rows)
-    editor.lua(RECORD.replace("vim.o.columns, vim.o.lines = 120, 40", ""))
-    editor.lua("vim.o.termguicolors = true vim.api.nvim_set_hl(0, 'Normal', { fg = '#e0e0e0', bg = '#101010' })")
-    for group, colour in COLOURS.items():
-        editor.lua("local group, bg = ... vim.api.nvim_set_hl(0, group, { bg = bg })", group, f"#{colour}")
-    return Asked(editor, **given)
-
-
-def background(file, text, offset=0):
-    """The colour below a text on the screen."""
-    row, column = file.editor.wait_for(text)
-    return file.editor.cell(row, column + offset).bg
-
-
-def is_on(file, text, group, offset=0):
-    file.editor.wait_until(
-        lambda: background(file, text, offset) == COLOURS.get(group, PLAIN), what=f"{group} at {text!r}+{offset}"
-    )
+    return Asked(coloured(screen(columns=columns, rows=rows)), **given)
 
 
 def order(file, *texts):
@@ -190,6 +165,15 @@ def test_at_the_edges_of_the_file(screen, hunk, shown):
     file = seen(screen)
     file.tell(hunk)
     order(file, *shown)
+
+
+def test_new_lines_follow_the_tabstop(screen):
+    file = seen(screen)
+    file.editor.command("setlocal tabstop=8")
+    file.tell((1, 0, ["\tnew"]))
+    order(file, "        new", "line 2")
+    file.editor.command("setlocal tabstop=2")
+    order(file, "  new", "line 2")
 
 
 def test_many_new_lines_are_counted(screen):
@@ -287,7 +271,7 @@ def test_a_file_that_is_opened_later_is_asked_for(editor):
 def test_a_large_change_is_asked_for_when_somebody_wants_to_see_it(file):
     file.apply({**file.preview(), "hunks": [], "large": True})
     assert (file.sent("preview_open"), file.marks()) == ([], 0), "its file is open, that is all"
-    file.editor.lua('require("acp_nvim.review.preview_open").open(7)')
+    file.editor.lua('require("acp_nvim.review.preview_view").open(7)')
     assert file.sent("preview_open") == [{"path": str(file.path)}]
     file.tell((4, 1, ["fünf"]))
     assert (file.line(), file.marks() > 0) == (5, True)
@@ -375,6 +359,16 @@ def test_from_hunk_to_hunk(file):
         file.editor.keys(keys)
         lines.append(file.line())
     assert lines == [2, 6, 9, 6, 6, 2]
+    assert "last change" in file.editor.message()
+
+
+def test_a_hunk_behind_the_last_line_is_not_the_next_one_for_ever(file):
+    file.tell((1, 1, ["zwei"]), (12, 0, ["end"]))
+    lines = []
+    for keys in ("gg]h", "]h", "]h"):
+        file.editor.keys(keys)
+        lines.append(file.line())
+    assert lines == [2, 12, 2]
     assert "last change" in file.editor.message()
 
 

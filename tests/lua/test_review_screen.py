@@ -4,39 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lua.review_events import Reviewed, hunk, recorded
+from tests.lua.review_events import COLOURS, Reviewed, background, coloured, hunk, is_on, recorded
 
-COLOURS = {
-    "AcpReviewAdd": "003300",
-    "AcpReviewAddText": "006600",
-    "AcpReviewChange": "000033",
-    "AcpReviewDelete": "330000",
-    "AcpReviewDeleteText": "660000",
-    "AcpConflictMine": "333300",
-    "AcpConflictTheirs": "003333",
-}
-PLAIN = "101010"
 LINES = [f"line {number}" for number in range(1, 13)]
 
 
 def opened(screen, name="file.txt", lines=LINES, columns=80, rows=24, **given):
-    editor = recorded(screen(columns=columns, rows=rows, **given))
-    editor.lua("vim.o.termguicolors = true vim.api.nvim_set_hl(0, 'Normal', { fg = '#e0e0e0', bg = '#101010' })")
-    for group, colour in COLOURS.items():
-        editor.lua("local group, bg = ... vim.api.nvim_set_hl(0, group, { bg = bg })", group, f"#{colour}")
-    return Reviewed(editor, name, lines)
-
-
-def background(file, text, offset=0):
-    """The colour below a text on the screen."""
-    row, column = file.editor.wait_for(text)
-    return file.editor.cell(row, column + offset).bg
-
-
-def is_on(file, text, group, offset=0):
-    file.editor.wait_until(
-        lambda: background(file, text, offset) == COLOURS.get(group, PLAIN), what=f"{group} at {text!r}+{offset}"
-    )
+    return Reviewed(coloured(screen(columns=columns, rows=rows, **given)), name, lines)
 
 
 def order(file, *texts):
@@ -228,7 +202,9 @@ def test_the_hint_and_the_bar_say_where_nobody_knows_who(screen):
     file.tell(hunk(1, 1, 1), by="unknown")
     file.editor.type("2G")
     file.editor.wait_for("hunk 1/1 · not sure who · ghk keep · ghr reject · ]h next")
-    assert "acp: 1 of 1 hunk  +1 −2  not sure who" in file.editor.rows()[0]
+    file.editor.wait_until(
+        lambda: "acp: 1 of 1 hunk  +1 −2  not sure who" in file.editor.rows()[0], what="the same in the winbar"
+    )
     file.editor.command("vsplit | wincmd l | vertical resize 40")
     file.editor.wait_until(lambda: not file.editor.find("ghk keep"), what="the short hint")
     file.editor.wait_for("hunk 1/1 · not sure who")

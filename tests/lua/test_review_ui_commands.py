@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.lua.review_files import TWO, hunk, review, tell, written
+from tests.support.contract import as_sent
 
 CHECKPOINT = {"id": "x", "kind": "turn", "agent": "demo", "prompt": "do it", "time": 1_700_000_000, "files": []}
 
@@ -125,7 +126,7 @@ def test_the_host_hears_of_edits_before_it_acts(editor, files, command):
     method = "review"
     if command == "AcpRestore":
         method = "restore_plan"
-        editor.apply({"type": "checkpoints", "cwd": "", "list": [CHECKPOINT]})
+        editor.apply({"type": "checkpoints", "cwd": "", "checkpoints": [CHECKPOINT]})
     editor.wait_until(lambda: editor.sent(method), what=method)
     methods = [one["method"] for one in editor.lua("return _G.sent")]
     assert methods.index("edited") < methods.index(method)
@@ -181,7 +182,7 @@ def test_it_is_not_called_nothing_once_it_is_told(editor):
         require("acp_nvim.events").apply({ ... })
         vim.defer_fn(function() _G.later = true end, 5)
         """,
-        event,
+        as_sent(event),
     )
     editor.wait_until("_G.later", what="the time in which nothing might have been told")
     assert editor.messages() == []

@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from tests.lua.conftest import STATUS
+
 TIME = 1_700_000_000
 
 KEEP_PREVIEW = """
@@ -51,7 +53,7 @@ def asked(editor, count):
 
 
 def listed(editor, *entries):
-    editor.apply({"type": "checkpoints", "cwd": str(editor.project), "list": list(entries)})
+    editor.apply({"type": "checkpoints", "cwd": str(editor.project), "checkpoints": list(entries)})
 
 
 def planned(editor, number=1, **more):
@@ -149,7 +151,7 @@ def test_late_answers_ask_nothing(editor):
 def test_words_for_what_is_no_turn(editor):
     answers(editor)
     editor.command("AcpRestore")
-    listed(editor, checkpoint(1, "restore", prompt=None), checkpoint(2, "reject", prompt="main.py"))
+    listed(editor, checkpoint(1, "restore", prompt=""), checkpoint(2, "reject", prompt="main.py"))
     assert [item.split("  ")[-1] for item in asked(editor, 1)["items"]] == [
         "undo this restore", "undo this rejection: main.py",
     ]  # fmt: skip
@@ -172,7 +174,7 @@ def test_undo_takes_back_the_last_restore_or_rejection(editor):
 
 def test_an_agent_at_work_is_named(editor):
     key = editor.chat()
-    status = {"state": "running", "agent": "demo", "pending_permissions": 0, "queue": 0}
+    status = {**STATUS, "state": "running"}
     editor.apply({"type": "status", "session": key, "status": status})
     other = editor.project / "other"
     other.mkdir()

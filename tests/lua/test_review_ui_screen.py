@@ -11,7 +11,6 @@ from tests.lua.review_files import TWO, review, tell, written
 def opened(screen, columns=100, rows=30):
     editor = screen(columns=columns, rows=rows)
     editor.lua(RECORD.replace("vim.o.columns, vim.o.lines = 120, 40", ""))
-    editor.apply = lambda *events: editor.lua('require("acp_nvim.events").apply(...)', list(events))
     return editor
 
 
@@ -82,7 +81,7 @@ def test_the_list_has_colours(screen):
 def checkpoints(editor):
     files = [{"path": f"{editor.project.resolve()}/a.py", "operation": "modify", "added": 1, "removed": 1}]
     one = {"id": "x", "kind": "turn", "agent": "demo", "prompt": "do it", "time": 1_700_000_000, "files": files}
-    editor.apply({"type": "checkpoints", "cwd": str(editor.project), "list": [one]})
+    editor.apply({"type": "checkpoints", "cwd": str(editor.project), "checkpoints": [one]})
     return files
 
 

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from tests.lua.conftest import STATUS
 from tests.lua.review_files import TWO, review, tell, written
 
 TIME = 1_700_000_000
@@ -22,14 +23,6 @@ def summary(editor, key, block=1, **more):
         "type": "summary", "session": key, "block": block, "id": "id1", "files": files, "time": TIME + 0.5,
         **more,
     }  # fmt: skip
-
-
-@pytest.fixture
-def key(editor):
-    """A session, with the focus in its chat; beside it a code window."""
-    opened = editor.chat()
-    editor.focus(editor.session(opened, "bufnr"))
-    return opened
 
 
 def test_it_says_what_changed_and_how_to_go_back(editor, key):
@@ -149,7 +142,7 @@ def test_enter_answers_a_permission_and_still_opens_files(editor, key):
 
 
 def test_the_line_above_the_chat_counts_what_is_left(editor, key):
-    status = {"state": "idle", "agent": "demo", "pending_permissions": 0, "queue": 0}
+    status = {**STATUS, "state": "idle"}
     left = {"files": 3, "added": 12, "removed": 4}
     editor.apply({"type": "status", "session": key, "status": {**status, "review": left}})
     bar = """local win = vim.fn.win_findbuf(...)[1]

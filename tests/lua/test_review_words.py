@@ -6,7 +6,7 @@ import pytest
 
 
 def words(editor, old, new):
-    found = editor.lua("local w = require('acp_nvim.review.words').of(...) return w and { w.old, w.new }", old, new)
+    found = editor.lua("local w = require('acp_nvim.hunks.words').of(...) return w and { w.old, w.new }", old, new)
     if found is None:
         return None
     return tuple(
@@ -38,7 +38,9 @@ def test_nothing_to_compare_or_too_much(editor, old, new):
 
 def test_characters_of_several_bytes_are_whole(editor):
     old, new = "größe straße ende", "größe gasse ende"
-    found = editor.lua("local w = require('acp_nvim.review.words').of(...) return { w.old[1], w.new[1] }", [old], [new])
-    for line, spans in ((old, found[0]), (new, found[1])):
-        for start, end in spans:
-            line.encode()[start:end].decode()
+    found = editor.lua("local w = require('acp_nvim.hunks.words').of(...) return { w.old[1], w.new[1] }", [old], [new])
+    words = [
+        [line.encode()[start:end].decode() for start, end in spans]
+        for line, spans in zip((old, new), found, strict=True)
+    ]
+    assert words == [["straße"], ["gasse"]]

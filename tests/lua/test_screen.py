@@ -17,7 +17,7 @@ def opened(screen, columns=100, rows=24):
 
 
 def apply(editor, *events):
-    editor.lua('require("acp_nvim.events").apply(...)', list(events))
+    editor.apply(*events)
 
 
 def test_chat_names_who_speaks_and_prompt_says_how_to_send(screen):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from tests.lua.conftest import STATUS
+
 RELOAD = """for name in pairs(package.loaded) do
   if name:match("^acp_nvim") then package.loaded[name] = nil end
 end"""
 
 
 def status(key, state="idle", **more):
-    view = {"agent": "demo", "state": state, "pending_permissions": 0, "queue": 0, **more}
+    view = {**STATUS, "state": state, **more}
     return {"type": "status", "session": key, "status": view}
 
 
@@ -93,11 +95,12 @@ def test_demo_by_default_is_left_to_the_host_to_explain(editor):
 def test_events_are_told_with_their_data(editor):
     key = editor.chat()
     call = {"id": "t", "title": "T", "kind": "edit", "status": "pending", "content": [], "locations": []}
+    changed = {"session": key, "path": "/p", "by": "agent", "operation": "add", "added": 2, "removed": 0, "why": "seen"}
     editor.apply(
         {"type": "session_ready", "session": key, "session_id": "s-1", "agent": "demo"},
         {"type": "turn_start", "session": key},
         {"type": "tool_call", "session": key, "block": 1, "call": call},
-        {"type": "file_changed", "session": key, "path": "/p", "by": "agent"},
+        {"type": "file_changed", **changed},
         {"type": "error", "session": key, "text": "broken", "code": "turn_failed", "agent": "demo"},
         {"type": "turn_end", "session": key, "stop_reason": "end_turn"},
         {"type": "turn_start", "session": key, "background": True},
@@ -107,7 +110,7 @@ def test_events_are_told_with_their_data(editor):
         ("AcpSessionReady", {"session": key, "session_id": "s-1", "agent": "demo"}),
         ("AcpTurnStart", {"session": key, "background": False}),
         ("AcpToolCall", {"session": key, "call": call}),
-        ("AcpFileChanged", {"session": key, "path": "/p", "by": "agent"}),
+        ("AcpFileChanged", changed),
         ("AcpError", {"session": key, "text": "broken", "code": "turn_failed", "agent": "demo"}),
         ("AcpTurnEnd", {"session": key, "stop_reason": "end_turn", "background": False}),
         ("AcpTurnStart", {"session": key, "background": True}),

@@ -49,7 +49,7 @@ def test_any_way_to_close(editor, where, command, left, with_plan):
     types(editor, stays)
     assert editor.sent("stop") == []
     editor.command("AcpChat")
-    editor.lua('require("acp_nvim.chat.fit").now()')
+    editor.lua('require("acp_nvim.chat.windows.fit").now()')
     assert editor.lua("return vim.bo.filetype") == "acp_prompt"
     assert sorted(set(editor.lua(TYPES)) - {"", "acp_plan"}) == ["acp_chat", "acp_prompt"]
     assert editor.lua("return vim.b.acp_nvim_session") == key

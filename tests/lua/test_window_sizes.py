@@ -8,7 +8,7 @@ import pytest
 
 from tests.lua.conftest import LuaEditor
 
-FIT = 'require("acp_nvim.chat.fit").now()'
+FIT = 'require("acp_nvim.chat.windows.fit").now()'
 SIZE = "local w = vim.fn.win_findbuf(...)[1] return { vim.api.nvim_win_get_width(w), vim.api.nvim_win_get_height(w) }"
 
 
@@ -95,12 +95,12 @@ def test_another_width_in_the_options_counts_again(editor):
 def test_the_next_neovim_knows_it(editor, tmp_path):
     key = editor.chat()
     resize(editor, key, "vertical resize 61")
-    editor.lua('require("acp_nvim.chat.sizes").write()')
+    editor.lua('require("acp_nvim.chat.windows.sizes").write()')
     path = editor.lua('return vim.fn.stdpath("state") .. "/acp_nvim/windows.json"')
     with open(path) as file:
         assert json.load(file) == {"right": {"cells": 61, "of": 120}}
-    editor.lua('package.loaded["acp_nvim.chat.sizes"] = nil')
-    assert editor.lua('return require("acp_nvim.chat.sizes").kept("right", 120)') == 61
+    editor.lua('package.loaded["acp_nvim.chat.windows.sizes"] = nil')
+    assert editor.lua('return require("acp_nvim.chat.windows.sizes").kept("right", 120)') == 61
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"right": 5}', '{"right": {"cells": "x", "of": 0}}', '"x"', "null"])
@@ -116,7 +116,7 @@ def test_a_broken_file_of_sizes_is_none(tmp_path, text):
         assert size(editor, key)[0] == 48
         resize(editor, key, "vertical resize 61")
         assert again(editor, key)[0] == 61
-        editor.lua('require("acp_nvim.chat.sizes").write()')
+        editor.lua('require("acp_nvim.chat.windows.sizes").write()')
         with open(path) as file:
             assert json.load(file)["right"]["cells"] == 61
     finally:

@@ -97,7 +97,7 @@ require("acp_nvim.host").ensure()
 
 BEGIN = """
 local agent, draft, prompts = ...
-local client = require("acp_nvim.client")
+local client = require("acp_nvim.host.client")
 local session = client.session(agent, true)
 vim.api.nvim_buf_set_lines(session.prompt_bufnr, 0, -1, true, { draft })
 for _, text in ipairs(prompts) do
@@ -130,7 +130,7 @@ return {
 WIPE = """
 local session = require("acp_nvim.sessions").get(...)
 vim.api.nvim_buf_delete(session.bufnr, { force = true })
-require("acp_nvim.client").show(session)
+require("acp_nvim.host.client").show(session)
 """
 
 
@@ -159,7 +159,7 @@ class Stage:
         seen: dict[str, Any] = self.nvim.lua(LOOK.replace("%s", OPEN_ICON), key)
         return seen
 
-    def play(self, index: int, point: int, way: Way, victim: Victim) -> None:
+    def play_case(self, index: int, point: int, way: Way, victim: Victim) -> None:
         """One conversation, until it has gone on. Raises `AssertionError`."""
         self._kill_at(index, point, victim)
         before = ""
@@ -177,11 +177,11 @@ class Stage:
         dead = self.look(key)
         knew = bool(self.scripts[index].received("session/prompt"))
         self._check_dead(self.scripts[index], dead, before, victim)
-        self.nvim.lua("require('acp_nvim.client').prompt('last', { session_id = ... })", key)
+        self.nvim.lua("require('acp_nvim.host.client').prompt('last', { session_id = ... })", key)
         self.nvim.wait_until(lambda: self._is_done(key), what="the last turn to be over")
         self._check_alive(self.scripts[index], dead, self.look(key), way, knew)
         self._check_again(key)
-        self.nvim.lua("require('acp_nvim.requests').stop(require('acp_nvim.sessions').get(...))", key)
+        self.nvim.lua("require('acp_nvim.host.requests').send(require('acp_nvim.sessions').get(...), 'stop')", key)
 
     def _kill_at(self, index: int, point: int, victim: Victim) -> None:
         pid = ""
@@ -270,4 +270,4 @@ def play_all(directory: Path, victim: Victim, cases: list[tuple[int, Way]], told
     with stage(directory, cases) as played:
         for index, (point, way) in enumerate(cases):
             told(f"{victim} killed at message {point}, {way}")
-            played.play(index, point, way, victim)
+            played.play_case(index, point, way, victim)

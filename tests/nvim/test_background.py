@@ -13,8 +13,6 @@ from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import git
 
-pytestmark = pytest.mark.timeout(60)
-
 UTIL = "def add(a, b):\n    return a - b\n"
 FIXED = UTIL.replace("-", "+")
 

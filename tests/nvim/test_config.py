@@ -150,7 +150,7 @@ def test_everything_that_an_agent_offers_is_set_from_the_editor(editor, tmp_path
     nvim.command("AcpPrompt go")  # the agent gets on with it
     nvim.wait_until(lambda: current(nvim, "mode") == ["plan"], what="the mode")
     assert nvim.lua("return require('acp_nvim').status(2).mode") == "ask"
-    nvim.lua("require('acp_nvim.client').show(require('acp_nvim.sessions').get(1))")
+    nvim.lua("require('acp_nvim.host.client').show(require('acp_nvim.sessions').get(1))")
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) == 3, what="the turn that waited")
     assert script.notes("mode") == ["plan"]
     # a refusal leaves what was

@@ -108,8 +108,10 @@ def test_close_fails_when_something_is_left_and_ends_it(tmp_path):
 
 def test_close_after_neovim_was_killed(tmp_path):
     started = HeadlessEditor(tmp_path, plugin=False)
-    os.kill(started.pid, signal.SIGKILL)
+    pid = started.pid
+    os.kill(pid, signal.SIGKILL)
     started.close()
+    assert look_at(pid) is None
 
 
 def test_a_neovim_that_cannot_start_says_why(tmp_path, monkeypatch):

@@ -22,7 +22,7 @@ TALKER = f"""
 """
 
 OPEN = """
-local client = require("acp_nvim.client")
+local client = require("acp_nvim.host.client")
 local session = client.session(..., true)
 client.prompt(..., { session_id = session.key })
 return session.key

@@ -115,7 +115,9 @@ def test_twenty_at_once_from_two_sessions_leave_the_screen(
     if end == "cancel":
         for session in (1, 2):
             nvim.lua(
-                'local s = require("acp_nvim.sessions").get(...) require("acp_nvim.requests").cancel(s, false)', session
+                'local session = require("acp_nvim.sessions").get(...) '
+                'require("acp_nvim.host.requests").send(session, "cancel", { force = false })',
+                session,
             )
     elif end == "kill":
         for pid in set(script.notes("started")):

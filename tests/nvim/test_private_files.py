@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.traffic import shapes
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
 
@@ -98,8 +97,8 @@ def test_files_and_secrets(nvim: HeadlessEditor) -> None:
         )
     ]
     assert set(reviewed) >= {".env", "config/id_rsa", "private", "server.pem", "plain.txt", "new/made.txt"}
-    nvim.lua("require('acp_nvim.log').write('a line') require('acp_nvim.chat.sizes').keep('right', 30, 100)")
-    nvim.lua("require('acp_nvim.chat.sizes').write()")
+    nvim.lua("require('acp_nvim.log').write('a line') require('acp_nvim.chat.windows.sizes').keep('right', 30, 100)")
+    nvim.lua("require('acp_nvim.chat.windows.sizes').write()")
     nvim.command(f"AcpExport {exported}")
     nvim.wait_until(lambda: exported.exists())
     assert SECRET not in exported.read_text()
@@ -118,14 +117,16 @@ def test_files_and_secrets(nvim: HeadlessEditor) -> None:
     assert nvim.lua("return require('acp_nvim.prompt.history').texts(vim.fn.getcwd())").count(f"use {TYPED} 1") == 1
 
 
-def test_a_secret_is_not_written_when_no_host_can_mask_it(editor: Callable[..., HeadlessEditor]) -> None:
+def test_a_prompt_with_a_secret_is_remembered_whole_and_written_without_it(
+    editor: Callable[..., HeadlessEditor],
+) -> None:
     nvim = editor(agents={})
     for text in (f"use {TYPED}", "and nothing else"):
         nvim.lua("require('acp_nvim.prompt.history').add({ cwd = vim.fn.getcwd() }, ...)", text)
-    assert with_text(nvim, "and nothing else")
+    nvim.wait_until(lambda: with_text(nvim, "and nothing else"), what="the prompts to be written")
     assert with_text(nvim, TYPED) == []
     known = nvim.lua("return require('acp_nvim.prompt.history').texts(vim.fn.getcwd())")
-    assert sorted(known) == ["and nothing else", f"use {TYPED}"]
+    assert sorted(known) == ["and nothing else", "use [masked]", f"use {TYPED}"]
 
 
 def test_what_the_agent_makes_through_us_is_the_user_s(nvim: HeadlessEditor) -> None:
@@ -133,8 +134,3 @@ def test_what_the_agent_makes_through_us_is_the_user_s(nvim: HeadlessEditor) -> 
     assert stat.S_IMODE((nvim.project / "new" / "made.txt").stat().st_mode) == 0o666
     assert stat.S_IMODE((nvim.project / "new").stat().st_mode) == 0o777
     assert stat.S_IMODE((nvim.project / "by itself").stat().st_mode) == 0o666
-
-
-def test_both_languages_suspect_the_same(editor: Callable[..., HeadlessEditor]) -> None:
-    nvim = editor()
-    assert {one.encode() for one in nvim.lua("return require('acp_nvim.prompt.secrets').FRONTS")} == set(shapes.FRONTS)

@@ -6,6 +6,9 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
@@ -58,8 +61,10 @@ def end_turn(nvim: HeadlessEditor, script: AgentScript) -> None:
     """The agent is told to end its turn."""
     count = len(nvim.events("AcpTurnEnd"))
     nvim.command("wincmd p")
-    nvim.lua('require("acp_nvim").prompt("go on")')
-    nvim.lua('require("acp_nvim.requests").steer(require("acp_nvim.sessions").last_used(), nil, true)')
+    nvim.lua(
+        'local requests, session = require("acp_nvim.host.requests"), require("acp_nvim.sessions").last_used() '
+        'requests.send(session, "steer", { id = requests.prompt(session, "go on") })'
+    )
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) > count, what="the end of the turn")
 
 
@@ -123,3 +128,65 @@ def test_a_prompt_is_steered_into_the_turn_that_runs(editor: Start, tmp_path: Pa
     nvim.wait_until(lambda: "now, please" in nvim.chat_text())
     assert waiting(nvim) == ["waits"]
     assert nvim.events("AcpTurnEnd") == []
+
+
+BEGINS = """
+    import threading
+
+    def turn(agent, prompt):
+        if prompt.text == "first":
+            threading.Event().wait(60)
+        prompt.say(f"<{prompt.text}>")
+"""
+SEND = """
+local pid, moment = ...
+local session = require("acp_nvim.sessions").last_used()
+for line = 1, 2 do
+  if moment == line - 1 then vim.uv.kill(pid, "sigkill") end
+  vim.cmd(line .. "AcpPrompt go on")
+end
+local function is_now()
+  return moment == 2 or #session.outbox == 4 - moment
+end
+if moment >= 2 then
+  vim.wait(10000, is_now, 1)
+  vim.uv.kill(pid, "sigkill")
+end
+"""
+
+
+@pytest.mark.parametrize("moment", range(5), ids=lambda moment: f"moment {moment}")
+def test_equal_prompts_keep_their_own_selections_whenever_the_host_dies(
+    editor: Start, tmp_path: Path, moment: int
+) -> None:
+    """Before each is sent, at once after both, when the host has taken one, when it has taken both."""
+    script = agent_script(tmp_path, BEGINS)
+    nvim = editor(agents={"it": {"command": script.argv}})
+    nvim.command("AcpChat it")
+    nvim.keys("ifirst<C-s><Esc>")
+    nvim.wait_until(lambda: sent(script) == ["first"], what="the first prompt")
+    nvim.wait_until("#require('acp_nvim.sessions').last_used().outbox == 0")
+    nvim.command("wincmd p | edit lines.txt")
+    nvim.api("buf_set_lines", 0, 0, -1, True, ["this one", "that one"])
+    host = nvim.host()
+    assert host is not None
+    nvim.lua(SEND, host.pid, moment)
+    nvim.wait_until('require("acp_nvim").status().state == "failed"')
+    if moment == 4:
+        assert waiting(nvim) == ["go on", "go on"]
+    nvim.lua("require('acp_nvim').prompt('again')")
+    nvim.wait_until(lambda: "again" in sent(script), what="the last prompt")
+    back = nvim.lua("local one = require('acp_nvim.sessions').last_used() return { one.prompt_bufnr, one.context }")
+    selected = [lines_of(one["params"]["prompt"]) for one in script.received("session/prompt")]
+    if back[1]:
+        assert nvim.buffer_text(back[0]).split() == ["go", "on"] * len(back[1])
+        assert selected == [[], *[["this one"], ["that one"]][: 2 - len(back[1])], []]
+        assert [item["text"] for item in back[1]] == ["this one\n", "that one\n"][2 - len(back[1]) :]
+    else:
+        assert sent(script) == ["first", "go on", "go on", "again"]
+        assert selected == [[], ["this one"], ["that one"], []]
+
+
+def lines_of(blocks: list[dict[str, Any]]) -> list[str]:
+    """The lines of `lines.txt` that a prompt has with it."""
+    return [line for line in ("this one", "that one") if any(line in str(block) for block in blocks)]

@@ -12,7 +12,6 @@ from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import AGENT, NEW, OLD, WAYS, WORKS, look
 
-pytestmark = pytest.mark.timeout(60)
 CASES = [
     pytest.param(WORKS[name], way, id=f"{name}-{way}")
     for name in ("edits", "a deletion", "a new name and an edit", "modes", "bytes")

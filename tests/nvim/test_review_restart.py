@@ -14,7 +14,6 @@ from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import AGENT, WORKS, Work, look
 
-pytestmark = pytest.mark.timeout(60)
 CHOOSE = """
 vim.ui.select = function(items, opts, on_choice)
   vim.schedule(function() on_choice(items[1], 1) end)

@@ -12,7 +12,6 @@ from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import AGENT, WORKS, Work
 
-pytestmark = pytest.mark.timeout(60)
 WORK = WORKS["edits"]
 HUNKS = WORK.hunks["f"]
 BEFORE = WORK.before["f"].decode().splitlines()

@@ -11,8 +11,6 @@ from tests.nvim.whose import Project, texts
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import git
 
-pytestmark = pytest.mark.timeout(60)
-
 TREE = {"mine.txt": b"mine\n", "a.txt": b"a\n", "b.txt": b"b\n"}
 
 

@@ -9,8 +9,6 @@ import pytest
 
 from tests.nvim.whose import Project, texts
 
-pytestmark = pytest.mark.timeout(60)
-
 TREE = {"a.txt": b"a\n", ".fast-agent/mine.txt": b"mine\n", "u.txt": b"u\n"}
 KEEPS = (
     "os.makedirs('.fast-agent/s', exist_ok=True); "

@@ -9,8 +9,6 @@ import pytest
 from tests.nvim.whose import Project, texts
 from tests.support.five_ways import git
 
-pytestmark = pytest.mark.timeout(60)
-
 TREE = {"u.txt": b"u\n", "a.txt": b"a\n", "b.txt": b"b\n"}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from acp_nvim.file_time import now
-from acp_nvim.limits.evidence import CALL_LATE_NS, COMMAND_LATE_NS
+from acp_nvim.review.work import CALL_LATE_NS, COMMAND_LATE_NS
 from tests.nvim.reviewing import Desk
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
@@ -19,7 +19,10 @@ from tests.support.waiting import wait_until
 
 # The prompt is what the agent does, as Python.
 AGENT = """
+import glob
 import subprocess
+
+WORK = os.path.join(os.environ["XDG_STATE_HOME"], "nvim", "acp_nvim", "work", "*.jsonl")
 
 def turn(agent, prompt):
     agent.note(turn=True)
@@ -32,6 +35,7 @@ class Doing:
 
     def _begin(self, line, call="c"):
         self.prompt.tool(call, line, kind="execute", status="in_progress", rawInput={"command": line})
+        until_heard(f"call {call}")
 
     def _done(self, call="c"):
         self.prompt.tool_update(call, status="completed")
@@ -46,6 +50,7 @@ class Doing:
         old = open(path).read() if os.path.exists(path) else None
         diff = {"type": "diff", "path": path, "oldText": old, "newText": text}
         self.prompt.tool(call, f"Edit {name}", kind="edit", status="in_progress", content=[diff])
+        until_heard(call)
         write(path, text)
         self.prompt.tool_update(call, status="completed")
 
@@ -55,6 +60,12 @@ def write(path, text):
 
 def until(name):
     while not os.path.exists(name):
+        time.sleep(0.005)
+
+def until_heard(record):
+    # what a busy host hears late would be nobody's: it is there when the host has written it down
+    found = f'"id":"{record}","words"'
+    while not any(found in open(file).read() for file in glob.glob(WORK)):
         time.sleep(0.005)
 """
 
@@ -175,8 +186,10 @@ class Project(Desk):
         host = self.nvim.host()
         assert host is not None
         pids = {"nvim": self.nvim.pid, "host": host.pid, "guard": _guard(family).pid}
-        for name in names:
-            os.kill(pids[name], signal.SIGKILL)
+        # all are stopped first, since a host that meets a dead guard starts another one
+        for deed in (signal.SIGSTOP, signal.SIGKILL):
+            for name in names:
+                os.kill(pids[name], deed)
         agents = [one for one in family if "scripted_agent" in " ".join(one.command)]
         wait_gone(lambda: [one for one in agents if look_at(one.pid)], what="the agent to end")
         if "guard" not in names:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from acp_nvim import events
-from acp_nvim.app import Open
-from acp_nvim.session.calls import AgentCalls
+from acp_nvim.acp.dialect import Call, Dialect
+from acp_nvim.rpc.session_messages import Open
+from acp_nvim.session.connection.calls import send
+from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.session import Session
+from acp_nvim.ui import events
 from tests.core.session.host import Host, running_host
 from tests.peers.peers import Peer
 from tests.peers.record import Record
 from tests.support.processes import processes
 
 Shown = tuple[str, Any]
+
+T = TypeVar("T")
 
 
 class Talk:
@@ -33,13 +37,22 @@ class Talk:
 
     def session(self, key: int = 1) -> Session:
         """A session of the host."""
-        return self.host.app._sessions[key]
+        return self.host.app.sessions[key]
 
-    def calls(self, key: int = 1) -> AgentCalls:
-        """What can be asked of the agent."""
-        peer = self.session(key)._peer
+    @property
+    def dialect(self) -> Dialect:
+        """The protocol version that the agent speaks."""
+        return self._agent.dialect
+
+    async def call(self, call: Call[T]) -> T:
+        """What the agent answers to that request."""
+        return await send(self._agent, call)
+
+    @property
+    def _agent(self) -> AgentPeer:
+        peer = self.session().peer
         assert peer is not None
-        return peer.calls
+        return peer
 
     async def open(self, key: int = 1) -> Session:
         """A new session that takes prompts."""
@@ -55,7 +68,7 @@ class Talk:
 
     def begin_restoring(self, session_id: str, how: Literal["load", "resume"], key: int = 2) -> Session:
         """Ask for a session that the agent kept."""
-        session = self.host.app._new_session(Open(session=key, cwd=str(self.host.cwd), agent="it"))
+        session = self.host.app.new_session(Open(session=key, cwd=str(self.host.cwd), agent="it"))
         session.restore(session_id, how)
         return session
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.acp.answers import Choice, SessionInfo
 from acp_nvim.errors import FailureError
-from acp_nvim.protocol.answers import Choice, SessionInfo
+from acp_nvim.session.config.options import Switch, find_switch
+from acp_nvim.ui import events
 from tests.peers.peers import PYTHON, V2
 from tests.peers.talk import Shown, Talk
 
@@ -26,7 +27,7 @@ async def all_sessions(talk: Talk, cwd: str | None = None) -> list[SessionInfo]:
     found: list[SessionInfo] = []
     cursor: str | None = None
     for _ in range(5):
-        page = await talk.calls().list_sessions(cwd, cursor)
+        page = await talk.call(talk.dialect.list_sessions(cwd, cursor))
         found += page.sessions
         cursor = page.next_cursor
         if cursor is None:
@@ -68,7 +69,7 @@ async def test_what_was_said_in_a_session_of_ours_comes_back(talk: Talk) -> None
     await talk.host.turn("state")
     await talk.open(key=3)  # which keeps the agent running
     session_id = session.session_id or ""
-    await talk.calls().close_session(session_id)
+    await talk.call(talk.dialect.close_session(session_id))
     session.stop()
     await talk.restore(session_id, "load")
     assert talk.shown(2) == talk.shown(1)
@@ -87,7 +88,7 @@ async def test_a_session_that_is_not_there_is_told(talk: Talk) -> None:
 
 async def test_a_closed_session_takes_no_prompts(talk: Talk) -> None:
     session = await talk.open()
-    await talk.calls().close_session(session.session_id or "")
+    await talk.call(talk.dialect.close_session(session.session_id or ""))
     talk.refusals = [("session/prompt", NOT_FOUND)]
     assert await talk.host.turn("state") == "error"
 
@@ -96,48 +97,48 @@ async def test_a_deleted_session_is_listed_no_more(talk: Talk) -> None:
     await talk.open()
     if talk.peer is PYTHON:  # whose SDK does not know it: nothing may be sent
         with pytest.raises(FailureError, match="does not offer `session/delete`"):
-            await talk.calls().delete_session("kept")
+            await talk.call(talk.dialect.delete_session("kept"))
         return
-    await talk.calls().delete_session("kept")
+    await talk.call(talk.dialect.delete_session("kept"))
     assert "kept" not in [one.session_id for one in await all_sessions(talk)]
     talk.refusals = [("session/delete", NOT_FOUND)]
     with pytest.raises(FailureError, match="refused `session/delete`"):
-        await talk.calls().delete_session("kept")
+        await talk.call(talk.dialect.delete_session("kept"))
 
 
 async def test_options_are_set(talk: Talk) -> None:
     session = await talk.open()
-    assert session.controls is not None
-    options = {one.config_id: one for one in await session.controls.set_config_option("model", "big")}
-    assert options["model"].choices == [
+    configuration, switches = session.configuration, session.presenter.metadata.switches
+    await configuration.change(find_switch(switches.all, "model"), "big")
+    model = find_switch(switches.all, "model")
+    assert model.choices == [
         Choice("small", "Small", None, "Fast"),
         Choice("big", "Big", "Thinks longer.", "Slow"),
     ]
-    assert (options["model"].kind, options["model"].current, options["model"].category) == ("select", "big", "model")
+    assert (model.kind, model.current, model.category) == ("select", "big", "model")
     status = talk.host.status()
     assert status is not None
     assert status.model == "big"
-    options = {one.config_id: one for one in await session.controls.set_config_option("verbose", True)}
-    assert (options["verbose"].kind, options["verbose"].current) == ("boolean", True)
+    await configuration.change(find_switch(switches.all, "verbose"), True)
+    verbose = find_switch(switches.all, "verbose")
+    assert (verbose.kind, verbose.current) == ("boolean", True)
     assert await talk.say("state") == "mode=ask model=big verbose=true"
-    with pytest.raises(FailureError, match="does not offer"):
-        await session.controls.set_config_option("colour", "red")
     assert len(await talk.until_sent("session/set_config_option", 2)) == 2
     talk.refusals = [("session/set_config_option", -32602)]
     with pytest.raises(FailureError, match="Invalid params"):
-        await session.controls.set_config_option("model", "huge")
+        await configuration.change(model, "huge")
     assert await talk.say("state") == "mode=ask model=big verbose=true"
 
 
 async def test_the_mode_is_set(talk: Talk) -> None:
     session = await talk.open()
-    assert session.controls is not None
+    mode = Switch(switch_id="mode", name="Mode", kind="select", how="mode")
     if talk.peer is V2:  # where modes are options
         with pytest.raises(FailureError, match="does not offer `session/set_mode`"):
-            await session.controls.set_mode("code")
-        await session.controls.set_config_option("mode", "code")
+            await session.configuration.change(mode, "code")
+        await session.configuration.change(find_switch(session.presenter.metadata.switches.all, "mode"), "code")
     else:
-        await session.controls.set_mode("code")
+        await session.configuration.change(mode, "code")
     status = talk.host.status()
     assert status is not None
     assert status.mode == "code"
@@ -148,14 +149,14 @@ async def test_signing_out_and_in(talk: Talk) -> None:
     await talk.open()
     if talk.peer is PYTHON:  # whose SDK does not know it: nothing may be sent
         with pytest.raises(FailureError, match="does not offer `logout`"):
-            await talk.calls().logout()
-        await talk.calls().authenticate("agent-login")
+            await talk.call(talk.dialect.logout())
+        await talk.call(talk.dialect.authenticate("agent-login"))
         return
-    await talk.calls().logout()
+    await talk.call(talk.dialect.logout())
     talk.refusals = [("session/new", -32000)]
     talk.host.open(2)
     error = await talk.host.editor.until_event(events.Error)
     assert (error.code, error.session) == ("auth_required", 2)
-    await talk.calls().authenticate("agent-login")
+    await talk.call(talk.dialect.authenticate("agent-login"))
     await talk.open(2)
     assert await talk.say("state", 2) == "mode=ask model=small verbose=false"

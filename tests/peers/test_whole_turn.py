@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
+from acp_nvim.ui.views import Usage
 from tests.peers.peers import PYTHON, V2
 from tests.peers.talk import Shown, Talk
 
@@ -72,7 +73,7 @@ def diffs_v2(talk: Talk) -> list[events.Item]:
 def edit(talk: Talk) -> Shown:
     """The tool call with every kind of content."""
     more = diffs_v2(talk) if talk.peer is V2 else diffs_v1(talk)
-    place = events.Place(f"{talk.host.cwd}/notes.txt", 2)
+    place = events.FileLine(f"{talk.host.cwd}/notes.txt", 2)
     return "call", events.CallView("call-1", "Edited notes.txt", "edit", "completed", content() + more, [place])
 
 
@@ -148,7 +149,7 @@ async def test_the_status_says_what_the_agent_told(talk: Talk) -> None:
     status = await talk.host.until_state("idle")
     assert status.agent_title == "A peer"
     assert (status.title, status.mode, status.model) == ("About notes", "code", "big")
-    assert status.usage == {"used": 1200, "size": 200000, "cost": 0.25, "currency": "USD"}
+    assert status.usage == Usage(used=1200, size=200000, cost=0.25, currency="USD")
     assert status.plan is not None
     assert status.plan[0].content == "Look"
     assert status.stop_reason == "end_turn"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.support.contract import as_sent
 from tests.support.find_nvim import find_nvim
 from tests.support.places import Places
 from tests.support.processes import Process, descendants, kill, marked, wait_gone
@@ -78,6 +79,14 @@ class Editor:
     def lua(self, code: str, *args: Any, limit: float = LIMIT) -> Any:
         """Runs a chunk of Lua (`...` are the arguments); `return` gives an answer."""
         return self.api("exec_lua", code, list(args), limit=limit)
+
+    def apply(self, *events: dict[str, Any]) -> None:
+        """Tells Neovim what the host would, as one batch; fails when it is nothing that the host can send."""
+        self.lua('require("acp_nvim.events").apply(...)', [as_sent(one) for one in events])
+
+    def apply_unchecked(self, *events: dict[str, Any]) -> None:
+        """The same with what only a newer host, or a faulty one, would send."""
+        self.lua('require("acp_nvim.events") _G.acp_contract.apply_unchecked(...)', list(events))
 
     def command(self, command: str) -> str:
         """Runs an Ex command and returns what it printed."""
@@ -157,7 +166,8 @@ class Editor:
         """Leaves Neovim, and fails when something that it started is still there after the limit.
 
         Fails, too, when others may use what the plugin has written, whatever that was. Neovim runs under a umask that
-        hides nothing; what tests have made themselves is not for others to write.
+        hides nothing; what tests have made themselves is not for others to write. And it fails when Neovim and the host
+        told each other what their contract does not have.
         """
         try:
             with contextlib.suppress(OSError, AssertionError):
@@ -166,6 +176,7 @@ class Editor:
             self._end_process()
             wait_gone(self.family, limit, "all processes of this Neovim to end")
             assert self.places.open_to_others(0o002) == []
+            assert self.places.contract_problems() == []
         finally:
             kill(self.family())
             self.places.remove()

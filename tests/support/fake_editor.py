@@ -9,9 +9,10 @@ from typing import TypeVar
 
 import anyio
 
-from acp_nvim import events as happenings
-from acp_nvim.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, UnopenedFile, WholeText
+from acp_nvim.ui import events as happenings
+from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, UnopenedFile, WholeText
 from acp_nvim.workspace.stamps import stamp_of
+from tests.support import contract
 from tests.support.waiting import LIMIT
 
 T = TypeVar("T", bound=happenings.Event)
@@ -93,6 +94,8 @@ class FakeEditor:
         """It knows everything at once."""
 
     def publish(self, event: happenings.Event) -> None:
+        if contract.is_checked:
+            contract.check(event)
         self.events.append(event)
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:

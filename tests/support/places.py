@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.support import contract
 from tests.support.processes import MARK
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +33,10 @@ class Places:
         self.socket = self.run / "nvim.sock"
         self.stderr = self.directory / "stderr"
         self._given = self.directory / "given.json"
+        self._problems = self.directory / "contract-problems"
         given = {"root": str(ROOT), "plugin": plugin, "config": config}
+        if plugin and contract.is_checked:
+            given["contract"] = {"shapes": str(contract.shapes_file()), "problems": str(self._problems)}
         self._given.write_text(json.dumps(given), encoding="utf-8")
 
     def _make(self, name: str) -> Path:
@@ -80,6 +84,10 @@ class Places:
         """Those of them that have some of these permission bits, with their modes."""
         modes = {path: path.lstat().st_mode for path in self.ours()}
         return [f"{mode:o} {path}" for path, mode in modes.items() if mode & bits and not stat.S_ISLNK(mode)]
+
+    def contract_problems(self) -> list[str]:
+        """What Neovim and the host told each other and their contract does not have."""
+        return self._problems.read_text(encoding="utf-8").splitlines() if self._problems.exists() else []
 
     def remove(self) -> None:
         """Removes what pytest does not."""

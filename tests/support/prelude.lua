@@ -14,6 +14,10 @@ if given.plugin then
     return limits
   end
 end
+if given.contract then
+  _G.acp_contract = dofile(given.root .. "/tests/support/contract.lua")
+  _G.acp_contract.watch(given.contract.shapes, given.contract.problems, given.root)
+end
 if given.config then
   vim.g.acp_nvim = given.config
 end

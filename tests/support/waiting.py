@@ -9,6 +9,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PAUSE = 0.01
+"""Seconds between two questions; most is true soon, so the pauses begin with `FIRST_PAUSE` and double."""
+FIRST_PAUSE = 0.001
 LIMIT = 60.0
 """Seconds; only who fails waits as long: a busy machine may take ten times as long as one that rests."""
 
@@ -24,12 +26,14 @@ def wait_until(
 ) -> T:
     """Asks again and again until the answer is true, and returns it; after the limit it fails in words."""
     end = time.monotonic() + limit
+    pause = FIRST_PAUSE
     while True:
         answer = condition()
         if answer:
             return answer
         if time.monotonic() > end:
             break
-        time.sleep(PAUSE)
+        time.sleep(pause)
+        pause = min(2 * pause, PAUSE)
     more = f"\n{describe()}" if describe else ""
     raise AssertionError(f"waited {limit:g} s in vain for {what}; the last answer was {answer!r}{more}")

@@ -20,9 +20,18 @@ check "ruff format" "$python" -m ruff format --check --quiet .
 check "mypy" "$python" -m mypy
 check "mypy of the tests' tools" "$python" -m mypy --exclude '(^|/)test_' tests/support tests/tools requirements
 check "shape" "$python" tests/tools/check_shape.py
+check "docstrings" "$python" tests/tools/check_docstrings.py
+check "tests" "$python" tests/tools/check_tests.py
 check "lock files" "$python" -m tests.tools.check_locks
+check "wire types" "$python" -m tests.tools.acp_schema --check
 check "agents" "$python" -m tests.tools.agent_catalogue --check
+check "contract" "$python" -m tests.tools.contract --check
 check "lua" "$nvim" --clean --headless -l tests/tools/check_lua.lua
+if command -v luacheck >/dev/null; then
+  check "luacheck" luacheck --quiet lua plugin doc tests build.lua
+else
+  echo "== luacheck is not installed (Debian: lua-check): left out"
+fi
 check "stylua" .cache/stylua/stylua --check .
 
 if [ -n "$failed" ]; then

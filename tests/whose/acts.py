@@ -11,7 +11,7 @@ from tests.whose.stage import Stage, now, wait_past
 
 BEFORE_NS, AFTER_NS = 300_000_000, 150_000_000
 """Time between what the user does with programs that nobody watches and a command of the agent: the clock tells them
-apart then. They are more than the slack of `acp_nvim/limits/evidence.py`."""
+apart then. They are more than the slack of `acp_nvim/limits.py`."""
 
 
 class Acts:

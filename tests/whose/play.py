@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
-import traceback
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
+from tests.support.company import Broken, Company, Play, playing, without_steps
 from tests.whose.acts import Acts
 from tests.whose.files import Files, Tree, tokens
 from tests.whose.sequence import NAMES, Sequence, Step, make
 from tests.whose.stage import LIMIT, Stage
-from tests.workspace.stage import Broken
 
 TRIES = 40
 """Sequences that are played to find a short one that fails."""
@@ -27,15 +27,17 @@ BRANCH = {
 class Player:
     """One sequence on a stage; `done` says what was done, in words."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, sequence: Sequence) -> None:
         self.stage = stage
+        self._sequence = sequence
         self.done: list[str] = []
         self.files = Files()
         stage.begin(BRANCH)
         self._acts = Acts(stage, self.files)
 
-    def play(self, sequence: Sequence) -> None:
+    def play(self) -> None:
         """Raises `Broken`."""
+        sequence = self._sequence
         for step in sequence.steps:
             self._step(step)
         self.done.append("the end")
@@ -138,92 +140,14 @@ def _in(texts: object) -> set[bytes]:
     return set().union(*map(tokens, texts))  # type: ignore[call-overload]
 
 
-class Failure(AssertionError):
-    """A sequence that breaks a rule, made as short as it could be."""
-
-
-class Company:
-    """Plays sequences one after the other; a new stage when the old one was damaged."""
-
-    def __init__(self, open_stage: Callable[[], Stage]) -> None:
-        self._open = open_stage
-        self._stage: Stage | None = None
-
-    def play_seeds(self, seeds: range) -> None:
-        """Raises `Failure` for the first that breaks a rule."""
-        for seed in seeds:
-            sequence = make(seed)
-            broken, done = self.attempt(sequence)
-            if broken is not None:
-                raise Failure(self.report(seed, sequence, broken, done))
-
-    def attempt(self, sequence: Sequence) -> tuple[Broken | None, list[str]]:
-        """What was broken, and what was done until then."""
-        if self._stage is None:
-            self._stage = self._open()
-        player: Player | None = None
-        try:
-            player = Player(self._stage)
-            player.play(sequence)
-        except Broken as broken:
-            done = player.done if player else []
-            with contextlib.suppress(AssertionError, OSError):
-                done.append(f"the user was told:\n{self._stage.told()}")
-            with contextlib.suppress(AssertionError, OSError):
-                self.close()
-            return broken, done
-        except Exception as error:  # of a request to Neovim, or of the agent
-            with contextlib.suppress(Exception):
-                self.close()
-            return Broken(type(error).__name__, traceback.format_exc()), player.done if player else []
-        return None, player.done
-
-    def close(self) -> None:
-        if self._stage is not None:
-            stage, self._stage = self._stage, None
-            stage.close()
-
-    def shortest(self, sequence: Sequence, broken: Broken) -> Sequence:
-        """Leaves out steps as long as the same rule breaks."""
-        tries = TRIES
-        again = True
-        while again:
-            again = False
-            for shorter in _shorter(sequence):
-                tries -= 1
-                found, _ = self.attempt(shorter)
-                if found is not None and found.rule == broken.rule:
-                    sequence, again = shorter, True
-                    break
-                if tries <= 0:
-                    return sequence
-        return sequence
-
-    def report(self, seed: int, sequence: Sequence, broken: Broken, done: list[str]) -> str:
-        """What was broken and by which steps; fewer, where fewer break it as well."""
-        short = self.shortest(sequence, broken)
-        found, steps = self.attempt(short)
-        lines = [f"SEED={seed} breaks a rule: {broken}", "by these steps:", *(f"  {words}" for words in done)]
-        if found is not None and short != sequence:
-            lines += [f"fewer steps break it, too: {found}", str(short), *(f"  {words}" for words in steps)]
-        elif found is None:
-            lines.append("but not when they are done again")
-        return "\n".join(lines)
-
-
 def _shorter(sequence: Sequence) -> Iterator[Sequence]:
-    steps = sequence.steps
-    for size in (4, 2, 1):
-        for at in range(len(steps) - size, -1, -1):
-            yield replace(sequence, steps=steps[:at] + steps[at + size :])
+    for steps in without_steps(sequence.steps):
+        yield replace(sequence, steps=steps)
 
 
-@contextlib.contextmanager
-def company(directory: Path) -> Iterator[Company]:
+def company(directory: Path) -> AbstractContextManager[Company[Sequence]]:
     """Players that are gone at the end."""
-    count = iter(range(1_000_000))
-    found = Company(lambda: Stage(directory / f"stage{next(count)}", FILES))
-    try:
-        yield found
-    finally:
-        found.close()
+    numbers = count()
+    return playing(
+        Play(lambda: Stage(directory / f"stage{next(numbers)}", FILES), make, Player, _shorter, TRIES, Stage.told)
+    )

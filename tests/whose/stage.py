@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.obedient_client import ObedientAgent
+from tests.support.company import Broken
 from tests.support.editor import HeadlessEditor
 from tests.support.processes import kill, running, wait_gone
 from tests.support.waiting import wait_until
 from tests.whose.files import Tree
-from tests.workspace.stage import Broken
 
 STAGE_LUA = Path(__file__).with_name("stage.lua").read_text(encoding="utf-8")
 TROUBLE = re.compile(r"\bW1[0-9]\b|\bE\d+:|[Tt]raceback|Error executing|Press ENTER")

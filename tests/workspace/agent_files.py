@@ -6,8 +6,9 @@ import random
 from dataclasses import dataclass
 
 from tests.agents.obedient_client import RefusedError
+from tests.support.company import Broken
 from tests.workspace.merging import merged
-from tests.workspace.stage import Broken, Buffer, Stage, on_disk
+from tests.workspace.stage import Buffer, Stage, on_disk
 from tests.workspace.texts import (
     BOM,
     ENDS,
@@ -138,6 +139,7 @@ class AgentFiles:
     # What must have come of it
 
     def _refused(self, file: Watched, scene: Scene, text: str, refused: RefusedError, told: int) -> None:
+        followed = self._as_written(Scene(None, scene.disk, scene.data), text)  # the buffer may follow the disk first
         text = self._as_written(scene, text)
         encodable = self._encoded(scene, text) is not None
         wanted = self._wanted(file, scene, text)
@@ -151,17 +153,17 @@ class AgentFiles:
             if not file.stale:
                 raise Broken("refused", f"{scene.current!r} became {after.current!r} nevertheless: {refused.message}")
         if encodable:
-            self._check_kept(text, refused, told)
+            self._check_kept({text, followed} if file.stale else {text}, refused, told)
         file.look_again(self.stage)
 
-    def _check_kept(self, text: str, refused: RefusedError, told: int) -> None:
-        """The agent is told to read again; the user is told where the agent's text is."""
+    def _check_kept(self, texts: set[str], refused: RefusedError, told: int) -> None:
+        """The agent is told to read again; the user is told where the agent's text, one of `texts`, is."""
         if "ead" not in refused.message:
             raise Broken("words", f"do not say to read again: {refused.message}")
-        texts = (text, text.removeprefix(BOM))
+        texts = texts | {text.removeprefix(BOM) for text in texts}
         kept = self.stage.kept
         self.stage.wait(
-            lambda: set(texts) & set(kept(told).values()), "kept", f"a file that keeps {text!r}, named in the chat"
+            lambda: texts & set(kept(told).values()), "kept", f"a file that keeps {texts}, named in the chat"
         )
 
     def _written(self, file: Watched, scene: Scene, text: str, told: int) -> None:
@@ -231,8 +233,8 @@ class AgentFiles:
         if len(ends) == 1 and "\r" not in text:
             text = text.replace("\n", *ends)
         lines = lines_of(text)
-        if lines and not ending(lines[-1]):
-            own = {ending(line) for line in lines[:-1]} or ends or {"\n"}
+        if lines and not text.endswith("\n" if "\n" in text else "\r"):  # beside newlines, a lone CR ends no line
+            own = {ending(line) for line in lines} - {""} or ends or {"\n"}
             text += own.pop() if len(own) == 1 else "\n"
         return text
 

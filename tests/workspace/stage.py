@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.obedient_client import ObedientAgent
+from tests.support.company import Broken
 from tests.support.editor import HeadlessEditor
 from tests.workspace.texts import decode, encoding_of, tokens
 
@@ -20,14 +21,6 @@ QUESTIONS = 10
 TROUBLE = re.compile(r"\bW1[0-9]\b|\bE\d+:|[Tt]raceback|Error executing|Press ENTER|has been changed since")
 KEPT = re.compile(r"kept in\s+(/[^\s:]+)")
 """What the chat says of a version that could not be merged."""
-
-
-class Broken(AssertionError):
-    """A rule does not hold."""
-
-    def __init__(self, rule: str, words: str) -> None:
-        super().__init__(f"{rule}: {words}")
-        self.rule = rule
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.workspace.stage import Broken, Buffer, Stage, on_disk
+from tests.support.company import Broken
+from tests.workspace.stage import Buffer, Stage, on_disk
 from tests.workspace.texts import Kind, tokens
 
 

@@ -2,10 +2,12 @@
 local agents = require("acp_nvim.agents")
 local catalogue = require("acp_nvim.agents.catalogue")
 local config = require("acp_nvim.config")
-local limits = require("acp_nvim.limits")
 local python = require("acp_nvim.host.python")
 
 local M = {}
+
+-- How long :checkhealth waits for all agents that it starts; each has less (the host's CHECKUP_...)
+local HEALTH_AGENTS_MS = 38000
 
 local health = vim.health
 
@@ -67,7 +69,7 @@ local function examined(names, program)
   local request = { names = names, cwd = vim.fn.getcwd(), config = config.get() }
   local ok, result = pcall(function()
     local options = { stdin = vim.mpack.encode(request), text = true, cwd = vim.uv.os_tmpdir() }
-    return vim.system(python.main_argv(program, "acp_nvim.checkup"), options):wait(limits.health_agents_ms)
+    return vim.system(python.main_argv(program, "acp_nvim.checkup"), options):wait(HEALTH_AGENTS_MS)
   end)
   if not ok then
     return {}, tostring(result)

@@ -1,9 +1,9 @@
 -- Finds the loaded buffer of a file, whatever name either goes by.
-local limits = require("acp_nvim.limits")
 
 local M = {}
 
 local api = vim.api
+local REALPATH_MS = 2000 -- how long the real path of a buffer is believed
 
 ---@type table<string, { real: string, until_ms: integer }>
 local cache = {}
@@ -25,7 +25,7 @@ local function cached_real(name)
   local now = vim.uv.now()
   local entry = cache[name]
   if not entry or entry.until_ms < now then
-    entry = { real = M.real(name), until_ms = now + limits.realpath_ms }
+    entry = { real = M.real(name), until_ms = now + REALPATH_MS }
     cache[name] = entry
   end
   return entry.real
@@ -56,19 +56,22 @@ function M.forget(bufnr)
   cache[api.nvim_buf_get_name(bufnr)] = nil
 end
 
----@param path string
----@return integer? bufnr a modified one before others of the same file
-function M.find(path)
-  local real, found = M.real(path), nil
+---@return table<string, integer> real path -> loaded buffer, a modified one before others of the same file
+function M.by_path()
+  local found = {}
   for _, bufnr in ipairs(M.file_buffers()) do
-    if M.real_path(bufnr) == real then
-      if vim.bo[bufnr].modified then
-        return bufnr
-      end
-      found = found or bufnr
+    local path = M.real_path(bufnr)
+    if not found[path] or (vim.bo[bufnr].modified and not vim.bo[found[path]].modified) then
+      found[path] = bufnr
     end
   end
   return found
+end
+
+---@param path string
+---@return integer? bufnr a modified one before others of the same file
+function M.find(path)
+  return M.by_path()[M.real(path)]
 end
 
 ---@param path string

@@ -34,6 +34,25 @@ function M.get(name)
   return bufnr
 end
 
+---@param name string
+---@return integer bufnr with nobody's text, which only `fill` changes; it is gone when no window shows it
+function M.scratch(name)
+  local bufnr = M.get(name)
+  local options = { buftype = "nofile", bufhidden = "wipe", swapfile = false, undolevels = -1, modifiable = false }
+  for option, value in pairs(options) do
+    vim.bo[bufnr][option] = value
+  end
+  return bufnr
+end
+
+---@param bufnr integer of `scratch`
+---@param lines string[]
+function M.fill(bufnr, lines)
+  vim.bo[bufnr].modifiable = true
+  api.nvim_buf_set_lines(bufnr, 0, -1, true, lines)
+  vim.bo[bufnr].modifiable = false
+end
+
 ---@param bufnr integer
 ---@param fill fun() called when the buffer was read again, by :edit or after :bdelete, and is empty now
 function M.on_read(bufnr, fill)

@@ -1,10 +1,10 @@
 -- Half of a command is typed: Neovim then remembers line numbers, and lines that come or go above them would make it
 -- change others than the user means.
-local limits = require("acp_nvim.limits")
 
 local M = {}
 
 local api = vim.api
+local MENU_MS = 3000 -- that a change of a buffer waits for a menu of completions: as long as one looks for a word in it
 local NS = api.nvim_create_namespace("acp_nvim.pending")
 
 ---@type integer? when a menu of completions was first in the way
@@ -57,7 +57,7 @@ end
 ---A menu that stays open gets closed: users of automatic completion would keep all writes waiting.
 local function close_old_menu()
   menu_since = menu_since or vim.uv.now()
-  if vim.uv.now() - menu_since > limits.menu_ms then
+  if vim.uv.now() - menu_since > MENU_MS then
     menu_since = nil
     api.nvim_input("<C-e>")
   end

@@ -1,12 +1,13 @@
 -- The text that the file of a buffer had when the buffer last read or wrote it: the common ground when both move on.
-local file_buffer = require("acp_nvim.file_buffer")
-local limits = require("acp_nvim.limits")
+local file_buffer = require("acp_nvim.windows.file_buffer")
 local text = require("acp_nvim.buffers.text")
 
 local M = {}
 
 local api = vim.api
 local is_unicode = text.is_unicode
+-- Of a buffer whose saved text is kept for merging: as much as people edit by hand
+local SAVED_TEXT_BYTES = 16 * 1024 * 1024
 local BIG_ENDIAN = { ["utf-16"] = "utf-16be", ["ucs-2"] = "ucs-2be", ["utf-32"] = "utf-32be", ["ucs-4"] = "ucs-4be" }
 
 ---@class acp.SavedText either text, or lines of the buffer with their shape and its state then
@@ -21,7 +22,7 @@ local saved = {}
 ---@param bufnr integer
 ---@return boolean too much to keep a copy of
 local function is_large(bufnr)
-  return api.nvim_buf_get_offset(bufnr, api.nvim_buf_line_count(bufnr)) > limits.saved_text_bytes
+  return api.nvim_buf_get_offset(bufnr, api.nvim_buf_line_count(bufnr)) > SAVED_TEXT_BYTES
 end
 
 ---@param bufnr integer
@@ -80,7 +81,7 @@ end
 ---@param bufnr integer
 ---@param content string that is in the file
 function M.keep_text(bufnr, content)
-  saved[bufnr] = #content <= limits.saved_text_bytes and { text = content } or nil
+  saved[bufnr] = #content <= SAVED_TEXT_BYTES and { text = content } or nil
 end
 
 ---@param bytes string
@@ -102,7 +103,7 @@ end
 ---@param bufnr integer
 function M.keep_file(bufnr)
   local path = api.nvim_buf_get_name(bufnr)
-  local bytes = file_buffer.read(path, limits.saved_text_bytes, limits.saved_text_bytes)
+  local bytes = file_buffer.read(path, SAVED_TEXT_BYTES, SAVED_TEXT_BYTES)
   if bytes then
     local content = decode(bytes, text.encoding(bufnr))
     saved[bufnr] = content and { text = content } or nil

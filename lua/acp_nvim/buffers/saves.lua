@@ -1,20 +1,13 @@
 -- Notes what the user saves: for the host of this Neovim, and in a journal for those of other Neovims, whose agents work
 -- in the same files and must not be taken for who changed them. Hosts make the directory of the journal, and clear it.
-local limits = require("acp_nvim.limits")
-local state_files = require("acp_nvim.state_files")
+local state_files = require("acp_nvim.health.state_files")
 
 local M = {}
 
-local uv, api = vim.uv, vim.api
+-- Of a line of the journal of saves: up to here one write is not mixed with those of other Neovims
+local SAVE_BYTES = 4096
 
----The state of a file that a save has made. Times are in nanoseconds since 1970, as decimal digits: a Lua number is not
----exact enough.
----@class acp.Stamp
----@field size integer bytes
----@field mtime string
----@field ctime string
----@field ino integer
----@field was? string ctime of the state of the file that the saved text was based on; nil when it is not known
+local uv, api = vim.uv, vim.api
 
 ---@class acp.BegunSave
 ---@field path string real
@@ -64,7 +57,7 @@ local function note(path, fields)
   local directory = vim.fs.joinpath(state_files.root(), "saves")
   local name = vim.json.encode(encoded(path))
   local line = ('{"path":%s,%s"pid":%d}\n'):format(name, fields and fields .. "," or "", uv.os_getpid())
-  if #line <= limits.save_bytes and vim.fn.isdirectory(directory) == 1 then
+  if #line <= SAVE_BYTES and vim.fn.isdirectory(directory) == 1 then
     -- without the journal the save is one of somebody whom nobody saw: the user is asked, and nothing is lost
     state_files.append(vim.fs.joinpath(directory, os.date("!%Y-%m-%d") .. ".jsonl"), line)
   end

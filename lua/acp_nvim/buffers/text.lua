@@ -26,7 +26,7 @@ end
 
 ---@param bufnr integer
 ---@return boolean nothing at all is in it, not even an empty line
-local function is_void(bufnr)
+function M.is_void(bufnr)
   if api.nvim_buf_line_count(bufnr) > 1 or api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] ~= "" then
     return false
   end
@@ -86,7 +86,7 @@ end
 ---@param bufnr integer
 ---@return string[] lines none when nothing at all is in it
 function M.lines(bufnr)
-  return is_void(bufnr) and {} or api.nvim_buf_get_lines(bufnr, 0, -1, true)
+  return M.is_void(bufnr) and {} or api.nvim_buf_get_lines(bufnr, 0, -1, true)
 end
 
 ---@param bufnr integer

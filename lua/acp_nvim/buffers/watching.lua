@@ -114,48 +114,38 @@ local function on_read(event)
   end
 end
 
----By undo, to a text that the file had once; or by a write without autocommands: then the file is another one, and the
+---Unmodified by undo, to a text that the file had once; or by a write without autocommands: then the file is another one, and the
 ---host finds that it has the same text.
----@param bufnr integer
-local function on_unmodified(bufnr)
-  if saved.is_another(bufnr) then
+---@param event vim.api.keyset.create_autocmd.callback_args
+local function on_modified_set(event)
+  local bufnr = event.buf
+  if tracking.get(bufnr) and not vim.bo[bufnr].modified and saved.is_another(bufnr) then
     vim.bo[bufnr].modified = true
     tracking.check(bufnr)
   end
 end
 
+---@param event vim.api.keyset.create_autocmd.callback_args
+local function on_unload(event)
+  if tracking.get(event.buf) then
+    tracking.untrack(event.buf)
+  end
+end
+
 local function watch()
   api.nvim_clear_autocmds({ group = GROUP })
-  local nested = true -- so that to look at the file fires FileChangedShell
-  api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufFilePost" }, {
-    group = GROUP,
-    nested = nested,
-    callback = on_read,
-  })
-  api.nvim_create_autocmd("BufWritePre", { group = GROUP, callback = on_write })
-  api.nvim_create_autocmd("BufWritePost", { group = GROUP, nested = nested, callback = on_written })
-  api.nvim_create_autocmd("BufModifiedSet", {
-    group = GROUP,
-    nested = nested,
-    callback = function(event)
-      if tracking.get(event.buf) and not vim.bo[event.buf].modified then
-        on_unmodified(event.buf)
-      end
-    end,
-  })
-  api.nvim_create_autocmd("BufUnload", {
-    group = GROUP,
-    callback = function(event)
-      if tracking.get(event.buf) then
-        tracking.untrack(event.buf)
-      end
-    end,
-  })
-  api.nvim_create_autocmd("FocusGained", { -- before Neovim looks at the files, which it does not always do then
-    group = GROUP,
-    nested = nested,
-    callback = tracking.check_all,
-  })
+  ---@param events string|string[]
+  ---@param run fun(event: vim.api.keyset.create_autocmd.callback_args)
+  ---@param nested? boolean so that to look at the file fires FileChangedShell
+  local function on(events, run, nested)
+    api.nvim_create_autocmd(events, { group = GROUP, callback = run, nested = nested })
+  end
+  on({ "BufReadPost", "BufNewFile", "BufFilePost" }, on_read, true)
+  on("BufWritePre", on_write)
+  on("BufWritePost", on_written, true)
+  on("BufModifiedSet", on_modified_set, true)
+  on("BufUnload", on_unload)
+  on("FocusGained", tracking.check_all, true) -- before Neovim looks at the files, which it does not always do then
 end
 
 ---The agent of a session works below these directories from now on; none: it works no more.

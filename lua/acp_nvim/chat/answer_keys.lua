@@ -1,9 +1,9 @@
 -- The keys that answer permissions: in the chat buffer, only while a permission waits there.
 local blocks = require("acp_nvim.chat.blocks.permission")
 local config = require("acp_nvim.config")
-local covering_keys = require("acp_nvim.covering_keys")
+local covering_keys = require("acp_nvim.temporary_keymaps")
 local message = require("acp_nvim.message")
-local preview_open = require("acp_nvim.review.preview_open")
+local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
 local sight = require("acp_nvim.permission.sight")
 local transcript = require("acp_nvim.chat.transcript")
@@ -32,10 +32,11 @@ end
 ---@param request acp.Request
 ---@param kind string
 ---@return string? option_id of the first option of that kind
+---@return string? name
 function M.first_of(request, kind)
   for _, option in ipairs(request.options or {}) do
     if option.kind == kind then
-      return option.option_id
+      return option.option_id, option.name
     end
   end
 end
@@ -74,13 +75,18 @@ function M.rejects(request, option_id)
 end
 
 ---@param session acp.Session
----@param pending acp.Pending
----@return boolean in_sight
----@return integer? line its first one
-local function place(session, pending)
-  local row = transcript.row(session, pending.block)
-  local line = row and row + 1
-  return line ~= nil and line >= vim.fn.line("w0") and line <= vim.fn.line("w$"), line
+---@param waiting acp.Pending[]
+---@return acp.Pending? pending the one under the cursor
+---@return acp.Block? block under the cursor
+---@return integer? offset of the cursor's row in the block
+local function under_cursor(session, waiting)
+  local block, offset = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  for _, pending in ipairs(waiting) do
+    if block and block.id == pending.block then
+      return pending, block, offset
+    end
+  end
+  return nil, block, offset
 end
 
 ---The request that a key answers: the one under the cursor, else the oldest. Nobody answers what they have not seen: when
@@ -88,16 +94,16 @@ end
 ---To reject the only one that waits it need not be in sight.
 ---@param session acp.Session
 ---@param waiting acp.Pending[] oldest first
----@param rejects? boolean
+---@param rejects boolean
 ---@return acp.Request?
 local function meant(session, waiting, rejects)
-  local block = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
-  for _, pending in ipairs(waiting) do
-    if block and block.id == pending.block then
-      return pending.request
-    end
+  local pending, block = under_cursor(session, waiting)
+  if pending then
+    return pending.request
   end
-  local in_sight, line = place(session, waiting[1])
+  local row = transcript.row(session, waiting[1].block)
+  local line = row and row + 1
+  local in_sight = line and line >= vim.fn.line("w0") and line <= vim.fn.line("w$")
   local is_sure = in_sight or rejects and #waiting == 1
   if is_sure and not (block and block.kind == "permission") then
     return waiting[1].request
@@ -117,66 +123,26 @@ local function answer_unless_ahead(request, option_id, answer)
   end
 end
 
----@param session acp.Session
----@param waiting acp.Pending[]
----@param answer acp.Answer
-local function map_kinds(session, waiting, answer)
-  for _, kind in ipairs(M.KINDS) do
-    for _, key in ipairs(config.keys(kind)) do
-      covering_keys.map(session.bufnr, "n", key, function()
-        local request = meant(session, waiting, vim.startswith(kind, "reject"))
-        local option_id = request and M.first_of(request, kind)
-        if request and option_id then
-          answer_unless_ahead(request, option_id, answer)
-        elseif request then
-          M.tell_left_out(request)
-        end
-      end, "acp: " .. kind:gsub("_", " "))
-    end
-  end
-end
-
+---Maps the keys of the kinds of answers, and the numbers of options.
+---@param bufnr integer
 ---@param count integer of options
----@param map fun(key: string, number: integer, waits: boolean) `waits`: other numbers begin with this one
-function M.each_number(count, map)
-  for number = 1, count do
-    map(tostring(number), number, number * 10 <= count)
-  end
-end
-
----@param session acp.Session
----@param waiting acp.Pending[]
----@param answer acp.Answer
-local function map_numbers(session, waiting, answer)
-  local most = 0
-  for _, pending in ipairs(waiting) do
-    most = math.max(most, #pending.request.options)
-  end
-  M.each_number(most, function(key, number, waits)
-    covering_keys.map(session.bufnr, "n", key, function()
-      local request = meant(session, waiting)
-      local option = request and request.options[number]
-      if request and option then
-        answer_unless_ahead(request, option.option_id, answer)
-      end
-    end, ("acp: option %d"):format(number), waits)
-  end)
-end
-
----@param session acp.Session
----@param waiting acp.Pending[]
----@param answer acp.Answer
----@param key string
-local function choose(session, waiting, answer, key)
-  local block, offset = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local rows = block and block.rendered and block.rendered.option_rows
-  local option_id = rows and rows[offset]
-  for _, pending in ipairs(waiting) do
-    if option_id and pending.block == block.id then
-      return answer_unless_ahead(pending.request, option_id, answer)
+---@param does fun(choose: (fun(request: acp.Request): string?), kind?: string): fun() what a key does
+local function map_answers(bufnr, count, does)
+  for _, kind in ipairs(M.KINDS) do
+    local run = does(function(request)
+      return M.first_of(request, kind)
+    end, kind)
+    for _, key in ipairs(config.keys(kind)) do
+      covering_keys.map(bufnr, "n", key, run, "acp: " .. kind:gsub("_", " "))
     end
   end
-  covering_keys.below(session.bufnr, "n", key)
+  for number = 1, count do
+    local run = does(function(request)
+      return request.options[number] and request.options[number].option_id
+    end)
+    local waits = number * 10 <= count -- other numbers begin with this one
+    covering_keys.map(bufnr, "n", tostring(number), run, ("acp: option %d"):format(number), waits)
+  end
 end
 
 ---Maps all keys that answer one request, where nothing else waits.
@@ -185,51 +151,30 @@ end
 ---@param answers_with fun(choose: fun(request: acp.Request): string?): fun() what a key does
 ---@param option_here fun(): string? option under the cursor
 function M.map_all(bufnr, request, answers_with, option_here)
-  for _, kind in ipairs(M.KINDS) do
-    for _, key in ipairs(config.keys(kind)) do
-      local run = answers_with(function(asked)
-        return M.first_of(asked, kind)
-      end)
-      covering_keys.map(bufnr, "n", key, run, "acp: " .. kind:gsub("_", " "))
-    end
-  end
-  M.each_number(#(request.options or {}), function(key, number, waits)
-    local run = answers_with(function(asked)
-      return asked.options[number] and asked.options[number].option_id
-    end)
-    covering_keys.map(bufnr, "n", key, run, ("acp: option %d"):format(number), waits)
-  end)
+  map_answers(bufnr, #(request.options or {}), answers_with)
   for _, key in ipairs(config.keys("choose")) do
     covering_keys.map(bufnr, "n", key, answers_with(option_here), "acp: choose this option")
   end
 end
 
----The request under the cursor, else the oldest, as far as there is something to be seen.
----@param session acp.Session
----@param waiting acp.Pending[]
-local function preview(session, waiting)
-  local block = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
-  for _, pending in ipairs(waiting) do
-    if block and block.id == pending.block then
-      return preview_open.open(pending.request.id)
-    end
-  end
-  for _, pending in ipairs(waiting) do
-    if #previews.of_request(pending.request.id) > 0 then
-      return preview_open.open(pending.request.id)
-    end
-  end
-end
-
+---Maps the key that shows the change of a request in its files: of the one under the cursor, else of the oldest one, as
+---far as there is something to be seen.
 ---@param session acp.Session
 ---@param waiting acp.Pending[]
 local function map_preview(session, waiting)
-  local has_any = vim.iter(waiting):any(function(pending)
+  local first = vim.iter(waiting):find(function(pending)
     return #previews.of_request(pending.request.id) > 0
   end)
-  for _, key in ipairs(has_any and config.keys("preview") or {}) do
+  for _, key in ipairs(first and config.keys("preview") or {}) do
     covering_keys.map(session.bufnr, "n", key, function()
-      preview(session, waiting)
+      local pending = under_cursor(session, waiting)
+      pending = pending
+        or vim.iter(waiting):find(function(one)
+          return #previews.of_request(one.request.id) > 0
+        end)
+      if pending then
+        preview_view.open(pending.request.id)
+      end
     end, "acp: preview")
   end
 end
@@ -247,12 +192,31 @@ function M.refresh(session, waiting, answer)
   if #waiting == 0 then
     return
   end
-  map_kinds(session, waiting, answer)
-  map_numbers(session, waiting, answer)
+  local most = 0
+  for _, pending in ipairs(waiting) do
+    most = math.max(most, #pending.request.options)
+  end
+  map_answers(bufnr, most, function(choose, kind)
+    return function()
+      local request = meant(session, waiting, kind ~= nil and vim.startswith(kind, "reject"))
+      local option_id = request and choose(request)
+      if request and option_id then
+        answer_unless_ahead(request, option_id, answer)
+      elseif request and kind then
+        M.tell_left_out(request)
+      end
+    end
+  end)
   map_preview(session, waiting)
   for _, key in ipairs(config.keys("choose")) do
     covering_keys.map(bufnr, "n", key, function()
-      choose(session, waiting, answer, key)
+      local pending, block, offset = under_cursor(session, waiting)
+      local rows = pending and block and block.rendered and block.rendered.option_rows
+      if pending and rows and rows[offset] then
+        answer_unless_ahead(pending.request, rows[offset], answer)
+      else
+        covering_keys.below(bufnr, "n", key)
+      end
     end, "acp: choose this option")
   end
 end

@@ -8,38 +8,6 @@ local api = vim.api
 local HEADS = api.nvim_create_namespace("acp_nvim.calls")
 local OVER = { completed = true, failed = true, cancelled = true, rejected = true, unfinished = true }
 
----@param one any
----@param other any
----@return boolean the same, as far as one can see
-local function same(one, other)
-  if one == other then
-    return true
-  elseif type(one) ~= "table" or type(other) ~= "table" then
-    return false
-  end
-  for key, value in pairs(one) do
-    if not same(value, other[key]) then
-      return false
-    end
-  end
-  for key in pairs(other) do
-    if one[key] == nil then
-      return false
-    end
-  end
-  return true
-end
-
----@param was acp.ToolCall
----@param is acp.ToolCall
----@return boolean the lines are the same
-local function same_lines(was, is)
-  return was.title == is.title
-    and was.id == is.id
-    and same(was.content, is.content)
-    and same(was.locations, is.locations)
-end
-
 ---What is not text stands in marks: who copies the title gets the title.
 ---@param session acp.Session
 ---@param block acp.Block
@@ -85,11 +53,16 @@ function M.show(session, event)
   local block = transcript.block(session, event.block)
   local was = block and block.call
   local head, row, title_bytes = tool_call.head(call), nil, nil
-  if not was or not same_lines(was, call) then
+  local same_lines = was
+    and was.title == call.title
+    and was.id == call.id
+    and vim.deep_equal(was.content, call.content)
+    and vim.deep_equal(was.locations, call.locations)
+  if not same_lines then
     local rendered = tool_call.render(call, session.cwd)
     title_bytes = #rendered.lines[1]
     block, row = transcript.draw(session, event.block, "tool_call", rendered)
-  elseif same(block.head, head) then
+  elseif vim.deep_equal(block.head, head) then
     block.call = remembered(call)
     return
   else
@@ -98,6 +71,7 @@ function M.show(session, event)
   end
   if block then
     block.call, block.head = remembered(call), head
+    block.went_well = OVER[call.status] and call.status ~= "failed"
     dress(session, block, head, row --[[@as integer]], title_bytes)
   end
 end

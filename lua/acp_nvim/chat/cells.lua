@@ -7,6 +7,12 @@ function M.plain(text)
   return type(text) == "string" and vim.trim((text:gsub("%c+", " "))) or ""
 end
 
+---@param count integer
+---@return string with commas between thousands
+function M.count(count)
+  return (tostring(count):reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", ""))
+end
+
 ---@param text string
 ---@param cells integer
 ---@return string as much of it as fits; where something is missing it ends with "…"
@@ -14,13 +20,7 @@ function M.cut(text, cells)
   if vim.api.nvim_strwidth(text) <= cells then
     return text
   end
-  local count = math.min(vim.fn.strchars(text, true), math.max(cells - 1, 0))
-  local short = vim.fn.strcharpart(text, 0, count, true)
-  while count > 0 and vim.api.nvim_strwidth(short) > cells - 1 do
-    count = count - 1
-    short = vim.fn.strcharpart(text, 0, count, true)
-  end
-  return cells > 0 and short .. "…" or ""
+  return cells > 0 and vim.fn.printf("%.*S…", cells - 1, text) or ""
 end
 
 return M

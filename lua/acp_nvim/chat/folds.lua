@@ -2,14 +2,18 @@
 --
 -- They are made for what is in sight at once, and for the rest in small parts when nothing comes in; Neovim keeps them
 -- with their lines. In a window whose 'foldlevel' the user has changed (zM, zR) that says whether new ones are closed.
-local limits = require("acp_nvim.limits")
-local making = require("acp_nvim.chat.fold_making")
+local making = require("acp_nvim.chat.folds.making")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
 
 local api = vim.api
+local FOLD_NS = 3e6 -- that making folds out of sight may take before the editor has its turn again
+local FOLD_MS = 10 -- between two turns of making folds
+local FOLD_REST_MS = 100 -- without a new or changed block until then: what comes into sight has its folds at once
+local FOLD_ROWS = 100 -- that are looked at in between, for folds to be made: a millisecond
+local FOLDS_AT_ONCE = 20 -- that are made in between, of blocks that have changed
 local GROUP = api.nvim_create_augroup("acp_nvim.folds", {})
 local make_all, windows = making.make_all, making.windows
 
@@ -77,7 +81,7 @@ local fill_soon
 local function fill(session, win, until_ns)
   local state = windows[win]
   while state and state.above and vim.uv.hrtime() < until_ns do
-    local first = state.above - limits.fold_rows
+    local first = state.above - FOLD_ROWS
     if not make_all(session, win, places_in(session, first, state.above)) then
       return false
     end
@@ -117,7 +121,7 @@ local function catch_up(session, wins, until_ns)
     else
       places[#places + 1] = { block = block, first = first, last = last }
     end
-    if #places >= limits.folds_at_once then
+    if #places >= FOLDS_AT_ONCE then
       if not make_in(session, wins, places, blocks) or vim.uv.hrtime() > until_ns then
         return false
       end
@@ -130,22 +134,22 @@ end
 local function fill_all()
   filling = false
   local now = vim.uv.hrtime()
-  if now - told_at < limits.fold_rest_ms * 1e6 then -- each turn would have the window drawn once more
-    return fill_soon(limits.fold_rest_ms)
+  if now - told_at < FOLD_REST_MS * 1e6 then -- each turn would have the window drawn once more
+    return fill_soon(FOLD_REST_MS)
   end
   for bufnr in pairs(waiting) do
     local session = sessions.of_buffer(bufnr)
     local wins = session and session.bufnr == bufnr and vim.fn.win_findbuf(bufnr) or {}
-    local finished = #wins == 0 or catch_up(session, wins, now + limits.fold_ns)
+    local finished = #wins == 0 or catch_up(session, wins, now + FOLD_NS)
     for _, win in ipairs(wins) do
-      finished = fill(session, win, now + limits.fold_ns) and finished
+      finished = fill(session, win, now + FOLD_NS) and finished
     end
     if finished then
       waiting[bufnr] = nil
     end
   end
   if next(waiting) then
-    fill_soon(limits.fold_ms)
+    fill_soon(FOLD_MS)
   end
 end
 
@@ -180,7 +184,7 @@ local function refresh(session, blocks, following)
   for block in pairs(blocks) do
     all[block] = true
   end
-  fill_soon(limits.fold_rest_ms)
+  fill_soon(FOLD_REST_MS)
 end
 
 ---@param session acp.Session
@@ -219,16 +223,7 @@ local function seen(win)
   make_all(session, win, places_in_sight(session, win))
   if not known then
     waiting[session.bufnr] = waiting[session.bufnr] or {}
-    fill_soon(limits.fold_ms)
-  end
-end
-
----A window that was split off another one has its folds, as they are.
-local function split_off()
-  local win, from = api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr("#"))
-  local known = windows[from]
-  if known and api.nvim_win_get_buf(from) == api.nvim_win_get_buf(win) and not windows[win] then
-    windows[win] = { made = vim.tbl_extend("force", {}, known.made), above = known.above }
+    fill_soon(FOLD_MS)
   end
 end
 
@@ -245,7 +240,16 @@ function M.watch()
       end
     end,
   })
-  api.nvim_create_autocmd("WinNew", { group = GROUP, callback = split_off })
+  api.nvim_create_autocmd("WinNew", {
+    group = GROUP,
+    callback = function() -- a window that was split off another one has its folds, as they are
+      local win, from = api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr("#"))
+      local known = windows[from]
+      if known and api.nvim_win_get_buf(from) == api.nvim_win_get_buf(win) and not windows[win] then
+        windows[win] = { made = vim.tbl_extend("force", {}, known.made), above = known.above }
+      end
+    end,
+  })
   api.nvim_create_autocmd("WinScrolled", {
     group = GROUP,
     callback = function()

@@ -1,11 +1,11 @@
 -- Lists the keys of a buffer in a float, which stays until it is closed.
 local config = require("acp_nvim.config")
-local limits = require("acp_nvim.limits")
 local schema = require("acp_nvim.config.schema")
 
 local M = {}
 
 local api = vim.api
+local HELP_COLUMNS = 100 -- of the float with the keys: lines that can still be read
 local LOOKS = api.nvim_create_namespace("acp_nvim.help")
 
 ---What stands in front of the words about a key says where it is one: "Chat and prompt, normal mode: cancel the turn."
@@ -84,7 +84,7 @@ function M.show(where, waits)
   vim.bo[bufnr].bufhidden = "wipe"
   local longest = fill(bufnr, list)
   vim.bo[bufnr].modifiable = false
-  local width = math.max(1, math.min(longest, vim.o.columns - 4, limits.help_columns))
+  local width = math.max(1, math.min(longest, vim.o.columns - 4, HELP_COLUMNS))
   local height = math.max(1, math.min(#list, vim.o.lines - 5))
   local win = api.nvim_open_win(bufnr, true, {
     relative = "editor",

@@ -1,8 +1,21 @@
--- Keeps the plans of a session: each has its block in the chat, and those of the turn that runs are told to who listens.
-local block = require("acp_nvim.chat.blocks.plan")
+-- Keeps the plans of a session: each has its block in the chat (how much of it is done, each entry with its mark, or its
+-- text, or the file that has it), and those of the turn that runs are told to who listens.
+local Lines = require("acp_nvim.chat.blocks.lines")
+local config = require("acp_nvim.config")
+local content = require("acp_nvim.chat.blocks.content")
+local paths = require("acp_nvim.chat.blocks.paths")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
+
+local PLAN_LINES = 200 -- of a plan that is a text: people read it whole; who writes more writes no plan
+---@type table<string, { mark: string, group?: string }>
+local MARKS = {
+  completed = { mark = "✓", group = "AcpPlanDone" },
+  in_progress = { mark = "▸", group = "AcpPlanActive" },
+  pending = { mark = "○" },
+  cancelled = { mark = "–", group = "AcpPlanDone" },
+}
 
 ---@type fun(session: acp.Session)[]
 local listeners = {}
@@ -20,10 +33,72 @@ local function tell(session)
   end
 end
 
+---@param plan acp.Plan
+---@return integer done
+---@return integer total entries, or boxes of a markdown list; 0: nobody can say
+local function count(plan)
+  local done, total = 0, #plan.entries + (plan.left or 0)
+  for _, entry in ipairs(plan.entries) do
+    done = done + (entry.status == "completed" and 1 or 0)
+  end
+  if total == 0 then
+    for box in ("\n" .. (plan.text or "")):gmatch("\n%s*[-*+]%s+%[([ xX])%]%s") do
+      done, total = done + (box ~= " " and 1 or 0), total + 1
+    end
+  end
+  return done, total
+end
+
+---@param plan acp.Plan
+---@param named boolean
+---@return string
+function M.header(plan, named)
+  local title = named and Lines.one_line(plan.title) or ""
+  local words = title ~= "" and "Plan " .. title or "Plan"
+  local done, total = count(plan)
+  if total > 0 or not (plan.text or plan.uri) then
+    words = ("%s (%d/%d)"):format(words, done, total)
+  end
+  return plan.removed and words .. " [removed]" or words
+end
+
+---@param entry acp.PlanEntry
+---@return string
+---@return string? group
+function M.entry(entry)
+  local known = MARKS[entry.status]
+  local note = known and "" or (" [%s]"):format(Lines.one_line(entry.status))
+  return (known and known.mark or "○") .. " " .. Lines.one_line(entry.content) .. note, known and known.group
+end
+
+---@param session acp.Session
+---@param plan acp.Plan
+---@return acp.Rendered
+local function rendered(session, plan)
+  local out = Lines.new()
+  out:add({ { M.header(plan, session.plans.several), "AcpAgentHeader" } })
+  if not config.get().ui.plan then
+    return out:rendered()
+  end
+  for _, entry in ipairs(plan.entries) do
+    local words, group = M.entry(entry)
+    out:add({ "  ", { words, group } })
+  end
+  if (plan.left or 0) > 0 then
+    out:add_more(plan.left, "  ")
+  end
+  if plan.uri then
+    out.targets[#out.lines] = { uri = plan.uri }
+    out:add({ "  ", { paths.short((plan.uri:gsub("^file://", "")), session.cwd), "AcpLink" } })
+  end
+  content.add_text(out, plan.text, PLAN_LINES)
+  return out:rendered()
+end
+
 ---@param session acp.Session
 ---@param plan acp.Plan
 local function draw(session, plan)
-  transcript.draw(session, plan.block, "plan", block.draw(plan, session.plans.several, session.cwd))
+  transcript.draw(session, plan.block, "plan", rendered(session, plan))
 end
 
 ---The turn is over: its plans stay in the chat.
@@ -52,7 +127,7 @@ local function live(session, plan)
     end
     living[plan.block] = nil
   else
-    local done, total = block.count(plan)
+    local done, total = count(plan)
     changes = changes + 1
     living[plan.block] = { plan = plan, done = done, total = total, change = changes }
   end

@@ -1,10 +1,10 @@
 -- Knows what a line of the chat leads to, and goes there.
-local details = require("acp_nvim.chat.details")
+local details = require("acp_nvim.chat.targets.details")
 local forms = require("acp_nvim.forms")
 local message = require("acp_nvim.message")
-local open_place = require("acp_nvim.chat.open_place")
-local places = require("acp_nvim.chat.places")
-local requests = require("acp_nvim.requests")
+local open_place = require("acp_nvim.chat.targets.open_place")
+local places = require("acp_nvim.chat.targets.places")
+local requests = require("acp_nvim.host.requests")
 local restore = require("acp_nvim.review.restore")
 local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
@@ -64,7 +64,9 @@ local function go(session, block, target)
   elseif target.terminal then
     terminals.open(session, target)
   elseif target.media then
-    if not requests.call_media(session, block.id, target.media) then
+    local directory = vim.fs.joinpath(vim.fn.stdpath("cache") --[[@as string]], "acp_nvim", "media")
+    local wanted = { block = block.id, place = target.media, directory = directory }
+    if not requests.send(session, "call_media", wanted) then
       message.info("The host that knew this is gone.")
     end
   elseif target.uri then
@@ -124,9 +126,10 @@ function M.open(session, key)
   end
 end
 
+---Goes to the file that is written under the cursor, in a text that is no chat.
 ---@param session acp.Session
----@param key string
-details.open_file = function(session, key)
+---@param key string what it means where nothing is to be opened
+function M.open_written(session, key)
   local target = places.at(vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2], session.cwd)
   if target then
     go(session, {}, target)

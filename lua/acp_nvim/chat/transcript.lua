@@ -1,15 +1,12 @@
 -- Keeps the blocks of a chat in its buffer; a change costs what it changes, however long the chat is.
-local block_rows = require("acp_nvim.chat.block_rows")
-local change_lines = require("acp_nvim.chat.changed_lines")
-local changes = require("acp_nvim.chat.changes")
+local block_rows = require("acp_nvim.chat.transcript.block_rows")
+local change_lines = require("acp_nvim.chat.transcript.changed_lines")
 local cut = require("acp_nvim.chat.markdown.cut")
-local dress = require("acp_nvim.chat.dress")
-local following = require("acp_nvim.chat.following")
-local guarded = require("acp_nvim.guarded")
-local line_bound = require("acp_nvim.chat.line_bound")
-local long_lines = require("acp_nvim.chat.long_lines")
+local dress = require("acp_nvim.chat.transcript.dress")
+local following = require("acp_nvim.chat.transcript.following")
+local guarded = require("acp_nvim.host.guarded")
+local line_bound = require("acp_nvim.chat.transcript.line_bound")
 local paint = require("acp_nvim.chat.markdown.paint")
-local text = require("acp_nvim.chat.blocks.text")
 
 local M = {}
 
@@ -41,7 +38,16 @@ local function opened(session)
   return transcript
 end
 
-M.on_change, M.on_changes = changes.on_change, changes.on_changes
+---@alias acp.ChangesListener fun(session: acp.Session, blocks: table<acp.Block, boolean>, following: integer[])
+
+---@type acp.ChangesListener[]
+local listeners = {}
+
+---@param listener acp.ChangesListener called at the end of a batch with the blocks that have new lines or were drawn
+---again, and the windows that will go to the end of the chat
+function M.on_changes(listener)
+  table.insert(listeners, listener)
+end
 
 ---Ends the edits of all transcripts: the user cannot type there, and windows at the end stay at the end.
 function M.flush()
@@ -51,9 +57,13 @@ function M.flush()
     if api.nvim_buf_is_loaded(transcript.bufnr) then
       modifiable(transcript, false)
       guarded(function()
-        changes.tell(transcript, windows)
+        local changed = transcript.changed
+        transcript.changed = {}
+        for _, listener in ipairs(next(changed) and listeners or {}) do
+          listener(transcript.session, changed, windows)
+        end
         if transcript.long then
-          long_lines.wrap(transcript)
+          line_bound.wrap_anywhere(transcript.bufnr)
         end
         following.to_end(transcript, windows)
       end)
@@ -127,6 +137,28 @@ local function add_block(transcript, id, kind, lines)
   return block, row
 end
 
+---@param transcript acp.Transcript
+---@param block acp.Block
+---@param lines string[] that come to its text
+local function feed(transcript, block, lines)
+  cut.feed(block.cut, lines)
+  transcript.long = transcript.long or block.cut.long
+end
+
+---Gives a block other lines, where they differ and nowhere else.
+---@param transcript acp.Transcript
+---@param block acp.Block
+---@param lines string[]
+---@return integer row of its first line
+local function rewrite(transcript, block, lines)
+  local first = block_rows.first(transcript, block)
+  local old = api.nvim_buf_get_lines(transcript.bufnr, first, block_rows.after(transcript, block), true)
+  dress.strip(transcript.bufnr, first, first + #old)
+  change_lines(transcript.bufnr, first, old, lines)
+  transcript.changed[block] = true
+  return first
+end
+
 ---@param session acp.Session
 ---@param transcript acp.Transcript
 ---@param id integer
@@ -137,8 +169,7 @@ local function add_text(session, transcript, id, kind, lines)
   local block, row = add_block(transcript, id, kind, (line_bound.take(fill, lines)))
   block.width, block.over = fill.width, fill.over
   block.cut = cut.new()
-  cut.feed(block.cut, lines)
-  transcript.long = transcript.long or block.cut.long
+  feed(transcript, block, lines)
   dress.header(transcript.bufnr, block, row, session.agent)
 end
 
@@ -147,7 +178,7 @@ end
 ---@param kind string
 ---@param piece string
 function M.append(session, id, kind, piece)
-  local lines, block = text.lines(piece), M.block(session, id)
+  local lines, block = line_bound.lines(piece), M.block(session, id)
   local hidden = block
     and line_bound.hide(block, lines, function()
       M.append(session, id, kind, "")
@@ -165,8 +196,7 @@ function M.append(session, id, kind, piece)
   transcript.changed[block] = #lines > 1 or transcript.changed[block]
   local row = block_rows.after(transcript, block) - 1
   line_bound.append(transcript.bufnr, row, block, lines)
-  cut.feed(block.cut, lines)
-  transcript.long = transcript.long or block.cut.long
+  feed(transcript, block, lines)
   paint.streaming()
 end
 
@@ -180,19 +210,15 @@ function M.replace(session, id, kind, whole)
   if not transcript then
     return
   end
-  local lines = text.lines(whole)
+  local lines = line_bound.lines(whole)
   local block = transcript.blocks[id]
   if not block then
     return add_text(session, transcript, id, kind, lines)
   end
-  local first = block_rows.first(transcript, block)
-  transcript.changed[block] = true
-  local old = api.nvim_buf_get_lines(transcript.bufnr, first, block_rows.after(transcript, block), true)
   block.width, block.over = nil, nil
-  change_lines(transcript.bufnr, first, old, (line_bound.take(block, lines)))
+  local first = rewrite(transcript, block, (line_bound.take(block, lines)))
   block.cut = cut.new()
-  cut.feed(block.cut, lines)
-  transcript.long = transcript.long or block.cut.long
+  feed(transcript, block, lines)
   paint.redraw(transcript.bufnr, first, first + #lines)
 end
 
@@ -212,11 +238,7 @@ function M.draw(session, id, kind, rendered)
   if not block then
     block, first = add_block(transcript, id, kind, rendered.lines)
   else
-    first = block_rows.first(transcript, block)
-    local old = api.nvim_buf_get_lines(transcript.bufnr, first, block_rows.after(transcript, block), true)
-    dress.strip(transcript.bufnr, first, first + #old)
-    change_lines(transcript.bufnr, first, old, rendered.lines)
-    transcript.changed[block] = true
+    first = rewrite(transcript, block, rendered.lines)
   end
   dress.colour(transcript.bufnr, first, rendered.highlights)
   rendered.lines, rendered.highlights = nil, nil -- the buffer has them, and a block is kept as long as the chat

@@ -18,18 +18,12 @@ function M.has_focus()
   return has_focus
 end
 
-local function redraw()
-  for _, session in ipairs(sessions.all()) do
-    winbar.update(session)
-  end
-end
-
 ---@param session acp.Session
 ---@param count integer
 local function set(session, count)
   if (session.unread or 0) ~= count then
     session.unread = count > 0 and count or nil
-    redraw() -- other chats say that there is something
+    winbar.update_all() -- other chats say that there is something
   end
 end
 
@@ -64,24 +58,17 @@ local function look()
   winbar.turn()
 end
 
----@param focus boolean
----@return fun()
-local function focused(focus)
-  return function()
-    has_focus = focus
-    look()
-  end
-end
-
 ---Notices from now on what is seen.
 function M.watch()
-  local group = vim.api.nvim_create_augroup("acp_nvim.unread", {})
-  local function on(events, run)
-    vim.api.nvim_create_autocmd(events, { group = group, callback = run })
-  end
-  on("FocusLost", focused(false))
-  on("FocusGained", focused(true))
-  on({ "BufWinEnter", "WinEnter" }, look) -- another tab page is another window, too
+  vim.api.nvim_create_autocmd({ "FocusLost", "FocusGained", "BufWinEnter", "WinEnter" }, {
+    group = vim.api.nvim_create_augroup("acp_nvim.unread", {}),
+    callback = function(event)
+      if vim.startswith(event.event, "Focus") then
+        has_focus = event.event == "FocusGained"
+      end
+      look() -- another tab page is another window, too
+    end,
+  })
 end
 
 return M

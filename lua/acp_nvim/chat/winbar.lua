@@ -3,9 +3,9 @@ local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
 local plans = require("acp_nvim.chat.plans")
 local sessions = require("acp_nvim.sessions")
-local spinner = require("acp_nvim.chat.spinner")
+local spinner = require("acp_nvim.chat.winbar.spinner")
 local states = require("acp_nvim.states")
-local status_parts = require("acp_nvim.chat.status_parts")
+local status_parts = require("acp_nvim.chat.winbar.status_parts")
 
 local M = {}
 
@@ -33,13 +33,6 @@ local made = {}
 ---@return string
 local function literal(text)
   return (text:gsub("%%", "%%%%"))
-end
-
----@param part acp.StatusPart
----@param text string
----@return string
-local function dressed(part, text)
-  return part.group and ("%%#%s#%s%%*"):format(part.group, literal(text)) or literal(text)
 end
 
 ---@class acp.ChosenPart
@@ -93,7 +86,8 @@ function M.text(session, width)
     return PLACES[a.part.name] < PLACES[b.part.name]
   end)
   local texts = vim.tbl_map(function(one)
-    return dressed(one.part, one.text)
+    local text, group = literal(one.text), one.part.group
+    return group and ("%%#%s#%s%%*"):format(group, text) or text
   end, list)
   return (" %%#%s#%s%%* %s %s"):format(group, symbol, literal(name), table.concat(texts, BETWEEN))
 end
@@ -150,12 +144,6 @@ local function give(win, bufnr)
   end
 end
 
----@param bufnr? integer
----@return integer[]
-local function windows(bufnr)
-  return bufnr and vim.fn.win_findbuf(bufnr) or {}
-end
-
 ---@param wins integer[]
 local function redraw(wins)
   for _, win in ipairs(wins) do
@@ -182,17 +170,14 @@ local function running()
   return wins
 end
 
----@return boolean
-local function tick()
-  local wins = running()
-  redraw(wins)
-  return #wins > 0
-end
-
 ---Shows that a turn runs where somebody sees it now.
 function M.turn()
   if #running() > 0 then
-    spinner.run(tick)
+    spinner.run(function()
+      local wins = running()
+      redraw(wins)
+      return #wins > 0
+    end)
   end
 end
 
@@ -208,20 +193,10 @@ api.nvim_create_autocmd("WinClosed", {
   end,
 })
 
-plans.on_change(function(session)
-  M.update(session)
-end)
-
-config.on_change(function()
-  for _, session in ipairs(sessions.all()) do
-    M.update(session)
-  end
-end)
-
 ---@param session acp.Session
 function M.update(session)
   for _, bufnr in pairs({ session.bufnr or false, session.prompt_bufnr or false }) do
-    local wins = bufnr and windows(bufnr) or {}
+    local wins = bufnr and vim.fn.win_findbuf(bufnr) or {}
     made[bufnr] = nil
     for _, win in ipairs(wins) do
       give(win, bufnr)
@@ -230,5 +205,15 @@ function M.update(session)
   end
   M.turn()
 end
+
+---Brings the bars of all chats up to date.
+function M.update_all()
+  for _, session in ipairs(sessions.all()) do
+    M.update(session)
+  end
+end
+
+plans.on_change(M.update)
+config.on_change(M.update_all)
 
 return M

@@ -1,19 +1,18 @@
 -- Opens, finds and closes the windows of a chat and its prompt.
-local command_line_window = require("acp_nvim.command_line_window")
+local command_line_window = require("acp_nvim.windows.command_line")
 local config = require("acp_nvim.config")
-local fit = require("acp_nvim.chat.fit")
-local frame = require("acp_nvim.chat.frame")
+local fit = require("acp_nvim.chat.windows.fit")
+local frame = require("acp_nvim.chat.windows.frame")
 local message = require("acp_nvim.message")
-local plain_window = require("acp_nvim.chat.plain_window")
 local sessions = require("acp_nvim.sessions")
-local splits = require("acp_nvim.chat.splits")
-local stack = require("acp_nvim.chat.stack")
+local splits = require("acp_nvim.chat.windows.splits")
+local stack = require("acp_nvim.chat.windows.stack")
 local winbar = require("acp_nvim.chat.winbar")
 
 local M = {}
 
 local api = vim.api
-local LOOK = vim.tbl_extend("error", plain_window, {
+local LOOK = vim.tbl_extend("error", stack.PLAIN, {
   conceallevel = 0,
   fillchars = "eob: ,fold: ",
   foldenable = true,
@@ -32,6 +31,13 @@ local function dress(win, fixed)
   end
 end
 
+---@param win integer of a chat
+---@param fixed "winfixwidth"|"winfixheight"|nil
+local function dress_chat(win, fixed)
+  dress(win, fixed)
+  vim.wo[win][0].conceallevel = config.get().ui.conceal and 2 or 0
+end
+
 ---@param win integer
 ---@param bufnr integer
 local function show_in(win, bufnr)
@@ -41,30 +47,6 @@ local function show_in(win, bufnr)
     api.nvim_win_set_buf(win, bufnr)
   end)
   vim.wo[win].winfixbuf = fixed
-end
-
----@param session acp.Session
----@param position string
----@return integer? win nil when there is no room
----@return "winfixwidth"|"winfixheight"|nil fixed
-local function open_chat(session, position)
-  local bufnr = session.bufnr --[[@as integer]]
-  if position == "float" then
-    return frame.open_chat(session), nil
-  elseif position == "tab" then
-    return splits.open_tab(bufnr), nil
-  end
-  return splits.open_chat(bufnr, position)
-end
-
----@param bufnr integer
----@param chat integer
----@return integer? win
-local function open_prompt(bufnr, chat)
-  if stack.floats(chat) then
-    return frame.open_prompt(bufnr)
-  end
-  return splits.open_prompt(bufnr, chat)
 end
 
 ---@param win integer
@@ -94,45 +76,33 @@ local function close_together(one, other)
   })
 end
 
----@param chat integer
----@param prompt integer
-local function join(chat, prompt)
-  close_together(chat, prompt)
-  if stack.floats(chat) then
-    close_together(prompt, chat)
-    frame.map(api.nvim_win_get_buf(chat))
-    frame.map(api.nvim_win_get_buf(prompt))
-  end
-end
-
 ---@param session acp.Session
 ---@param position string
 ---@return integer? win of the current tab, with the chat in it; nil when there is no room
 ---@return boolean? opened it was not there before
 local function ensure_chat(session, position)
-  local win = stack.find(function(_, bufnr)
-    return bufnr == session.bufnr
-  end)
+  local bufnr = session.bufnr --[[@as integer]]
+  local win, fixed = stack.showing(bufnr), nil
   if win then
     return win
   end
-  win = stack.find(function(other, bufnr)
-    return bufnr == other.bufnr
-  end)
-  local fixed
+  win = stack.all("bufnr")[1]
   local is_new = not win
   if win then
     fixed = vim.wo[win].winfixwidth and "winfixwidth" or vim.wo[win].winfixheight and "winfixheight" or nil
-    show_in(win, session.bufnr)
+    show_in(win, bufnr)
+  elseif position == "float" then
+    win = frame.open_chat(session)
+  elseif position == "tab" then
+    win = splits.open_tab(bufnr)
   else
-    win, fixed = open_chat(session, position)
+    win, fixed = splits.open_chat(bufnr, position)
   end
   if not win then
     return nil
   end
-  dress(win, fixed)
-  vim.wo[win][0].conceallevel = config.get().ui.conceal and 2 or 0
-  api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(session.bufnr), vim.v.maxcol })
+  dress_chat(win, fixed)
+  api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufnr), vim.v.maxcol })
   return win, is_new
 end
 
@@ -140,38 +110,33 @@ end
 ---@param chat integer
 ---@return integer? win nil when there is no room
 local function ensure_prompt(session, chat)
-  local win = stack.find(function(_, bufnr)
-    return bufnr == session.prompt_bufnr
-  end)
+  local bufnr = session.prompt_bufnr --[[@as integer]]
+  local win = stack.showing(bufnr)
   if win then
     return win
   end
-  win = stack.find(function(other, bufnr)
-    return bufnr == other.prompt_bufnr
-  end)
+  win = stack.all("prompt_bufnr")[1]
   if win then
-    show_in(win, session.prompt_bufnr)
+    show_in(win, bufnr)
   else
-    win = open_prompt(session.prompt_bufnr, chat)
-    if win then
-      join(chat, win)
+    if stack.floats(chat) then
+      win = frame.open_prompt(bufnr)
+    else
+      win = splits.open_prompt(bufnr, chat)
+    end
+    if not win then
+      return nil
+    end
+    close_together(chat, win)
+    if stack.floats(chat) then
+      close_together(win, chat)
+      frame.map(api.nvim_win_get_buf(chat))
+      frame.map(bufnr)
     end
   end
-  if win then
-    dress(win, "winfixheight")
-    fit.watch_prompt(session.prompt_bufnr)
-  end
+  dress(win, "winfixheight")
+  fit.watch_prompt(bufnr)
   return win
-end
-
----A chat that has a tab of its own is not opened in another one as well.
----@param session acp.Session
-local function go_to_tab(session)
-  for _, win in ipairs(config.get().ui.position == "tab" and vim.fn.win_findbuf(session.bufnr) or {}) do
-    if not M.visible(session) then
-      api.nvim_set_current_tabpage(api.nvim_win_get_tabpage(win))
-    end
-  end
 end
 
 ---@param session acp.Session
@@ -200,9 +165,7 @@ end
 ---@param session acp.Session
 ---@return boolean the chat is seen in the current tab
 function M.visible(session)
-  return stack.find(function(_, bufnr)
-    return bufnr == session.bufnr
-  end) ~= nil
+  return stack.showing(session.bufnr) ~= nil
 end
 
 ---@return acp.Session? whose chat is seen in the current tab
@@ -217,7 +180,11 @@ function M.focus_prompt(session)
   if command_line_window.refuses() then
     return false
   end
-  go_to_tab(session)
+  local elsewhere = config.get().ui.position == "tab" and not M.visible(session)
+  local win = elsewhere and vim.fn.win_findbuf(session.bufnr)[1]
+  if win then -- a chat that has a tab of its own is not opened in another one as well
+    api.nvim_set_current_tabpage(api.nvim_win_get_tabpage(win))
+  end
   local prompt = M.open(session)
   if not prompt then
     message.error("there is no room for the chat and its prompt: make the screen or the window larger")
@@ -240,13 +207,10 @@ function M.focus_chat(session)
   end
   local bufnr = session.bufnr --[[@as integer]]
   local win = vim.fn.win_findbuf(bufnr)[1]
-  win = win or stack.opened(bufnr, function()
-    vim.cmd(("keepalt tab sbuffer %d"):format(bufnr))
-  end)
+  win = win or splits.open_tab(bufnr)
   if win then
     api.nvim_set_current_win(win)
-    dress(win)
-    vim.wo[win][0].conceallevel = config.get().ui.conceal and 2 or 0
+    dress_chat(win)
   end
 end
 
@@ -257,9 +221,7 @@ function M.close(session)
     return
   end
   for _, part in ipairs({ "prompt_bufnr", "bufnr" }) do
-    local win = stack.find(function(_, candidate)
-      return candidate == session[part]
-    end)
+    local win = stack.showing(session[part])
     if win and not pcall(api.nvim_win_close, win, false) then
       vim.wo[win].winfixbuf = false
       api.nvim_win_call(win, vim.cmd.enew) -- the last window of all

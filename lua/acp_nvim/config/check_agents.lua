@@ -1,16 +1,13 @@
 -- Checks the agents in a user's table; gives back what is right of each, and words for what is not.
+local checks = require("acp_nvim.config.checks")
 local hint = require("acp_nvim.config.hint")
 
----@type table<string, string> what a field must be
+---What a field must be: a kind that `checks.kind` knows, or a function that says why a value is wrong.
+---@type table<string, string|fun(value: any): string?>
 local FIELDS = {
-  command = "command",
   prefix = "strings",
-  env = "env",
   mcp_servers = "table",
-  paths = "paths",
   terminal = "boolean",
-  defaults = "defaults",
-  idle_seconds = "number",
   quirks = "strings",
   state = "strings",
   title = "string",
@@ -19,33 +16,24 @@ local FIELDS = {
   sign_in = "string",
 }
 
----@param values table with keys of any type
----@return any[]
-local function sorted_keys(values)
-  local keys = vim.tbl_keys(values)
-  table.sort(keys, function(a, b)
-    return tostring(a) < tostring(b)
-  end)
-  return keys
+function FIELDS.command(value)
+  if not checks.is_strings(value) or #value == 0 then
+    return 'must be a list of strings, like { "program", "argument" }'
+  end
 end
 
----@param value any
----@return boolean
-local function is_strings(value)
-  return type(value) == "table"
-    and vim.islist(value)
-    and vim.iter(value):all(function(item)
-      return type(item) == "string"
-    end)
-end
-
----@param value any
----@return boolean
-local function is_env(value)
-  return type(value) == "table"
+function FIELDS.env(value)
+  local is_env = type(value) == "table"
     and vim.iter(value):all(function(name, text)
       return type(name) == "string" and (type(text) == "string" or type(text) == "number")
     end)
+  return not is_env and "must be a table of names and strings" or nil
+end
+
+function FIELDS.idle_seconds(value)
+  if type(value) ~= "number" or value <= 0 then
+    return "must be a number above 0"
+  end
 end
 
 ---@param path any
@@ -54,72 +42,41 @@ local function is_absolute(path)
   return type(path) == "string" and vim.startswith(vim.fs.normalize(path), "/")
 end
 
----@type table<string, fun(value: any): string?> by kind of field: why it is wrong
-local PROBLEMS = {}
-
-function PROBLEMS.command(value)
-  if not is_strings(value) or #value == 0 then
-    return 'must be a list of strings, like { "program", "argument" }'
-  end
-end
-
-function PROBLEMS.strings(value)
-  return not is_strings(value) and "must be a list of strings" or nil
-end
-
-function PROBLEMS.env(value)
-  return not is_env(value) and "must be a table of names and strings" or nil
-end
-
-function PROBLEMS.number(value)
-  if type(value) ~= "number" or value <= 0 then
-    return "must be a number above 0"
-  end
-end
-
-function PROBLEMS.paths(value)
+function FIELDS.paths(value)
+  local is_paths = type(value) == "table"
+    and vim.islist(value)
+    and vim.iter(value):all(function(pair)
+      local good = type(pair) == "table" and vim.tbl_count(pair) == 2 and is_absolute(pair.here)
+      return good and type(pair.there) == "string" and vim.startswith(pair.there, "/")
+    end)
   local example = 'must be a list of { here = "/directory/on/this/machine", there = "/the/same/for/the/agent" }'
-  if type(value) ~= "table" or not vim.islist(value) then
-    return example
-  end
-  for _, pair in ipairs(value) do
-    local good = type(pair) == "table" and vim.tbl_count(pair) == 2 and is_absolute(pair.here)
-    if not good or type(pair.there) ~= "string" or not vim.startswith(pair.there, "/") then
-      return example
-    end
-  end
+  return not is_paths and example or nil
 end
 
-function PROBLEMS.defaults(value)
-  if type(value) ~= "table" then
-    return ("must be a table, not a %s"):format(type(value))
-  end
-  for name, one in pairs(value) do
+---@param options any
+---@return boolean
+local function is_options(options)
+  return type(options) == "table"
+    and vim.iter(options):all(function(id, set)
+      return type(id) == "string" and (type(set) == "string" or type(set) == "boolean")
+    end)
+end
+
+function FIELDS.defaults(value)
+  local problem = checks.kind(value, "table")
+  for name, one in pairs(problem and {} or value) do
     if name == "options" then
-      local good = type(one) == "table"
-        and vim.iter(one):all(function(id, set)
-          return type(id) == "string" and (type(set) == "string" or type(set) == "boolean")
-        end)
-      if not good then
-        return "options must be a map from an option to a string or a boolean"
-      end
+      problem = not is_options(one) and "options must be a map from an option to a string or a boolean" or nil
     elseif name ~= "mode" and name ~= "model" then
-      return ("there is no %q in it (known: mode, model, options)"):format(tostring(name))
+      problem = ("there is no %q in it (known: mode, model, options)"):format(tostring(name))
     elseif type(one) ~= "string" then
-      return ("%s must be a string, not a %s"):format(name, type(one))
+      problem = ("%s must be a string, not a %s"):format(name, type(one))
+    end
+    if problem then
+      break
     end
   end
-end
-
----@param kind string
----@param value any
----@return string? problem
-local function problem_of(kind, value)
-  if PROBLEMS[kind] then
-    return PROBLEMS[kind](value)
-  elseif type(value) ~= kind then
-    return ("must be a %s, not a %s"):format(kind, type(value))
-  end
+  return problem
 end
 
 ---As the host takes it; a table that says nothing is left out: there it would be a list.
@@ -147,7 +104,7 @@ end
 local function shape_problem(name, agent)
   if type(name) ~= "string" then
     return "agents: must be a map from a name to an agent, not a list"
-  elseif type(agent) == "string" or (is_strings(agent) and #agent > 0) then
+  elseif type(agent) == "string" or (checks.is_strings(agent) and #agent > 0) then
     local command = type(agent) == "string" and vim.split(agent, "%s+", { trimempty = true }) or agent
     local written = vim.inspect(command, { newline = "", indent = "" })
     return ("agents.%s: must be a table: write { command = %s }"):format(name, written)
@@ -157,30 +114,29 @@ local function shape_problem(name, agent)
 end
 
 ---@param name string
----@return boolean comes with the plugin
-local function is_bundled(name)
-  return name == "demo" or require("acp_nvim.agents.catalogue")[name] ~= nil
-end
-
----@param name string
 ---@param agent table
----@param problems string[]
+---@param problems string[] more are added
 ---@return table? agent
 local function agent_checked(name, agent, problems)
   local good = {}
-  for _, field in ipairs(sorted_keys(agent)) do
-    local kind, value = FIELDS[field], agent[field]
-    local problem = kind and problem_of(kind, value)
+  for field, value in checks.sorted(agent) do
+    local kind = FIELDS[field]
+    local problem
     if not kind then
-      local words = ("agents.%s.%s: no such field%s"):format(name, tostring(field), hint(field, sorted_keys(FIELDS)))
-      problems[#problems + 1] = words
-    elseif problem then
-      problems[#problems + 1] = ("agents.%s.%s: %s"):format(name, field, problem)
+      local fields = vim.tbl_keys(FIELDS)
+      table.sort(fields)
+      problem = "no such field" .. hint(field, fields)
+    else
+      problem = type(kind) == "string" and checks.kind(value, kind) or type(kind) == "function" and kind(value) or nil
+    end
+    if problem then
+      problems[#problems + 1] = ("agents.%s.%s: %s"):format(name, tostring(field), problem)
     else
       good[field] = taken(field, value)
     end
   end
-  if good.command or (agent.command == nil and is_bundled(name)) then
+  local is_bundled = name == "demo" or require("acp_nvim.agents.catalogue")[name] ~= nil
+  if good.command or (agent.command == nil and is_bundled) then
     return good
   elseif agent.command == nil then
     problems[#problems + 1] = ('agents.%s: has no command, like { command = { "program" } }'):format(name)
@@ -196,12 +152,12 @@ return function(agents, problems)
     return nil
   end
   local good = {}
-  for _, name in ipairs(sorted_keys(agents)) do
-    local problem = shape_problem(name, agents[name])
+  for name, agent in checks.sorted(agents) do
+    local problem = shape_problem(name, agent)
     if problem then
       problems[#problems + 1] = problem
     else
-      good[name] = agent_checked(name, agents[name], problems)
+      good[name] = agent_checked(name, agent, problems)
     end
   end
   return good

@@ -1,5 +1,5 @@
 -- What becomes of events about the configuration of sessions.
-local session_config = require("acp_nvim.session_config")
+local session_config = require("acp_nvim.options")
 
 ---@type table<string, fun(session: acp.Session, event: acp.Event)>
 return {

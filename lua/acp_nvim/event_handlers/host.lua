@@ -2,13 +2,13 @@
 local actions = require("acp_nvim.review.actions")
 local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
-local client = require("acp_nvim.client")
+local client = require("acp_nvim.host.client")
 local follow = require("acp_nvim.follow")
 local message = require("acp_nvim.message")
 local permission_rules = require("acp_nvim.permission.rules")
-local review_watch = require("acp_nvim.review.watch")
 local restore = require("acp_nvim.review.restore")
-local session_question = require("acp_nvim.session_question")
+local review_files = require("acp_nvim.review.files")
+local session_question = require("acp_nvim.sessions.question")
 
 ---@type table<string, fun(event: acp.Event)>
 return {
@@ -36,10 +36,9 @@ return {
   permission_rules = permission_rules.told,
   files_maybe_changed = buffers.refresh,
   location = follow.told,
-  sessions_found = session_question.answer,
   agents_known = session_question.answer,
-  agent_sessions = session_question.answer,
+  sessions_listed = session_question.answer,
   session_done = session_question.answer,
   worktree_seen = session_question.answer,
-  review = review_watch.told,
+  review = review_files.told,
 }

@@ -4,13 +4,11 @@ local buffers = require("acp_nvim.buffers")
 local calls = require("acp_nvim.chat.calls")
 local chat_buffer = require("acp_nvim.chat.buffer")
 local follow = require("acp_nvim.follow")
-local kept_queue = require("acp_nvim.prompt.kept_queue")
 local notify = require("acp_nvim.notify")
 local notice = require("acp_nvim.chat.blocks.notice")
 local permission = require("acp_nvim.permission")
 local plans = require("acp_nvim.chat.plans")
 local preview = require("acp_nvim.review.preview")
-local prompt_seen = require("acp_nvim.prompt.seen")
 local states = require("acp_nvim.states")
 local summary = require("acp_nvim.chat.blocks.summary")
 local terminals = require("acp_nvim.terminals")
@@ -48,18 +46,14 @@ local function tell_tool_call(session, call)
   end
 end
 
----What was said before the session was taken up is neither news nor one of the prompts that wait to be seen.
+---What was said before the session was taken up is no news.
 ---@param session acp.Session
 ---@param event acp.Event of type append or replace
----@param begins boolean a message begins with it
-local function take_note(session, event, begins)
+local function count_unread(session, event)
   if session.recalling then
     session.heard = math.max(session.heard or 0, event.block)
-    return
-  end
-  unread.message(session, event.block, event.kind)
-  if event.kind == "user" and begins then
-    prompt_seen.text(session, event.text)
+  else
+    unread.message(session, event.block, event.kind)
   end
 end
 
@@ -71,8 +65,6 @@ return {
     session.agent = event.status.agent or session.agent
     session.cwd = event.status.worktree and event.status.cwd or session.cwd
     buffers.set_roots(session.key, event.status.directories or {})
-    kept_queue.status(session)
-    prompt_seen.status(session)
     if not states.is_busy(event.status.state) then
       plans.over(session)
     end
@@ -80,12 +72,11 @@ return {
   end,
   append = function(session, event)
     transcript.append(session, event.block, event.kind, event.text)
-    take_note(session, event, true)
+    count_unread(session, event)
   end,
   replace = function(session, event)
-    local is_new = transcript.row(session, event.block) == nil
     transcript.replace(session, event.block, event.kind, event.text)
-    take_note(session, event, is_new)
+    count_unread(session, event)
   end,
   tool_call = function(session, event)
     session.call_blocks[event.call.id] = event.block
@@ -133,7 +124,6 @@ return {
   end,
   turn_start = function(session, event)
     plans.over(session)
-    prompt_seen.begun(session)
     follow.turn_began(session.key)
     autocmds.fire("AcpTurnStart", { session = session.key, background = event.background == true })
   end,

@@ -48,9 +48,4 @@ function M.when_quiet(run)
   })
 end
 
-function M.forget()
-  waiting = nil
-  api.nvim_clear_autocmds({ group = GROUP })
-end
-
 return M

@@ -59,8 +59,9 @@ local function remove(key)
   end)
 end
 
----@param bufnr integer that was read
-local function show_in(bufnr)
+---@param event vim.api.keyset.create_autocmd.callback_args a file was read
+local function show_in(event)
+  local bufnr = event.buf
   for key, place in pairs(places) do
     if place.line and lookup.is_file(bufnr) and lookup.real_path(bufnr) == place.path then
       draw(bufnr, key, place.line - 1)
@@ -69,16 +70,16 @@ local function show_in(bufnr)
 end
 
 ---The text is thrown away, to be read again: the marks go with it.
----@param bufnr integer
-local function keep_rows(bufnr)
+---@param event vim.api.keyset.create_autocmd.callback_args
+local function keep_rows(event)
   for key, place in pairs(places) do
-    local at = api.nvim_buf_get_extmark_by_id(bufnr, NS, key, {})
+    local at = api.nvim_buf_get_extmark_by_id(event.buf, NS, key, {})
     place.line = at[1] and at[1] + 1 or place.line
   end
 end
 
 ---@param key integer of the session
----@param location acp.Location
+---@param location acp.FileLine
 ---@param is_over boolean no turn runs
 function M.set(key, location, is_over)
   local path = lookup.real(location.path)
@@ -120,17 +121,7 @@ end
 for _, bufnr in ipairs(api.nvim_list_bufs()) do -- left by modules that were loaded before these
   api.nvim_buf_clear_namespace(bufnr, NS, 0, -1)
 end
-api.nvim_create_autocmd({ "BufReadPost", "BufFilePost" }, {
-  group = GROUP,
-  callback = function(event)
-    show_in(event.buf)
-  end,
-})
-api.nvim_create_autocmd("BufUnload", {
-  group = GROUP,
-  callback = function(event)
-    keep_rows(event.buf)
-  end,
-})
+api.nvim_create_autocmd({ "BufReadPost", "BufFilePost" }, { group = GROUP, callback = show_in })
+api.nvim_create_autocmd("BufUnload", { group = GROUP, callback = keep_rows })
 
 return M

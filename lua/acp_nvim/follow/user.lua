@@ -13,15 +13,10 @@ local GROUP = api.nvim_create_augroup("acp_nvim.follow.user", {})
 ---@field tick integer
 ---@field topline integer
 ---@field height integer
+---@field on_moved fun() called when the user has moved there
 
 ---@type acp.LeftAt?
 local left
-local on_moved = function() end
-
----@param listener fun()
-function M.on_moved(listener)
-  on_moved = listener
-end
 
 function M.forget()
   if left and api.nvim_buf_is_valid(left.bufnr) then
@@ -48,21 +43,22 @@ local function is_still(one)
   return at[1] == cursor[1] - 1 and (is_edited(one) or one.column == cursor[2])
 end
 
-local function moved()
+---@param one acp.LeftAt
+local function moved(one)
   M.forget()
-  on_moved()
+  one.on_moved()
 end
 
 local function on_cursor()
   if left and api.nvim_get_current_win() == left.win and not is_still(left) then
-    moved()
+    moved(left)
   end
 end
 
 local function on_edit()
   if left and api.nvim_get_current_win() == left.win then
     if api.nvim_get_mode().mode:match("^[iR]") or is_edited(left) then
-      moved()
+      moved(left)
     end
   end
 end
@@ -76,7 +72,7 @@ local function on_scroll()
   local topline, height = vim.fn.line("w0", one.win), api.nvim_win_get_height(one.win)
   local is_other = api.nvim_win_get_buf(one.win) ~= one.bufnr
   if is_other or (topline ~= one.topline and height == one.height and not is_edited(one)) then
-    moved()
+    moved(one)
   else
     one.topline, one.height = topline, height
   end
@@ -95,7 +91,8 @@ end
 
 ---This is how the window is left to the user.
 ---@param win integer
-function M.leave(win)
+---@param on_moved fun() called when the user moves, scrolls or edits there
+function M.leave(win, on_moved)
   if not left then
     watch()
   elseif api.nvim_buf_is_valid(left.bufnr) then
@@ -110,6 +107,7 @@ function M.leave(win)
     tick = api.nvim_buf_get_changedtick(bufnr),
     topline = vim.fn.line("w0", win),
     height = api.nvim_win_get_height(win),
+    on_moved = on_moved,
   }
 end
 

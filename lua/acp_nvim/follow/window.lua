@@ -1,6 +1,5 @@
 -- Chooses the window that shows where the agent is, and makes it look so.
-local code_window = require("acp_nvim.code_window")
-local sessions = require("acp_nvim.sessions")
+local windows = require("acp_nvim.windows.open")
 
 local M = {}
 
@@ -16,41 +15,6 @@ local shown
 ---@type string how it is with that window, for |w:acp_nvim_follow|
 local state = "on"
 
----@param win integer
----@return boolean another buffer there, or another line, would change more than this window
-local function is_tied(win)
-  local wo = vim.wo[win]
-  return wo.diff or wo.scrollbind or wo.cursorbind
-end
-
----@param win integer
----@return boolean the buffer there would not outlive its window
-local function is_last_of_its_buffer(win)
-  local bufnr = api.nvim_win_get_buf(win)
-  local goes = vim.list_contains({ "unload", "delete", "wipe" }, vim.bo[bufnr].bufhidden)
-  return goes and #vim.fn.win_findbuf(bufnr) == 1
-end
-
----@param win integer
----@param bufnr? integer that would be shown, if it is loaded
----@return boolean
-local function can_show(win, bufnr)
-  if api.nvim_win_get_buf(win) == bufnr then
-    return not is_tied(win)
-  end
-  return not is_tied(win)
-    and not vim.wo[win].winfixbuf
-    and not is_last_of_its_buffer(win)
-    and code_window.can_leave(win, bufnr or -1)
-end
-
----@param win integer
----@return boolean a file is, or can be, shown in it
-local function is_usable(win)
-  local bufnr = api.nvim_win_get_buf(win)
-  return vim.bo[bufnr].buftype == "" and not sessions.of_buffer(bufnr)
-end
-
 ---@param win integer? of those that the user sees
 ---@return boolean
 local function is_seen(win)
@@ -62,14 +26,14 @@ end
 function M.find(bufnr)
   local current = api.nvim_get_current_win()
   if M.chosen() then
-    local fits = chosen ~= current and is_usable(chosen) and can_show(chosen, bufnr)
+    local fits = chosen ~= current and windows.is_file_window(chosen) and windows.can_show_unasked(chosen, bufnr)
     return fits and chosen or nil
   end
-  if is_seen(shown) and shown ~= current and code_window.is_code(shown) and can_show(shown, bufnr) then
+  if is_seen(shown) and shown ~= current and windows.is_code(shown) and windows.can_show_unasked(shown, bufnr) then
     return shown -- also when another one was used meanwhile
   end
-  return code_window.other(function(win)
-    return can_show(win, bufnr)
+  return windows.other(function(win)
+    return windows.can_show_unasked(win, bufnr)
   end)
 end
 
@@ -120,7 +84,7 @@ end
 ---@param win integer? nil: none
 ---@return string? problem
 function M.choose(win)
-  if win and not is_usable(win) then
+  if win and not windows.is_file_window(win) then
     return "no file can be shown in this window"
   end
   chosen, shown = win, nil

@@ -15,12 +15,12 @@ local MOST = 8 -- lines that it has at first
 ---@field on_change fun(text: string)
 ---@field on_close fun(goes_on: boolean) it is closed; the user goes on with the next field
 
----@type { win: integer, close: fun(goes_on: boolean) }?
+---@type integer? its window
 local open
 
 ---@return boolean the user is typing in it
 function M.has_focus()
-  return open ~= nil and api.nvim_win_is_valid(open.win) and api.nvim_get_current_win() == open.win
+  return open ~= nil and api.nvim_win_is_valid(open) and api.nvim_get_current_win() == open
 end
 
 ---@param bufnr integer
@@ -37,24 +37,22 @@ local function map(bufnr, close)
       vim.keymap.set(modes, key, run, { buffer = bufnr, nowait = true, desc = "acp: done with this field" })
     end
   end
+  local function done()
+    close(true)
+  end
+  local function back()
+    close(false)
+  end
   on("i", { "<CR>" }, function()
     if vim.fn.pumvisible() == 1 then
       return api.nvim_feedkeys(vim.keycode("<C-y>"), "n", false)
     end
-    close(true)
+    done()
   end)
-  on("n", { "<CR>" }, function()
-    close(true)
-  end)
-  on({ "n", "i" }, config.keys("form_review"), function()
-    close(true)
-  end)
-  on("n", config.keys("form_next"), function()
-    close(true)
-  end)
-  on("n", vim.list_extend({ "<Esc>" }, config.keys("close")), function()
-    close(false)
-  end)
+  on("n", { "<CR>" }, done)
+  on({ "n", "i" }, config.keys("form_review"), done)
+  on("n", config.keys("form_next"), done)
+  on("n", { "<Esc>", unpack(config.keys("close")) }, back)
 end
 
 ---@param edit acp.FieldEdit
@@ -70,11 +68,16 @@ local function buffer_with(edit)
   return bufnr
 end
 
+---@param bufnr integer
+---@return integer lines
+local function height_of(bufnr)
+  return math.min(api.nvim_buf_line_count(bufnr), MOST)
+end
+
 ---@param edit acp.FieldEdit
 ---@param bufnr integer
 ---@return integer win
 local function window_for(edit, bufnr)
-  local lines = api.nvim_buf_line_count(bufnr)
   local win = api.nvim_open_win(bufnr, true, {
     relative = "win",
     win = edit.win,
@@ -82,7 +85,7 @@ local function window_for(edit, bufnr)
     row = -1,
     col = 3,
     width = math.max(10, api.nvim_win_get_width(edit.win) - 8),
-    height = math.max(1, math.min(lines, MOST)),
+    height = height_of(bufnr),
     style = "minimal",
     border = "rounded",
     title = (" %s "):format(edit.title),
@@ -99,22 +102,14 @@ end
 ---@param edit acp.FieldEdit
 ---@param close fun(goes_on: boolean)
 local function watch(bufnr, win, edit, close)
-  api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP" }, {
+  api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP", "BufWriteCmd" }, {
     buffer = bufnr,
     callback = function()
       edit.on_change(text_of(bufnr))
       vim.bo[bufnr].modified = false -- :q loses nothing
       if api.nvim_win_is_valid(win) then
-        local lines = math.max(1, math.min(api.nvim_buf_line_count(bufnr), MOST))
-        api.nvim_win_set_height(win, lines)
+        api.nvim_win_set_height(win, height_of(bufnr))
       end
-    end,
-  })
-  api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = bufnr,
-    callback = function()
-      edit.on_change(text_of(bufnr))
-      vim.bo[bufnr].modified = false
     end,
   })
   api.nvim_create_autocmd({ "BufWinLeave", "WinLeave" }, {
@@ -149,7 +144,7 @@ function M.open(edit)
     end
     edit.on_close(goes_on)
   end
-  open = { win = win, close = close }
+  open = win
   vim.bo[bufnr].filetype = FILETYPE
   map(bufnr, close)
   watch(bufnr, win, edit, close)

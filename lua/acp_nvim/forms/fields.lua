@@ -1,6 +1,5 @@
 -- What the keys of a form do with its fields: type, toggle, choose, clear, and go from one to the next.
 local Lines = require("acp_nvim.chat.blocks.lines")
-local drawing = require("acp_nvim.forms.drawing")
 local editing = require("acp_nvim.forms.editing")
 local questions = require("acp_nvim.forms.questions")
 local window = require("acp_nvim.forms.window")
@@ -12,7 +11,7 @@ local api = vim.api
 ---@param question acp.Question
 ---@return integer? index of the field under the cursor
 ---@return integer? choice
-function M.at_cursor(question)
+local function at_cursor(question)
   local look = window.look(question.request.id)
   local row = look and look.rows[api.nvim_win_get_cursor(0)[1] - 1]
   return row and row.field, row and row.choice
@@ -47,7 +46,7 @@ function M.step(question, step, from)
   local count = #(question.request.fields or {})
   if count > 0 then
     local index = from or nearest(question)
-    local before = not from and step < 0 and index > 0 and M.at_cursor(question) ~= index
+    local before = not from and step < 0 and index > 0 and at_cursor(question) ~= index
     M.go(question, before and index or math.max(1, (index + step - 1) % count + 1))
   end
 end
@@ -57,7 +56,7 @@ end
 ---@param value? string|boolean|string[]
 local function set(question, index, value)
   questions.set(question, question.request.fields[index].name, value)
-  drawing.form(question)
+  window.draw(question)
 end
 
 ---@param question acp.Question
@@ -79,7 +78,7 @@ local function type_text(question, index)
       questions.set(question, field.name, text ~= "" and text or nil)
     end,
     on_close = function(goes_on)
-      drawing.form(question)
+      window.draw(question)
       local form = window.window(id)
       if form and goes_on then
         api.nvim_set_current_win(form)
@@ -132,26 +131,21 @@ end
 local function flip_boolean(question, index)
   local field = question.request.fields[index]
   local value = question.values[field.name]
-  if value == nil then
-    return set(question, index, true)
-  elseif value == true then
-    return set(question, index, false)
+  if value == false and not field.required then
+    return set(question, index, nil)
   end
-  if field.required then
-    return set(question, index, true)
-  end
-  set(question, index, nil)
+  set(question, index, value ~= true)
 end
 
 ---@param question acp.Question
 ---@param index integer
 local function next_choice(question, index)
-  local field = question.request.fields[index]
-  local at = 0
-  for number, choice in ipairs(field.choices or {}) do
+  local field, at = question.request.fields[index], 0
+  local choices = field.choices or {}
+  for number, choice in ipairs(choices) do
     at = choice.value == question.values[field.name] and number or at
   end
-  local choice = (field.choices or {})[at % math.max(1, #(field.choices or {})) + 1]
+  local choice = choices[at % math.max(1, #choices) + 1]
   if choice then
     set(question, index, choice.value)
   end
@@ -160,7 +154,7 @@ end
 ---Fills in the field under the cursor, in the way that it has.
 ---@param question acp.Question
 function M.edit(question)
-  local index, number = M.at_cursor(question)
+  local index, number = at_cursor(question)
   if not index then
     return M.step(question, 1)
   end
@@ -179,7 +173,7 @@ end
 ---The next value of the field under the cursor; a text is typed.
 ---@param question acp.Question
 function M.toggle(question)
-  local index, number = M.at_cursor(question)
+  local index, number = at_cursor(question)
   if index and not number and question.request.fields[index].kind == "choice" then
     return next_choice(question, index)
   end
@@ -189,7 +183,7 @@ end
 ---Nothing is filled in there.
 ---@param question acp.Question
 function M.clear(question)
-  local index = M.at_cursor(question)
+  local index = at_cursor(question)
   if index then
     set(question, index, nil)
   end

@@ -157,7 +157,7 @@ end
 
 ---@param question acp.Question
 ---@return acp.FormLook
-function M.fill(question)
+local function fill(question)
   local look = new()
   add_head(look.out, question, "asks you", vim.list_extend(vim.list_slice(FILLING), ENDS))
   for index, field in ipairs(question.request.fields or {}) do
@@ -201,7 +201,7 @@ end
 
 ---@param question acp.Question
 ---@return acp.FormLook
-function M.review(question)
+local function review(question)
   local look = new()
   look.out:add({ { ("This will be sent to %s"):format(question.request.agent), "AcpForm" } })
   add_keys(look.out, vim.list_extend(vim.list_slice(LOOKING), ENDS))
@@ -222,7 +222,7 @@ end
 
 ---@param question acp.Question
 ---@return acp.FormLook
-function M.url(question)
+local function url(question)
   local look, url = new(), question.request.url --[[@as acp.FormUrl]]
   local out = look.out
   local opening = url.refused and {} or vim.list_slice(OPENING)
@@ -245,7 +245,7 @@ function M.url(question)
 end
 
 ---@type table<string, string>
-M.WHY = {
+local WHY = {
   withdrawn = "the agent has taken it back",
   cancelled = "what it was about was cancelled",
   agent_gone = "the agent is gone",
@@ -254,9 +254,9 @@ M.WHY = {
 ---A question that is over, with what was filled in: it can still be read and copied.
 ---@param question acp.Question
 ---@return acp.FormLook
-function M.over(question)
+local function over(question)
   local look = new()
-  local why = M.WHY[question.outcome and question.outcome.why] or "it was answered"
+  local why = WHY[question.outcome and question.outcome.why] or "it was answered"
   add_head(look.out, question, "asked you", { { "close", "close" } })
   look.out:add_whole("")
   look.out:add({ { ("This question is over: %s. Nothing more is sent."):format(why), "AcpFormProblem" } })
@@ -272,11 +272,11 @@ end
 ---@return acp.FormLook
 function M.of(question)
   if question.outcome then
-    return M.over(question)
+    return over(question)
   elseif question.request.url then
-    return M.url(question)
+    return url(question)
   end
-  return question.phase == "review" and M.review(question) or M.fill(question)
+  return question.phase == "review" and review(question) or fill(question)
 end
 
 return M

@@ -1,44 +1,9 @@
 -- The questions of agents to the user, and what the user has filled in so far; nothing of it is lost when one is over.
+local config = require("acp_nvim.config")
+local host = require("acp_nvim.host")
+local message = require("acp_nvim.message")
+
 local M = {}
-
----@class acp.FormChoice
----@field value string
----@field title string
----@field description? string
-
----@class acp.FormField
----@field name string
----@field kind "text"|"integer"|"number"|"boolean"|"choice"|"choices"|"unknown"
----@field title string
----@field description? string
----@field required? boolean
----@field hint? string
----@field choices? acp.FormChoice[]
----@field default? string|boolean|string[]
----@field secret? boolean it asks for what looks like a secret
-
----@class acp.FormAnswer
----@field field string its name
----@field title string
----@field text string
-
----@class acp.FormUrl
----@field url string
----@field host string
----@field first integer byte where the host begins, counted from 0
----@field last integer byte behind it
----@field warnings string[]
----@field refused? string why it is not opened
-
----@class acp.FormRequest
----@field id integer
----@field agent string
----@field message string
----@field title? string
----@field description? string
----@field fields? acp.FormField[]
----@field url? acp.FormUrl
----@field about? string title of a tool call
 
 ---@class acp.Question
 ---@field session integer
@@ -47,7 +12,7 @@ local M = {}
 ---@field host_id integer as the host numbers it
 ---@field values table<string, string|boolean|string[]> by the field's name
 ---@field problems table<string, string> by the field's name
----@field phase "fill"|"review"|"sent"|"over"
+---@field phase "fill"|"review"|"sent"
 ---@field version integer counts what was filled in
 ---@field review? acp.FormAnswer[] what would be sent
 ---@field unchecked? string[] names of fields whose pattern nobody could look at
@@ -121,11 +86,10 @@ function M.waiting(session)
   return list
 end
 
----@param session integer
 ---@return acp.Question[] that nobody has answered
-function M.open(session)
+function M.open()
   return vim.tbl_filter(function(one)
-    return one.session == session and not one.outcome
+    return not one.outcome
   end, vim.tbl_values(questions))
 end
 
@@ -145,6 +109,50 @@ function M.set(question, name, value)
     question.version = question.version + 1
     question.review = nil
   end
+end
+
+---Says to the host what the user answers; the host looks at it before it is sent.
+---@param question acp.Question
+---@param action "accept"|"decline"|"cancel"
+---@return boolean sent
+function M.answer(question, action)
+  local refused = action == "accept" and question.request.url and question.request.url.refused
+  if question.outcome or question.phase == "sent" or refused then
+    return false
+  end
+  local sent = host.channel() ~= nil
+    and host.send("elicitation_answer", {
+      id = question.host_id,
+      version = question.version,
+      action = action,
+      values = action == "accept" and question.values or vim.empty_dict(),
+    })
+  if sent then
+    question.phase = "sent"
+  else
+    message.error("the host could not be reached: nothing was sent")
+  end
+  return sent
+end
+
+---Asks the host what is wrong with what was filled in.
+---@param question acp.Question
+function M.check(question)
+  local values = next(question.values) and question.values or vim.empty_dict()
+  host.send("elicitation_check", { id = question.host_id, version = question.version, values = values })
+end
+
+---Opens the page of a question in the browser, and agrees to it.
+---@param question acp.Question
+function M.open_url(question)
+  local url = question.request.url --[[@as acp.FormUrl]]
+  local ok, started, problem = pcall(vim.ui.open, url.url)
+  local why = not ok and started or problem
+  if why then
+    local key = config.keys("form_opened")[1] or "form_opened"
+    return message.error(("it could not be opened: %s (%s: you open it yourself)"):format(tostring(why), key))
+  end
+  M.answer(question, "accept")
 end
 
 ---Another host numbers its questions from 1 again.

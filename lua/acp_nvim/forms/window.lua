@@ -1,7 +1,13 @@
 -- The window and the buffer of one question, below all others; to close it answers nothing.
-local dress = require("acp_nvim.chat.dress")
+local Lines = require("acp_nvim.chat.blocks.lines")
+local block = require("acp_nvim.chat.blocks.question")
+local dress = require("acp_nvim.chat.transcript.dress")
 local limits = require("acp_nvim.limits")
+local look = require("acp_nvim.forms.look")
 local named = require("acp_nvim.buffers.named")
+local questions = require("acp_nvim.forms.questions")
+local sessions = require("acp_nvim.sessions")
+local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
 
@@ -11,32 +17,33 @@ local PROBLEMS = api.nvim_create_namespace("acp_nvim.form_problems")
 
 vim.diagnostic.config({ virtual_text = false, virtual_lines = false, underline = false, signs = true }, PROBLEMS)
 
----@type table<integer, integer> question -> bufnr
-local buffers = {}
----@type table<integer, integer> question -> window to go back to
-local froms = {}
----@type table<integer, acp.FormLook> question -> what its buffer shows
-local looks = {}
+---@class acp.OpenForm
+---@field bufnr integer
+---@field from integer window to go back to
+---@field look? acp.FormLook what the buffer shows
+
+---@type table<integer, acp.OpenForm> by the question's id
+local open = {}
 
 ---@param id integer
 ---@return integer? bufnr
-function M.buffer(id)
-  local bufnr = buffers[id]
-  return bufnr and api.nvim_buf_is_loaded(bufnr) and bufnr or nil
+local function buffer_of(id)
+  local form = open[id]
+  return form and api.nvim_buf_is_loaded(form.bufnr) and form.bufnr or nil
 end
 
 ---@param id integer
 ---@return integer? win
 function M.window(id)
-  local bufnr = M.buffer(id)
+  local bufnr = buffer_of(id)
   return bufnr and vim.fn.win_findbuf(bufnr)[1] or nil
 end
 
 ---@return integer? id of the question whose form has the focus
 function M.current()
   local current = api.nvim_get_current_buf()
-  for id, bufnr in pairs(buffers) do
-    if bufnr == current then
+  for id, form in pairs(open) do
+    if form.bufnr == current then
       return id
     end
   end
@@ -45,25 +52,50 @@ end
 ---@param id integer
 ---@return acp.FormLook?
 function M.look(id)
-  return looks[id]
+  return open[id] and open[id].look
 end
 
----@param id integer
----@param look acp.FormLook
----@param problems vim.Diagnostic.Set[]
-function M.draw(id, look, problems)
-  local bufnr = M.buffer(id)
+---Draws a question in its chat.
+---@param question acp.Question
+function M.draw_block(question)
+  local session = sessions.get(question.session)
+  if session then
+    transcript.draw(session, question.block, "question", block(question, questions.is_touched(question)))
+  end
+end
+
+---@param question acp.Question
+---@param drawn acp.FormLook
+---@return vim.Diagnostic.Set[]
+local function diagnostics(question, drawn)
+  local list = {}
+  for index, field in ipairs(question.request.fields or {}) do
+    local problem = question.problems[field.name]
+    if problem and drawn.places[index] and not question.outcome then
+      list[#list + 1] = {
+        lnum = drawn.places[index],
+        col = 0,
+        severity = vim.diagnostic.severity.ERROR,
+        source = "acp_nvim",
+        message = ("%s %s"):format(field.title, problem),
+      }
+    end
+  end
+  return list
+end
+
+---Draws the form of a question, if it is open.
+---@param question acp.Question
+function M.draw(question)
+  local bufnr = buffer_of(question.request.id)
   if not bufnr then
     return
   end
-  looks[id] = look
-  vim.bo[bufnr].modifiable = true
-  dress.strip_all(bufnr)
-  api.nvim_buf_set_lines(bufnr, 0, -1, true, look.out.lines)
-  dress.colour(bufnr, 0, look.out.highlights)
-  vim.bo[bufnr].modifiable = false
+  local drawn = look.of(question)
+  open[question.request.id].look = drawn
+  dress.fill(bufnr, drawn.out.lines, drawn.out.highlights)
   vim.bo[bufnr].modified = false
-  vim.diagnostic.set(PROBLEMS, bufnr, problems)
+  vim.diagnostic.set(PROBLEMS, bufnr, question.phase == "fill" and diagnostics(question, drawn) or {})
 end
 
 ---@param bufnr integer
@@ -80,52 +112,46 @@ local function show(bufnr, lines)
   shown.foldenable, shown.wrap, shown.linebreak, shown.winfixbuf = false, true, true, true
 end
 
----@param id integer
----@param title string
----@param look acp.FormLook
----@param attach fun(bufnr: integer) maps its keys
-function M.open(id, title, look, attach)
+---Opens the form of a question, or goes to it.
+---@param question acp.Question
+---@return integer? bufnr when it is a new one, which has no keys yet
+function M.open(question)
+  local id, title = question.request.id, Lines.one_line(question.request.message)
   local win = M.window(id)
   if win then
-    api.nvim_set_current_win(win)
-    return
+    return api.nvim_set_current_win(win)
   end
-  local bufnr = named.get(("acp://form/%d %s"):format(id, vim.fn.strcharpart(title, 0, limits.terminal_name)))
-  buffers[id] = bufnr
-  vim.bo[bufnr].bufhidden = "wipe"
-  vim.bo[bufnr].buftype = "nofile"
-  vim.bo[bufnr].swapfile = false
-  vim.bo[bufnr].undolevels = -1
-  froms[id] = api.nvim_get_current_win()
-  show(bufnr, #look.out.lines)
+  local bufnr = named.scratch(("acp://form/%d %s"):format(id, vim.fn.strcharpart(title, 0, limits.terminal_name)))
+  open[id] = { bufnr = bufnr, from = api.nvim_get_current_win() }
+  show(bufnr, #look.of(question).out.lines)
   vim.bo[bufnr].filetype = FILETYPE
-  attach(bufnr)
+  return bufnr
 end
 
 ---@param id integer
 ---@param row integer 0-based
 function M.go(id, row)
-  local win, bufnr = M.window(id), M.buffer(id)
-  if win and bufnr then
-    api.nvim_win_set_cursor(win, { math.max(1, math.min(row + 1, api.nvim_buf_line_count(bufnr))), 4 })
+  local win = M.window(id)
+  if win then
+    api.nvim_win_set_cursor(win, { math.max(1, math.min(row + 1, vim.fn.line("$", win))), 4 })
   end
 end
 
 ---Closes the window; who was in it goes back to where they were.
 ---@param id integer
 function M.close(id)
-  local win, bufnr, from = M.window(id), M.buffer(id), froms[id]
+  local win, form = M.window(id), open[id] or {}
   local is_here = win ~= nil and api.nvim_get_current_win() == win
   if win and not pcall(api.nvim_win_close, win, true) then -- the last window
     vim.wo[win][0].winfixbuf = false
     vim.cmd("enew")
-  elseif is_here and from and api.nvim_win_is_valid(from) then
-    api.nvim_set_current_win(from)
+  elseif is_here and api.nvim_win_is_valid(form.from) then
+    api.nvim_set_current_win(form.from)
   end
-  if bufnr and api.nvim_buf_is_valid(bufnr) then
-    pcall(api.nvim_buf_delete, bufnr, { force = true })
+  if form.bufnr and api.nvim_buf_is_valid(form.bufnr) then
+    pcall(api.nvim_buf_delete, form.bufnr, { force = true })
   end
-  buffers[id], looks[id], froms[id] = nil, nil, nil
+  open[id] = nil
 end
 
 return M

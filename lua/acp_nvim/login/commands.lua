@@ -1,6 +1,6 @@
 -- The bodies of :AcpLogin and :AcpLogout.
 local agents = require("acp_nvim.agents")
-local command_line_window = require("acp_nvim.command_line_window")
+local command_line_window = require("acp_nvim.windows.command_line")
 local login = require("acp_nvim.login")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")

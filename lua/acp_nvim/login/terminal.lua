@@ -1,15 +1,15 @@
 -- The terminal in which a program of an agent signs the user in; nothing of what it shows is kept.
-local command_line_window = require("acp_nvim.command_line_window")
-local config = require("acp_nvim.config")
+local choice = require("acp_nvim.login.choice")
+local command_line_window = require("acp_nvim.windows.command_line")
 local host = require("acp_nvim.host")
-local interrupting = require("acp_nvim.login.interrupting")
-local limits = require("acp_nvim.limits")
+local keymaps = require("acp_nvim.keymaps")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
 local api = vim.api
+local LOGIN_ROWS = 15 -- of the terminal in which one signs in: such programs ask a few questions, and show a code
 
 ---@class acp.LoginTerminal
 ---@field attempt integer
@@ -63,7 +63,6 @@ end
 ---@param one acp.LoginTerminal
 ---@param code? integer
 local function ended(one, code)
-  one.ended = true
   open[one.attempt] = nil
   if vim.v.exiting ~= vim.NIL then
     return
@@ -107,16 +106,12 @@ local function dress(one, event)
     end,
   })
   pcall(api.nvim_buf_set_name, bufnr, ("acp://login/%s/%d"):format(event.agent, event.attempt))
-  for _, key in ipairs(config.keys("close")) do
-    vim.keymap.set("n", key, function()
-      wipe(one)
-    end, { buffer = bufnr, nowait = true, desc = "acp: close" })
-  end
+  keymaps.map(bufnr, "n", "close", wipe, one)
 end
 
 ---@return boolean the user is at nothing that a window with the focus would disturb
 local function may_enter()
-  return interrupting.is_possible() or sessions.of_buffer(api.nvim_get_current_buf()) ~= nil
+  return choice.is_possible() or sessions.of_buffer(api.nvim_get_current_buf()) ~= nil
 end
 
 ---Opens a window for it. Raises an error when there can be none, or nothing to run.
@@ -127,7 +122,7 @@ function M.open(event)
   end
   local before, enters = api.nvim_get_current_win(), may_enter()
   local inserting = api.nvim_get_mode().mode == "i"
-  vim.cmd(("botright %dnew"):format(math.max(1, math.min(limits.login_rows, math.floor(vim.o.lines / 2)))))
+  vim.cmd(("botright %dnew"):format(math.max(1, math.min(LOGIN_ROWS, math.floor(vim.o.lines / 2)))))
   local one = {
     attempt = event.attempt,
     bufnr = api.nvim_get_current_buf(),

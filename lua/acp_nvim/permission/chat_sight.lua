@@ -2,15 +2,13 @@
 local content = require("acp_nvim.chat.blocks.content")
 local sessions = require("acp_nvim.sessions")
 local sight = require("acp_nvim.permission.sight")
-local sight_lines = require("acp_nvim.permission.sight_lines")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
 
 ---@class acp.RequestPlace a block with rows of a request
 ---@field id integer of the request
----@field block integer
----@field index fun(offset: integer): integer? index of a row of the block in the request's text
+---@field rows table<integer, integer> row of the block, from 0 -> index in the request's text
 
 ---@type table<integer, table<integer, acp.RequestPlace>> by session and block
 local places = {}
@@ -43,32 +41,23 @@ function M.show(one, rendered, above)
   end
   local lines, bodies, in_call = {}, {}, {}
   for _, run in ipairs(rendered.above_runs or {}) do
-    sight_lines.add_bodies(bodies, #lines, run[3], is_named)
+    sight.add_bodies(bodies, #lines, run[3], is_named)
     for at = run[1], run[2] do
       lines[#lines + 1] = above[at]
       in_call[at - 1] = #lines
     end
   end
-  local shift = #lines
-  sight_lines.add(lines, bodies, rendered, is_named)
+  local shift, own = #lines, {}
+  sight.add_lines(lines, bodies, rendered, is_named)
+  for index = shift + 1, #lines do
+    own[index - shift - 1] = index
+  end
   local there = places[one.session] or {}
   places[one.session] = there
   blocks[id] = { session = one.session, block = block }
-  there[block] = {
-    id = id,
-    block = block,
-    index = function(offset)
-      return offset + shift + 1
-    end,
-  }
+  there[block] = { id = id, rows = own }
   if shift > 0 then
-    there[block - 1] = {
-      id = id,
-      block = block - 1,
-      index = function(offset)
-        return in_call[offset]
-      end,
-    }
+    there[block - 1] = { id = id, rows = in_call }
   end
   sight.show(id, "chat", lines, bodies)
 end
@@ -92,7 +81,7 @@ sight.locate_with({
     for block, begins, ends in transcript.blocks_in(session, first, last) do
       local place = places[session.key][block.id]
       for row = math.max(begins, first), place and math.min(ends, last) or -1 do
-        local index = place.index(row - begins)
+        local index = place.rows[row - begins]
         if index then
           add(place.id, "chat", row, index)
         end

@@ -1,7 +1,7 @@
 -- The bodies of :AcpPermissions, and of the <Plug> maps that answer.
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
-local command_line_window = require("acp_nvim.command_line_window")
+local command_line_window = require("acp_nvim.windows.command_line")
 local float = require("acp_nvim.permission.float")
 local message = require("acp_nvim.message")
 local permission = require("acp_nvim.permission")

@@ -2,16 +2,15 @@
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
 local config = require("acp_nvim.config")
-local covering_keys = require("acp_nvim.covering_keys")
-local following = require("acp_nvim.chat.following")
+local temporary_keymaps = require("acp_nvim.temporary_keymaps")
+local following = require("acp_nvim.chat.transcript.following")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local permission = require("acp_nvim.permission")
-local preview_open = require("acp_nvim.review.preview_open")
+local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
 local sessions = require("acp_nvim.sessions")
 local sight = require("acp_nvim.permission.sight")
-local sight_lines = require("acp_nvim.permission.sight_lines")
 local window = require("acp_nvim.permission.window")
 local windows = require("acp_nvim.chat.windows")
 
@@ -98,7 +97,7 @@ local function text_of(one, more)
   title = more > 0 and ("%s · %d more wait%s"):format(title, more, more == 1 and "s" or "") or title
   local text = { lines = rendered.lines, highlights = rendered.highlights, title = title, answers = answers() }
   local rows, lines, bodies = rendered.option_rows or {}, {}, {}
-  sight_lines.add(lines, bodies, rendered)
+  sight.add_lines(lines, bodies, rendered)
   sight.show(one.request.id, "float", lines, bodies)
   if window.has_border() then
     return text, rows, 0
@@ -139,18 +138,18 @@ end
 ---@param bufnr integer
 ---@param request acp.Request
 local function map_keys(bufnr, request)
-  covering_keys.unmap(bufnr)
+  temporary_keymaps.unmap(bufnr)
   answer_keys.map_all(bufnr, request, answers_with, function()
     return shown and shown.rows[api.nvim_win_get_cursor(0)[1] - 1]
   end)
   for _, key in ipairs(#previews.of_request(request.id) > 0 and config.keys("preview") or {}) do
-    covering_keys.map(bufnr, "n", key, function()
+    temporary_keymaps.map(bufnr, "n", key, function()
       vim.cmd.wincmd("p")
-      preview_open.open(request.id)
+      preview_view.open(request.id)
     end, "acp: preview")
   end
   for _, key in ipairs(config.keys("close")) do
-    covering_keys.map(bufnr, "n", key, function()
+    temporary_keymaps.map(bufnr, "n", key, function()
       vim.cmd.wincmd("p")
     end, "acp: back")
   end

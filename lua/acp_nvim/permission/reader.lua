@@ -2,20 +2,19 @@
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
 local config = require("acp_nvim.config")
-local covering_keys = require("acp_nvim.covering_keys")
-local dress = require("acp_nvim.chat.dress")
+local temporary_keymaps = require("acp_nvim.temporary_keymaps")
+local dress = require("acp_nvim.chat.transcript.dress")
 local limits = require("acp_nvim.limits")
-local plain_window = require("acp_nvim.chat.plain_window")
-local reader_words = require("acp_nvim.permission.reader_words")
+local stack = require("acp_nvim.chat.windows.stack")
 local sessions = require("acp_nvim.sessions")
 local sight = require("acp_nvim.permission.sight")
-local sight_lines = require("acp_nvim.permission.sight_lines")
 local window = require("acp_nvim.permission.window")
 local wrapped = require("acp_nvim.permission.wrapped")
 
 local M = {}
 
 local api = vim.api
+local READER_COLUMNS = 120 -- of the window that shows a long request: wider lines are hard to read
 local ZINDEX = 46 -- above the float with permissions
 local TIMER_MS = 20 -- by which a timer may be early or late
 
@@ -57,6 +56,31 @@ local function position(now)
   return math.max(1, page), math.max(1, math.ceil(api.nvim_buf_line_count(now.bufnr) / height))
 end
 
+---How much was on the screen, and what the key to allow does.
+---@param is_whole boolean all of the request has been on the screen
+---@param key string that allows
+---@param page integer
+---@param pages integer
+---@param columns integer there is room for
+---@return string
+local function foot(is_whole, key, page, pages, columns)
+  local before, after = " All of it has been on the screen: ", ("press %s to allow "):format(key)
+  if not is_whole then
+    before = " Not all of it has been on the screen: "
+    after = ("press %s again to see the rest (%d/%d) "):format(key, math.min(page + 1, pages), pages)
+  end
+  local fits = vim.fn.strdisplaywidth(before .. after) <= columns
+  return (fits and before or " ") .. after
+end
+
+---@param request acp.Request
+---@return string
+local function other_keys(request)
+  local reject = answer_keys.first_of(request, "reject_once") and config.keys("reject_once")[1]
+  local close = config.keys("close")[1]
+  return (reject and (" · %s reject"):format(reject) or "") .. (close and (" · %s back"):format(close) or "")
+end
+
 ---Says where the reader is, and what the keys do.
 local function describe()
   local now = reader()
@@ -66,8 +90,8 @@ local function describe()
   local page, pages = position(now)
   local agent = (sessions.get(now.one.session) or {}).agent or "the agent"
   local is_whole = sight.is_whole(now.one.request.id)
-  local title = (" %s asks · %d/%d%s "):format(agent, page, pages, reader_words.other_keys(now.one.request))
-  local words = reader_words.of(is_whole, now.key or "the key", page, pages, api.nvim_win_get_width(now.win))
+  local title = (" %s asks · %d/%d%s "):format(agent, page, pages, other_keys(now.one.request))
+  local words = foot(is_whole, now.key or "the key", page, pages, api.nvim_win_get_width(now.win))
   if now.told == title .. words then
     return -- each change has Neovim draw the window again
   end
@@ -87,7 +111,7 @@ local function shape_of()
   local first, last = window.room()
   local bordered = window.has_border()
   local edge = bordered and 2 or 0
-  local width = math.max(1, math.min(vim.o.columns - edge, limits.reader_columns))
+  local width = math.max(1, math.min(vim.o.columns - edge, READER_COLUMNS))
   return {
     relative = "editor",
     row = first,
@@ -114,13 +138,9 @@ local function fill(now, width)
   for row, option_id in pairs(options) do
     now.rows[rows[row]] = option_id
   end
-  vim.bo[now.bufnr].modifiable = true
-  dress.strip_all(now.bufnr)
-  api.nvim_buf_set_lines(now.bufnr, 0, -1, true, lines)
-  dress.colour(now.bufnr, 0, looks)
-  vim.bo[now.bufnr].modifiable = false
+  dress.fill(now.bufnr, lines, looks)
   local seen, bodies = {}, {}
-  sight_lines.add(seen, bodies, { lines = lines, option_rows = now.rows })
+  sight.add_lines(seen, bodies, { lines = lines, option_rows = now.rows })
   sight.show(request.id, "reader", seen, bodies)
   return #lines
 end
@@ -176,12 +196,12 @@ end
 
 ---@param now acp.Reader
 local function map_keys(now)
-  covering_keys.unmap(now.bufnr)
+  temporary_keymaps.unmap(now.bufnr)
   answer_keys.map_all(now.bufnr, now.one.request, answers_with, function()
     return now.rows[api.nvim_win_get_cursor(0)[1] - 1]
   end)
   for _, key in ipairs(config.keys("close")) do
-    covering_keys.map(now.bufnr, "n", key, M.close, "acp: back")
+    temporary_keymaps.map(now.bufnr, "n", key, M.close, "acp: back")
   end
 end
 
@@ -197,7 +217,7 @@ local function opened(one, answer, key)
   open = { one = one, answer = answer, bufnr = bufnr, from = from, rows = {}, key = key, win = from }
   shape.height = math.min(shape.height, fill(open, shape.width))
   open.win = api.nvim_open_win(bufnr, true, shape)
-  local looks = vim.tbl_extend("force", plain_window, { wrap = true, foldenable = false, scrolloff = 0, list = false })
+  local looks = vim.tbl_extend("force", stack.PLAIN, { wrap = true, foldenable = false, scrolloff = 0, list = false })
   for option, value in pairs(looks) do
     vim.wo[open.win][0][option] = value
   end
@@ -271,14 +291,13 @@ sight.locate_with({
       add(open.one.request.id, "reader", row, row + 1)
     end
   end,
+  on_seen = function()
+    if reader() then
+      describe()
+      vim.defer_fn(describe, limits.seen_ms + TIMER_MS) -- until then it does not count
+    end
+  end,
 })
-
-sight.on_seen(function()
-  if reader() then
-    describe()
-    vim.defer_fn(describe, limits.seen_ms + TIMER_MS) -- until then it does not count
-  end
-end)
 
 api.nvim_create_autocmd({ "VimResized", "WinScrolled" }, {
   group = api.nvim_create_augroup("acp_nvim.permission.reader", {}),

@@ -31,6 +31,7 @@ local NS = api.nvim_create_namespace("acp_nvim.permission.sight")
 ---@class acp.Locator finds the rows of requests in a buffer
 ---@field has fun(bufnr: integer): boolean
 ---@field each fun(bufnr: integer, first: integer, last: integer, add: acp.AddRow)
+---@field on_seen? fun() called when rows of any request have come on the screen
 
 ---@type table<integer, table<acp.Surface, acp.Sight>> by request
 local requests = {}
@@ -42,8 +43,6 @@ local drawn = {}
 local current = {}
 ---@type acp.Locator[]
 local locators = {}
----@type fun()[]
-local listeners = {}
 local is_due = false
 local is_pressed = false -- a key of ours has changed what is to be seen, and that was not drawn yet
 
@@ -52,9 +51,36 @@ function M.locate_with(locator)
   locators[#locators + 1] = locator
 end
 
----@param listener fun() called when rows have come on the screen
-function M.on_seen(listener)
-  listeners[#listeners + 1] = listener
+---Options count with their names, not with the keys beside them, which are not the same everywhere.
+---@param lines string[] they are added here
+---@param bodies table<integer, acp.Body> here as well: those that tell of changes in files, counted from 1
+---@param rendered acp.Rendered with its lines
+---@param is_named? fun(path: string): boolean the title names that file, so that the line below need not have been seen
+function M.add_lines(lines, bodies, rendered, is_named)
+  local shift, last = #lines, 0
+  for row in pairs(rendered.option_rows or {}) do
+    last = math.max(last, row + 1)
+  end
+  for index = 1, last > 0 and last or #rendered.lines do -- below the options is only what they can be read with
+    local option = (rendered.option_rows or {})[index - 1]
+    lines[shift + index] = option and "option " .. option or rendered.lines[index]
+  end
+  M.add_bodies(bodies, shift, rendered, is_named)
+end
+
+---@param bodies table<integer, acp.Body> they are added here, with the lines that name the files
+---@param shift integer lines before
+---@param rendered { target_ranges?: acp.TargetRange[], target_rows?: table<integer, acp.Target> }
+---@param is_named? fun(path: string): boolean
+function M.add_bodies(bodies, shift, rendered, is_named)
+  for _, range in ipairs(rendered.target_ranges or {}) do
+    local header = (rendered.target_rows or {})[range[1] - 1]
+    local has_header = header ~= nil and header.path == range[3].path
+    for row = has_header and range[1] - 1 or range[1], range[3].diff and range[2] or -1 do
+      bodies[shift + row + 1] =
+        { path = range[3].path, is_change = row >= range[1] or is_named ~= nil and is_named(range[3].path) }
+    end
+  end
 end
 
 ---Says what a request looks like somewhere. When that has changed nothing of it has been seen there.
@@ -244,8 +270,10 @@ local function settle()
     sight.whole = sight.whole or vim.tbl_count(rows) == sight.needed
     unseen[sight.id] = not sight.whole and unseen[sight.id] or nil
   end
-  for _, listener in ipairs(listeners) do
-    listener()
+  for _, locator in ipairs(locators) do
+    if locator.on_seen then
+      locator.on_seen()
+    end
   end
 end
 

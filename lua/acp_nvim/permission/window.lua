@@ -1,10 +1,11 @@
 -- The window of the float with waiting permissions: opens, moves and closes it, unseen by autocommands and by the focus.
-local dress = require("acp_nvim.chat.dress")
+local dress = require("acp_nvim.chat.transcript.dress")
 local limits = require("acp_nvim.limits")
 
 local M = {}
 
 local api = vim.api
+local FLOAT_COLUMNS = 80 -- of the float with waiting permissions: lines that can still be read
 local ZINDEX = 45 -- below the floats that the user opens, and below menus
 local LEAST_ROWS = 8 -- with which there is room for a border
 local LOOK = {
@@ -70,18 +71,14 @@ local function fill(text)
     vim.bo[bufnr].bufhidden = "hide"
     vim.bo[bufnr].undolevels = -1
   end
-  vim.bo[bufnr].modifiable = true
-  dress.strip_all(bufnr)
-  api.nvim_buf_set_lines(bufnr, 0, -1, true, text.lines)
-  dress.colour(bufnr, 0, text.highlights)
-  vim.bo[bufnr].modifiable = false
+  dress.fill(bufnr, text.lines, text.highlights)
 end
 
 ---@param text acp.FloatText
 ---@param bordered boolean
 ---@return integer columns of its text
 local function width_of(text, bordered)
-  local most = math.max(1, math.min(vim.o.columns - (bordered and 2 or 0), limits.float_columns))
+  local most = math.max(1, math.min(vim.o.columns - (bordered and 2 or 0), FLOAT_COLUMNS))
   local wanted = math.max(vim.fn.strdisplaywidth(text.title) + 2, vim.fn.strdisplaywidth(text.answers) + 20)
   for _, line in ipairs(text.lines) do
     wanted = math.max(wanted, vim.fn.strdisplaywidth(line:sub(1, limits.line_bytes)))
@@ -175,13 +172,11 @@ function M.step_aside()
   end
 end
 
----@return boolean closed
 function M.close()
   if M.window() then
     api.nvim_win_close(win, true)
   end
   win = nil
-  return true
 end
 
 return M

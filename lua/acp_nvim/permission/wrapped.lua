@@ -1,5 +1,5 @@
 -- Cuts lines to the width of a window, so that each row of the screen is a row of the buffer and can be counted.
-local is_plain = require("acp_nvim.chat.blocks.plain")
+local characters = require("acp_nvim.chat.blocks.characters")
 
 local TAB_WIDTH = 8
 
@@ -8,7 +8,7 @@ local TAB_WIDTH = 8
 ---@return integer[] byte after the last of each piece
 local function ends_of(line, width)
   local ends = {}
-  if is_plain(line) and not line:find("\t", 1, true) then
+  if characters.is_plain(line) and not line:find("\t", 1, true) then
     for at = width, #line - 1, width do
       ends[#ends + 1] = at
     end

@@ -1,5 +1,5 @@
 -- The buffer where a prompt is written; what stands in it is lost in no case but being sent.
-local assist = require("acp_nvim.prompt.assist")
+local completion = require("acp_nvim.prompt.completion")
 local config = require("acp_nvim.config")
 local drafts = require("acp_nvim.prompt.drafts")
 local history = require("acp_nvim.prompt.history")
@@ -7,7 +7,7 @@ local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local queue = require("acp_nvim.prompt.queue")
-local requests = require("acp_nvim.requests")
+local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
 local winbar = require("acp_nvim.chat.winbar")
 
@@ -102,23 +102,6 @@ function M.put_back(session, text)
   drafts.changed(session)
 end
 
----Puts prompts back that were handed over, but neither are in the transcript nor wait.
----@param session acp.Session
----@return boolean any
-function M.restore(session)
-  local waits = vim.tbl_map(function(one)
-    return one.text
-  end, session.queue and session.queue.prompts or {})
-  local unseen = vim.tbl_filter(function(text)
-    return not vim.list_contains(waits, text)
-  end, session.unseen)
-  session.unseen = waits
-  if #unseen > 0 then
-    M.put_back(session, table.concat(unseen, "\n\n"))
-  end
-  return #unseen > 0
-end
-
 ---@param bufnr integer
 ---@return string
 local function text_of(bufnr)
@@ -129,11 +112,12 @@ end
 ---@param bufnr integer
 ---@param text string
 ---@param items acp.ContextItem[] for its mentions
----@return boolean done
+---@return integer? id of the prompt, which was handed over
 local function hand_over(session, bufnr, text, items)
   local attached = vim.list_extend(vim.list_slice(session.context), items)
-  if not requests.prompt(session, text, attached) then
-    return false
+  local id = requests.prompt(session, text, attached)
+  if not id then
+    return nil
   end
   session.context = {}
   history.finish(session)
@@ -146,7 +130,7 @@ local function hand_over(session, bufnr, text, items)
   end
   drafts.changed(session)
   winbar.update(session)
-  return true
+  return id
 end
 
 ---@param session acp.Session
@@ -159,7 +143,7 @@ end
 local sending = {}
 
 ---@param session acp.Session
----@param done? fun(handed_over: boolean)
+---@param done? fun(id: integer) called with the id of the prompt when it was handed over
 function M.send(session, done)
   local bufnr = session.prompt_bufnr --[[@as integer]]
   local text = text_of(bufnr)
@@ -175,9 +159,9 @@ function M.send(session, done)
     if problem then
       message.error(problem)
     else
-      local sent = hand_over(session, bufnr, text, items)
-      if done then
-        done(sent)
+      local id = hand_over(session, bufnr, text, items)
+      if id and done then
+        done(id)
       end
     end
   end)
@@ -195,23 +179,40 @@ function M.attach(session, item)
   winbar.update(session)
 end
 
+---Puts prompts back that were handed over, with what the user has attached to them.
+---@param session acp.Session
+---@param prompts acp.OutgoingPrompt[]
+function M.restore(session, prompts)
+  local texts = {}
+  for _, one in ipairs(prompts) do
+    table.insert(texts, one.text)
+    local plain = one.text:gsub('["\\]', "") -- as names with blanks are written
+    for _, item in ipairs(one.context or {}) do
+      if not plain:find("@" .. item.name, 1, true) then -- what is mentioned is looked up when it is sent
+        M.attach(session, item)
+      end
+    end
+  end
+  M.put_back(session, table.concat(texts, "\n\n"))
+end
+
 ---@param session acp.Session
 function M.drop_context(session)
   session.context = {}
   winbar.update(session)
 end
 
----What an earlier Neovim has left unsent, once for each session.
+---Put the draft that an earlier Neovim has left unsent into the prompt, once for each session.
 ---@param session acp.Session
-local function take_up(session)
-  if session.took_up then
+local function restore_draft(session)
+  if session.draft_restored then
     return
   end
-  session.took_up = true
+  session.draft_restored = true
   local text = drafts.take(session)
   if text and text ~= "" then
     M.put_back(session, text)
-    message.info("what was not sent last time is back in the prompt")
+    message.info("restored your unsent draft")
   end
 end
 
@@ -225,13 +226,14 @@ function M.adopt(session, bufnr)
   end
   sessions.own_buffer(session, bufnr)
   watch(session, bufnr)
-  assist.watch(bufnr)
+  completion.watch(bufnr)
+  mentions.watch(bufnr)
   local draft = session.draft
   session.draft = nil
   if draft then
     add_to_draft(session, table.concat(draft, "\n"))
   elseif is_empty(bufnr) then
-    take_up(session)
+    restore_draft(session)
   end
   show_placeholder(session, bufnr)
   queue.show(session)

@@ -1,9 +1,13 @@
 -- Keeps what is typed in a prompt, and what waits to be sent, on disk: Neovim may be killed at any time.
-local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
-local state_files = require("acp_nvim.state_files")
+local queue = require("acp_nvim.prompt.queue")
+local state_files = require("acp_nvim.health.state_files")
 
 local M = {}
+
+local DRAFT_MS = 300 -- until what is typed in the prompt is on disk: a word
+local DRAFT_BYTES_MS = 1000 -- bytes of a prompt for which it is a millisecond more: large ones take time to write
+local DRAFT_ELSEWHERE_S = 30 * 24 * 3600 -- age of a draft of another machine that shares the home: its Neovim is gone
 
 local api, uv = vim.api, vim.uv
 
@@ -18,44 +22,19 @@ local api, uv = vim.api, vim.uv
 
 ---@type table<integer, acp.DraftSlot> by the session's key
 local slots = {}
----@type string?
-local own_start
 local has_complained = false
-
----@param pid integer
----@return string start of the process, in a unit that only compares; empty when it cannot be known
-local function start_of(pid)
-  local stat = io.open(("/proc/%d/stat"):format(pid))
-  local fields = stat and stat:read("*a"):match(".*%)%s(.*)")
-  if stat then
-    stat:close()
-  end
-  return fields and vim.split(fields, " ")[20] or ""
-end
-
----@param pid integer
----@param start string
----@return boolean
-local function is_alive(pid, start)
-  local ok, _, name = uv.kill(pid, 0)
-  return (ok == 0 or name == "EPERM") and (start == "" or start_of(pid) == start)
-end
-
----@return string which no dot or dash of a file name can be taken for
-local function machine()
-  return (uv.os_gethostname():gsub("[^%w]", "_"))
-end
 
 ---Whose it is stands in its name: who renames a draft has it.
 ---@param path string of a draft
 ---@return boolean whose Neovim is gone
 local function is_orphan(path)
-  local where, pid, start = vim.fs.basename(path):match("^([%w_]+)-(%d+)-(%d*)-%d+%.json$")
-  if where == machine() then
-    return not is_alive(tonumber(pid) --[[@as integer]], start)
+  local instance = vim.fs.basename(path):match("^([%w_]+%-%d+%-%d*)%-%d+%.json$")
+  local is_alive = instance and state_files.is_alive(instance)
+  if is_alive ~= nil then
+    return not is_alive
   end
-  local status = where and uv.fs_stat(path)
-  return status ~= nil and os.time() - status.mtime.sec > limits.draft_elsewhere_s
+  local status = instance and uv.fs_stat(path)
+  return status ~= nil and os.time() - status.mtime.sec > DRAFT_ELSEWHERE_S
 end
 
 ---@param session acp.Session
@@ -70,7 +49,8 @@ end
 ---@return string? data nil: there is nothing to keep
 local function data_of(session)
   local text = text_of(session)
-  if vim.trim(text) == "" and #session.unseen == 0 then
+  local waiting = queue.unsent(session)
+  if vim.trim(text) == "" and #waiting == 0 then
     return nil
   end
   return vim.json.encode({
@@ -78,7 +58,7 @@ local function data_of(session)
     cwd = session.cwd,
     time = os.time(),
     text = text,
-    waiting = session.unseen,
+    waiting = waiting,
   })
 end
 
@@ -88,8 +68,7 @@ local function slot_of(session)
   local slot = slots[session.key]
   if not slot then
     local directory = state_files.of_project("drafts", session.cwd)
-    own_start = own_start or start_of(uv.os_getpid())
-    local name = ("%s-%d-%s-%d.json"):format(machine(), uv.os_getpid(), own_start, session.key)
+    local name = ("%s-%d.json"):format(state_files.instance(), session.key)
     slot = { path = vim.fs.joinpath(directory, name), session = session, timer = assert(uv.new_timer()) }
     slot.exists = uv.fs_stat(slot.path) ~= nil -- of modules that were loaded before these
     slots[session.key] = slot
@@ -154,7 +133,7 @@ function M.changed(session)
   local bufnr = session.prompt_bufnr
   local loaded = bufnr and api.nvim_buf_is_loaded(bufnr)
   local bytes = loaded and api.nvim_buf_get_offset(bufnr, api.nvim_buf_line_count(bufnr)) or 0
-  slot.timer:start(limits.draft_ms + math.floor(bytes / limits.draft_bytes_ms), 0, function()
+  slot.timer:start(DRAFT_MS + math.floor(bytes / DRAFT_BYTES_MS), 0, function()
     vim.schedule(function()
       save(slot)
     end)

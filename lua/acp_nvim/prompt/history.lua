@@ -1,11 +1,12 @@
 -- Walks through the prompts that were sent in a project, by this Neovim or others; the draft waits at the end.
 local host = require("acp_nvim.host")
-local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
-local secrets = require("acp_nvim.prompt.secrets")
-local state_files = require("acp_nvim.state_files")
+local state_files = require("acp_nvim.health.state_files")
 
 local M = {}
+
+local HISTORY = 500 -- prompts of a project that can be walked through: nobody goes further back by a key
+local HISTORY_COLUMNS = 150 -- of a prompt in a list
 
 local uv = vim.uv
 
@@ -13,9 +14,8 @@ local uv = vim.uv
 local walks = {}
 ---@type table<string, { stamp: string, texts: string[] }> what was read, by file
 local known = {}
----@type table<string, string[]> what could not be written, by file
+---@type table<string, string[]> what this Neovim has sent and the file has not: not yet, or without its secrets
 local unwritten = {}
-local has_complained = false
 
 ---@param cwd string
 ---@return string
@@ -52,9 +52,12 @@ local function read(path)
       end
     end
   end
-  vim.list_extend(texts, unwritten[path] or {})
+  unwritten[path] = vim.tbl_filter(function(text)
+    return not vim.list_contains(texts, text)
+  end, unwritten[path] or {})
+  vim.list_extend(texts, unwritten[path])
   for index = #texts, 1, -1 do
-    if not seen[texts[index]] and #ordered < limits.history then
+    if not seen[texts[index]] and #ordered < HISTORY then
       seen[texts[index]] = true
       table.insert(ordered, 1, texts[index])
     end
@@ -73,52 +76,14 @@ function M.texts(cwd)
   return known[path].texts
 end
 
----A file that has grown large becomes the older one. Who appends to it just then still does: nothing is lost.
----@param path string
-local function rotate(path)
-  local lock = path .. ".lock"
-  local status = uv.fs_stat(lock)
-  if status and os.time() - status.mtime.sec > limits.history_lock_s then
-    uv.fs_unlink(lock) -- of a Neovim that was killed
-  end
-  local file = uv.fs_open(lock, "wx", 384)
-  if not file then
-    return
-  end
-  uv.fs_close(file)
-  status = uv.fs_stat(path)
-  if status and status.size > limits.history_bytes then
-    uv.fs_rename(path, path .. ".1")
-  end
-  uv.fs_unlink(lock)
-end
-
 ---@param session acp.Session
----@param text string that was sent
+---@param text string that was sent; the host writes it down
 function M.add(session, text)
   local path = file_of(session.cwd)
-  local problem
-  local is_masked = secrets.may_be_in(text) -- in this Neovim it is remembered as it is
-  if is_masked and #text <= limits.history_bytes then
-    if host.channel() then -- without a host nobody can mask it: it is not written
-      host.send("remember_prompt", { path = path, text = text, time = os.time() })
-    end
-  elseif #text <= limits.history_bytes then
-    problem = state_files.append(path, vim.json.encode({ time = os.time(), text = text }) .. "\n")
-    local status = uv.fs_stat(path)
-    if status and status.size > limits.history_bytes then
-      rotate(path)
-    end
-  end
-  if is_masked or problem or #text > limits.history_bytes then
-    unwritten[path] = unwritten[path] or {}
-    table.insert(unwritten[path], text)
-    known[path] = nil
-  end
-  if problem and not has_complained then
-    has_complained = true
-    message.warn(("prompts are not remembered: %s: %s"):format(path, problem))
-  end
+  host.send("remember_prompt", { path = path, text = text, time = os.time() })
+  unwritten[path] = unwritten[path] or {}
+  table.insert(unwritten[path], text)
+  known[path] = nil
 end
 
 ---@param session acp.Session
@@ -184,7 +149,7 @@ function M.pick(session)
     kind = "acp_prompt_history",
     format_item = function(index)
       local text = vim.trim(walk.texts[index]):gsub("%s*\n%s*", " ⏎ ")
-      return vim.fn.strcharpart(text, 0, limits.history_columns)
+      return vim.fn.strcharpart(text, 0, HISTORY_COLUMNS)
     end,
   }, function(index)
     if index and session.prompt_bufnr then

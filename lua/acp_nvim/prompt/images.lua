@@ -7,6 +7,8 @@ local M = {}
 
 local api = vim.api
 
+local CLIPBOARD_MS = 10000 -- that a program may take for an image: PowerShell takes two seconds
+local IMAGE_SECONDS = 30 * 24 * 3600 -- that pasted images are kept: longer than drafts live
 local POWERSHELL = "Add-Type -AssemblyName System.Windows.Forms; $i = [Windows.Forms.Clipboard]::GetImage(); if ($i) { "
   .. "$s = New-Object IO.MemoryStream; $i.Save($s, [Drawing.Imaging.ImageFormat]::Png); "
   .. "[Convert]::ToBase64String($s.ToArray()) }"
@@ -58,7 +60,7 @@ local function read(program, done)
     local bytes = program.decode and program.decode(output) or not program.decode and output or nil
     done(bytes and vim.startswith(bytes, "\137PNG\r\n") and bytes or nil)
   end
-  local ok = pcall(vim.system, program.command, { timeout = limits.clipboard_ms }, vim.schedule_wrap(ended))
+  local ok = pcall(vim.system, program.command, { timeout = CLIPBOARD_MS }, vim.schedule_wrap(ended))
   if not ok then
     done(nil)
   end
@@ -93,7 +95,7 @@ local function remove_old(path)
   for name, kind in vim.fs.dir(path) do
     local file = path .. "/" .. name
     local stat = kind == "file" and vim.uv.fs_stat(file)
-    if stat and os.time() - stat.mtime.sec > limits.image_seconds then
+    if stat and os.time() - stat.mtime.sec > IMAGE_SECONDS then
       vim.uv.fs_unlink(file)
     end
   end

@@ -1,7 +1,7 @@
 -- A language server inside of Neovim that completes prompts: any completion plugin can talk to it.
 local candidates = require("acp_nvim.prompt.complete.candidates")
+local file_buffer = require("acp_nvim.windows.file_buffer")
 local log = require("acp_nvim.log")
-local preview = require("acp_nvim.prompt.complete.preview")
 local sessions = require("acp_nvim.sessions")
 local syntax = require("acp_nvim.prompt.mentions.syntax")
 local version = require("acp_nvim.version")
@@ -9,6 +9,48 @@ local version = require("acp_nvim.version")
 local M = {}
 
 local api = vim.api
+local PEEK_LINES = 40 -- of a file that is chosen in the menu: a screen
+local PEEK_BYTES = 4096 -- of these lines
+
+---@param text string
+---@return string
+local function first_lines(text)
+  local lines = vim.split(text, "\r?\n")
+  return table.concat(lines, "\n", 1, math.min(#lines, PEEK_LINES))
+end
+
+---@param path string absolute
+---@param done fun(text?: string) not in a fast event
+local function of_file(path, done)
+  local answer = vim.schedule_wrap(done)
+  vim.uv.fs_stat(path, function(_, stat)
+    if not stat or stat.type ~= "file" then -- to open a FIFO would wait for its writer
+      return answer(nil)
+    end
+    vim.uv.fs_open(path, file_buffer.READ, 0, function(_, descriptor)
+      if not descriptor then
+        return answer(nil)
+      end
+      vim.uv.fs_read(descriptor, PEEK_BYTES, 0, function(_, data)
+        vim.uv.fs_close(descriptor, function() end)
+        answer(data and not data:find("%z") and first_lines(data) or nil)
+      end)
+    end)
+  end)
+end
+
+---@param data { bufnr?: integer, path?: string }
+---@param done fun(text?: string) called once, not in a fast event
+local function peek(data, done)
+  if data.bufnr and api.nvim_buf_is_loaded(data.bufnr) then
+    local lines = api.nvim_buf_get_lines(data.bufnr, 0, PEEK_LINES, false)
+    done(table.concat(lines, "\n"):sub(1, PEEK_BYTES))
+  elseif data.path then
+    of_file(data.path, done)
+  else
+    done(nil)
+  end
+end
 
 local METHOD_NOT_FOUND, INVALID_REQUEST, INTERNAL_ERROR = -32601, -32600, -32603
 local NOT_INITIALIZED, CANCELLED = -32002, -32800
@@ -132,7 +174,7 @@ local function resolve(_, item, reply)
   if item.documentation or type(item.data) ~= "table" then
     return reply(nil, item)
   end
-  preview.show(item.data, function(text)
+  peek(item.data, function(text)
     item.documentation = text ~= nil and text ~= "" and { kind = "plaintext", value = text } or nil
     reply(nil, item)
   end)

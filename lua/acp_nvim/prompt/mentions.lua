@@ -1,9 +1,14 @@
 -- What a prompt mentions: which words of it stand for something, and what is attached for them.
 local limits = require("acp_nvim.limits")
+local sessions = require("acp_nvim.sessions")
 local syntax = require("acp_nvim.prompt.mentions.syntax")
 local targets = require("acp_nvim.prompt.mentions.targets")
 
 local M = {}
+
+local MENTIONS = 100 -- of one prompt: more is a mistake, or an attack on the context
+-- Words with an @ in one prompt that are looked up: pasted code has hundreds of decorators
+local MENTION_CANDIDATES = 1000
 
 ---@class acp.Mention
 ---@field row integer 0-based line of the text
@@ -12,7 +17,7 @@ local M = {}
 ---@field target acp.MentionTarget
 
 ---@param session acp.Session
----@param token acp.Token
+---@param token acp.MentionToken
 ---@param done fun(reading?: acp.Reading, target?: acp.MentionTarget) the first reading that stands for something
 local function meant(session, token, done)
   local found, left = {}, #token.readings
@@ -31,13 +36,13 @@ local function meant(session, token, done)
 end
 
 ---@param lines string[]
----@return { row: integer, token: acp.Token }[] the first of them: pasted code may have any number
+---@return { row: integer, token: acp.MentionToken }[] the first of them: pasted code may have any number
 local function candidates(lines)
   local out = {}
   for row, line in ipairs(lines) do
     if line:find("@", 1, true) then
       for _, token in ipairs(syntax.parse(line)) do
-        if #out == limits.mention_candidates then
+        if #out == MENTION_CANDIDATES then
           return out
         end
         table.insert(out, { row = row - 1, token = token })
@@ -120,7 +125,7 @@ local function problem_of(mentions)
       return mention.target.problem
     end
   end
-  return #mentions > limits.mentions and ("a prompt can mention %d things, not more"):format(limits.mentions) or nil
+  return #mentions > MENTIONS and ("a prompt can mention %d things, not more"):format(MENTIONS) or nil
 end
 
 ---Makes what is attached for the mentions of a text, as everything is now.
@@ -148,6 +153,60 @@ function M.resolve(session, text, done)
       answer({}, "what the prompt mentions could not be looked up: a disk or a program does not answer")
     end, limits.mention_ms)
   end
+end
+
+local api = vim.api
+local NAMESPACE = api.nvim_create_namespace("acp_nvim.mentions")
+
+---@param bufnr integer
+---@param mention acp.Mention
+---@param first integer row of the first line that was looked at
+local function mark(bufnr, mention, first)
+  local group = mention.target.problem and "AcpMentionRefused" or "AcpMention"
+  local row = first + mention.row
+  pcall(api.nvim_buf_set_extmark, bufnr, NAMESPACE, row, mention.from, { end_col = mention.to, hl_group = group })
+end
+
+---@param session acp.Session
+---@param bufnr integer
+---@param win integer that shows it
+local function look(session, bufnr, win)
+  local first, last = vim.fn.line("w0", win) - 1, vim.fn.line("w$", win)
+  local tick = api.nvim_buf_get_changedtick(bufnr)
+  M.find(session, api.nvim_buf_get_lines(bufnr, first, last, false), function(found)
+    if not api.nvim_buf_is_loaded(bufnr) or api.nvim_buf_get_changedtick(bufnr) ~= tick then
+      return -- what changed it looks again
+    end
+    api.nvim_buf_clear_namespace(bufnr, NAMESPACE, first, last)
+    for _, mention in ipairs(found) do
+      mark(bufnr, mention, first)
+    end
+  end)
+end
+
+---@param bufnr integer of a prompt
+local function show(bufnr)
+  local session = sessions.of_buffer(bufnr)
+  local win = session and vim.fn.bufwinid(bufnr) or -1
+  if session and win ~= -1 then
+    look(session, bufnr, win)
+  end
+end
+
+---Shows in a prompt which words of it will be attached: in the lines that are seen.
+---@param bufnr integer
+function M.watch(bufnr)
+  local group = api.nvim_create_augroup("acp_nvim.mentions", { clear = false })
+  api.nvim_clear_autocmds({ group = group, buffer = bufnr })
+  -- buffer-local: the chat scrolls with each batch
+  local seen = { "TextChanged", "TextChangedI", "TextChangedP", "BufWinEnter", "WinEnter", "WinScrolled" }
+  api.nvim_create_autocmd(seen, {
+    group = group,
+    buffer = bufnr,
+    callback = function()
+      show(bufnr)
+    end,
+  })
 end
 
 return M

@@ -1,15 +1,19 @@
--- The buffer in which the prompts that wait can be edited; writing it makes the queue what it says.
-local drafts = require("acp_nvim.prompt.drafts")
-local history = require("acp_nvim.prompt.history")
+-- The buffer in which the prompts that wait can be edited: a section for each, below a line that says which it is.
+-- Writing it makes the queue what it says.
+local keymaps = require("acp_nvim.keymaps")
 local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
-local queue_text = require("acp_nvim.prompt.queue_text")
-local requests = require("acp_nvim.requests")
+local prompt_buffer = require("acp_nvim.prompt.buffer")
+local queue = require("acp_nvim.prompt.queue")
+local requests = require("acp_nvim.host.requests")
+local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
 local api = vim.api
+local HEADER = "^%-%-%- prompt (%d*) ?%-%-%-"
+local ESCAPED = "^\\+%-%-%- prompt %d* ?%-%-%-"
 local OPTIONS = {
   bufhidden = "hide",
   buflisted = false,
@@ -20,61 +24,77 @@ local OPTIONS = {
   textwidth = 0,
 }
 
----@type table<integer, { bufnr: integer, known: integer[] }> by the session's key
-local open = {}
+---What was shown: the texts of the prompts by their ids.
+---@class acp.QueueView
+---@field bufnr integer
+---@field texts table<integer, string>
+---@field given table<integer, true> ids of sections that are new
 
----@param session acp.Session
----@return acp.QueuedPrompt[]
-local function prompts_of(session)
-  return session.queue and session.queue.prompts or {}
+---@type table<integer, acp.QueueView> by the session's key
+local views = {}
+
+---@param prompts acp.QueuedPrompt[]
+---@return string[] lines
+local function render(prompts)
+  local lines = {}
+  for _, prompt in ipairs(prompts) do
+    local names = #prompt.context_names > 0 and " + " .. table.concat(prompt.context_names, ", ") or ""
+    table.insert(lines, ("--- prompt %d ---%s"):format(prompt.id, (names:gsub("%c", " "))))
+    for _, line in ipairs(vim.split(prompt.text, "\n", { plain = true })) do
+      table.insert(lines, (line:match(HEADER) or line:match(ESCAPED)) and "\\" .. line or line)
+    end
+  end
+  return #lines > 0 and lines or { "--- prompt ---", "" }
+end
+
+---@param lines string[]
+---@return { id?: integer, text: string, row: integer }[] without empty ones, `row`: of the header, 0 without one; a
+---prompt that stands there twice is new the second time
+local function parse(lines)
+  local sections, seen = {}, {}
+  local section = { lines = {}, row = 0 }
+  local function close()
+    local text = table.concat(section.lines, "\n")
+    if vim.trim(text) ~= "" then
+      table.insert(sections, { id = section.id, text = text, row = section.row })
+    end
+  end
+  for row, line in ipairs(lines) do
+    local id = line:match(HEADER)
+    if id then
+      close()
+      local number = tonumber(id)
+      section = { id = number and not seen[number] and number or nil, lines = {}, row = row }
+      seen[number or 0] = true
+    else
+      table.insert(section.lines, line:match(ESCAPED) and line:sub(2) or line)
+    end
+  end
+  close()
+  return sections
 end
 
 ---@param session acp.Session
 ---@param bufnr integer
 local function fill(session, bufnr)
-  local prompts = prompts_of(session)
+  local prompts, texts = queue.prompts(session), {}
   local levels = vim.bo[bufnr].undolevels
   vim.bo[bufnr].undolevels = -1 -- what others do to the queue is not undone here
-  api.nvim_buf_set_lines(bufnr, 0, -1, true, queue_text.render(prompts))
+  api.nvim_buf_set_lines(bufnr, 0, -1, true, render(prompts))
   vim.bo[bufnr].undolevels = levels
   vim.bo[bufnr].modified = false
-  open[session.key] = {
-    bufnr = bufnr,
-    known = vim.tbl_map(function(prompt)
-      return prompt.id
-    end, prompts),
-  }
+  for _, prompt in ipairs(prompts) do
+    texts[prompt.id] = prompt.text
+  end
+  views[session.key] = { bufnr = bufnr, texts = texts, given = {} }
 end
 
----What is kept for the case that the host dies becomes what the user wants now.
+---Looks up what the texts mention.
 ---@param session acp.Session
----@param known integer[]
----@param wanted { id?: integer, text: string }[]
-local function remember(session, known, wanted)
-  local before = {}
-  for _, prompt in ipairs(prompts_of(session)) do
-    if vim.list_contains(known, prompt.id) then
-      before[prompt.text] = true
-    end
-  end
-  session.unseen = vim.tbl_filter(function(text)
-    return not before[text]
-  end, session.unseen)
-  for _, one in ipairs(wanted) do
-    table.insert(session.unseen, one.text)
-    if not before[one.text] then
-      history.add(session, one.text)
-    end
-  end
-  drafts.changed(session)
-end
-
----Looks up what new texts mention.
----@param session acp.Session
----@param wanted { id?: integer, text: string, context?: acp.ContextItem[] }[] gets what is attached
+---@param changed acp.OutgoingPrompt[] gets what is attached
 ---@param done fun(problem?: string) called once
-local function attach(session, wanted, done)
-  local left, first_problem = 1, nil
+local function attach(session, changed, done)
+  local left, first_problem = #changed + 1, nil
   local function one_less(problem)
     first_problem = first_problem or problem
     left = left - 1
@@ -82,35 +102,51 @@ local function attach(session, wanted, done)
       done(first_problem)
     end
   end
-  local before = {}
-  for _, prompt in ipairs(prompts_of(session)) do
-    before[prompt.text] = true
-  end
-  for _, one in ipairs(wanted) do
-    if not before[one.text] then
-      left = left + 1
-      mentions.resolve(session, one.text, function(items, problem)
-        one.context = #items > 0 and items or nil
-        one_less(problem)
-      end)
-    end
+  for _, one in ipairs(changed) do
+    mentions.resolve(session, one.text, function(items, problem)
+      one.context = #items > 0 and items or nil
+      one_less(problem)
+    end)
   end
   one_less()
+end
+
+---Who writes again before the host has answered says the same prompts: the header has the id from now on.
+---@param bufnr integer
+---@param wanted { id?: integer, row: integer }[]
+---@param view acp.QueueView
+local function name_new(bufnr, wanted, view)
+  for index = #wanted, 1, -1 do -- from below: a header may be added above
+    local one = wanted[index]
+    if not (one.id and (view.texts[one.id] or view.given[one.id])) then
+      one.id = queue.new_id()
+      view.given[one.id] = true
+      api.nvim_buf_set_lines(bufnr, math.max(one.row - 1, 0), one.row, true, { ("--- prompt %d ---"):format(one.id) })
+    end
+    one.row = nil
+  end
 end
 
 ---@param session acp.Session
 ---@param bufnr integer
 local function write(session, bufnr)
-  local state = open[session.key]
+  local texts, changed = views[session.key].texts, {}
+  local known = vim.tbl_keys(texts)
+  table.sort(known)
+  local wanted = parse(api.nvim_buf_get_lines(bufnr, 0, -1, true))
+  name_new(bufnr, wanted, views[session.key])
   local tick = api.nvim_buf_get_changedtick(bufnr)
-  local wanted = queue_text.parse(api.nvim_buf_get_lines(bufnr, 0, -1, true))
-  attach(session, wanted, function(problem)
+  for _, one in ipairs(wanted) do
+    if texts[one.id] ~= one.text then
+      table.insert(changed, one)
+    end
+  end
+  attach(session, changed, function(problem)
     if problem then
       return message.error(problem)
-    elseif not requests.queue_set(session, wanted, state.known) then
+    elseif not requests.queue_set(session, wanted, known) then
       return message.error("the queue could not be changed: its host is gone. What you typed stays in this buffer")
     end
-    remember(session, state.known, wanted)
     if api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_changedtick(bufnr) == tick then
       vim.bo[bufnr].modified = false
     end
@@ -133,25 +169,24 @@ local function watch(session, bufnr)
     group = group,
     buffer = bufnr,
     callback = function()
-      open[session.key] = nil
+      views[session.key] = nil
     end,
   })
 end
 
----The queue is another one: a buffer in which nothing was edited shows it.
+---The queue has changed: a buffer in which nothing was edited shows it.
 ---@param session acp.Session
 function M.refresh(session)
-  local state = open[session.key]
-  if state and api.nvim_buf_is_loaded(state.bufnr) and not vim.bo[state.bufnr].modified then
-    fill(session, state.bufnr)
+  local view = views[session.key]
+  if view and api.nvim_buf_is_loaded(view.bufnr) and not vim.bo[view.bufnr].modified then
+    fill(session, view.bufnr)
   end
 end
 
 ---@param session acp.Session
----@return integer bufnr
-function M.open(session)
-  local state = open[session.key]
-  local bufnr = state and state.bufnr
+---@return integer bufnr in the current window
+local function show(session)
+  local bufnr = views[session.key] and views[session.key].bufnr
   if not bufnr or not api.nvim_buf_is_loaded(bufnr) then
     bufnr = named.get(("acp://queue/%d/%s"):format(session.key, session.agent or "agent"))
     for option, value in pairs(OPTIONS) do
@@ -169,17 +204,43 @@ function M.open(session)
   return bufnr
 end
 
+---Sends the prompt whose section the cursor is in into the turn that runs.
 ---@param session acp.Session
----@param row integer 0-based
----@return integer? id of the prompt whose section that is
-function M.id_at(session, row)
-  local state = open[session.key]
-  local lines = state and api.nvim_buf_get_lines(state.bufnr, 0, row + 1, true) or {}
+---@param bufnr integer
+local function steer_section(session, bufnr)
+  local lines, id = api.nvim_buf_get_lines(bufnr, 0, api.nvim_win_get_cursor(0)[1], true), nil
   for index = #lines, 1, -1 do
-    local id = lines[index]:match("^%-%-%- prompt (%d+) %-%-%-")
-    if id then
-      return tonumber(id)
+    id = id or tonumber(lines[index]:match("^%-%-%- prompt (%d+) %-%-%-"))
+  end
+  if vim.bo[bufnr].modified then
+    message.error("write what you have edited first")
+  elseif id and not requests.send(session, "steer", { id = id }) then
+    message.info("no agent runs here")
+  end
+end
+
+---The body of :AcpQueue.
+function M.open()
+  local session = sessions.current()
+  if not session then
+    return message.info("no agent runs here")
+  end
+  local bufnr = show(session)
+  keymaps.map(bufnr, "n", "steer", steer_section, session, bufnr)
+end
+
+---Sends what stands in the prompt, else the first prompt that waits, into the turn that runs.
+---@param session acp.Session
+function M.steer(session)
+  local function steer(id)
+    if not requests.send(session, "steer", { id = id }) then
+      message.info("no agent runs here")
     end
+  end
+  if prompt_buffer.has_text(session) then
+    prompt_buffer.send(session, steer)
+  else
+    steer()
   end
 end
 

@@ -3,18 +3,22 @@ local config = require("acp_nvim.config")
 local edits = require("acp_nvim.review.edits")
 local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
-local left = require("acp_nvim.review.left")
+local host = require("acp_nvim.host")
+local hunk_keys = require("acp_nvim.hunks.keys")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
-local requests = require("acp_nvim.review.requests")
 local sessions = require("acp_nvim.sessions")
-local targets = require("acp_nvim.review.targets")
 
 local M = {}
 
 local api = vim.api
 
 ---@alias acp.ReviewAction "keep"|"reject"|"mine"|"theirs"|"both"
+
+---@alias acp.LinePaths fun(first: integer, last: integer): string[] rows -> paths
+
+---@type table<integer, acp.LinePaths> buffers whose lines stand for changed files: the list, the text of a deleted file
+local standing_for = {}
 
 local DONE = { keep = "kept", reject = "rejected" }
 
@@ -24,31 +28,12 @@ local function is_choice(action)
   return DONE[action] == nil
 end
 
----@param hunk acp.HunkPlace
----@param first integer row
----@param last integer row
----@param bufnr integer
----@return boolean
-local function touches(hunk, first, last, bufnr)
-  if hunk.count > 0 then
-    return hunk.row <= last and hunk.row + hunk.count > first
-  end
-  -- nothing but a line beside it stands for what was deleted
-  local beside = math.min(hunk.row, api.nvim_buf_line_count(bufnr) - 1)
-  return first <= beside and beside <= last
-end
-
 ---@param bufnr integer
 ---@param first integer row
 ---@param last integer row
----@return acp.HunkPlace[]
-local function at(bufnr, first, last)
-  if first == last then
-    return { files.hunk_at(bufnr, first) }
-  end
-  return vim.tbl_filter(function(hunk)
-    return touches(hunk, first, last, bufnr)
-  end, files.hunks(bufnr))
+---@return string[]? paths of the changed files that these lines stand for; nil when the buffer is no such one
+local function paths_at(bufnr, first, last)
+  return standing_for[bufnr] and standing_for[bufnr](first, last)
 end
 
 ---@param path string
@@ -74,7 +59,7 @@ local function whole(action, paths)
   end
   for _, path in ipairs(paths) do
     flush(path)
-    requests.review({ action = action, path = path })
+    host.send("review", { action = action, path = path })
   end
 end
 
@@ -103,14 +88,15 @@ end
 ---@param last integer row
 function M.lines(action, first, last)
   local bufnr = api.nvim_get_current_buf()
-  local paths = targets.of(bufnr, first, last)
+  local paths = paths_at(bufnr, first, last)
   local review = files.of_buffer(bufnr)
   if paths then
     return whole(action, paths)
   elseif not review then
     return message.info("this buffer has nothing to review")
   end
-  local touched = at(bufnr, first, last)
+  local touched = files.hunks(bufnr, first, last)
+  touched = first == last and { touched[1] } or touched
   local meant = vim.tbl_filter(function(hunk)
     return (hunk.by == "conflict") == is_choice(action)
   end, touched)
@@ -119,11 +105,23 @@ function M.lines(action, first, last)
     local ids = vim.tbl_map(function(hunk)
       return hunk.id
     end, meant)
-    requests.review({ action = action, path = review.path, hunks = ids })
+    host.send("review", { action = action, path = review.path, hunks = ids })
   elseif review.hunks and #review.hunks == 0 then
     whole(action, { review.path }) -- a file that differs in something else than lines
   else
     say_why_not(action, touched)
+  end
+end
+
+---@param action acp.ReviewAction
+---@return fun() for a key
+function M.on_selection(action)
+  return function()
+    local here, there = vim.fn.line("."), vim.fn.line("v")
+    if vim.fn.mode():match("^[vV\22]") then
+      vim.cmd("normal! \27")
+    end
+    M.lines(action, math.min(here, there) - 1, math.max(here, there) - 1)
   end
 end
 
@@ -133,7 +131,7 @@ function M.file(action)
   local bufnr = api.nvim_get_current_buf()
   local review = files.of_buffer(bufnr)
   local row = api.nvim_win_get_cursor(0)[1] - 1
-  local paths = review and { review.path } or targets.of(bufnr, row, row)
+  local paths = review and { review.path } or paths_at(bufnr, row, row)
   if paths then
     whole(action, paths)
   end
@@ -169,7 +167,34 @@ function M.session(action, force)
     return message.info("nothing is left to review" .. words)
   end
   M.flush_all()
-  requests.review({ action = action, session = session and session.key, force = force })
+  host.send("review", { action = action, session = session and session.key, force = force })
+end
+
+---@type acp.HunkKey[] those that also mean something where lines stand for whole files
+M.keys = {
+  { action = "review_keep", modes = { "n", "x" }, run = M.on_selection("keep") },
+  { action = "review_reject", modes = { "n", "x" }, run = M.on_selection("reject") },
+  -- stylua: ignore
+  { action = "review_keep_all", modes = { "n" }, run = function() M.file("keep") end },
+  -- stylua: ignore
+  { action = "review_reject_all", modes = { "n" }, run = function() M.file("reject") end },
+  -- stylua: ignore
+  { action = "review_help", modes = { "n" }, run = function() hunk_keys.help("review_", "Keys of the review") end },
+}
+
+---The lines of a buffer stand for changed files: it has the keys that keep and reject these.
+---@param bufnr integer
+---@param paths acp.LinePaths
+function M.stand_for(bufnr, paths)
+  standing_for[bufnr] = paths
+  api.nvim_create_autocmd("BufWipeout", {
+    buffer = bufnr,
+    once = true,
+    callback = function()
+      standing_for[bufnr] = nil
+    end,
+  })
+  hunk_keys.give(bufnr, "review", M.keys)
 end
 
 ---The host has kept or rejected the files of a session.
@@ -178,7 +203,7 @@ function M.judged(event)
   local done, count = DONE[event.action], #event.files
   local back = event.undo_id ~= "" and "; :AcpRestore undo takes it back" or ""
   local lines = { count > 0 and ("%s: %s%s"):format(done, entry.plural(count, "file"), back) or "nothing was " .. done }
-  vim.list_extend(lines, left.words(event.left or {}, ":AcpReview! rejectall rejects them too"))
+  vim.list_extend(lines, entry.left_words(event.left or {}, ":AcpReview! rejectall rejects them too"))
   message.info(table.concat(lines, "\n"))
 end
 

@@ -1,14 +1,13 @@
 -- The bodies of :AcpReview and :AcpRestore.
 local actions = require("acp_nvim.review.actions")
-local command_line_window = require("acp_nvim.command_line_window")
+local command_line_window = require("acp_nvim.windows.command_line")
 local files = require("acp_nvim.review.files")
-local jump = require("acp_nvim.review.jump")
 local list = require("acp_nvim.review.list")
 local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
-local nearest = require("acp_nvim.config.nearest")
+local hint = require("acp_nvim.config.hint")
 local open = require("acp_nvim.review.open")
-local preview_open = require("acp_nvim.review.preview_open")
+local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
 local quickfix = require("acp_nvim.review.quickfix")
 local restore = require("acp_nvim.review.restore")
@@ -40,7 +39,7 @@ local function go(backwards)
   return function()
     local all = files.to_review()
     if files.of_buffer(vim.api.nvim_get_current_buf()) then
-      jump.jump(backwards)
+      open.step(backwards)
     else
       open.file(all[backwards and #all or 1].path)
     end
@@ -64,7 +63,7 @@ end
 local function open_list()
   local request = not files.has_any() and previews.requests()[1]
   if request then
-    preview_open.open(request)
+    preview_view.open(request)
   else
     loading.with_files(list.open)
   end
@@ -109,19 +108,16 @@ function M.review(args)
     return command_line_window.refuses() or run(args)
   end
   local known = beginning_with(WORDS, "")
-  local near = nearest(args.args, known)
-  local hint = near and ("; did you mean %q?"):format(near) or ""
-  message.error((":AcpReview takes one of %s, not %q%s"):format(table.concat(known, ", "), args.args, hint))
+  local near = hint(args.args, known)
+  message.error((":AcpReview takes one of %s, not %q%s"):format(table.concat(known, ", "), args.args, near))
 end
 
 ---@param args acp.CommandArgs
 function M.restore(args)
   if command_line_window.refuses() then
     return
-  elseif args.args == "" then
-    restore.start(args.bang)
-  elseif args.args == "undo" then
-    restore.undo()
+  elseif args.args == "" or args.args == "undo" then
+    restore.start(args.args == "undo", args.bang)
   else
     message.error((":AcpRestore takes nothing, or undo, not %q"):format(args.args))
   end

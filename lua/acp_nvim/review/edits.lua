@@ -6,6 +6,7 @@ local text = require("acp_nvim.buffers.text")
 local M = {}
 
 local api = vim.api
+local EDIT_STEPS = 500 -- changes of a buffer by which rows are found again: more than come before the host's answer
 
 ---@class acp.Step either a state that the buffer was in, or a change that followed
 ---@field state? string
@@ -22,25 +23,16 @@ local api = vim.api
 ---@field timer uv.uv_timer_t
 ---@field steps acp.Step[] the last ones, ours too, by which rows of earlier states are found again
 ---@field ours integer how often we are at it
+---@field on_pause fun(bufnr: integer) called when the user has paused
+---@field on_loss fun(bufnr: integer) called when the buffer has been loaded anew, or is gone
 
 ---@type table<integer, acp.Attached>
 local attached = {}
 
----@type fun(bufnr: integer)[] called when the user has paused
-local pauses = {}
----@type fun(bufnr: integer)[] called when the buffer has been loaded anew, or is gone
-local losses = {}
-
----@param bufnr integer
----@return boolean
-local function is_void(bufnr)
-  return api.nvim_buf_line_count(bufnr) == 1 and #text.lines(bufnr) == 0
-end
-
 ---@param one acp.Attached
 ---@param new acp.Step
 local function step(one, new)
-  if #one.steps == limits.edit_steps then
+  if #one.steps == EDIT_STEPS then
     one.steps = {} -- what was told of earlier states is asked for again
   end
   one.steps[#one.steps + 1] = new
@@ -49,7 +41,7 @@ end
 ---@param bufnr integer
 ---@param one acp.Attached
 local function sync(bufnr, one)
-  one.state, one.is_void, one.changed = text.state(bufnr), is_void(bufnr), nil
+  one.state, one.is_void, one.changed = text.state(bufnr), text.is_void(bufnr), nil
   step(one, { state = one.state })
 end
 
@@ -81,7 +73,7 @@ local function edit_of(bufnr, one)
     state = text.state(bufnr),
     first = changed.first,
     count = changed.old_last - changed.first,
-    lines = is_void(bufnr) and {} or lines_of(bufnr, changed.first, changed.last),
+    lines = text.is_void(bufnr) and {} or lines_of(bufnr, changed.first, changed.last),
   }
 end
 
@@ -99,6 +91,8 @@ function M.flush(bufnr)
   end
 end
 
+local start
+
 ---@param bufnr integer
 local function on_timer(bufnr)
   local one = attached[bufnr]
@@ -107,17 +101,23 @@ local function on_timer(bufnr)
   end
   local left = one.due - vim.uv.now()
   if left > 0 then
-    one.timer:start(left, 0, function()
-      vim.schedule(function()
-        on_timer(bufnr)
-      end)
-    end)
-    return
+    return start(bufnr, one, left)
   end
   M.flush(bufnr)
-  for _, listener in ipairs(pauses) do
-    listener(bufnr)
-  end
+  one.on_pause(bufnr)
+end
+
+---@param bufnr integer
+---@param one acp.Attached
+---@param ms integer
+function start(bufnr, one, ms)
+  one.timer:start(
+    ms,
+    0,
+    vim.schedule_wrap(function()
+      on_timer(bufnr)
+    end)
+  )
 end
 
 ---@param bufnr integer
@@ -125,11 +125,7 @@ end
 local function wait(bufnr, one)
   one.due = vim.uv.now() + limits.edit_pause_ms
   if not one.timer:is_active() then
-    one.timer:start(limits.edit_pause_ms, 0, function()
-      vim.schedule(function()
-        on_timer(bufnr)
-      end)
-    end)
+    start(bufnr, one, limits.edit_pause_ms)
   end
 end
 
@@ -150,16 +146,14 @@ local function widen(one, first, old_last, last)
 end
 
 ---@param bufnr integer
-local function lose(bufnr)
-  for _, listener in ipairs(losses) do
-    listener(bufnr)
-  end
-end
-
----@param bufnr integer
 ---@return vim.api.keyset.buf_attach
 local function listeners(bufnr)
   local mine = attached[bufnr]
+  local function lose()
+    if attached[bufnr] == mine then
+      mine.on_loss(bufnr)
+    end
+  end
   return {
     on_lines = function(_, _, _, first, old_last, last)
       if attached[bufnr] ~= mine then
@@ -174,29 +168,25 @@ local function listeners(bufnr)
         wait(bufnr, mine)
       end
     end,
-    on_reload = function()
-      if attached[bufnr] == mine then
-        lose(bufnr)
-      end
-    end,
-    on_detach = function()
-      if attached[bufnr] == mine then
-        lose(bufnr)
-      end
-    end,
+    on_reload = lose,
+    on_detach = lose,
   }
 end
 
 ---@param bufnr integer loaded
 ---@param path string
-function M.attach(bufnr, path)
+---@param on_pause fun(bufnr: integer) called when the user has paused in the buffer
+---@param on_loss fun(bufnr: integer) called when the buffer was loaded anew, or is unloaded
+function M.attach(bufnr, path, on_pause, on_loss)
   if attached[bufnr] then
     attached[bufnr].path = path
     return
   end
   local timer = assert(vim.uv.new_timer())
-  attached[bufnr] = { path = path, state = "", is_void = false, due = 0, timer = timer, steps = {}, ours = 0 }
-  sync(bufnr, attached[bufnr])
+  local one = { path = path, state = "", is_void = false, due = 0, timer = timer, steps = {}, ours = 0 }
+  one.on_pause, one.on_loss = on_pause, on_loss
+  attached[bufnr] = one
+  sync(bufnr, one)
   api.nvim_buf_attach(bufnr, false, listeners(bufnr))
 end
 
@@ -208,12 +198,6 @@ function M.detach(bufnr)
     one.timer:stop()
     one.timer:close()
   end
-end
-
----@param bufnr integer
----@return boolean
-function M.is_attached(bufnr)
-  return attached[bufnr] ~= nil
 end
 
 ---What `run` makes of the buffer is not the user's doing, and the host knows of it.
@@ -269,16 +253,6 @@ function M.rows_since(bufnr, state)
       end
     end
   end
-end
-
----@param listener fun(bufnr: integer) called when the user has paused in a buffer
-function M.on_pause(listener)
-  pauses[#pauses + 1] = listener
-end
-
----@param listener fun(bufnr: integer) called when an attached buffer was loaded anew, or is unloaded
-function M.on_loss(listener)
-  losses[#losses + 1] = listener
 end
 
 return M

@@ -1,11 +1,27 @@
--- Says of one changed file on one line: what happened to it, which one it is, and how much.
+-- The words for changed files: what happened to one, which one it is, and how much; who changed it; why it was left alone.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local paths = require("acp_nvim.chat.blocks.paths")
 
 local M = {}
 
+local LEFT_BYTES = 48
+
 ---@type table<string, string>
 local LETTERS = { add = "A", modify = "M", delete = "D", rename = "R", mode = "T", binary = "B" }
+
+---@type acp.By[] as they are shown
+M.ORDER = { "agent", "unknown", "state", "user" }
+
+---@type table<acp.By, string> what the files of a group are, above them
+M.TITLES = {
+  agent = "By the agent",
+  unknown = "Not sure who",
+  state = "The agent's own records",
+  user = "By you",
+}
+
+---@type table<string, string?> what is said beside a hunk or a file that is not proven to be the agent's
+M.WHOSE = { unknown = "not sure who", state = "agent's own record", user = "by you" }
 
 ---@alias acp.Piece string|string[] a text, or { text, group }
 
@@ -81,6 +97,96 @@ function M.pieces(file, cwd, width)
     table.insert(pieces, { "  " .. Lines.one_line(file.note), "AcpToolDetail" })
   end
   return pieces
+end
+
+---@generic T
+---@param files T[] each with `by`
+---@return table<acp.By, T[]> all four groups, some of them empty; the order in each stays
+function M.grouped(files)
+  local groups = {}
+  for _, by in ipairs(M.ORDER) do
+    groups[by] = {}
+  end
+  for _, file in ipairs(files) do
+    table.insert(groups[file.by] or groups.agent, file)
+  end
+  return groups
+end
+
+---@param left acp.LeftFile[]
+---@return { unknown: acp.LeftFile[], state: acp.LeftFile[], other: acp.LeftFile[] }
+local function left_by_reason(left)
+  local groups = { unknown = {}, state = {}, other = {} }
+  for _, file in ipairs(left) do
+    table.insert(groups[file.by] or groups.other, file)
+  end
+  return groups
+end
+
+---@param file acp.LeftFile
+---@return string
+local function because(file)
+  return (file.why or "") ~= "" and (" (%s)"):format(file.why) or ""
+end
+
+---As many as fit, with their reasons; of the first one at least the name.
+---@param left acp.LeftFile[]
+---@return string
+local function left_names(left)
+  local text, shown = "", 0
+  for _, file in ipairs(left) do
+    local name = vim.fn.fnamemodify(file.path, ":~:.")
+    local more = (shown > 0 and ", " or "") .. name .. because(file)
+    if #text + #more <= LEFT_BYTES then
+      text = text .. more
+    elseif shown == 0 then
+      text = name
+    else
+      break
+    end
+    shown = shown + 1
+  end
+  return text .. (shown < #left and (" and %d more"):format(#left - shown) or "")
+end
+
+---Messages about the files that were left alone.
+---@param left acp.LeftFile[]
+---@param hint string which command does not leave them alone
+---@return string[] lines one for each kind of reason; none when nothing was left
+function M.left_words(left, hint)
+  local groups, lines = left_by_reason(left), {}
+  if #groups.unknown > 0 then
+    table.insert(
+      lines,
+      ("left alone, since nobody saw who changed them: %s (%s)"):format(left_names(groups.unknown), hint)
+    )
+  end
+  if #groups.other > 0 then
+    table.insert(lines, "left alone: " .. left_names(groups.other))
+  end
+  if #groups.state > 0 then
+    table.insert(lines, ("left alone: %d of the agent's own records"):format(#groups.state))
+  end
+  return lines
+end
+
+---Lines of a preview: each file that is left alone, with its reason; the agent's own records are counted.
+---@param left acp.LeftFile[]
+---@param cwd string real path
+---@return string[] lines without an end of line; none when nothing is left
+function M.left_listed(left, cwd)
+  local lines, records = {}, 0
+  for _, file in ipairs(left) do
+    if file.by == "state" then
+      records = records + 1
+    else
+      table.insert(lines, "  " .. M.name(file, cwd) .. because(file))
+    end
+  end
+  if records > 0 then
+    table.insert(lines, ("  %d of the agent's own records"):format(records))
+  end
+  return lines
 end
 
 return M

@@ -2,8 +2,8 @@
 local edits = require("acp_nvim.review.edits")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
-local marks = require("acp_nvim.review.marks")
 local text = require("acp_nvim.buffers.text")
+local view = require("acp_nvim.review.view")
 
 local M = {}
 
@@ -33,7 +33,7 @@ local function leave(bufnr)
   asked[followed[bufnr] or ""] = nil
   followed[bufnr] = nil
   edits.detach(bufnr)
-  marks.clear(bufnr)
+  view:clear(bufnr)
 end
 
 ---The host is asked once for each state: what it knows may be on its way.
@@ -47,13 +47,60 @@ local function ask(path, bufnr)
   end
 end
 
+---Draws these hunks in a buffer, and no others. Hunks that are known stay where their text is.
+---@param bufnr integer
+---@param hunks acp.ReviewHunk[]
+---@param row_now? fun(row: integer): integer where the rows of the hunks are now; nil: only known ones can be placed
+local function set_hunks(bufnr, hunks, row_now)
+  local places, left = {}, {}
+  for _, place in ipairs(view:within(bufnr)) do
+    places[place.mark.hunk.id] = place
+  end
+  view.buffers[bufnr] = view.buffers[bufnr] or {}
+  for index, hunk in ipairs(hunks) do
+    local place = places[hunk.id]
+    local mark = place and place.mark or { dress = {}, above = 0 }
+    mark.hunk, mark.index = hunk, index
+    local row = row_now and row_now(hunk.first)
+    local count = row_now and row_now(hunk.first + hunk.count) - row
+    if row and not (place and place.start == row and place.count == count) then
+      view:draw(bufnr, mark, row, count)
+    end
+    left[mark.id or 0] = true
+  end
+  for id in pairs(view.buffers[bufnr]) do
+    if not left[id] then
+      view:remove(bufnr, id)
+    end
+  end
+end
+
+---@param bufnr integer that is loaded anew, or no more
+local function on_loss(bufnr)
+  local path = followed[bufnr]
+  leave(bufnr)
+  if path then
+    changed(path)
+  end
+  vim.schedule(function() -- in the middle of this it is not what it will be
+    if api.nvim_buf_is_valid(bufnr) then
+      M.opened(bufnr)
+    end
+  end)
+end
+
+---@param bufnr integer
+local function settle(bufnr)
+  view:settle(bufnr)
+end
+
 ---@param bufnr integer
 ---@param review acp.Review with hunks
 local function draw(bufnr, review)
   followed[bufnr] = review.path
-  edits.attach(bufnr, review.path)
+  edits.attach(bufnr, review.path, settle, on_loss)
   local rows = review.state and edits.rows_since(bufnr, review.state)
-  marks.set(bufnr, review.hunks, rows)
+  set_hunks(bufnr, review.hunks, rows)
   if not rows then
     ask(review.path, bufnr)
   else
@@ -61,26 +108,14 @@ local function draw(bufnr, review)
   end
 end
 
----@return table<string, integer> real path -> buffer, a modified one before others of the same file
-local function by_path()
-  local found = {}
-  for _, bufnr in ipairs(lookup.file_buffers()) do
-    local path = lookup.real_path(bufnr)
-    if not found[path] or vim.bo[bufnr].modified then
-      found[path] = bufnr
-    end
-  end
-  return found
-end
-
----@type table<string, integer>? the same, while a batch of events is applied
+---@type table<string, integer>? real path -> buffer, while a batch of events is applied
 local buffers
 
 ---@param path string
 ---@return integer? bufnr loaded
 local function buffer_of(path)
   if not buffers then
-    buffers = by_path()
+    buffers = lookup.by_path()
     vim.schedule(function()
       buffers = nil
     end)
@@ -195,42 +230,18 @@ function M.of_buffer(bufnr)
   return reviews[followed[bufnr] or (lookup.is_file(bufnr) and lookup.real_path(bufnr)) or ""]
 end
 
----@param place acp.Place
+---@param place acp.HunkPlace
 ---@return acp.HunkPlace
 local function told_of(place)
-  local hunk = place.marked.hunk
-  return {
-    id = hunk.id,
-    row = place.row,
-    count = place.count,
-    old = hunk.old,
-    by = hunk.by,
-    theirs = hunk.theirs,
-    index = place.marked.index,
-  }
+  return vim.tbl_extend("force", place.mark.hunk, { row = place.row, count = place.count, index = place.mark.index })
 end
 
 ---@param bufnr integer
----@return acp.HunkPlace[] where they are now, sorted
-function M.hunks(bufnr)
-  return vim.tbl_map(told_of, marks.within(bufnr, 0, -1))
-end
-
----@param bufnr integer
----@param row integer
----@return acp.HunkPlace? that the row is in, or beside
-function M.hunk_at(bufnr, row)
-  local place = marks.at(bufnr, row)
-  return place and told_of(place)
-end
-
----@param bufnr integer
----@param row integer
----@param backwards? boolean
----@return acp.HunkPlace? the next one that begins after the row, or before it
-function M.next(bufnr, row, backwards)
-  local place = marks.next(bufnr, row, backwards)
-  return place and told_of(place)
+---@param first? integer row
+---@param last? integer row
+---@return acp.HunkPlace[] where they are now, sorted; all, or those that these rows are in or beside
+function M.hunks(bufnr, first, last)
+  return vim.tbl_map(told_of, view:within(bufnr, first, last))
 end
 
 ---@param listener fun(path: string) called after each change
@@ -256,25 +267,6 @@ function M.opened(bufnr)
     end
   end)
 end
-
----@param bufnr integer that is loaded anew, or no more
-local function lost(bufnr)
-  local path = followed[bufnr]
-  leave(bufnr)
-  if path then
-    changed(path)
-  end
-end
-
-edits.on_loss(function(bufnr)
-  lost(bufnr)
-  vim.schedule(function() -- in the middle of this it is not what it will be
-    if api.nvim_buf_is_valid(bufnr) then
-      M.opened(bufnr)
-    end
-  end)
-end)
-edits.on_pause(marks.settle)
 
 host.on_exit(function()
   past = {}

@@ -1,9 +1,9 @@
 -- Says beside the hunk under the cursor which one it is, and which keys it has.
 local config = require("acp_nvim.config")
 local files = require("acp_nvim.review.files")
-local groups = require("acp_nvim.review.groups")
+local entry = require("acp_nvim.review.entry")
 local limits = require("acp_nvim.limits")
-local marks = require("acp_nvim.review.marks")
+local view = require("acp_nvim.review.view")
 
 local M = {}
 
@@ -25,15 +25,15 @@ local KEYS = {
 }
 
 ---@param bufnr integer
----@param place acp.Place
+---@param place acp.HunkPlace
 ---@return string[] the longest first
 local function words(bufnr, place)
-  local number = ("  hunk %d/%d"):format(place.marked.index, marks.count(bufnr))
+  local number = ("  hunk %d/%d"):format(place.mark.index, view:count(bufnr))
   local review = files.of_buffer(bufnr)
-  local whose = review and groups.WORDS[review.by]
+  local whose = review and entry.WHOSE[review.by]
   local named = whose and ("%s · %s"):format(number, whose) or number
   local parts = { named }
-  for _, one in ipairs(KEYS[place.marked.hunk.by] or KEYS.agent) do
+  for _, one in ipairs(KEYS[place.mark.hunk.by] or KEYS.agent) do
     local key = config.keys(one[1])[1]
     if key then
       parts[#parts + 1] = key .. " " .. one[2]
@@ -71,10 +71,10 @@ end
 local function wanted()
   local win, bufnr = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local is_typing = api.nvim_get_mode().mode:match("^[iRt]") ~= nil
-  if not marks.has(bufnr) or is_typing or vim.wo[win].diff or not config.get().review.hint then
+  if not view.buffers[bufnr] or is_typing or vim.wo[win].diff or not config.get().review.hint then
     return nil
   end
-  local place = marks.at(bufnr, api.nvim_win_get_cursor(win)[1] - 1)
+  local place = view:at(bufnr, api.nvim_win_get_cursor(win)[1] - 1)
   return place and { win = win, bufnr = bufnr, row = place.row, texts = words(bufnr, place) }
 end
 

@@ -1,20 +1,24 @@
 -- The list of the files under review: a buffer of its own that follows what changes, and closes itself at the end.
-local code_window = require("acp_nvim.code_window")
+local Lines = require("acp_nvim.chat.blocks.lines")
+local actions = require("acp_nvim.review.actions")
+local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
+local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local highlights = require("acp_nvim.highlights")
-local list_rows = require("acp_nvim.review.list_rows")
+local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local open = require("acp_nvim.review.open")
 local quickfix = require("acp_nvim.review.quickfix")
-local targets = require("acp_nvim.review.targets")
+local windows = require("acp_nvim.windows.open")
 
 local M = {}
 
 local api = vim.api
 local GROUP = api.nvim_create_augroup("acp_nvim.review_list", {})
 local COLOURS = api.nvim_create_namespace("acp_nvim.review_list")
+local WHY_CELLS = 10 -- beside a file in the list, for what shows who changed it: less says nothing
 local LOOK = {
   cursorline = true,
   foldenable = false,
@@ -34,12 +38,107 @@ local rows = {}
 local unfolded = false -- the agent's own records are shown one by one
 local refreshing = false
 
+---What a line of the list stands for; a heading for nothing.
+---@class acp.ListRow
+---@field path? string
+---@field folds? boolean it is the heading of the agent's own records
+
+---@param pieces acp.Piece[]
+---@return integer cells
+local function width_of(pieces)
+  local width = 0
+  for _, piece in ipairs(pieces) do
+    width = width + api.nvim_strwidth(type(piece) == "table" and piece[1] or piece --[[@as string]])
+  end
+  return width
+end
+
+---@param review acp.Review
+---@param cwd string
+---@param names integer cells for the names of files
+---@param width integer cells of the window
+---@return acp.Piece[] line
+---@return acp.Piece[]? more a line below it: why nobody knows who changed the file, when there is no room beside it
+local function lines_of(review, cwd, names, width)
+  local pieces = entry.pieces(review, cwd, names)
+  local hunks, conflicts = review.hunks and #review.hunks or 0, tonumber(review.conflicts) or 0
+  if hunks > 0 then
+    table.insert(pieces, { "  " .. entry.plural(hunks, "hunk"), "AcpToolDetail" })
+  end
+  if conflicts > 0 then
+    table.insert(pieces, { "  " .. entry.plural(conflicts, "conflict"), "AcpNoticeWarn" })
+  end
+  local why = Lines.one_line(review.why)
+  local room = width - width_of(pieces) - 2
+  if why ~= "" and review.by == "unknown" and api.nvim_strwidth(why) > room then
+    return pieces, { { "    " .. cells.cut(why, width - 4), "AcpToolDetail" } }
+  elseif why ~= "" and room >= WHY_CELLS then
+    table.insert(pieces, { "  " .. cells.cut(why, room), "AcpToolDetail" })
+  end
+  return pieces
+end
+
+---@param by acp.By
+---@param count integer of its files
+---@param width integer cells of the window
+---@return acp.Piece[]
+local function heading(by, count, width)
+  local title = { entry.TITLES[by], by == "unknown" and "AcpReviewUnknown" or "AcpReviewGroup" }
+  if by ~= "state" then
+    return { title }
+  end
+  local key = config.keys("open")[1]
+  local pieces = { title, ": " .. entry.plural(count, "file") }
+  local hint = { key and ("  %s opens"):format(key) or "", "AcpToolDetail" }
+  if not unfolded and width_of(pieces) + width_of({ hint }) <= width then
+    table.insert(pieces, hint)
+  end
+  return pieces
+end
+
+---@param reviews acp.Review[]
+---@param width integer cells of the window
+---@return acp.Rendered groups by who changed the files, each file with what shows that
+---@return acp.ListRow[] what each of its lines stands for
+local function rendered_rows(reviews, width)
+  local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
+  local by_group, names, out, stands_for = entry.grouped(reviews), 0, Lines.new(), {}
+  ---@param by acp.By
+  ---@return acp.Review[]
+  local function shown(by)
+    return (by ~= "state" or unfolded) and by_group[by] or {}
+  end
+  ---@param pieces acp.Piece[]
+  ---@param row acp.ListRow
+  local function add(pieces, row)
+    out:add(pieces)
+    stands_for[#out.lines] = row
+  end
+  for _, by in ipairs(entry.ORDER) do
+    for _, review in ipairs(shown(by)) do
+      names = math.max(names, vim.fn.strdisplaywidth(entry.name(review, cwd)))
+    end
+  end
+  for _, by in ipairs(entry.ORDER) do
+    local count = #by_group[by]
+    if count > 0 and not (by == "agent" and count == #reviews) then -- who else, when there is nobody else
+      add(heading(by, count, width), { folds = by == "state" or nil })
+    end
+    for _, review in ipairs(shown(by)) do
+      local line, more = lines_of(review, cwd, math.min(names, limits.list_columns), width)
+      add(line, { path = review.path })
+      if more then
+        add(more, { path = review.path })
+      end
+    end
+  end
+  return out:rendered(), stands_for
+end
+
 ---@param bufnr integer
 ---@param what acp.Rendered
 local function draw(bufnr, what)
-  vim.bo[bufnr].modifiable = true
-  api.nvim_buf_set_lines(bufnr, 0, -1, true, what.lines)
-  vim.bo[bufnr].modifiable = false
+  named.fill(bufnr, what.lines)
   api.nvim_buf_clear_namespace(bufnr, COLOURS, 0, -1)
   for _, one in ipairs(what.highlights) do
     api.nvim_buf_set_extmark(bufnr, COLOURS, one.row, one.from, { end_col = one.to, hl_group = one.group })
@@ -81,7 +180,7 @@ end
 
 ---@param bufnr integer
 ---@return integer cells of its narrowest window
-local function width_of(bufnr)
+local function narrowest(bufnr)
   local width = vim.o.columns
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
     width = math.min(width, api.nvim_win_get_width(win))
@@ -98,7 +197,7 @@ local function fill(bufnr)
     at[win] = row and row.path
   end
   local rendered
-  rendered, rows = list_rows.of(files.all(), width_of(bufnr), unfolded)
+  rendered, rows = rendered_rows(files.all(), narrowest(bufnr))
   draw(bufnr, rendered)
   for win, path in pairs(at) do
     local line = line_of(path)
@@ -155,15 +254,11 @@ end
 
 ---@return integer bufnr
 local function make()
-  local bufnr = named.get("acp://review")
+  local bufnr = named.scratch("acp://review")
   unfolded = false
-  vim.bo[bufnr].bufhidden = "wipe"
-  vim.bo[bufnr].buftype = "nofile"
-  vim.bo[bufnr].swapfile = false
-  vim.bo[bufnr].undolevels = -1
   vim.bo[bufnr].filetype = "acp_review"
   map_keys(bufnr)
-  targets.set(bufnr, paths_at)
+  actions.stand_for(bufnr, paths_at)
   api.nvim_create_autocmd("WinResized", {
     group = GROUP,
     callback = function()
@@ -192,7 +287,7 @@ end
 ---Opens the list of all files under review, or goes to it.
 function M.open()
   highlights.define()
-  code_window.watch()
+  windows.watch()
   local shown = list and api.nvim_buf_is_valid(list) and vim.fn.win_findbuf(list) or {}
   for _, win in ipairs(shown) do
     if api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage() then
@@ -210,14 +305,11 @@ function M.open()
   api.nvim_win_set_cursor(0, { line_of(path) or 1, 0 })
 end
 
----Follows what changes from now on.
-function M.watch()
-  files.on_change(function()
-    if list and not refreshing then
-      refreshing = true
-      vim.schedule(refresh) -- once for all that a batch changes
-    end
-  end)
-end
+files.on_change(function()
+  if list and not refreshing then
+    refreshing = true
+    vim.schedule(refresh) -- once for all that a batch changes
+  end
+end)
 
 return M

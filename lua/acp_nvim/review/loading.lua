@@ -1,12 +1,14 @@
 -- Has the host take up what was left to review in a directory, when no session of this Neovim has done so.
+local buffers = require("acp_nvim.buffers")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
-local requests = require("acp_nvim.review.requests")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
+
+local NOBODY = 0 -- the session of those that are gone
 
 ---@type fun()? what is done with the files, once they are told
 local waiting
@@ -29,7 +31,11 @@ function M.load(cwd)
       return session.cwd == cwd and session.host == channel
     end)
   asked[cwd] = channel
-  return not is_known and requests.review_load(cwd)
+  if is_known then
+    return false
+  end
+  buffers.set_roots(NOBODY, { vim.uv.fs_realpath(cwd) }) -- what is reviewed is to be what is in the files
+  return host.send("review_load", { cwd = cwd })
 end
 
 ---@param run fun() with files under review; a message says so when there are none

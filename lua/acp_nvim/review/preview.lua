@@ -1,32 +1,137 @@
--- Keeps previews in step with buffers and requests: draws them where their files are loaded, and gives them their keys.
-local code_window = require("acp_nvim.code_window")
-local colours = require("acp_nvim.review.colours")
-local highlights = require("acp_nvim.highlights")
+-- Keeps previews in step with buffers and requests: draws them where their files are loaded, with who asks above them, and
+-- gives them keys, for whoever reads the change can answer there.
+local Lines = require("acp_nvim.chat.blocks.lines")
+local answer_keys = require("acp_nvim.chat.answer_keys")
+local cells = require("acp_nvim.chat.cells")
+local config = require("acp_nvim.config")
 local host = require("acp_nvim.host")
-local keys = require("acp_nvim.review.keys")
+local hunk_keys = require("acp_nvim.hunks.keys")
+local jump = require("acp_nvim.hunks.jump")
 local lookup = require("acp_nvim.buffers.lookup")
-local marks = require("acp_nvim.review.preview_marks")
-local open = require("acp_nvim.review.preview_open")
+local paths = require("acp_nvim.chat.blocks.paths")
 local permission = require("acp_nvim.permission")
-local preview_file = require("acp_nvim.review.preview_file")
-local preview_keys = require("acp_nvim.review.preview_keys")
-local places = require("acp_nvim.review.preview_places")
+local picker = require("acp_nvim.permission.picker")
+local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
-local sight = require("acp_nvim.review.preview_sight")
+local sessions = require("acp_nvim.sessions")
+local sight = require("acp_nvim.permission.sight")
 local text = require("acp_nvim.buffers.text")
-local top = require("acp_nvim.review.top")
+local watch = require("acp_nvim.hunks.watch")
+local windows = require("acp_nvim.windows.open")
 
 local M = {}
 
 local api = vim.api
-local GROUP = api.nvim_create_augroup("acp_nvim.preview", {})
-local watching = false
+local NAME_CELLS = 30 -- of an option, in the line above a preview
 ---@type table<string, string> path -> state of the buffer for which the host was asked
 local asked = {}
 
+---The preview that a key is about: the one under the cursor, else the oldest. Nobody answers what they have not seen: when
+---it is out of sight, the cursor goes there instead.
+---@return acp.Preview?
+local function meant()
+  local bufnr, line = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  local first, last = vim.fn.line("w0"), vim.fn.line("w$")
+  local oldest = preview_view.previews(bufnr)[1]
+  local seen
+  for _, place in ipairs(preview_view.view:within(bufnr, first - 1, last - 1)) do
+    if line > place.row and line <= place.row + math.max(place.count, 1) then
+      return place.mark.preview
+    elseif place.mark.preview == oldest then
+      seen = oldest
+    end
+  end
+  if not seen then
+    sight.pressed()
+    preview_view.step(false)
+  end
+  return seen
+end
+
+---@param kind string
+---@return fun()
+local function on_kind(kind)
+  return function()
+    local preview = meant()
+    local one = preview and permission.get(preview.request)
+    local option_id = one and answer_keys.first_of(one.request, kind)
+    if preview and one and option_id and (answer_keys.rejects(one.request, option_id) or not sight.is_ahead()) then
+      picker.answer(one.request.id, option_id, preview_view.visited(preview))
+    elseif one and not option_id then
+      picker.options(one)
+    end
+  end
+end
+
+---@type acp.HunkKey[]
+local KEYS = {
+  { action = "preview_allow", modes = { "n" }, run = on_kind("allow_once") },
+  { action = "preview_reject", modes = { "n" }, run = on_kind("reject_once") },
+  {
+    action = "preview_options",
+    modes = { "n" },
+    run = function()
+      local preview = meant()
+      local one = preview and permission.get(preview.request)
+      if one then
+        picker.options(one)
+      end
+    end,
+  },
+  -- stylua: ignore
+  { action = "preview_next", modes = { "n", "x" }, run = function() preview_view.step(false) end },
+  -- stylua: ignore
+  { action = "preview_previous", modes = { "n", "x" }, run = function() preview_view.step(true) end },
+  -- stylua: ignore
+  { action = "preview_help", modes = { "n" }, run = function() hunk_keys.help("preview_", "Keys of the preview") end },
+}
+
+---@param action string
+---@param words string
+---@return acp.Chunks nothing when there is no such key
+local function key(action, words)
+  local first = config.keys(action)[1]
+  return first and { { " · ", "AcpPreviewHint" }, { first, "AcpPermissionKey" }, { " " .. words, "AcpPreviewHint" } }
+    or {}
+end
+
+---@param preview acp.Preview
+---@param cwd string
+---@return string what else is to be known of it
+local function remarks(preview, cwd)
+  local words = {}
+  if preview.operation == "delete" then
+    words[#words + 1] = "would be deleted"
+  elseif preview.old_path then
+    local verb = preview.operation == "copy" and "copied" or "moved"
+    words[#words + 1] = ("would be %s to %s"):format(verb, paths.short(preview.path, cwd))
+  end
+  words[#words + 1] = preview.note and Lines.one_line(preview.note)
+  local all = previews.of_request(preview.request)
+  if #all > 1 then
+    words[#words + 1] = ("file %d of %d"):format(vim.fn.index(all, preview) + 1, #all)
+  end
+  return #words > 0 and (" (%s)"):format(table.concat(words, ", ")) or ""
+end
+
+---@param preview acp.Preview
+---@return acp.Chunks
+local function hint_of(preview)
+  local one = permission.get(preview.request) --[[@as acp.Pending]]
+  local session = sessions.get(preview.session) or {}
+  local chunks =
+    { { ("%s asks%s"):format(session.agent or "the agent", remarks(preview, session.cwd or "")), "AcpPreviewHint" } }
+  for _, pair in ipairs({ { "preview_allow", "allow_once" }, { "preview_reject", "reject_once" } }) do
+    local option_id, name = answer_keys.first_of(one.request, pair[2])
+    vim.list_extend(chunks, option_id and key(pair[1], cells.cut(Lines.one_line(name), NAME_CELLS)) or {})
+  end
+  vim.list_extend(chunks, key("preview_options", "all options"))
+  return vim.list_extend(chunks, { { "  " .. Lines.one_line(one.request.title), "AcpPreviewHint" } })
+end
+
 ---@param bufnr integer
 local function give_keys(bufnr)
-  keys.claim(bufnr, #places.previews(bufnr) > 0 and preview_keys.list or nil)
+  hunk_keys.give(bufnr, "preview", #preview_view.previews(bufnr) > 0 and KEYS or nil)
 end
 
 ---The host is asked once for each state: what it knows may be on its way.
@@ -40,34 +145,28 @@ local function ask(path, bufnr)
   end
 end
 
----@param preview acp.Preview
----@return acp.PreviewHunk[] of the buffer that shows a file which is not there
-local function whole(preview)
-  return { { first = 0, count = #preview.hunks[1].new, new = {} } }
-end
-
 ---@param bufnr integer of a file
 ---@param preview acp.Preview
 local function draw(bufnr, preview)
-  if places.is_drawn(bufnr, preview) then
-    marks.set_hint(bufnr, preview, preview_keys.hint(preview))
+  local header, path = hint_of(preview), previews.place(preview)
+  if preview_view.set_header(bufnr, preview, header) then
+    return
   elseif text.state(bufnr) == preview.state and not preview.large then
-    asked[previews.place(preview)] = nil
-    marks.draw(bufnr, preview, preview_keys.hint(preview))
-    open.drawn(bufnr)
-  elseif not preview.large or open.is_opened(preview) then
-    ask(previews.place(preview), bufnr)
+    asked[path] = nil
+    preview_view.draw(bufnr, preview, header, preview.hunks)
+  elseif not preview.large or preview_view.is_opened(preview) then
+    ask(path, bufnr)
   end
 end
 
 ---Draws what is known of a buffer.
 ---@param bufnr integer
 local function draw_all(bufnr)
-  local file = preview_file.of_buffer(bufnr)
-  if file and places.is_drawn(bufnr, file) then
-    marks.set_hint(bufnr, file, preview_keys.hint(file))
-  elseif file then
-    marks.draw(bufnr, file, preview_keys.hint(file), whole(file), "AcpPreviewAdd")
+  local unmade = preview_view.unmade(bufnr)
+  local header = unmade and hint_of(unmade)
+  local lines = unmade and unmade.hunks[1] and #unmade.hunks[1].new or 0
+  if unmade and not preview_view.set_header(bufnr, unmade, header) then
+    preview_view.draw(bufnr, unmade, header, { { first = 0, count = lines, new = {} } })
   end
   local path = lookup.is_file(bufnr) and lookup.real_path(bufnr)
   for _, preview in ipairs(path and previews.all() or {}) do
@@ -78,42 +177,16 @@ local function draw_all(bufnr)
   give_keys(bufnr)
 end
 
----@param bufnr integer
----@param request integer
-local function clear_gone(bufnr, request)
-  local left = previews.of_request(request)
-  for _, preview in ipairs(places.previews(bufnr)) do
-    local is_left = vim.iter(left):any(function(other)
-      return other.path == preview.path
-    end)
-    if preview.request == request and not is_left then
-      marks.clear(bufnr, preview)
-    end
-  end
-end
-
----@param bufnr integer
-local function lost(bufnr)
-  if #places.previews(bufnr) > 0 then
-    marks.forget(bufnr)
-    vim.schedule(function() -- no buffer is what it will be, in the middle of this
-      give_keys(bufnr)
-    end)
-  end
-end
-
-local function watch()
-  watching = true
-  highlights.define()
-  colours.define()
-  code_window.watch()
-  ---@param events string[]
-  ---@param run fun(event: vim.api.keyset.create_autocmd.callback_args)
-  local function on(events, run)
-    api.nvim_create_autocmd(events, { group = GROUP, callback = run })
-  end
+---@param on fun(events: string|string[], run: fun(event: vim.api.keyset.create_autocmd.callback_args), pattern?: string[])
+local function notice(on)
+  windows.watch()
   on({ "BufReadPost", "BufUnload" }, function(event)
-    lost(event.buf)
+    if #preview_view.previews(event.buf) > 0 then
+      preview_view.view:clear(event.buf)
+      vim.schedule(function() -- no buffer is what it will be, in the middle of this
+        give_keys(event.buf)
+      end)
+    end
   end)
   on({ "BufReadPost", "BufNewFile", "BufWinEnter", "BufFilePost" }, function(event)
     vim.schedule(function() -- more of it may change, in the middle of this
@@ -122,40 +195,29 @@ local function watch()
       end
     end)
   end)
-  on({ "WinScrolled" }, function()
-    top.scrolled(vim.v.event)
-  end)
-  on({ "CursorMoved" }, top.cursor_moved)
-  on({ "ColorScheme" }, colours.define)
-  sight.watch()
-end
-
-local function unwatch()
-  watching = false
-  asked = {}
-  api.nvim_clear_autocmds({ group = GROUP })
-  sight.unwatch()
 end
 
 ---@param request integer
 local function changed(request)
-  local has_any = #previews.requests() > 0
-  if has_any and not watching then
-    watch()
-  end
-  preview_file.refresh(request)
-  for _, bufnr in ipairs(places.buffers()) do
-    clear_gone(bufnr, request)
+  watch.start(preview_view.view, notice)
+  for _, bufnr in ipairs(vim.tbl_keys(preview_view.view.buffers)) do
+    for _, preview in ipairs(preview_view.previews(bufnr)) do
+      if not previews.find(preview.request, preview.path) then
+        preview_view.clear(bufnr, preview)
+      end
+    end
     draw_all(bufnr)
   end
   for _, preview in ipairs(previews.of_request(request)) do
-    local bufnr = lookup.find(previews.place(preview))
+    local bufnr = lookup.find(previews.place(preview)) or preview_view.unmade_buffer(preview)
     if bufnr then
       draw_all(bufnr)
     end
   end
-  if not has_any and watching then
-    unwatch()
+  jump.told(preview_view.view)
+  if #previews.requests() == 0 then
+    watch.stop(preview_view.view)
+    asked = {}
   end
 end
 
@@ -172,8 +234,6 @@ function M.done(event)
   previews.done(event.request)
 end
 
-open.draw_with(draw_all)
 previews.on_change(changed)
-permission.on_end(previews.done)
 
 return M

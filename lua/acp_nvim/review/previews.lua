@@ -13,8 +13,9 @@ function M.on_change(listener)
   listeners[#listeners + 1] = listener
 end
 
+---Tells all who listen that something has changed for a request.
 ---@param request integer
-local function changed(request)
+function M.changed(request)
   for _, listener in ipairs(listeners) do
     listener(request)
   end
@@ -47,14 +48,14 @@ function M.told(preview)
     table.remove(list, index)
   end
   by_request[preview.request] = #list > 0 and list or nil
-  changed(preview.request)
+  M.changed(preview.request)
 end
 
 ---@param request integer that does not wait any more
 function M.done(request)
   if by_request[request] then
     by_request[request] = nil
-    changed(request)
+    M.changed(request)
   end
 end
 
@@ -62,6 +63,14 @@ end
 ---@return acp.Preview[]
 function M.of_request(request)
   return by_request[request] or {}
+end
+
+---@param request integer
+---@param path string
+---@return acp.Preview?
+function M.find(request, path)
+  local list = M.of_request(request)
+  return list[index_of(list, path)]
 end
 
 ---@return integer[] requests that have any, oldest first

@@ -1,12 +1,12 @@
 -- Fills a quickfix list with the hunks under review; those of files that have no buffer come when the host has told them.
 local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
-local groups = require("acp_nvim.review.groups")
-local limits = require("acp_nvim.limits")
+local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
-local requests = require("acp_nvim.review.requests")
 
 local M = {}
+
+local QUICKFIX_BYTES = 200 -- of the text of one hunk in the quickfix list: more than a line of the screen
 
 ---@type integer? id of the list
 local list
@@ -16,12 +16,12 @@ local missing = {}
 ---@param review acp.Review
 ---@return string
 local function whose(review)
-  local words = groups.WORDS[review.by]
+  local words = entry.WHOSE[review.by]
   return words and words .. ": " or ""
 end
 
 ---@param review acp.Review
----@param hunk acp.HunkPlace
+---@param hunk acp.HunkPlace|acp.ReviewHunk
 ---@param lines string[] the new ones
 ---@return string
 local function text_of(review, hunk, lines)
@@ -29,32 +29,22 @@ local function text_of(review, hunk, lines)
   local counts = entry.text(entry.counts({ added = hunk.count, removed = #hunk.old }))
   local what = hunk.by == "conflict" and "conflict" or counts
   local text = whose(review) .. vim.trim(what .. " " .. vim.trim(shown))
-  return text:sub(1, limits.quickfix_bytes + vim.str_utf_end(text, math.min(#text, limits.quickfix_bytes)))
+  return text:sub(1, QUICKFIX_BYTES + vim.str_utf_end(text, math.min(#text, QUICKFIX_BYTES)))
 end
 
 ---@param review acp.Review
----@param bufnr integer
+---@param bufnr? integer nil: the hunks are where the host has told
 ---@return table[] items
-local function of_buffer(review, bufnr)
-  local last = vim.api.nvim_buf_line_count(bufnr)
+local function of_hunks(review, bufnr)
   return vim.tbl_map(function(hunk)
-    local lines = vim.api.nvim_buf_get_lines(bufnr, hunk.row, hunk.row + math.min(hunk.count, 1), false)
-    return {
-      filename = review.path,
-      lnum = math.min(hunk.row + 1, last),
-      text = text_of(review, hunk, lines),
-      user_data = review.path,
-    }
-  end, files.hunks(bufnr))
-end
-
----@param review acp.Review
----@return table[] items
-local function without_buffer(review)
-  return vim.tbl_map(function(hunk)
-    local hunk_text = text_of(review, vim.tbl_extend("force", hunk, { row = hunk.first }), {})
-    return { filename = review.path, lnum = hunk.first + 1, text = hunk_text, user_data = review.path }
-  end, review.hunks)
+    local row, lines, last = hunk.row or hunk.first, {}, math.huge
+    if bufnr then
+      lines = vim.api.nvim_buf_get_lines(bufnr, row, row + math.min(hunk.count, 1), false)
+      last = vim.api.nvim_buf_line_count(bufnr)
+    end
+    local text = text_of(review, hunk, lines)
+    return { filename = review.path, lnum = math.min(row + 1, last), text = text, user_data = review.path }
+  end, bufnr and files.hunks(bufnr) or review.hunks or {})
 end
 
 ---@param review acp.Review
@@ -62,7 +52,7 @@ end
 local function of_file(review)
   local is_there = review.operation ~= "delete"
   local bufnr = is_there and lookup.find(review.path) or nil
-  local items = bufnr and of_buffer(review, bufnr) or is_there and review.hunks and without_buffer(review) or {}
+  local items = is_there and of_hunks(review, bufnr) or {}
   if #items > 0 then
     return items
   elseif is_there and not review.hunks then
@@ -115,7 +105,7 @@ function M.open()
   vim.fn.setqflist({}, " ", { title = "acp review", items = items() })
   list = vim.fn.getqflist({ id = 0 }).id
   for path in pairs(missing) do
-    requests.review_open(path)
+    host.send("review_open", { path = path })
   end
   vim.cmd("botright copen")
 end

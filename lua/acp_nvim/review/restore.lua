@@ -2,15 +2,15 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local actions = require("acp_nvim.review.actions")
 local entry = require("acp_nvim.review.entry")
-local left = require("acp_nvim.review.left")
+local host = require("acp_nvim.host")
 local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
-local preview = require("acp_nvim.review.restore_preview")
-local requests = require("acp_nvim.review.requests")
 local sessions = require("acp_nvim.sessions")
 local states = require("acp_nvim.states")
 
 local M = {}
+
+local api = vim.api
 
 ---What the user is about to do; the host's answers to anything else are late.
 ---@class acp.Restoring
@@ -64,14 +64,15 @@ local function working(cwd)
   return #names > 0 and (" (%s works here now, and may write them again)"):format(table.concat(names, ", ")) or ""
 end
 
+---Shows what going back to before one turn would change.
+---@param id string of its checkpoint
 ---@param cwd string
----@param id string
----@param words string
----@param force? boolean
-local function plan(cwd, id, words, force)
+---@param words string which turn that is
+---@param force? boolean files that nobody saw the agent change are restored, too
+function M.to(id, cwd, words, force)
   actions.flush_all()
   restoring = { step = "plan", cwd = cwd, id = id, words = words, force = force }
-  requests.restore_plan(id, cwd, force)
+  host.send("restore_plan", { id = id, cwd = cwd, force = force })
 end
 
 ---@param cwd string
@@ -81,36 +82,18 @@ end
 local function restore(cwd, id, force, undo)
   actions.flush_all()
   restoring = { step = "restore", cwd = cwd, id = id, undo = undo }
-  requests.restore(id, cwd, force)
+  host.send("restore", { id = id, cwd = cwd, force = force })
 end
 
----@param undo? boolean
----@param force? boolean
-local function ask(undo, force)
-  restoring = { step = "list", cwd = loading.directory(), undo = undo, force = force }
+---Lists the turns to go back to; or takes back the last restore or rejection that was not taken back yet.
+---@param undo boolean
+---@param force? boolean files that nobody saw the agent change are restored, too
+function M.start(undo, force)
+  restoring = { step = "list", cwd = loading.directory(), undo = undo, force = force or nil }
   loading.load(restoring.cwd)
-  if not requests.checkpoints(restoring.cwd) then
+  if not host.send("checkpoints", { cwd = restoring.cwd }) then
     restoring = nil
   end
-end
-
----Lists the turns to go back to.
----@param force boolean files that nobody saw the agent change are restored, too
-function M.start(force)
-  ask(nil, force or nil)
-end
-
----Takes back the last restore or rejection that was not taken back yet.
-function M.undo()
-  ask(true)
-end
-
----Shows what going back to before one turn would change.
----@param id string of its checkpoint
----@param cwd string
----@param words string which turn that is
-function M.to(id, cwd, words)
-  plan(cwd, id, words)
 end
 
 ---@param asked acp.Restoring
@@ -134,7 +117,7 @@ local function choose(asked, list)
   end
   vim.ui.select(list, { prompt = "Go back to before", kind = "acp_checkpoint", format_item = line_of }, function(one)
     if one then
-      plan(asked.cwd, one.id, line_of(one), asked.force)
+      M.to(one.id, asked.cwd, line_of(one), asked.force)
     end
   end)
 end
@@ -159,8 +142,53 @@ function M.checkpoints(event)
   end
   restoring = nil
   ask_later(function()
-    (asked.undo and undo_last or choose)(asked, event.list)
+    (asked.undo and undo_last or choose)(asked, event.checkpoints)
   end)
+end
+
+---@param words string which turn it is
+---@param event acp.Event of type restore_plan
+---@param cwd string
+---@return string[]
+local function preview_head(words, event, cwd)
+  local real = vim.uv.fs_realpath(cwd) or cwd
+  local lines = { "Go back to before  " .. words, "" }
+  for _, file in ipairs(event.files) do
+    local note = file.conflict and "  (conflict: your own edits stay, and you choose in the review)" or ""
+    table.insert(lines, "  " .. entry.text(entry.pieces(file, real)) .. note)
+  end
+  local kept = entry.left_listed(event.left or {}, real)
+  if #kept > 0 then
+    vim.list_extend(lines, { "", "Left alone, since it is not proven that the agent changed them:" })
+    vim.list_extend(lines, kept)
+  end
+  table.insert(lines, "")
+  return lines
+end
+
+---Shows what a restore would change, as a patch in a tab of its own.
+---@param words string
+---@param event acp.Event of type restore_plan; its patch is a unified diff
+---@param cwd string
+---@return fun() close
+local function open_preview(words, event, cwd)
+  local before = api.nvim_get_current_tabpage()
+  local bufnr = api.nvim_create_buf(false, true)
+  local lines = preview_head(words, event, cwd)
+  vim.list_extend(lines, vim.split((event.patch:gsub("\n$", "")), "\n", { plain = true }))
+  api.nvim_buf_set_lines(bufnr, 0, -1, true, lines)
+  vim.bo[bufnr].bufhidden = "wipe"
+  vim.bo[bufnr].filetype = "diff"
+  vim.bo[bufnr].modifiable = false
+  vim.cmd(("tab sbuffer %d"):format(bufnr))
+  return function()
+    if api.nvim_buf_is_valid(bufnr) then
+      api.nvim_buf_delete(bufnr, { force = true })
+    end
+    if api.nvim_tabpage_is_valid(before) then
+      api.nvim_set_current_tabpage(before)
+    end
+  end
 end
 
 local FORCE = ":AcpRestore! takes them back, too"
@@ -170,11 +198,11 @@ local FORCE = ":AcpRestore! takes them back, too"
 local function confirm(asked, event)
   local files = event.files
   if #files == 0 then
-    local kept = left.words(event.left or {}, FORCE)
+    local kept = entry.left_words(event.left or {}, FORCE)
     local words = #kept > 0 and "nothing else is to be restored" or "all files are as they were then"
     return message.info(table.concat({ words, unpack(kept) }, "\n"))
   end
-  local close = preview.open(asked.words, event, asked.cwd)
+  local close = open_preview(asked.words, event, asked.cwd)
   local yes = #files == 1 and "Restore this file" or ("Restore these %d files"):format(#files)
   local prompt = ("Restore %s?%s"):format(entry.plural(#files, "file"), working(asked.cwd))
   vim.cmd.redraw()
@@ -230,7 +258,7 @@ function M.restored(event)
   elseif #conflicts > 0 then
     table.insert(lines, "your own edits stay, choose with :AcpReview: " .. names(conflicts))
   end
-  vim.list_extend(lines, left.words(event.left or {}, FORCE))
+  vim.list_extend(lines, entry.left_words(event.left or {}, FORCE))
   local say = event.problem and message.error or #conflicts > 0 and message.warn or message.info
   say(table.concat(lines, "\n"))
 end

@@ -1,118 +1,84 @@
--- Keeps what is seen of the review in step with the buffers, the windows and the cursor, while there is anything to review.
-local colours = require("acp_nvim.review.colours")
+-- Keeps what is seen of the review, and its keys, in step with the buffers, the windows and the cursor.
+local actions = require("acp_nvim.review.actions")
 local edits = require("acp_nvim.review.edits")
 local files = require("acp_nvim.review.files")
-local highlights = require("acp_nvim.highlights")
 local hint = require("acp_nvim.review.hint")
-local marks = require("acp_nvim.review.marks")
-local sight = require("acp_nvim.review.sight")
-local top = require("acp_nvim.review.top")
+local hunk_keys = require("acp_nvim.hunks.keys")
+local lookup = require("acp_nvim.buffers.lookup")
+local open = require("acp_nvim.review.open")
+local top = require("acp_nvim.hunks.top")
+local view = require("acp_nvim.review.view")
+local watch = require("acp_nvim.hunks.watch")
 local winbar = require("acp_nvim.review.winbar")
 
 local M = {}
 
-local api = vim.api
-local GROUP = api.nvim_create_augroup("acp_nvim.review", {})
-local watching = false
+local is_due = false
+---@type table<string, true> paths whose buffers may need other keys
+local changed = {}
 
----@param events string|string[]
----@param run fun(event: vim.api.keyset.create_autocmd.callback_args)
----@param pattern? string|string[]
-local function on(events, run, pattern)
-  api.nvim_create_autocmd(events, { group = GROUP, callback = run, pattern = pattern })
-end
+---@type acp.HunkKey[]
+local KEYS = vim.list_extend({
+  -- stylua: ignore
+  { action = "review_next", modes = { "n", "x" }, run = function() open.step(false) end },
+  -- stylua: ignore
+  { action = "review_previous", modes = { "n", "x" }, run = function() open.step(true) end },
+  { action = "review_mine", modes = { "n", "x" }, run = actions.on_selection("mine") },
+  { action = "review_theirs", modes = { "n", "x" }, run = actions.on_selection("theirs") },
+  { action = "review_both", modes = { "n", "x" }, run = actions.on_selection("both") },
+}, actions.keys)
 
----@param undress? boolean
----@return fun()
-local function refresh_all(undress)
-  return function()
-    for _, bufnr in ipairs(marks.buffers()) do
-      marks.refresh(bufnr, undress)
-      top.refresh(bufnr)
+---Makes the keys fit what has changed: once for a batch, however many files and buffers there are.
+function M.refresh_keys()
+  local paths = changed
+  changed = {}
+  if next(paths) == nil then
+    return
+  end
+  for _, bufnr in ipairs(lookup.file_buffers()) do
+    if paths[lookup.real_path(bufnr)] then
+      hunk_keys.give(bufnr, "review", files.of_buffer(bufnr) and KEYS or nil)
     end
   end
 end
 
----@param event vim.api.keyset.create_autocmd.callback_args
-local function on_syntax(event)
-  if marks.has(event.buf) then
-    vim.schedule(function()
-      if marks.has(event.buf) then
-        marks.refresh(event.buf, true)
-      end
-    end)
-  end
-end
-
-local function watch_buffers()
+---@param on fun(events: string|string[], run: fun(event: vim.api.keyset.create_autocmd.callback_args), pattern?: string[])
+local function notice(on)
   on({ "BufReadPost", "BufNewFile", "BufWinEnter", "BufFilePost" }, function(event)
     files.opened(event.buf)
   end)
   on({ "InsertLeave", "BufLeave" }, function(event)
     edits.flush(event.buf)
   end)
-  on({ "FileType", "Syntax" }, on_syntax)
-  on("OptionSet", refresh_all(), { "tabstop", "diff" })
-end
-
-local function watch_windows()
-  on("CursorMoved", function()
-    hint.update()
-    top.cursor_moved()
-  end)
-  on("ModeChanged", hint.update)
-  on("WinScrolled", function()
-    top.scrolled(vim.v.event)
-  end)
+  on({ "CursorMoved", "ModeChanged" }, hint.update)
   on({ "WinEnter", "BufWinEnter", "BufFilePost" }, function()
     winbar.update()
     hint.update()
   end)
-  on("OptionSet", winbar.update, "winbar")
-  on({ "VimResized", "WinResized" }, refresh_all())
-  on("ColorScheme", colours.define)
+  on("OptionSet", winbar.update, { "winbar" })
 end
-
-local function watch()
-  watching = true
-  highlights.define()
-  colours.define()
-  sight.watch()
-  watch_buffers()
-  watch_windows()
-end
-
-local function unwatch()
-  watching = false
-  api.nvim_clear_autocmds({ group = GROUP })
-  sight.unwatch()
-end
-
-local is_due = false
 
 ---Once for all that a batch of events tells.
 local function update()
   is_due = false
+  M.refresh_keys() -- for what changes outside of batches
   winbar.update()
   hint.update()
-  for _, bufnr in ipairs(marks.buffers()) do
+  for bufnr in pairs(view.buffers) do
     top.refresh(bufnr)
   end
-  if watching and #marks.buffers() == 0 and not files.has_any() then
-    unwatch()
+  if next(view.buffers) == nil and not files.has_any() then
+    watch.stop(view)
   end
 end
 
-files.on_change(function()
-  if not watching then
-    watch()
-  end
+files.on_change(function(path)
+  changed[path] = true
+  watch.start(view, notice, hint.text)
   if not is_due then
     is_due = true
     vim.schedule(update)
   end
 end)
-
-M.told = files.told
 
 return M

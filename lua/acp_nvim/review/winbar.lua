@@ -1,8 +1,8 @@
 -- Says above each window of a file under review how much there is to review, behind the user's own 'winbar'.
 local config = require("acp_nvim.config")
 local files = require("acp_nvim.review.files")
-local groups = require("acp_nvim.review.groups")
-local marks = require("acp_nvim.review.marks")
+local entry = require("acp_nvim.review.entry")
+local view = require("acp_nvim.review.view")
 
 local M = {}
 
@@ -21,12 +21,12 @@ function M.text(_)
   if not review then
     return ""
   end
-  local count = marks.count(bufnr)
-  local place = count > 0 and marks.at(bufnr, api.nvim_win_get_cursor(win)[1] - 1)
+  local count = view:count(bufnr)
+  local place = count > 0 and view:at(bufnr, api.nvim_win_get_cursor(win)[1] - 1)
   local hunks = count > 0 and ("%d hunk%s  "):format(count, count == 1 and "" or "s") or ""
-  local whose = groups.WORDS[review.by]
+  local whose = entry.WHOSE[review.by]
   return (" acp: %s%s%%#AcpDiffAdded#+%d%%* %%#AcpDiffRemoved#−%d%%*%s"):format(
-    place and place.marked.index .. " of " or "",
+    place and place.mark.index .. " of " or "",
     hunks,
     review.added or 0,
     review.removed or 0,

@@ -1,7 +1,7 @@
 -- Takes out of what a program printed what would act on the user's Neovim: strings for the terminal, as the clipboard.
-local limits = require("acp_nvim.limits")
 
 -- Between an escape character and the next one a terminal obeys other control characters, and goes on reading.
+local ESCAPE_BYTES = 4096 -- of one escape sequence that is left out: what is longer was none (the host's ESCAPE_CHARS)
 local CONTROLS = "[%z\1-\23\25\28-\31\127]*"
 local BEGINNING = "\27" .. CONTROLS .. "[%]PX%^_]"
 local UNFINISHED = "\27" .. CONTROLS .. "$"
@@ -28,7 +28,7 @@ end
 function SafeOutput:_skip(data, at)
   local stop = data:find("[\7\24\26\27]", at) or #data + 1
   self.inside = self.inside + stop - at
-  if self.inside > limits.escape_bytes then
+  if self.inside > ESCAPE_BYTES then
     self.inside = nil
     return at
   elseif stop > #data then
@@ -57,7 +57,7 @@ function SafeOutput:_pass(data, at)
   from = data:find(UNFINISHED, at)
   if not from then
     return data:sub(at), #data + 1
-  elseif #data - from < limits.escape_bytes then
+  elseif #data - from < ESCAPE_BYTES then
     self.held = data:sub(from)
     return data:sub(at, from - 1), #data + 1
   end

@@ -19,7 +19,7 @@ ANY = rb"records|reading|output line|Look at|Thinking|part"
 
 # The first start of a session loads one; who lists sessions will do the same.
 LOAD = """
-local host, requests = require("acp_nvim.host"), require("acp_nvim.requests")
+local host, requests = require("acp_nvim.host"), require("acp_nvim.host.requests")
 local open = requests.open
 requests.open = function(session)
   if session.host then
@@ -28,7 +28,7 @@ requests.open = function(session)
   probe.watch(session.bufnr)
   host.ensure()
   session.host = host.channel()
-  return host.send("take_up", {
+  return host.send("resume", {
     session = session.key,
     agent = session.agent,
     cwd = session.cwd,

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from acp_nvim.protocol.dialect_v1 import DialectV1
-from acp_nvim.protocol.elicitation import ElicitationAsked, Form
+from acp_nvim.acp.elicitation import ElicitationAsked, Form
+from acp_nvim.acp.v1 import DialectV1
 
 PATTERNS = ["^a", "[0-9]+$", "^[a-z]{2,4}$", "a|b", r"\d", "^$", "x*"]
 FORMATS = ["email", "uri", "date", "date-time", "x-other"]
@@ -81,7 +81,7 @@ def form_of(properties: dict[str, Any], required: list[str] | None = None) -> Fo
     if required is not None:
         schema["required"] = required
     params = {"sessionId": "s", "mode": "form", "message": "m", "requestedSchema": schema}
-    asked = DialectV1().asked("elicitation/create", msgspec.Raw(json.dumps(params).encode()))
+    _, asked = DialectV1().asked("elicitation/create", msgspec.Raw(json.dumps(params).encode()))
     assert isinstance(asked, ElicitationAsked)
     assert isinstance(asked.what, Form)
     return asked.what

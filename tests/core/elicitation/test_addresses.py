@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.elicitation.addresses import look
+from acp_nvim.elicitation.addresses import check_url
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from acp_nvim.elicitation.addresses import look
     ],
 )
 def test_an_honest_url_has_a_host_and_no_warnings(url: str, host: str) -> None:
-    seen = look(url)
+    seen = check_url(url)
     assert (seen.host, url[seen.first : seen.last], seen.warnings, seen.refused) == (host, host, [], None)
 
 
@@ -49,14 +49,14 @@ def test_an_honest_url_has_a_host_and_no_warnings(url: str, host: str) -> None:
     ],
 )
 def test_what_deceives_is_said(url: str, host: str, words: str) -> None:
-    seen = look(url)
+    seen = check_url(url)
     assert (seen.host, url[seen.first : seen.last]) == (host, host)
     assert seen.refused is None
     assert words in " ".join(seen.warnings)
 
 
 def test_letters_that_are_written_together_are_no_mixture() -> None:
-    assert not any("mixes" in words for words in look("https://日本カナのweb.example/").warnings)
+    assert not any("mixes" in words for words in check_url("https://日本カナのweb.example/").warnings)
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_letters_that_are_written_together_are_no_mixture() -> None:
     ],
 )
 def test_what_is_no_web_page_is_refused(url: str, words: str) -> None:
-    assert words in (look(url).refused or "")
+    assert words in (check_url(url).refused or "")
 
 
 @given(st.text(max_size=40).map(lambda rest: f"https://{rest}") | st.text(max_size=20))
 def test_nothing_that_an_agent_sends_breaks_it(url: str) -> None:
-    seen = look(url)
+    seen = check_url(url)
     assert seen.refused is not None or (seen.host and url[seen.first : seen.last] == seen.host)

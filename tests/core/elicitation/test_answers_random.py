@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from acp_nvim.elicitation import answers, patterns, values
+from acp_nvim.elicitation import answers, patterns
 from tests.core.elicitation.schemas import FORMATTED, PROPERTIES, TEXTS, TYPED, form_of, values_for
 
 
@@ -39,13 +39,13 @@ def test_a_value_is_wrong_for_us_where_it_is_wrong_for_jsonschema_and_nowhere_el
     value = data.draw(values_for(schema))
     plain = {name: member for name, member in schema.items() if name not in ("pattern", "format")}
     [field] = form_of({"x": plain}).fields
-    assert (values.problem(field, value) is None) == allows(plain, value)
+    assert (answers.problem(field, value) is None) == allows(plain, value)
 
 
 @given(schema=FORMATTED, value=TEXTS)
 def test_no_text_of_a_format_passes_that_jsonschema_refuses(schema: dict[str, Any], value: Any) -> None:
     [field] = form_of({"x": schema}).fields
-    if values.problem(field, value) is None:
+    if answers.problem(field, value) is None:
         assert allows(schema, value)
 
 

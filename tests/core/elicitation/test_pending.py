@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.acp.elicitation import Address, ElicitationAsked
 from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
-from acp_nvim.protocol.elicitation import Address, ElicitationAsked
 
 pytestmark = pytest.mark.anyio
 

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim import events
-from acp_nvim.history.markdown import Markdown, fenced
-from acp_nvim.history.patches import patch
-from acp_nvim.items import CallView, DiffItem, OtherItem, Place, TerminalItem, TextItem
-from acp_nvim.permission_events import PermissionAuto
-from acp_nvim.review_events import FileView, Summary
+from acp_nvim.history.markdown import Markdown, fenced, patch
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import PermissionAuto
+from acp_nvim.ui.review_events import FileView, Summary
+from acp_nvim.ui.views import CallView, DiffItem, FileLine, OtherItem, TerminalItem, TextItem
 
 
 def said(kind: str, *texts: str) -> list[events.Event]:
@@ -66,7 +65,7 @@ def test_a_tool_call_with_all_that_it_shows() -> None:
         TerminalItem("t", command="ls", output="x", exit_code=2),
         OtherItem("an image"),
     ]
-    call = CallView("c", "Edit\nf", "edit", "completed", content, [Place("/p/f.py", 3)], started=1.0, ended=4.2)
+    call = CallView("c", "Edit\nf", "edit", "completed", content, [FileLine("/p/f.py", 3)], started=1.0, ended=4.2)
     out = Markdown("it").block([events.ToolCall(session=1, block=1, call=call)])
     assert "\n#### Edit f\n\n*edit · completed · 3 s*\n" in out
     assert "- `/p/f.py` line 3\n" in out

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from acp_nvim.history.files import TranscriptFile
+from acp_nvim.history.reader import FOUND, find
 from acp_nvim.history.records import About, Header, encode
-from acp_nvim.history.search import find
-from acp_nvim.history_events import FoundSession
-from acp_nvim.limits.history import FOUND
+from acp_nvim.ui.session_events import FoundSession
 from tests.core.history.blocks import Growing
 from tests.core.history.test_transcripts import plainly
 

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim import events
 from acp_nvim.history import recorder as recorder_module
-from acp_nvim.history.files import Entry
-from acp_nvim.history.masking import Masking
+from acp_nvim.history.files import FoundTranscript
 from acp_nvim.history.reader import blocks, summary
-from acp_nvim.history.records import About, Header, encode
-from acp_nvim.limits.history import PIECE_BYTES
-from acp_nvim.status_view import StatusView
+from acp_nvim.history.recorder import PIECE_BYTES
+from acp_nvim.history.records import About, Header, Masking, encode
+from acp_nvim.ui import events
+from acp_nvim.ui.views import StatusView
 from tests.core.history.blocks import ACTS, Growing, plain, play
 
 HEADER = Header(transcript=1, agent="it", cwd="/p", started=1.5, version="0")
@@ -167,7 +166,7 @@ def test_a_list_shows_the_first_prompt_and_the_last_title(path: Path) -> None:
     data = b"".join([encode(HEADER, plainly), *lines_of(growing)])
     data += b"".join(encode(About(session_id="s-1", title=f"title {number}"), plainly) for number in range(5000))
     path.write_bytes(data)
-    known = summary(Entry("p/one.jsonl", path, len(data), 0.0))
+    known = summary(FoundTranscript("p/one.jsonl", path, len(data), 0.0))
     assert known is not None
     assert (known.header, known.prompt) == (HEADER, "what is this?")
     assert known.about == About(session_id="s-1", title="title 4999")
@@ -179,7 +178,7 @@ def test_a_list_shows_the_beginning_of_a_huge_first_prompt(path: Path) -> None:
     growing.end_turn()
     data = b"".join([encode(HEADER, plainly), *lines_of(growing)])
     path.write_bytes(data)
-    known = summary(Entry("p/one.jsonl", path, len(data), 0.0))
+    known = summary(FoundTranscript("p/one.jsonl", path, len(data), 0.0))
     assert known is not None
     assert known.prompt is not None
     assert known.prompt.startswith('say "hi"\\ xxx')

@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_nvim.jsonrpc import bounded_line, framing
-from acp_nvim.jsonrpc.bounded_line import BoundedLine, TooMuchError
+from acp_nvim.jsonrpc.bounded_line import VALUES, BoundedLine, TooMuchError
 from acp_nvim.jsonrpc.framing import LineFramer, SkippedLine
-from acp_nvim.limits.messages import LEFT_OUT, LIST_ENTRIES, NESTED, STRING_BYTES, VALUES
+from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES, NESTED, STRING_BYTES
 
 ENTRIES = 3
 names = st.text(alphabet='ab"\\,[]{}:é\n', max_size=4)

@@ -7,9 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim.jsonrpc import intake
+from acp_nvim.jsonrpc import dispatcher
+from acp_nvim.jsonrpc.dispatcher import MAX_COMPLAINTS
 from acp_nvim.jsonrpc.messages import INVALID_REQUEST, METHOD_NOT_FOUND, REQUEST_CANCELLED, RpcError
-from acp_nvim.limits import MAX_COMPLAINTS
 from tests.core.jsonrpc.peer import all_done, connected
 
 pytestmark = pytest.mark.anyio
@@ -100,7 +100,7 @@ async def test_the_array_waits_for_the_slow_ones_and_other_messages_do_not() -> 
 
 
 async def test_the_array_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "BATCH_ANSWER_SECONDS", -1.0)
+    monkeypatch.setattr(dispatcher, "BATCH_ANSWER_SECONDS", -1.0)
     async with connected() as peer:
         slow = Slow()
         peer.handler.answer = slow.answer

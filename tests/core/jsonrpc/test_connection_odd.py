@@ -10,9 +10,10 @@ import anyio.lowlevel
 import pytest
 
 from acp_nvim.jsonrpc import connection
+from acp_nvim.jsonrpc.dispatcher import MAX_COMPLAINTS
 from acp_nvim.jsonrpc.framing import LineFramer
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, RpcError
-from acp_nvim.limits import MAX_COMPLAINTS, TAKEN_BYTES
+from acp_nvim.limits import TAKEN_BYTES
 from tests.core.jsonrpc.peer import Peer, all_done, connected
 
 pytestmark = pytest.mark.anyio

@@ -177,7 +177,7 @@ class TestCancelRequest:
             await peer.say(REQUEST, REQUEST)
             await peer.say({"method": "$/cancel_request", "params": {"requestId": 1}})
             assert [one["error"]["code"] for one in peer.heard] == [REQUEST_CANCELLED] * 2
-            assert len(peer.connection._intake._serving) == 0
+            assert len(peer.connection._dispatcher._serving) == 0
 
 
 async def wait_for_ever(method: str, params: Any) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim.jsonrpc import connection, intake
+from acp_nvim.jsonrpc import connection, dispatcher
 from acp_nvim.jsonrpc.messages import INVALID_REQUEST
-from acp_nvim.limits.fair_shares import BATCH_ENTRIES
+from acp_nvim.limits import BATCH_ENTRIES
 from tests.core.jsonrpc.peer import all_done, connected
 
 pytestmark = pytest.mark.anyio
@@ -19,7 +19,7 @@ NOTE = b'{"jsonrpc":"2.0","method":"m","params":1}\n'
 
 
 async def test_others_have_their_turn_between_the_messages_of_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "SLICE_SECONDS", 0)
+    monkeypatch.setattr(dispatcher, "SLICE_SECONDS", 0)
     async with connected() as peer:
         peer.source.put(NOTE * 100)
         seen = set()
@@ -31,7 +31,7 @@ async def test_others_have_their_turn_between_the_messages_of_one_read(monkeypat
 
 
 async def test_messages_that_are_no_work_are_not_cut_into_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "SLICE_SECONDS", 1000)
+    monkeypatch.setattr(dispatcher, "SLICE_SECONDS", 1000)
     async with connected() as peer:
         await peer.say(NOTE * 100)
         assert (len(peer.handler.log), peer.handler.catches) == (100, 1)

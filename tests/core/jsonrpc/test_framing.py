@@ -24,8 +24,8 @@ streams = st.lists(st.sampled_from([b"a", b"{}", b"\n", b"\r", b"\r\n", b" ", "Ã
 def small_glimpses() -> Iterator[None]:
     """Ends of skipped lines that fit to the small limit."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(framing, "GLIMPSE_HEAD_BYTES", HEAD)
-        patch.setattr(framing, "GLIMPSE_TAIL_BYTES", TAIL)
+        patch.setattr(framing, "ENVELOPE_HEAD_BYTES", HEAD)
+        patch.setattr(framing, "ENVELOPE_TAIL_BYTES", TAIL)
         yield
 
 

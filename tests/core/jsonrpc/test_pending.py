@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.jsonrpc.messages import PeerGoneError
-from acp_nvim.jsonrpc.pending import Answer, PendingCalls
+from acp_nvim.jsonrpc.requests import Answer, PendingCalls
 
 RESULT = msgspec.Raw(b"1")
 

@@ -10,8 +10,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.jsonrpc.wide_numbers import INT64, may_be_wide, narrowed
-from acp_nvim.limits.wide_numbers import WIDE_NUMBERS
+from acp_nvim.jsonrpc.decoding import INT64, WIDE_NUMBERS, may_be_wide, narrowed
 
 NUMBERS = st.integers() | st.integers(2**62, 2**66) | st.integers(-(2**66), -(2**62)) | st.floats(allow_nan=False)
 TEXTS = st.text() | st.from_regex(r'[",: 0-9\\-]{0,40}', fullmatch=True)

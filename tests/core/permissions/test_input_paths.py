@@ -11,14 +11,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from acp_nvim.acp.answers import PermissionAsked
+from acp_nvim.acp.diff import Diff, from_patch, from_texts
+from acp_nvim.acp.raw_paths import words_of
+from acp_nvim.acp.tool_call import Location, ToolCall, UnknownItem
 from acp_nvim.permissions.input_paths import IDS, NOTES, TEXTS, WAYS, input_paths
 from acp_nvim.permissions.rules import Rule, judge
-from acp_nvim.protocol.answers import PermissionAsked
-from acp_nvim.protocol.diff import Diff, from_patch, from_texts
-from acp_nvim.protocol.raw_paths import words_of
-from acp_nvim.protocol.tool_call import Location, ToolCall, UnknownItem
-from acp_nvim.session.asked_for import of_permission
-from acp_nvim.session.named_files import Where
+from acp_nvim.session.requests.subject import SessionPaths, of_permission
 from acp_nvim.workspace.roots import Roots
 
 CWD = "/p"
@@ -30,9 +29,9 @@ def decide(rule: Rule, raw: Any, kind: str = "edit", cwd: str = CWD, **more: Any
     """What that rule says of a request with that input."""
     diffs: list[Diff] = more.pop("diffs", [])
     call = ToolCall(tool_call_id="c", kind=kind, raw_input=raw, content=[*diffs, *more.pop("content", [])], **more)
-    where = Where("it", cwd, Roots([cwd]))
-    asking = of_permission(PermissionAsked(tool_call_id="c", options=[]), call, diffs, where)
-    return judge([rule], asking.wanted).action
+    where = SessionPaths("it", cwd, Roots([cwd]))
+    wanted = of_permission(PermissionAsked(tool_call_id="c", options=[]), call, diffs, where)
+    return judge([rule], wanted).action
 
 
 PATCH = "*** Begin Patch\n*** Update File: tests/a.py\n@@\n-x\n+y\n{more}*** End Patch"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.permissions import stored
-from acp_nvim.permissions.rule_book import RuleBook
-from acp_nvim.permissions.rules import Rule, Wanted
+from acp_nvim.permissions import store
+from acp_nvim.permissions.policy import Policy
+from acp_nvim.permissions.rules import Rule, Subject, Wanted
 from acp_nvim.permissions.shell_line import read_line
-from acp_nvim.permissions.stored import StoredRules, Subject
+from acp_nvim.permissions.store import StoredRules
 
 pytestmark = pytest.mark.anyio
 
@@ -95,7 +95,7 @@ def test_a_broken_file_is_kept_aside_and_told_once(tmp_path: Path, text: str) ->
 
 
 def test_there_are_not_more_than_somebody_could_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored, "STORED_RULES", 3)
+    monkeypatch.setattr(store, "STORED_RULES", 3)
     rules = StoredRules(tmp_path, "/p")
     for number in range(5):
         rules.add("allow", about(str(number)))
@@ -130,33 +130,33 @@ def test_words_and_view_name_what_it_is_about(tmp_path: Path) -> None:
 # --- the book --------------------------------------------------------------------------------------------------------
 
 
-def wanted(line: str) -> Wanted:
-    """The agent wants to run it."""
-    return Wanted(agent="it", kind="execute", roots=["/p"], command=read_line(line))
+def wanted(line: str, known: Subject | None = None) -> Wanted:
+    """The agent wants to run it; an answer for good is about `known`."""
+    return Wanted(agent="it", kind="execute", roots=["/p"], command=read_line(line), about=known)
 
 
 async def test_an_answer_counts_at_once_and_is_written(tmp_path: Path) -> None:
     told: list[str] = []
-    book = RuleBook(told.append)
+    book = Policy(told.append)
     book.directory = tmp_path
-    assert book.answer(wanted("ls > f"), about("ls > f")).rule is None
+    assert book.answer(wanted("ls > f", about("ls > f"))).rule is None
     await book.remember("/p", "allow", about("ls > f"))
-    answer = book.answer(wanted("ls > f"), about("ls > f"))
+    answer = book.answer(wanted("ls > f", about("ls > f")))
     assert (answer.action, answer.source) == ("allow", "stored")
-    assert book.answer(wanted("ls > f"), None).action == "ask"
-    assert book.answer(wanted("ls > g"), about("ls > g")).action == "ask"
+    assert book.answer(wanted("ls > f")).action == "ask"
+    assert book.answer(wanted("ls > g", about("ls > g"))).action == "ask"
     [shown] = book.shown("/p").rules
     await book.forget("/p", shown.id)
-    assert book.answer(wanted("ls > f"), about("ls > f")).action == "ask"
+    assert book.answer(wanted("ls > f", about("ls > f"))).action == "ask"
     assert told == []
 
 
 async def test_the_configuration_is_asked_first(tmp_path: Path) -> None:
-    book = RuleBook(lambda words: None)
+    book = Policy(lambda words: None)
     book.directory = tmp_path
     await book.remember("/p", "allow", about("ls"))
     book.configured = [Rule(action="ask", command="ls")]
-    answer = book.answer(wanted("ls"), about("ls"))
+    answer = book.answer(wanted("ls", about("ls")))
     assert (answer.action, answer.rule, answer.source) == ("ask", "ask command ls", "config")
     assert [one.source for one in book.shown("/p").rules] == ["config", "stored"]
     assert book.shown("/p").rules[0].id == "config-1"
@@ -164,40 +164,40 @@ async def test_the_configuration_is_asked_first(tmp_path: Path) -> None:
 
 async def test_what_cannot_be_written_counts_for_this_neovim_and_is_told(tmp_path: Path) -> None:
     told: list[str] = []
-    book = RuleBook(told.append)
+    book = Policy(told.append)
     (tmp_path / "file").write_text("")
     book.directory = tmp_path / "file" / "rules"
     await book.remember("/p", "reject", about("ls"))
-    assert book.answer(wanted("ls"), about("ls")).action == "reject"
+    assert book.answer(wanted("ls", about("ls"))).action == "reject"
     assert "cannot be written" in told[0]
     await book.forget("/p", book.shown("/p").rules[0].id)
-    assert book.answer(wanted("ls"), about("ls")).action == "ask"
+    assert book.answer(wanted("ls", about("ls"))).action == "ask"
 
 
 async def test_half_a_character_cannot_be_written(tmp_path: Path) -> None:
     told: list[str] = []
-    book = RuleBook(told.append)
+    book = Policy(told.append)
     book.directory = tmp_path
     await book.remember("/p", "allow", about("ls \udce9"))
     assert len(told) == 1
-    assert book.answer(wanted("x"), about("ls \udce9")).action == "allow"
+    assert book.answer(wanted("x", about("ls \udce9"))).action == "allow"
 
 
 async def test_a_broken_file_is_told_when_it_is_read(tmp_path: Path) -> None:
     told: list[str] = []
-    book = RuleBook(told.append)
+    book = Policy(told.append)
     book.directory = tmp_path
     await book.remember("/p", "allow", about("ls"))
     the_file(tmp_path).write_text("{")
-    assert book.answer(wanted("ls"), about("ls")).action == "ask"
-    assert book.answer(wanted("ls"), about("ls")).action == "ask"
+    assert book.answer(wanted("ls", about("ls"))).action == "ask"
+    assert book.answer(wanted("ls", about("ls"))).action == "ask"
     assert len(told) == 1
     assert "cannot be read: it was not written by acp_nvim" in told[0]
 
 
 async def test_a_book_without_a_directory_keeps_answers_in_memory() -> None:
-    book = RuleBook(lambda words: None)
+    book = Policy(lambda words: None)
     await book.remember("/p", "allow", about("ls"))
-    assert book.answer(wanted("ls"), about("ls")).action == "allow"
+    assert book.answer(wanted("ls", about("ls"))).action == "allow"
     await book.forget("/p", "nothing")
-    assert repr(book) == "<RuleBook 0 configured, of 0 projects>"
+    assert repr(book) == "<Policy 0 configured, of 0 projects>"

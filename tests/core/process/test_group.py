@@ -10,25 +10,25 @@ from pathlib import Path
 import pytest
 
 from acp_nvim.process import group
-from acp_nvim.process.group import Entry
+from acp_nvim.process.group import ProcessInfo
 
 
-def members_of(pid: int, table: list[Entry], monkeypatch: pytest.MonkeyPatch, marked: frozenset[int]) -> set[int]:
-    monkeypatch.setattr(group, "_process_table", lambda: table)
-    monkeypatch.setattr(group, "_has_mark", lambda pid, mark: pid in marked and mark == "m")
+def members_of(pid: int, table: list[ProcessInfo], monkeypatch: pytest.MonkeyPatch, marked: frozenset[int]) -> set[int]:
+    monkeypatch.setattr(group, "process_table", lambda: table)
+    monkeypatch.setattr(group, "has_mark", lambda pid, mark: pid in marked and mark == "m")
     return group.members(pid, "m")
 
 
 TABLE = [
-    Entry(pid=1, parent=0, group=1, session=1),
-    Entry(pid=10, parent=1, group=10, session=10),  # the agent
-    Entry(pid=11, parent=10, group=10, session=10),
-    Entry(pid=12, parent=11, group=12, session=12),  # a session of its own, below
-    Entry(pid=13, parent=1, group=10, session=10),  # its parent is gone
-    Entry(pid=14, parent=1, group=14, session=14),  # marked only
-    Entry(pid=15, parent=14, group=15, session=15),  # below a marked one
-    Entry(pid=20, parent=1, group=20, session=20),
-    Entry(pid=21, parent=20, group=20, session=20),
+    ProcessInfo(pid=1, parent=0, group=1, session=1),
+    ProcessInfo(pid=10, parent=1, group=10, session=10),  # the agent
+    ProcessInfo(pid=11, parent=10, group=10, session=10),
+    ProcessInfo(pid=12, parent=11, group=12, session=12),  # a session of its own, below
+    ProcessInfo(pid=13, parent=1, group=10, session=10),  # its parent is gone
+    ProcessInfo(pid=14, parent=1, group=14, session=14),  # marked only
+    ProcessInfo(pid=15, parent=14, group=15, session=15),  # below a marked one
+    ProcessInfo(pid=20, parent=1, group=20, session=20),
+    ProcessInfo(pid=21, parent=20, group=20, session=20),
 ]
 
 
@@ -48,19 +48,19 @@ def test_nothing_belongs_to_one_that_is_gone_with_all_it_started(monkeypatch: py
 def test_one_that_was_started_during_the_look_by_one_that_ended_meanwhile_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    child = Entry(pid=13, parent=1, group=10, session=10)
+    child = ProcessInfo(pid=13, parent=1, group=10, session=10)
     looks = iter([[], [child]])
-    monkeypatch.setattr(group, "_process_table", lambda: next(looks))
+    monkeypatch.setattr(group, "process_table", lambda: next(looks))
     assert group.members(10, "m") == {13}
 
 
 def test_we_never_belong_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    us = Entry(pid=os.getpid(), parent=10, group=10, session=10)
+    us = ProcessInfo(pid=os.getpid(), parent=10, group=10, session=10)
     assert os.getpid() not in members_of(10, [*TABLE, us], monkeypatch, frozenset())
 
 
 def test_parents_in_a_circle_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = [Entry(10, 11, 10, 10), Entry(11, 10, 11, 11)]
+    table = [ProcessInfo(10, 11, 10, 10), ProcessInfo(11, 10, 11, 11)]
     assert members_of(10, table, monkeypatch, frozenset()) == {10, 11}
 
 
@@ -78,8 +78,8 @@ def test_a_program_name_with_spaces_and_brackets_is_read_right(tmp_path: Path) -
     program.symlink_to("/bin/sleep")
     process = subprocess.Popen([program, "1000"], start_new_session=True)
     try:
-        entry = group._read_proc(process.pid)
-        assert entry == Entry(process.pid, os.getpid(), process.pid, process.pid)
+        entry = group.read_proc(process.pid)
+        assert entry == ProcessInfo(process.pid, os.getpid(), process.pid, process.pid)
     finally:
         process.kill()
         process.wait()
@@ -88,8 +88,8 @@ def test_a_program_name_with_spaces_and_brackets_is_read_right(tmp_path: Path) -
 def test_the_table_of_ps_has_the_same_processes_as_proc() -> None:
     process = subprocess.Popen(["sleep", "1000"], start_new_session=True)
     try:
-        shown = {entry.pid: entry for entry in group._ask_ps()}
-        assert shown[process.pid] == group._read_proc(process.pid)
+        shown = {entry.pid: entry for entry in group.ask_ps()}
+        assert shown[process.pid] == group.read_proc(process.pid)
     finally:
         process.kill()
         process.wait()

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.limits import STDERR_LINE_CHARS, STDERR_LINES
-from acp_nvim.limits.fair_shares import STDERR_READ_LINES
-from acp_nvim.process.stderr_tail import StderrTail
+from acp_nvim.process.child import STDERR_LINE_CHARS, STDERR_LINES, STDERR_READ_LINES, StderrTail
 
 
 def tail_of(*pieces: bytes) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from acp_nvim import events
 from acp_nvim.session.session import Session
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 
@@ -20,7 +20,7 @@ def snapshot(host: Host, sessions: list[Session], cwd: str) -> str:
     shown = [
         {
             "events": [
-                fields(event) for event in session.narrator.transcript.replay() if not isinstance(event, events.Reset)
+                fields(event) for event in session.presenter.transcript.replay() if not isinstance(event, events.Reset)
             ],
             "status": status(host, session),
         }

@@ -11,16 +11,18 @@ from typing import Any
 import anyio
 import anyio.abc
 
-from acp_nvim import events
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.replay.messages import id_key, kind
 from acp_nvim.replay.recording import Record, Recording
-from acp_nvim.session import peer as peer_module
-from acp_nvim.session.peer import AgentPeer
+from acp_nvim.session.config.options import Switch
+from acp_nvim.session.connection import peer as peer_module
+from acp_nvim.session.connection.calls import send
+from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.session import Session
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 OPENS = {"session/new": "new", "session/load": "load", "session/resume": "resume", "session/fork": "fork"}
@@ -89,7 +91,7 @@ class LiveClient:
     @property
     def sessions(self) -> list[Session]:
         """All that were opened, oldest first."""
-        return list(self.host.app._sessions.values())
+        return list(self.host.app.sessions.values())
 
     async def _until_heard(self, count: int, number: int) -> None:
         what = f"{count} lines of the agent, before line {number}"
@@ -112,7 +114,7 @@ class LiveClient:
 
     async def _start(self) -> AgentPeer:
         catalogue = Catalogue(self.host.config["agents"], None)
-        return await self.host.app._peers.obtain(catalogue.find("it"), str(self.host.cwd))
+        return await self.host.app.peers.obtain(catalogue.find("it"), str(self.host.cwd))
 
     # --- one message -------------------------------------------------------------------------------------------------
 
@@ -132,7 +134,7 @@ class LiveClient:
         if outcome["outcome"] == "selected":
             self.host.answer(asked, outcome["optionId"])
             return
-        for pending in self.host.app._permissions:
+        for pending in self.host.app.permissions:
             if pending.id == asked:
                 pending.cancel()
 
@@ -166,9 +168,9 @@ class LiveClient:
             self.host.open(key)
         else:
             kept = message["params"]["sessionId"]
-            for peer in self.host.app._peers._peers.values():
-                peer.inbox.sessions.pop(kept, None)  # the client that was recorded had no chats to mix up
-            self.host.app._new_session(OpenedAs(key, str(self.host.cwd))).restore(kept, how)  # type: ignore[arg-type]
+            for peer in self.host.app.peers._peers.values():
+                peer.router.sessions.pop(kept, None)  # the client that was recorded had no chats to mix up
+            self.host.app.new_session(OpenedAs(key, str(self.host.cwd))).restore(kept, how)  # type: ignore[arg-type]
         result = self._answers.get(id_key(message), {}).get("result") or {}
         named = result.get("sessionId") or message["params"].get("sessionId")
         if "error" not in self._answers.get(id_key(message), {"error": None}):
@@ -176,20 +178,22 @@ class LiveClient:
 
     def _call(self, session: Session | None, method: str, params: Any) -> Callable[[], Awaitable[Any]]:
         """The call as the user interface makes it; as it was, for what it does not."""
-        controls, calls = session.controls if session else None, self.peer.calls
+        configuration = session.configuration if session and session.at_work() else None
+        peer = self.peer
         match method:
-            case "session/set_mode" if controls:
-                return lambda: controls.set_mode(params["modeId"])
-            case "session/set_model" if controls:
-                return lambda: controls.set_model(params["modelId"])
-            case "session/set_config_option" if controls:
-                return lambda: controls.set_config_option(params["configId"], params["value"])
+            case "session/set_mode" if configuration:
+                return lambda: configuration.change(MODE, params["modeId"])
+            case "session/set_model" if configuration:
+                return lambda: configuration.change(MODEL, params["modelId"])
+            case "session/set_config_option" if configuration:
+                switch = Switch(switch_id=params["configId"], name="", kind="select")
+                return lambda: configuration.change(switch, params["value"])
             case "session/list":
-                return lambda: calls.list_sessions(self._here(params.get("cwd")))
+                return lambda: send(peer, peer.dialect.list_sessions(self._here(params.get("cwd")), None))
             case "session/close":
-                return lambda: calls.close_session(params["sessionId"])
+                return lambda: send(peer, peer.dialect.close_session(params["sessionId"]))
             case "session/delete":
-                return lambda: calls.delete_session(params["sessionId"])
+                return lambda: send(peer, peer.dialect.delete_session(params["sessionId"]))
         return lambda: self._as_it_was(method, params)
 
     async def _quietly(self, call: Callable[[], Awaitable[Any]], method: str, params: Any) -> None:
@@ -206,12 +210,16 @@ class LiveClient:
 
     def _session(self, params: Any) -> Session | None:
         key = self._keys.get(params.get("sessionId", ""))
-        return None if key is None else self.host.app._sessions[key]
+        return None if key is None else self.host.app.sessions[key]
 
     def _here(self, value: Any) -> Any:
         """With our directory in the place of the recorded one."""
         text = json.dumps(value).replace(self.recording.header["cwd"], str(self.host.cwd))
         return json.loads(text)
+
+
+MODE = Switch(switch_id="mode", name="Mode", kind="select", how="mode")
+MODEL = Switch(switch_id="model", name="Model", kind="select", how="model")
 
 
 class OpenedAs:
@@ -222,6 +230,7 @@ class OpenedAs:
         self.cwd = cwd
         self.agent = "it"
         self.additional_directories: list[str] = []
+        self.returned: list[int] = []
 
 
 def is_of(record: Record, direction: str, wanted: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from acp_nvim.replay.player import Player, Say, Write
+from acp_nvim.replay.player import Player, Remark, Write
 from acp_nvim.replay.recording import Record
 
 
@@ -60,7 +60,7 @@ class Heard:
             match action:
                 case Write():
                     self.written.append(as_message(action.line))
-                case Say():
+                case Remark():
                     self.words.append(action.words)
                     if action.deviation:
                         self.deviations.append(action.words)

@@ -8,10 +8,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_nvim import events
-from acp_nvim.protocol.dialect_v1 import DialectV1
+from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.replay.recording import read_recording
-from acp_nvim.session import connecting, turn_changes
+from acp_nvim.session import turn_changes
+from acp_nvim.session.connection import connecting
+from acp_nvim.ui import events
 from tests.core.replay.golden import compare, snapshot
 from tests.core.replay.live_client import LiveClient, demo_project
 from tests.core.replay.messages import Heard

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import anyio
 
-from acp_nvim import events, review_events
-from acp_nvim.limits.evidence import COMMAND_LATE_NS
-from acp_nvim.process.last_moments import note_end
-from acp_nvim.review.edit import Edit
-from acp_nvim.review.reviews import Action, Reviews
-from acp_nvim.review.work import now
-from acp_nvim.session.narrator import Narrator
+from acp_nvim.process.end_times import note_end
+from acp_nvim.review.decisions import Action
+from acp_nvim.review.reviews import Reviews
+from acp_nvim.review.tracker import Edit
+from acp_nvim.review.work import COMMAND_LATE_NS, now
+from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.tasks import Tasks
+from acp_nvim.ui import events, review_events
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles
@@ -50,17 +50,17 @@ class Desk:
         tasks = Tasks(self._tasks, lambda error: None)
         self.reviews = Reviews(self.files, self.editor.publish, tasks)
         self.reviews.begin(self.state)
-        self.files.on_read = self.reviews.witness.buffer_is
+        self.files.on_read = self.reviews.tracker.buffer_is
         roots = Roots(directories)
-        narrator = Narrator(1, str(self.cwd), self.editor, lambda: None)
-        self.changes = TurnChanges(1, "it", roots, self.reviews, narrator, tasks)
+        presenter = Presenter(1, str(self.cwd), self.editor, lambda: None)
+        self.changes = TurnChanges(1, "it", roots, self.reviews, presenter, tasks)
         self.changes.snapshot_wait = LIMIT
         self.seen = LastSeen(None)
         self.mark = os.urandom(4).hex()
         self.changes.work.lives(self.mark, now())
 
     async def _followed(self, what) -> None:
-        await self.reviews.witness.followed(what)
+        await self.reviews.tracker.followed(what)
 
     async def begin_turn(self, prompt: str = "do it") -> None:
         """From now on the agent works."""
@@ -84,7 +84,7 @@ class Desk:
     async def restart(self) -> None:
         """The host ends; the next one takes up what is left. Buffers go with Neovim."""
         await self.reviews.keep()
-        note_end(self.reviews.moments, self.mark)
+        note_end(self.reviews.ends, self.mark)
         await self.end()
         self.editor.buffers.clear()
         await self.begin()
@@ -106,8 +106,8 @@ class Desk:
         """The agent reads a file and writes another text, both through us."""
         path = str(self.cwd / name)
         text = await read_text_file(self.files, self.seen, path, None, None)
-        witness = partial(self.reviews.witness.wrote, self.changes.log, path, True)
-        await write_text_file(self.files, self.seen, path, change(text), True, witness)
+        on_written = partial(self.reviews.tracker.wrote, self.changes.log, path, True)
+        await write_text_file(self.files, self.seen, path, change(text), True, on_written)
 
     async def type(self, name: str, text: str, is_told: bool) -> None:
         """The user makes that of a buffer; Lua tells now, or the host finds out when it looks."""
@@ -116,14 +116,14 @@ class Desk:
         buffer.type(text)
         if is_told:
             edit = Edit(str(self.cwd / name), before, buffer.state, 0, len(old), text.split("\n")[:-1])
-            await self.reviews.witness.edited(edit)
+            await self.reviews.tracker.edited(edit)
 
     async def save(self, name: str) -> None:
         """The user writes the buffer, and Lua tells."""
         path, buffer = str(self.cwd / name), self.editor.buffers[str(self.cwd / name)]
         self.put(name, buffer.text.encode())
         buffer.is_at(stamp(path), buffer.text)
-        await self.reviews.witness.saved(path)
+        await self.reviews.tracker.saved(path)
 
     def put(self, name: str, data: bytes) -> None:
         """Somebody writes the file on disk, in place; at another time than whoever did it last."""
@@ -160,7 +160,7 @@ class Desk:
 
     async def review(self, name: str) -> review_events.Review | None:
         """What is told of a file to who wants to see it; None when nothing is left."""
-        await self.reviews.witness.wanted(str(self.cwd / name))
+        await self.reviews.tracker.wanted(str(self.cwd / name))
         told = [one for one in self.editor.all(review_events.Review) if one.path == str(self.cwd / name)]
         return told[-1] if told and told[-1].operation != "none" else None
 
@@ -179,7 +179,7 @@ class Desk:
     async def checkpoints(self) -> list[review_events.CheckpointView]:
         """The newest first."""
         await self.reviews.list(str(self.cwd), str(self.cwd))
-        return self.editor.all(review_events.Checkpoints)[-1].list
+        return self.editor.all(review_events.Checkpoints)[-1].checkpoints
 
     def errors(self) -> list[str]:
         """What the user was told that could not be done."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_nvim.file_time import now
-from acp_nvim.limits.evidence import COMMAND_LATE_NS
+from acp_nvim.review.work import COMMAND_LATE_NS
 from tests.core.review.desk import running_desk
 from tests.support.waiting import wait_until
 

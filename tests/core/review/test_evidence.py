@@ -11,10 +11,9 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from acp_nvim.limits.evidence import DEEDS
-from acp_nvim.protocol.diff import FileChange, Piece
+from acp_nvim.acp.diff import FileChange, Piece
 from acp_nvim.review.evidence import Evidence, Seen
-from acp_nvim.review.work import Record, Work
+from acp_nvim.review.work import DEEDS, Record, Work
 from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.saves import Saves
 
@@ -34,7 +33,7 @@ class Case:
         self.ended: int | None = None
         self.directory = directory
         self.evidence = Evidence(self._ask_git, Saves())
-        self.evidence.open(directory)
+        self.evidence.saves.open(directory)
         self.work = self.agent(1)
 
     async def _ask_git(self, seen: Seen, is_first: bool) -> str | None:

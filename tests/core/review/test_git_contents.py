@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.review.contents import blob_id
-from acp_nvim.review.evidence import looked_at
+from acp_nvim.review.evidence import Seen, looked_at
 from acp_nvim.review.git_contents import GitContents
+from acp_nvim.snapshots.objects import BLOB, object_id
 from acp_nvim.snapshots.places import Places
 from tests.support.five_ways import git
 from tests.support.waiting import wait_until
@@ -48,12 +48,13 @@ class Repository:
 
     def oid(self, name: str) -> str | None:
         path = self.top / name
-        return blob_id(path.read_bytes()) if path.exists() else None
+        return object_id(BLOB, path.read_bytes()) if path.exists() else None
 
     async def made(self, name: str, before: str | None, *, since: int = 0, is_first: bool = True) -> str | None:
         """Which part of git has made the file what it is."""
         path = str(self.top / name)
-        return await self.contents.made(path, before, self.oid(name), looked_at(path)[0], since, is_first)
+        changed, size = looked_at(path)
+        return await self.contents.made(Seen(path, changed, size, before, self.oid(name), since), is_first)
 
 
 @pytest.fixture
@@ -130,12 +131,12 @@ async def test_what_is_the_same_by_chance_was_not_made_by_git(repository: Reposi
     """Nothing of git is newer than the file."""
     os.utime(repository.top / ".git" / "index", ns=(0, 0))
     repository.write("f", "one\n")
-    assert await repository.made("f", blob_id(b"mine\n")) is None
+    assert await repository.made("f", object_id(BLOB, b"mine\n")) is None
 
 
 async def test_outside_of_any_repository(repository: Repository, tmp_path: Path) -> None:
     contents = GitContents(str(tmp_path), tmp_path / "shadow")
-    assert await contents.made(str(tmp_path / "f"), None, "e" * 40, 1, 0, True) is None
+    assert await contents.made(Seen(str(tmp_path / "f"), 1, 1, None, "e" * 40), True) is None
 
 
 async def test_what_git_would_have_added_again_it_may_have_made(repository: Repository) -> None:

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.protocol.diff import FileChange, Piece, from_patch
-from acp_nvim.review.locate import Located, locate
-from acp_nvim.review.mapped_lines import mapped
+from acp_nvim.acp.diff import FileChange, Piece, from_patch
+from acp_nvim.review.locate import Located, locate, mapped
 
 FILE = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 

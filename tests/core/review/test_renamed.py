@@ -21,7 +21,7 @@ async def test_a_buffer_that_still_has_the_old_name_brings_nothing_back(tmp_path
         await desk.begin_turn()
         desk.put("h", LINES.replace("line 3\n", "LINE 3\n").encode())
         (desk.cwd / "g").unlink()
-        await desk.reviews.witness.look_at(str(desk.cwd / "g"))
+        await desk.reviews.tracker.look_at(str(desk.cwd / "g"))
         assert desk.shown() == {"g": ("delete", 0, 20, None)}
         await desk.look_around()
         assert await desk.review("g") is None

@@ -14,7 +14,7 @@ from acp_nvim.review import stored
 from acp_nvim.review.change import KeptChange
 from acp_nvim.review.checkpoints import Checkpoint, Checkpoints
 from acp_nvim.review.contents import is_stored
-from acp_nvim.review.kept_ledger import Kept, KeptEntry, KeptLedger, OpenTurn
+from acp_nvim.review.kept_ledger import KeptEntry, KeptLedger, KeptReview, OpenTurn
 from acp_nvim.snapshots.snapshot import Blob, Snapshot
 
 pytestmark = pytest.mark.anyio
@@ -102,17 +102,17 @@ async def test_an_open_turn_that_cannot_be_continued_is_not_believed(
     first, other = KeptLedger(tmp_path), KeptLedger(tmp_path)
     entry = KeptEntry("/a", None, Blob("1" * 40, 0o100644), None)
     turn = OpenTurn("it", "do it", Snapshot("2" * 40, 1))
-    await first.keep(Kept([entry], [turn]))
+    await first.keep(KeptReview([entry], [turn]))
 
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        await first.keep(Kept([], [turn]))
+        await first.keep(KeptReview([], [turn]))
     monkeypatch.undo()
     first.close()
-    assert await other.take_over() == Kept([entry], [])
+    assert await other.take_over() == KeptReview([entry], [])
     other.close()
 
 

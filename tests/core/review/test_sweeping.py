@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.limits.state import GONE_SECONDS, TEMPORARY_SECONDS, UNUSED_SECONDS
-from acp_nvim.review.in_use import InUse, mark_of
-from acp_nvim.review.sweeping import Swept, sweep
+from acp_nvim.review.sweeping import GONE_SECONDS, TEMPORARY_SECONDS, UNUSED_SECONDS, InUse, Swept, mark_of, sweep
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.session import command_permissions
+from acp_nvim.session.requests import terminals
 from tests.core.session.host import Host, running_host
 from tests.support.processes import MARK, kill, marked
 
@@ -33,7 +33,7 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 @pytest.fixture
 async def free_host(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Host]:
     """The whole core; commands are allowed, and none outlives the host."""
-    monkeypatch.setattr(command_permissions, "DEFAULT", "allow")
+    monkeypatch.setattr(terminals, "DEFAULT", "allow")
     async with running_host(tmp_path) as host:
         host.hello(permissions={"terminal": "allow"})
         yield host

@@ -47,6 +47,9 @@ HIT = """
     def say(agent, prompt, rest):
         prompt.say("said: " + rest)
 
+    def nothing(agent, prompt, rest):
+        pass
+
     def edit(agent, prompt, rest):
         prompt.tool("t", "Edit", kind="edit", status="in_progress", content=[diff("file")])
         prompt.write(path("file"), "zero\\nTWO\\n")
@@ -98,7 +101,8 @@ HIT = """
         except Error as error:
             agent.note(code=error.code)
 
-    WORDS = {one.__name__: one for one in (say, edit, ask, elicit, command, later, batch, obey, resist, request)}
+    TURNS = (say, nothing, edit, ask, elicit, command, later, batch, obey, resist, request)
+    WORDS = {one.__name__: one for one in TURNS}
 """
 
 HIT_V2 = """

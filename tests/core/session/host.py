@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import Any
 import anyio
 import anyio.abc
 
-from acp_nvim import events
 from acp_nvim.app import App
+from acp_nvim.ui import events
 from tests.core.guards import close_guard, close_log
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.fake_editor import FakeEditor
@@ -31,6 +32,7 @@ class Host:
         self.scripts: dict[str, AgentScript] = {}
         self.config: dict[str, Any] = {"agents": {}}
         self.log_path = directory / "log" / "acp_nvim.log"
+        self.instance = ""  # of a Neovim: nothing is journaled without it
 
     # --- what Lua says -----------------------------------------------------------------------------------------------
 
@@ -42,9 +44,18 @@ class Host:
             "log_path": str(self.log_path),
             "state_path": str(self.log_path.parent.with_name("state")),
             "cache_path": str(self.log_path.parent.with_name("cache")),
+            "instance": self.instance,
             "config": {**self.config, "timeouts": {**PATIENT, **self.config.get("timeouts", {})}},
         }
         self.app.receive("hello", hello)
+
+    def left_behind(self, key: int = 1, **entry: Any) -> Path:
+        """Before `hello`: another host of this Neovim has left that journal of a session. Returns its path."""
+        self.instance = "machine-1-"
+        path = self.log_path.parent.with_name("state") / "journal" / self.instance / f"{key}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(entry))
+        return path
 
     def script(self, source: str, name: str = "it") -> AgentScript:
         """Write a script, and configure it as the agent of that name."""
@@ -77,7 +88,7 @@ class Host:
 
     async def turn(self, text: str = "hi", key: int = 1) -> str:
         """Say it in a session, opened if need be, and wait for the end of the turn: its stop reason."""
-        if not any(one.key == key for one in self.app._sessions.values()):
+        if not any(one.key == key for one in self.app.sessions.values()):
             self.open(key)
         before = len(self.of(events.TurnEnd, key))
         self.prompt(text, key)
@@ -135,7 +146,7 @@ class Host:
     def close(self) -> None:
         """After the app has ended: nothing that it started is left."""
         self.app.close()
-        close_guard(self.app._peers._guard)
+        close_guard(self.app.peers._guard)
         close_log()
         pids = [
             pid for script in self.scripts.values() for name in ("started", "spawned") for pid in script.notes(name)

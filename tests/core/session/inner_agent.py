@@ -12,8 +12,7 @@ from unittest.mock import patch
 import anyio
 
 from acp_nvim.app import App
-from acp_nvim.process.child import Child
-from acp_nvim.process.stderr_tail import StderrTail
+from acp_nvim.process.child import Child, StderrTail
 from acp_nvim.process.stopping import Rung, untold
 from acp_nvim.session.turn_changes import TurnChanges
 from tests.core.guards import close_guard, close_log
@@ -168,5 +167,5 @@ async def inner_host(directory: Path, v2: bool, **config: Any) -> AsyncIterator[
         agent.die()
         agent.source.close()
         app.close()
-        close_guard(app._peers._guard)
+        close_guard(app.peers._guard)
         close_log()

@@ -12,7 +12,8 @@ from unittest.mock import patch
 
 import pytest
 
-from acp_nvim import events, tasks
+from acp_nvim import tasks
+from acp_nvim.ui import events
 from tests.core.session.hit_agent import HIT, STREAM
 from tests.core.session.host import Host, running_host
 
@@ -24,6 +25,10 @@ class InjectedError(Exception):
     """A bug of ours."""
 
 
+RESTORED = range(1001, 1101)
+"""Sessions of which an earlier host has left a prompt."""
+
+
 class Stage:
     """A host with a session that streams; `fresh` gives the next one to be hit, at an agent of its own."""
 
@@ -31,6 +36,7 @@ class Stage:
         self.host = host
         self.end = host.directory / "end"
         self.keys = count(2)
+        self.restored = iter(RESTORED)
         self.key = 0
         self.agent = ""
         self.cwd = host.cwd
@@ -89,8 +95,8 @@ class Stage:
         await self.host.until(f"the stream after {what}", lambda: len(self.host.text(key=STREAMS)) > said)
         assert self.host.status(STREAMS) == self.status, what
         assert self.host.notices(STREAMS) == self.notices, what
-        for troubles in (self.host.app._troubles, *(one._troubles for one in self.host.app._sessions.values())):
-            troubles._told.clear()  # of many kinds some are only in the log
+        for warnings in (self.host.app.warnings, *(one._warnings for one in self.host.app.sessions.values())):
+            warnings._told.clear()  # of many kinds some are only in the log
 
     def note(self, doing: str, error: Exception) -> None:
         """What `acp_nvim.tasks` logs."""
@@ -110,7 +116,7 @@ class Stage:
 
     async def works(self, what: str, lost: int = 0) -> None:
         """The session that was hit takes a prompt, and stops; every turn that began has ended."""
-        if self.agent and self.key in self.host.app._sessions:
+        if self.agent and self.key in self.host.app.sessions:
             (self.cwd / "open").touch()
             (self.cwd / "enough").touch()
             self.tell("stop")
@@ -139,6 +145,13 @@ class Stage:
 async def staged(tmp_path: Path) -> AsyncIterator[Stage]:
     """With all that a failure must leave alone checked at the end."""
     async with running_host(tmp_path) as host:
+        prompt = {
+            "id": 1,
+            "text": "say again",
+            "context": [{"type": "file", "uri": "file:///f", "name": "f", "path": "f"}],
+        }
+        for key in RESTORED:
+            host.left_behind(key, prompts=[prompt])
         host.hello(protocol={"v2": True}, timeouts={"initialize": 2000, "cancel": 100})
         stage = Stage(host)
         await stage.begin()

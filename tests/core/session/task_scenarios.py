@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from acp_nvim import events
-from acp_nvim.elicitation_events import Elicitation
-from acp_nvim.review_events import Restored
-from acp_nvim.session_events import AgentSessions
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import Elicitation
+from acp_nvim.ui.review_events import Restored
+from acp_nvim.ui.session_events import SessionsListed
 from tests.core.session.hit_agent import HIT, HIT_V2
 from tests.core.session.stage import Stage
 
@@ -129,6 +129,20 @@ async def begins_itself(stage: Stage) -> None:
     await stage.host.until("its turn", lambda: stage.host.of(events.TurnEnd, stage.key))
 
 
+async def says_nothing(stage: Stage) -> None:
+    stage.open()
+    await stage.turn("nothing")
+
+
+async def goes_on_with_another_host(stage: Stage) -> None:
+    stage.key = next(stage.restored)
+    stage.open()
+    await stage.host.until_state("idle", stage.key)
+    stage.prompt("say hello")
+    await stage.until_said("said: again")
+    await stage.until_said("said: hello")
+
+
 async def works_on(stage: Stage) -> None:
     stage.open()
     stage.prompt("later")
@@ -138,29 +152,30 @@ async def works_on(stage: Stage) -> None:
 async def hurries(stage: Stage) -> None:
     """The prompt waits for no snapshot."""
     stage.open()
-    stage.host.app._sessions[stage.key].changes.snapshot_wait = 0
+    stage.host.app.sessions[stage.key].changes.snapshot_wait = 0
     stage.prompt("say hello")
     await stage.until_said("said: hello")
 
 
 async def looks(stage: Stage) -> None:
     """What the user does beside the turns."""
-    listed, restored = (len(stage.host.editor.all(kind)) for kind in (AgentSessions, Restored))
+    listed, restored = (len(stage.host.editor.all(kind)) for kind in (SessionsListed, Restored))
     stage.open()
     at, cwd = {"id": 1, "path": str(stage.cwd)}, str(stage.cwd)
     stage.host.app.receive("disk_changed", {"paths": [str(stage.cwd / "file")]})
     stage.tell("call_media", block=1, place=0, directory=cwd)
-    stage.host.app.receive("sessions_find", {"id": 1, "query": "x"})
     stage.host.app.receive("transcript_open", {"session": 9999, "id": "none"})
     stage.host.app.receive("transcript_call", {"session": 9999, "id": "none", "block": 1})
     stage.tell("export")
     stage.host.app.receive("permission_forget", {"cwd": cwd, "id": "none"})
-    stage.host.app.receive("agent_sessions", {"id": 1, "agent": stage.agent, "cwd": cwd})
+    wanted = {"id": 1, "cwd": cwd, "open": [], "query": "x", "agents": [stage.agent]}
+    stage.host.app.receive("sessions_list", wanted)
+    stage.host.app.receive("sessions_more", {"id": 1, "agent": stage.agent})
     for name in ("worktree_look", "worktree_remove"):
         stage.host.app.receive(name, at)
     stage.host.app.receive("session_delete", {"id": 1, "agent": stage.agent, "cwd": cwd})
     stage.host.app.receive("session_close", {"id": 1, "session": 9999})
-    stage.host.app.receive("take_up", {"session": next(stage.keys), "agent": stage.agent, "cwd": cwd})
+    stage.host.app.receive("resume", {"session": next(stage.keys), "agent": stage.agent, "cwd": cwd})
     for name in ("saved", "review_open"):
         stage.host.app.receive(name, {"path": str(stage.cwd / "file")})
     stage.host.app.receive("checkpoints", {"cwd": cwd})
@@ -168,7 +183,7 @@ async def looks(stage: Stage) -> None:
     stage.host.app.receive("review", {"action": "keep"})
     for name in ("restore_plan", "restore"):
         stage.host.app.receive(name, {"cwd": cwd, "id": "none"})
-    await stage.host.editor.until_event(AgentSessions, listed + 1)
+    await stage.host.editor.until_event(SessionsListed, listed + 1)
     await stage.host.editor.until_event(Restored, restored + 1)
 
 
@@ -196,6 +211,8 @@ SCENARIOS: list[tuple[Scenario, str]] = [
     (signs_in, HIT),
     (begins_itself, HIT_V2),
     (works_on, HIT),
+    (says_nothing, HIT),
+    (goes_on_with_another_host, HIT),
     (looks, HIT),
     (remembers, HIT),
 ]

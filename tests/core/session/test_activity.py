@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.protocol.tool_call import ToolCall
-from acp_nvim.session.activity import Activity
+from acp_nvim.acp.tool_call import ToolCall
+from acp_nvim.session.transcript.metadata import Activity
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 
@@ -144,10 +144,8 @@ async def test_a_cost_that_is_not_mentioned_stays(host: Host) -> None:
         status = host.status()
         assert status is not None
         seen.append(status.usage)
-    dear = {"cost": 1, "currency": "EUR"}
     assert seen == [
-        {"used": 5, "size": 10}, {"used": 4, "size": 10, **dear}, {"used": 7, "size": 10, **dear},
-        {"used": 4, "size": 10},
+        events.Usage(5, 10), events.Usage(4, 10, 1, "EUR"), events.Usage(7, 10, 1, "EUR"), events.Usage(4, 10),
     ]  # fmt: skip
 
 

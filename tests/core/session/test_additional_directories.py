@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -70,7 +70,7 @@ async def test_a_session_that_is_taken_up_gets_them_too(host: Host, library: Pat
     await host.turn()
     host.stop()
     await host.until_state("stopped")
-    host.app._sessions[1].restore("kept")
+    host.app.sessions[1].restore("kept")
     await host.until_received("session/load")
     assert [one["additionalDirectories"] for one in params(host, "session/load")] == [[str(library)]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ async def test_its_open_tool_calls_and_permissions_are_closed(host: Host) -> Non
     host.open()
     host.prompt("go")
     asked = await host.editor.until_event(events.Permission)
-    host.app._sessions[1]._peer.notify("die/now", {})
+    host.app.sessions[1].peer.notify("die/now", {})
     await host.until_state("failed")
     assert [call.status for call in host.calls().values()] == ["unfinished", "unfinished"]
     await host.until("the request to be closed", lambda: host.of(events.PermissionDone))
@@ -79,7 +79,7 @@ async def test_prompts_that_wait_are_kept_and_go_out_with_the_next_one(host: Hos
     host.prompt("die")
     host.prompt("queued")
     await host.until_received("session/prompt")
-    host.app._sessions[1]._peer.notify("die/now", {})
+    host.app.sessions[1].peer.notify("die/now", {})
     assert (await host.until_state("failed")).queue == 1
     assert len(script.notes("started")) == 1
     host.prompt("next")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.jsonrpc.peer import all_done
 from tests.core.session.inner_agent import InnerHost, inner_host
 
@@ -78,7 +78,7 @@ class Play:
 
     def cancel(self) -> None:
         """The user."""
-        if self.host.app._sessions[1].turns.turn.running:
+        if self.host.app.sessions[1].turns.turn.running:
             closed = {self._number(request) for request, _ in self.closed()}
             before = self._since_end or len(self.asked)
             self.given_up |= set(range(before)) - closed
@@ -138,8 +138,8 @@ class Play:
         assert heard == told if self.host.agent.returncode is None else heard <= told
 
     def _check_screen(self) -> None:
-        assert list(self.host.app._permissions) == []
-        again = list(self.host.app._sessions[1].narrator.transcript.replay())
+        assert list(self.host.app.permissions) == []
+        again = list(self.host.app.sessions[1].presenter.transcript.replay())
         blocks = [one.block for one in again if isinstance(one, events.Permission)]
         assert blocks == [one.block for one in again if isinstance(one, events.PermissionDone)]
         assert self.host.editor.status().pending_permissions == 0

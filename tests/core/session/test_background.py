@@ -10,9 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim import events
-from acp_nvim.review_events import Checkpoints, Summary
 from acp_nvim.session import background
+from acp_nvim.session.connection import peers
+from acp_nvim.ui import events
+from acp_nvim.ui.review_events import Checkpoints, Summary
 from tests.core.jsonrpc.peer import all_done
 from tests.core.session.host import Host, running_host
 from tests.core.session.inner_agent import InnerHost, inner_host
@@ -174,7 +175,7 @@ async def test_what_is_told_again_is_none(tmp_path: Path, when: str) -> None:
         await host.until_state("idle")
         host.stop()
         await host.until_state("stopped")
-        host.app._sessions[1].restore("kept", "load")
+        host.app.sessions[1].restore("kept", "load")
         await host.until("what was said", lambda: len(host.calls()) == 3)
         await host.until_state("idle")
         assert begun(host) == []
@@ -231,7 +232,7 @@ async def test_silence_ends_it_with_a_checkpoint_and_one_summary(tmp_path: Path)
         [summary] = host.of(Summary)
         assert [Path(one.path).name for one in summary.files] == ["made"]
         host.app.receive("checkpoints", {"cwd": str(host.cwd)})
-        checkpoints = (await host.editor.until_event(Checkpoints)).list
+        checkpoints = (await host.editor.until_event(Checkpoints)).checkpoints
         assert [(one.id, one.kind) for one in checkpoints] == [(summary.id, "turn")]
         assert (await host.until_state("idle")).turn_started is None
 
@@ -241,7 +242,7 @@ async def test_a_last_word_leaves_neither_a_state_nor_a_summary(tmp_path: Path) 
         await begin(host)
         assert await ended(host) == [("end_turn", False), ("end_turn", True)]
         await host.until_state("idle")
-        await host.app._sessions[1].changes.settled()
+        await host.app.sessions[1].changes.settled()
         assert host.of(Summary) == []
         assert host.notices() == []
 
@@ -259,7 +260,7 @@ async def test_a_last_word_leaves_neither_a_state_nor_a_summary(tmp_path: Path) 
 async def test_what_is_open_keeps_it_open(tmp_path: Path, what: str) -> None:
     async with running(tmp_path, works_on(what), **SHORT) as host:
         await begin(host)
-        watched = host.app._sessions[1].turns.background
+        watched = host.app.sessions[1].turns.background
         before = anyio.current_time()
         await host.until("it to be seen open", lambda: watched._last_open > before + 10 * SHORT["background"] / 1000)
         assert len(host.of(events.TurnEnd)) == 1
@@ -287,23 +288,25 @@ async def test_the_end_of_the_agent_ends_it(tmp_path: Path, how: str) -> None:
         await begin(host)
         if how == "asking":
             await host.editor.until_event(events.Permission)
-            host.app._sessions[1]._peer._child._process.kill()
+            host.app.sessions[1].peer._child._process.kill()
         assert (await ended(host))[1] == ("error", True)
         assert all(one.status == "unfinished" for one in host.calls().values())
         assert [error.code for error in host.of(events.Error)] == ["agent_exited"]
         assert (await host.until_state("failed")).pending_permissions == 0
 
 
-async def test_the_agent_is_not_stopped_for_want_of_work_meanwhile(tmp_path: Path) -> None:
+async def test_the_agent_is_not_stopped_for_want_of_work_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peers, "IDLE_LOOK_SECONDS", 0.02)
     script = works_on(
         "prompt.say('thinks')",
         "INITIALIZE = {'agentCapabilities': {'sessionCapabilities': {'resume': {}}}}",
     )
-    async with running(tmp_path, script, **LONG, idle=50) as host:
-        await host.turn("go")
-        (host.directory / "go").touch()
-        await host.until("a turn of its own", lambda: begun(host) == [False, True])
-        peer = host.app._sessions[1]._peer
+    async with running(tmp_path, script) as host:
+        await begin(host)
+        host.hello(timeouts={**LONG, "idle": 50})  # not before: it may have no work for longer until it begins
+        peer = host.app.sessions[1].peer
         assert peer is not None
         await host.until("time to pass", lambda: anyio.current_time() - peer.last_word > 0.3)
         assert peer.alive
@@ -354,11 +357,11 @@ async def test_what_comes_just_after_a_cancel_belongs_to_it(
 
 async def test_later_words_begin_another_but_not_those_of_a_cancelled_call(tmp_path: Path) -> None:
     async with after_turn(tmp_path) as host:
-        host.app._sessions[1].turns.background.seconds = 0.02
+        host.app.sessions[1].turns.background.seconds = 0.02
         await own_turn(host)
         host.say("cancel", force=False)
         host.agent.update(**call("late", "in_progress", announced=True))
-        late = host.app._sessions[1].turns.background
+        late = host.app.sessions[1].turns.background
         await host.editor.until("the time after the cancel to be over", lambda: late._late is None)
         assert {one.call.id: one.call.status for one in host.of(events.ToolCall)}["late"] == "cancelled"
         for one in ("c", "late"):
@@ -420,9 +423,9 @@ async def test_a_cancel_ends_the_commands_of_its_turn_and_their_output_stays(fre
     assert script.notes("exit") == [{"exitCode": None, "signal": "SIGTERM"}]
     assert script.notes("released") == [{}]
     await host.until("the end", lambda: len(host.of(events.TurnEnd)) == 2)
-    assert host.app._sessions[1].requests.terminals.running  # that of the turn before
+    assert host.app.sessions[1].requests.terminals.running  # that of the turn before
     host.cancel()
-    await host.until("no command", lambda: not host.app._sessions[1].requests.terminals.running)
+    await host.until("no command", lambda: not host.app.sessions[1].requests.terminals.running)
     assert host.notices() == ["Stopped: cancelled", "Stopped: 1 command that went on after the turn"]
 
 
@@ -444,7 +447,7 @@ async def test_a_command_that_the_user_allows_while_it_is_cancelled_does_not_go_
     await host.until("a word", lambda: host.text() == "now")
     host.cancel()
     assert (await host.until_note("signal"))[0] in ("SIGTERM", "not begun")
-    await host.until("no command", lambda: not host.app._sessions[1].requests.terminals.running)
+    await host.until("no command", lambda: not host.app.sessions[1].requests.terminals.running)
 
 
 # --- a prompt --------------------------------------------------------------------------------------------------------
@@ -487,11 +490,11 @@ async def test_a_cancel_before_the_prompt_is_out_stops_the_work_too(tmp_path: Pa
 
 async def test_version_2_says_itself_when_it_is_over(tmp_path: Path) -> None:
     async with after_turn(tmp_path, v2=True) as host:
-        host.app._sessions[1].turns.background.seconds = 0.01
+        host.app.sessions[1].turns.background.seconds = 0.01
         host.agent.update(sessionUpdate="state_update", state="running")
         await host.editor.until("a turn of its own", lambda: state(host) == "background")
         host.say("prompt", text="more")
-        watched = host.app._sessions[1].turns.background
+        watched = host.app.sessions[1].turns.background
         before = anyio.current_time()
         await host.editor.until("time to pass", lambda: anyio.current_time() > before + 10 * watched.seconds)
         assert state(host) == "background"

@@ -8,17 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from acp_nvim import events
-from acp_nvim.limits.calls import PLAN_CHARS
-from acp_nvim.limits.wire import CONTENT_ITEMS
-from acp_nvim.permissions.rules import Wanted
-from acp_nvim.protocol.answers import PermissionAsked
-from acp_nvim.protocol.dialect_v1 import DialectV1
-from acp_nvim.protocol.dialect_v2 import DialectV2
-from acp_nvim.protocol.diff import FileChange
-from acp_nvim.protocol.terminal import TerminalPatch
-from acp_nvim.protocol.tool_call import Location, Shown, ToolCall, ToolCallPatch
-from acp_nvim.protocol.updates import (
+from acp_nvim.acp.answers import PermissionAsked
+from acp_nvim.acp.diff import FileChange
+from acp_nvim.acp.field_limits import CONTENT_ITEMS
+from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.acp.terminal import TerminalPatch
+from acp_nvim.acp.tool_call import Location, Shown, ToolCall, ToolCallPatch
+from acp_nvim.acp.updates import (
     MessageChunk,
     MessageReplaced,
     PlanEntry,
@@ -27,10 +23,16 @@ from acp_nvim.protocol.updates import (
     ToolCallChanged,
     ToolCallContentAdded,
 )
-from acp_nvim.session import asked_for, inbox, known_terminals, told_calls, tool_calls, transcript, turn_text
-from acp_nvim.session.known_terminals import KnownTerminals
-from acp_nvim.session.transcript import Transcript
-from acp_nvim.wire.content import TextContent
+from acp_nvim.acp.v1 import DialectV1
+from acp_nvim.acp.v2 import DialectV2
+from acp_nvim.permissions.rules import Wanted
+from acp_nvim.session.connection import router
+from acp_nvim.session.requests import subject
+from acp_nvim.session.transcript import terminal_registry, tool_calls, transcript, truncation
+from acp_nvim.session.transcript.terminal_registry import TerminalRegistry
+from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.session.transcript.views import PLAN_CHARS
+from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
 from tests.core.session.host import Host
 
@@ -120,16 +122,16 @@ def test_plans_of_a_turn_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch
 def test_messages_of_a_turn_do_not_grow_without_end(
     monkeypatch: pytest.MonkeyPatch, message_ids: list[str | None]
 ) -> None:
-    monkeypatch.setattr(turn_text, "TURN_TEXT_BYTES", 100)
+    monkeypatch.setattr(truncation, "TURN_TEXT_BYTES", 100)
     said = Transcript(1)
 
     def told() -> str:
         chunks = [MessageChunk("agent", TextContent(text="é" * 15), message_id) for message_id in message_ids]
         return "".join(event.text for event in map(said.say, chunks) if event is not None)
 
-    assert told() == "é" * 55 + turn_text.TOO_LONG
+    assert told() == "é" * 55 + truncation.TOO_LONG
     kept = [said.message(number) for number in range(1, len(said) + 1)]
-    assert "".join(one[1].decode() for one in kept if one is not None) == "é" * 55 + turn_text.TOO_LONG
+    assert "".join(one[1].decode() for one in kept if one is not None) == "é" * 55 + truncation.TOO_LONG
     assert told() == ""
     prompt = said.say(MessageChunk("user", TextContent(text="a prompt")), ours=True)
     assert prompt is not None
@@ -141,33 +143,33 @@ def test_messages_of_a_turn_do_not_grow_without_end(
 
 
 def test_a_message_that_is_replaced_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn_text, "TURN_TEXT_BYTES", 100)
+    monkeypatch.setattr(truncation, "TURN_TEXT_BYTES", 100)
     said = Transcript(1)
     for _ in range(10):
         event = said.replace_message(MessageReplaced("agent", "m", [TextContent(text="x" * 60)]))
         assert event is not None
         assert event.text == "x" * 60
     more = [said.replace_message(MessageReplaced("agent", f"n{n}", [TextContent(text="y" * 60)])) for n in range(3)]
-    assert [one and one.text for one in more] == ["y" * 40 + turn_text.TOO_LONG, None, None]
+    assert [one and one.text for one in more] == ["y" * 40 + truncation.TOO_LONG, None, None]
 
 
 def test_terminals_that_an_agent_makes_up_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_terminals, "KNOWN_TERMINALS", 3)
-    known = KnownTerminals(1)
+    monkeypatch.setattr(terminal_registry, "KNOWN_TERMINALS", 3)
+    known = TerminalRegistry(1)
     for number in range(10):
         known.take(TerminalChanged(TerminalPatch(terminal_id=f"t{number}", output=b"x" * 100)))
-    assert repr(known) == "<KnownTerminals 3, 300 bytes, opened: []>"
+    assert repr(known) == "<TerminalRegistry 3, 300 bytes, opened: []>"
     assert known.get("t1").number == 2
 
 
 @pytest.mark.parametrize("left", [{"locations_left": 1}, {"content_left": 1}, {"lacks_input": True}])
 def test_no_rule_says_anything_of_a_call_of_which_a_part_is_unknown(left: dict[str, Any], tmp_path: Any) -> None:
-    where = asked_for.Where("demo", str(tmp_path), Roots([str(tmp_path)]))
+    where = subject.SessionPaths("demo", str(tmp_path), Roots([str(tmp_path)]))
     asked = PermissionAsked(options=[], tool_call_id="c")
 
     def wanted(**more: Any) -> Wanted:
         call = ToolCall(tool_call_id="c", kind="edit", locations=[Location("tests/a.py")], **more)
-        return asked_for.of_permission(asked, call, (), where).wanted
+        return subject.of_permission(asked, call, (), where)
 
     assert not wanted().strange
     assert wanted(**left).strange
@@ -196,8 +198,8 @@ def test_a_change_that_is_too_large_has_a_note(dialect: Any) -> None:
 
 
 def test_what_waits_for_a_session_that_nobody_knows_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inbox, "EARLY_BYTES", 10_000)
-    taken = inbox.AgentInbox("it")
+    monkeypatch.setattr(router, "EARLY_BYTES", 10_000)
+    taken = router.MessageRouter("it")
     update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x" * 1000}}
     params = msgspec.Raw(msgspec.json.encode({"sessionId": "s", "update": update}))
     for _ in range(100):
@@ -234,7 +236,7 @@ def test_no_rule_matches_a_call_that_waits_and_whose_input_is_forgotten(monkeypa
 def test_what_is_kept_counts_as_it_is_in_memory() -> None:
     update = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "rawInput": [{"a": 1}] * 1000}
     params = msgspec.Raw(msgspec.json.encode({"sessionId": "s", "update": update}))
-    taken = inbox.AgentInbox("it")
+    taken = router.MessageRouter("it")
     taken.notification("session/update", params)
     taken.flush()
     [said] = taken._early["s"]
@@ -261,7 +263,7 @@ def test_an_old_call_keeps_the_beginnings_of_its_title_and_places(monkeypatch: p
 def test_what_the_editor_is_told_of_the_calls_of_a_turn_does_not_grow_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(told_calls, "TOLD_CALLS_BYTES", 20_000)
+    monkeypatch.setattr(tool_calls, "TOLD_CALLS_BYTES", 20_000)
     said = Transcript(1)
 
     def tell(number: int) -> events.CallView:

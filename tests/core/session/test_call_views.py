@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.call_events import CallDetails, CallMedia
-from acp_nvim.limits.calls import CALL_TEXT_LINES
-from acp_nvim.protocol.tool_call import ToolCallPatch
-from acp_nvim.protocol.updates import MessageChunk, ToolCallChanged
-from acp_nvim.session.blocks import parent_of
-from acp_nvim.session.transcript import Transcript
-from acp_nvim.wire.content import TextContent
+from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.acp.tool_call import ToolCallPatch
+from acp_nvim.acp.updates import MessageChunk, ToolCallChanged
+from acp_nvim.session.transcript.blocks import parent_of
+from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.session.transcript.truncation import CALL_TEXT_LINES
+from acp_nvim.ui import events
+from acp_nvim.ui.events import CallDetails, CallMedia
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -110,7 +110,7 @@ def test_the_time_that_a_user_takes_for_an_answer_does_not_count() -> None:
     request = events.RequestView(1, "a", "T", "edit", [], [], [])
     asked = transcript.request(request)
     clock.now = 1500
-    transcript.request_done(events.PermissionDone(session=1, block=asked.block, id=1, outcome="selected"))
+    transcript.question_news(events.PermissionDone(session=1, block=asked.block, id=1, outcome="selected"))
     clock.now = 1502
     done = tell(transcript, "a", announced=False, status="completed")
     assert (done.started, done.ended) == (1500, 1502)

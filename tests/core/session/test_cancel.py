@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -55,7 +55,7 @@ async def test_open_tool_calls_are_closed_at_once_and_may_still_be_corrected(hos
     host.cancel()
     assert [call.status for call in host.calls().values()] == ["cancelled", "completed", "cancelled"]
     assert host.of(events.TurnEnd) == []
-    host.app._sessions[1]._peer.notify("go/on", {})
+    host.app.sessions[1].peer.notify("go/on", {})
     await host.editor.until_event(events.TurnEnd)
     assert [call.status for call in host.calls().values()] == ["completed", "completed", "cancelled"]
 
@@ -279,7 +279,7 @@ async def test_what_was_queued_stays_until_the_next_prompt_and_goes_out_before_i
     )
     assert host.notices() == [stay, "Stopped: cancelled"]
     assert host.status().queue == 2
-    host.app._sessions[1]._peer.notify("all/said", {})
+    host.app.sessions[1].peer.notify("all/said", {})
     await host.until_received("all/said")
     assert len(host.scripts["it"].received("session/prompt")) == 1
     host.prompt("three")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim import events
 from acp_nvim.session.cancelling import Patience
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 
@@ -55,7 +55,7 @@ async def hanging(host: Host, script: str, agent: float = FOREVER, step: float =
     if "it" not in host.scripts:
         host.script(script)
     host.open(key)
-    host.app._sessions[key].cancelling.patience = Patience(agent, step)
+    host.app.sessions[key].cancelling.patience = Patience(agent, step)
     host.prompt("hang", key)
     await host.until("a turn that works", lambda: host.text(key=key).endswith("working"))
 
@@ -144,7 +144,7 @@ async def test_a_closed_session_is_left_and_the_process_serves_the_others(host: 
     host.cancel(force=True)
     await host.until_received("session/close")
     if ends == "never":
-        host.app._sessions[1].cancelling.patience = Patience(FOREVER, SOON)
+        host.app.sessions[1].cancelling.patience = Patience(FOREVER, SOON)
     go.touch()
     await host.until_state("stopped")
     assert host.notices() == [AGAIN, CLOSING, STOPPED, CLOSED]
@@ -221,7 +221,7 @@ async def test_a_turn_that_the_agent_began_by_itself_is_ended_too(host: Host) ->
     )
     host.open()
     await host.until_state("background")
-    host.app._sessions[1].cancelling.patience = Patience(FOREVER, SOON)
+    host.app.sessions[1].cancelling.patience = Patience(FOREVER, SOON)
     host.cancel(force=True)
     await host.until_state("stopped")
     assert await ended(host) == "cancelled"
@@ -232,12 +232,12 @@ async def test_a_second_cancel_tells_how_long_it_has_been_and_what_insists(host:
     await hanging(host, HANGS)
     host.cancel()
     assert host.notices() == []
-    host.app._sessions[1].cancelling._since -= 4
+    host.app.sessions[1].cancelling._since -= 4
     host.cancel()
     [said] = host.notices()
     assert "The agent was asked to stop 4 s ago. :AcpCancel! insists" in said
     await host.until_received("session/cancel")
-    host.app._sessions[1]._peer.notify("all/said", {})
+    host.app.sessions[1].peer.notify("all/said", {})
     await host.until_received("all/said")
     assert methods(host) == ["session/cancel", "all/said"]
     assert host.of(events.TurnEnd) == []
@@ -254,7 +254,7 @@ async def test_an_agent_that_does_not_stop_is_told_of_once_and_the_next_cancel_i
     assert error.code == "agent_hangs"
     assert error.text.startswith("Agent 'it' has not stopped 0.01 s after it was asked to. :AcpCancel asks again")
     assert host.notices() == [error.text]
-    host.app._sessions[1].cancelling.patience = Patience(SOON, SOON)
+    host.app.sessions[1].cancelling.patience = Patience(SOON, SOON)
     host.cancel()
     await host.until_state("stopped")
     assert host.notices()[:3] == [error.text, AGAIN, ENDING[0]]
@@ -333,3 +333,17 @@ async def test_with_a_bang_and_no_turn_the_process_is_ended(host: Host) -> None:
     await host.until("the last word", lambda: host.notices()[-1:] == [ENDED])
     assert host.notices() == [ENDING[0], ENDED]
     assert len(host.of(events.TurnEnd)) == 1
+
+
+async def test_a_stop_counts_also_while_the_process_is_being_ended(host: Host) -> None:
+    await hanging(host, HANGS + DEAF, 3600.0, 3600.0)
+    session = host.app.sessions[1]
+    host.cancel()
+    host.cancel(force=True)
+    await host.until("again", lambda: any("again" in one for one in host.notices()))
+    host.cancel(force=True)
+    await host.until("its end", lambda: any("Ending the agent" in one for one in host.notices()))
+    host.prompt("next")
+    host.stop()
+    assert session.states.now.base == "stopped"
+    assert session.peer is None

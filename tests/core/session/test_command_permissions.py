@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS
-from acp_nvim.session import command_permissions
-from acp_nvim.session.granted_commands import NamedCommand, named_command
+from acp_nvim.limits import COMMAND_SHOWN_CHARS
+from acp_nvim.session.requests import terminals
+from acp_nvim.session.requests.grants import NamedCommand, named_command
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -172,7 +172,7 @@ async def test_the_agent_may_withdraw_it(host: Host) -> None:
 
 
 async def test_allow_asks_nobody(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_permissions, "DEFAULT", "allow")
+    monkeypatch.setattr(terminals, "DEFAULT", "allow")
     host.hello(permissions={"terminal": "allow"})
     plan(host, run("echo x"))
     await over(host)
@@ -355,7 +355,7 @@ async def test_a_command_too_long_to_be_shown_can_only_be_rejected_and_is_not_as
 
 
 async def test_who_wants_to_be_asked_always_is(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_permissions, "DEFAULT", "ask")
+    monkeypatch.setattr(terminals, "DEFAULT", "ask")
     host.hello(permissions={"terminal": "ask"})
     await granted(host, "allow", {"ask": NAMED[0]}, run(LINE))
     [_, ours] = await questions(host, 2)
@@ -436,8 +436,6 @@ def test_the_command_in_the_input_of_a_tool_call(raw_input: Any, named: NamedCom
 async def test_reprs_say_how_it_stands(host: Host) -> None:
     host.script(AGENT)
     host.open()
-    requests = host.app._sessions[1].requests
-    assert repr(requests.terminals.permissions) == "<CommandPermissions ask_unless_asked <GrantedCommands 0>>"
-    answers = requests.terminals.permissions._answers
-    assert repr(answers) == "<SessionAnswers 0 waiting, 0 remembered>"
-    assert repr(answers.automatic) == "<Automatic answers for it>"
+    requests = host.app.sessions[1].requests
+    assert repr(requests.terminals) == "<AgentTerminals {} ask_unless_asked>"
+    assert repr(requests.granted) == "<Grants 0>"

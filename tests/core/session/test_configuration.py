@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.config_events import Config
-from acp_nvim.session.kept_defaults import KeptDefaults
+from acp_nvim.session.config.kept_defaults import KeptDefaults
+from acp_nvim.ui import events
+from acp_nvim.ui.events import Config
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -162,7 +162,7 @@ async def test_without_an_agent_it_is_started_and_set_before_a_prompt_goes_out(h
 
 async def test_an_agent_that_does_not_answer_holds_nothing_up_for_ever(host: Host) -> None:
     await opened(host, AGENT + "    def session_set_config_option(agent, request):\n        return NO_ANSWER\n")
-    host.app._sessions[1].configuration.patience = 0.05
+    host.app.sessions[1].configuration.patience = 0.05
     put(host, "mode", "plan")
     assert await host.turn() == "end_turn"
     assert any("has not answered within 0.05 s that 'Mode'" in text for text in host.notices())
@@ -173,7 +173,7 @@ async def test_who_stops_the_agent_meanwhile_does_not_wait_for_its_answer(host: 
     await opened(host, AGENT + "    def session_set_config_option(agent, request):\n        return NO_ANSWER\n")
     host.open(2)
     await host.until_state("idle", 2)  # the process goes on for this one
-    host.app._sessions[1].configuration.patience = 1000
+    host.app.sessions[1].configuration.patience = 1000
     put(host, "mode", "plan")
     await host.until_received("session/set_config_option")
     host.stop()
@@ -227,17 +227,17 @@ async def test_a_session_that_goes_on_after_a_death_has_the_mode_that_was_set(ho
 
 
 async def test_what_was_set_while_another_host_had_the_chat_is_set_again(host: Host) -> None:
+    host.left_behind(options={"mode": "plan", "effort": "low"})
     host.script(AGENT)
     host.open()
-    host.app.receive("config_held", {"session": 1, "values": {"mode": "plan", "effort": "low"}})
     await host.turn()
     assert sets(host) == [("mode", "plan")]
 
 
 async def test_what_is_refused_when_the_session_goes_on_is_not_asked_for_each_time(host: Host) -> None:
+    host.left_behind(options={"mode": "code"})
     host.script(AGENT)
     host.open()
-    host.app.receive("config_held", {"session": 1, "values": {"mode": "code"}})
     for _ in range(2):
         await host.turn()
         host.stop()
@@ -309,7 +309,7 @@ async def test_a_session_that_is_taken_up_is_left_as_it_was(host: Host) -> None:
     host.config["agents"]["it"]["defaults"] = {"mode": "plan"}
     host.hello()
     wanted = {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "old", "how": "load"}
-    host.app.receive("take_up", wanted)
+    host.app.receive("resume", wanted)
     await host.until_state("idle")
     await host.turn()
     assert sets(host) == []

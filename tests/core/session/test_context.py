@@ -10,10 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim import events
-from acp_nvim.limits import prompt as limits
-from acp_nvim.session import mentioned
+from acp_nvim import limits
+from acp_nvim.session import prompt as prompts
 from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -241,7 +241,7 @@ async def test_a_queued_prompt_keeps_what_was_true_when_it_was_sent(host: Host, 
     host.prompt("first")
     await host.until_received("session/prompt")
     host.prompt("second", context=[file_item(path)])
-    waiting = host.app._sessions[1].queue.next
+    waiting = host.app.sessions[1].queue.next
     assert waiting is not None
     await waiting.ready()
     path.write_text("now")
@@ -258,7 +258,7 @@ async def test_a_prompt_goes_out_although_reading_failed(
 
     path = tmp_path / "a.txt"
     path.write_text("x")
-    monkeypatch.setattr(mentioned, "read", broken)
+    monkeypatch.setattr(prompts, "read_item", broken)
     sender.takes(**EVERYTHING)
     assert await sender.send(file_item(path)) == [link(path)]
     bug, remark = sender.host.notices()
@@ -266,13 +266,13 @@ async def test_a_prompt_goes_out_although_reading_failed(
     assert remark == "a.txt could not be read. The agent gets a link to it."
 
 
-class Gate:
+class ReaderWriterLock:
     """Holds up what reads the files of prompts."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.open = anyio.Event()
-        self._read = mentioned.read
-        monkeypatch.setattr(mentioned, "read", self._wait)
+        self._read = prompts.read_item
+        monkeypatch.setattr(prompts, "read_item", self._wait)
 
     async def _wait(self, item: Any) -> Any:
         await self.open.wait()
@@ -285,7 +285,7 @@ async def test_a_prompt_waits_for_what_it_mentions(
     async def no_snapshot(changes: TurnChanges, text: str) -> None:
         """Nothing but the files is waited for."""
 
-    gate = Gate(monkeypatch)
+    gate = ReaderWriterLock(monkeypatch)
     monkeypatch.setattr(TurnChanges, "begin", no_snapshot)
     path = tmp_path / "a.txt"
     path.write_text("x")
@@ -302,7 +302,7 @@ async def test_a_prompt_waits_for_what_it_mentions(
 async def test_a_turn_that_waits_for_files_can_be_cancelled(
     sender: Sender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate = Gate(monkeypatch)
+    gate = ReaderWriterLock(monkeypatch)
     path = tmp_path / "a.txt"
     path.write_text("x")
     sender.takes(**EVERYTHING)
@@ -320,7 +320,7 @@ async def test_a_turn_that_waits_for_files_can_be_cancelled(
 async def test_a_prompt_into_a_running_turn_waits_for_what_it_mentions(
     host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate = Gate(monkeypatch)
+    gate = ReaderWriterLock(monkeypatch)
     path = tmp_path / "a.txt"
     path.write_text("x")
     host.script("""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.acp.answers import Abilities
 from acp_nvim.errors import FailureError
-from acp_nvim.protocol.answers import Abilities
-from acp_nvim.session.controls import Controls
-from acp_nvim.session.opening import usable_servers
+from acp_nvim.session.config.configuration import Configuration
+from acp_nvim.session.config.options import Switch, find_switch
+from acp_nvim.session.connection.calls import usable_servers
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -25,25 +27,27 @@ AGENT = """
         return {"configOptions": [{**OPTION, "currentValue": request.params["value"]}]}
 """
 
+MODE = Switch(switch_id="mode", name="Mode", kind="select", how="mode")
+MODEL = Switch(switch_id="model", name="Model", kind="select", how="model")
 
-async def controls(host: Host, script: str) -> Controls:
+
+async def configuration(host: Host, script: str) -> Configuration:
     """Of an open session with that agent."""
     host.script(script)
     host.open()
     await host.until_state("idle")
-    found = host.app._sessions[1].controls
-    assert found is not None
-    return found
+    return host.app.sessions[1].configuration
 
 
 async def test_what_is_set_is_sent_and_applied(host: Host) -> None:
-    switches = await controls(host, AGENT)
-    await switches.set_mode("ask")
-    await switches.set_model("small")
+    changing = await configuration(host, AGENT)
+    await changing.change(MODE, "ask")
+    await changing.change(MODEL, "small")
     status = await host.until_state("idle")
     assert (status.mode, status.model) == ("ask", "small")
-    [option] = await switches.set_config_option("o", "review")
-    assert option.current == "review"
+    switches = host.app.sessions[1].presenter.metadata.switches
+    await changing.change(find_switch(switches.all, "o"), "review")
+    assert find_switch(switches.all, "o").current == "review"
     assert (await host.until_state("idle")).mode == "review"
     sent = {one["method"]: one["params"] for one in host.scripts["it"].received()}
     assert sent["session/set_mode"] == {"sessionId": "session-1", "modeId": "ask"}
@@ -52,19 +56,21 @@ async def test_what_is_set_is_sent_and_applied(host: Host) -> None:
 
 
 async def test_what_the_session_does_not_have_is_not_asked_for(host: Host) -> None:
-    switches = await controls(host, "")
-    for call in (switches.set_mode("x"), switches.set_model("x"), switches.set_config_option("o", True)):
-        with pytest.raises(FailureError, match="does not offer"):
-            await call
+    changing = await configuration(host, "")
+    for what in ("mode", "model", "o"):
+        assert changing.set(what, "x")
+    await host.until(
+        "three", lambda: sum("offers nothing of the kind" in one.text for one in host.of(events.Error)) == 3
+    )
     assert [one["method"] for one in host.scripts["it"].received()] == ["initialize", "session/new"]
 
 
 async def test_a_refusal_is_told_in_words_and_changes_nothing(host: Host) -> None:
-    switches = await controls(
+    changing = await configuration(
         host, AGENT + '    def session_set_mode(agent, request):\n        raise Error(-32602, "no such mode")\n'
     )
     with pytest.raises(FailureError, match="no such mode"):
-        await switches.set_mode("x")
+        await changing.change(MODE, "x")
     assert (await host.until_state("idle")).mode == "code"
 
 
@@ -74,7 +80,7 @@ async def test_there_is_nothing_to_switch_without_an_agent(host: Host) -> None:
     await host.until_state("idle")
     host.stop()
     await host.until_state("stopped")
-    assert host.app._sessions[1].controls is None
+    assert not host.app.sessions[1].configuration.set("mode", "x")
 
 
 async def test_servers_that_the_agent_cannot_reach_are_told_apart() -> None:

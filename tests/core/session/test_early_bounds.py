@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from acp_nvim.protocol.updates import MessageChunk, Update
-from acp_nvim.session import inbox
-from acp_nvim.session.inbox import AgentInbox
-from acp_nvim.wire.content import TextContent
+from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.acp.updates import MessageChunk, Update
+from acp_nvim.session.connection import router
+from acp_nvim.session.connection.router import MessageRouter
 
 
 class Hears:
@@ -25,22 +25,22 @@ class Hears:
         self.text += update.content.text
 
 
-def say(box: AgentInbox, session_id: str, text: str) -> None:
+def say(box: MessageRouter, session_id: str, text: str) -> None:
     content = {"type": "text", "text": text}
     params = {"sessionId": session_id, "update": {"sessionUpdate": "agent_message_chunk", "content": content}}
     box.notification("session/update", msgspec.Raw(msgspec.json.encode(params)))
     box.flush()
 
 
-def adopted(box: AgentInbox, session_id: str) -> str:
+def adopted(box: MessageRouter, session_id: str) -> str:
     session: Any = Hears()
     box.adopt(session_id, session)
     return str(session.text)
 
 
 def test_large_updates_are_dropped_beyond_their_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inbox, "EARLY_BYTES", 10_000)
-    box = AgentInbox("it")
+    monkeypatch.setattr(router, "EARLY_BYTES", 10_000)
+    box = MessageRouter("it")
     for number in range(100):
         say(box, f"s{number % 3}", f"{number:<1000}")
     texts = [adopted(box, f"s{number}") for number in range(3)]
@@ -49,8 +49,8 @@ def test_large_updates_are_dropped_beyond_their_size(monkeypatch: pytest.MonkeyP
 
 
 def test_many_updates_are_dropped_beyond_their_number_and_there_is_room_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inbox, "EARLY_UPDATES", 10)
-    box = AgentInbox("it")
+    monkeypatch.setattr(router, "EARLY_UPDATES", 10)
+    box = MessageRouter("it")
     for number in range(100):
         say(box, f"s{number % 2}", f"{number} ")
     assert [adopted(box, f"s{number}").split() for number in range(2)] == [list("02468"), list("13579")]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.elicitation_events import Elicitation, ElicitationChecked, ElicitationComplete, ElicitationDone
-from acp_nvim.traffic.learned import LEARNED
+from acp_nvim.traffic.masking import LEARNED
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import Elicitation, ElicitationChecked, ElicitationComplete, ElicitationDone
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -141,7 +141,7 @@ async def test_what_looks_like_a_secret_is_said_nowhere(host: Host) -> None:
     assert await answers(host) == [{"action": "accept", "content": {"api_key": "xyzzy-1234", "who": "me"}}]
     [told] = await done(host)
     assert [one.text for one in told.answers] == ["(not shown)", "me"]
-    shown = list(host.app._sessions[1].narrator.transcript.shown(asked.block))
+    shown = list(host.app.sessions[1].presenter.transcript.shown(asked.block))
     assert "xyzzy" not in str(shown)
     assert "me" in str(shown)
 
@@ -364,9 +364,9 @@ async def test_a_question_about_a_tool_call_names_it(host: Host) -> None:
 
 async def test_a_transcript_that_was_told_anew_has_the_question_again(host: Host) -> None:
     asked = await ask(host, form(NAME))
-    narrator = host.app._sessions[1].narrator
-    transcript = narrator.transcript
-    narrator.forget()
+    presenter = host.app.sessions[1].presenter
+    transcript = presenter.transcript
+    presenter.forget()
     answer(host, asked, "decline")
     [told] = await done(host)
     assert transcript.asks(told.block, asked.request.id)

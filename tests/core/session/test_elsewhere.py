@@ -8,13 +8,13 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim import events
 from acp_nvim.agents.definition import AgentDefinition, PathPair
 from acp_nvim.errors import FailureError
 from acp_nvim.process.guarding import Guard
-from acp_nvim.session.greeting import PeerSettings
-from acp_nvim.session.peer import AgentPeer
+from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.connection.startup import PeerSettings
 from acp_nvim.tasks import Tasks
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.agent_scripts import AgentScript
 

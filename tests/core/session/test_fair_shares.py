@@ -8,18 +8,15 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.elicitation_events import Elicitation
-from acp_nvim.limits.fair_shares import (
-    FILES_AT_ONCE,
-    OPTION_CHARS,
-    OPTIONS,
-    UNANSWERED_REQUESTS,
-    WAITING_PERMISSIONS,
-    WAITING_QUESTIONS,
-)
-from acp_nvim.permissions.by_session import BySession
-from acp_nvim.session import automatic, files
+from acp_nvim.permissions.pending import BySession
+from acp_nvim.session.connection.router import UNANSWERED_REQUESTS
+from acp_nvim.session.requests import broker, files
+from acp_nvim.session.requests.bounds import FILES_AT_ONCE
+from acp_nvim.session.requests.broker import WAITING_PERMISSIONS
+from acp_nvim.session.requests.elicitations import WAITING_QUESTIONS
+from acp_nvim.session.transcript.views import OPTION_CHARS, OPTIONS
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import Elicitation
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -103,7 +100,7 @@ async def test_what_is_beyond_the_bound_is_refused_with_one_notice(
     answers = host.sent_answers()
     assert set(Counter(one["id"] for one in answers).values()) == {1}
     assert len([one for one in answers if "result" in one]) == most
-    assert list(host.app._permissions) == []
+    assert list(host.app.permissions) == []
 
 
 async def test_another_agent_works_while_a_flood_waits(host: Host) -> None:
@@ -131,7 +128,7 @@ async def test_after_an_answer_there_is_room_again_and_a_new_turn_has_a_new_noti
         }
         host.cancel()
         await host.until("the end of the turn", lambda: len(host.of(events.TurnEnd)) == turn)  # noqa: B023
-        assert list(host.app._permissions) == []
+        assert list(host.app.permissions) == []
 
 
 async def test_no_request_of_one_session_looks_at_those_of_another(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,5 +226,5 @@ def test_the_meaning_of_options_is_found_without_comparing_all_with_all() -> Non
         __hash__ = str.__hash__
 
     options = [events.Option(Counted(f"o{number}"), "Name", "reject_once") for number in range(10_000)]
-    assert automatic.option_for("allow", options) is None
+    assert broker.option_for("allow", options) is None
     assert Counted.compared <= len(options)

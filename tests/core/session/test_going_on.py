@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
+from unittest.mock import Mock
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_nvim import events
-from acp_nvim.protocol import updates
-from acp_nvim.session.connecting import ANEW, GOES_ON
-from acp_nvim.session.narrator import Narrator
-from acp_nvim.session.replaying import Replaying
-from acp_nvim.wire.content import TextContent
+from acp_nvim.acp import updates
+from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.process import stopping
+from acp_nvim.session.connection.connecting import ANEW, GOES_ON, Replaying
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.fake_editor import FakeEditor
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
 
@@ -129,7 +131,7 @@ async def test_a_session_that_was_never_used_is_simply_another_one(host: Host) -
     script = host.script(RESUMES + "    def die_now(agent, request): agent.exit(1)")
     host.open()
     await host.until_state("idle")
-    host.app._sessions[1]._peer.notify("die/now", {})
+    host.app.sessions[1].peer.notify("die/now", {})
     await host.until_state("failed")
     assert await host.turn() == "end_turn"
     assert [ANEW in text or GOES_ON in text for text in host.notices()] == [False]
@@ -199,7 +201,7 @@ async def test_a_way_that_was_its_end_twice_is_not_taken_again(host: Host) -> No
 async def test_who_loads_into_a_chat_wants_to_see_what_the_agent_has(host: Host) -> None:
     host.script(LOADS)
     await host.turn("something else")
-    host.app._sessions[1].restore("session-1", "load")
+    host.app.sessions[1].restore("session-1", "load")
     await host.until("the end of the replay", lambda: "late" in host.text())
     [reset] = host.editor.all(events.Reset)
     after = host.editor.events[host.editor.events.index(reset) :]
@@ -211,7 +213,7 @@ async def test_who_loads_into_a_chat_wants_to_see_what_the_agent_has(host: Host)
 async def test_a_load_that_fails_leaves_the_chat_as_it_is_and_says_what_is_left(host: Host) -> None:
     script = host.script(RESUMES + "    def session_load(agent, request): raise Error(-32002, 'gone')")
     await host.turn("hello")
-    host.app._sessions[1].restore("other", "load")
+    host.app.sessions[1].restore("other", "load")
     await host.until_state("failed")
     assert host.editor.all(events.Reset) == []
     assert "goes on with the session above" in host.notices()[-1]
@@ -224,7 +226,7 @@ async def test_what_is_said_of_the_session_itself_forgets_no_chat(host: Host, en
     """It comes before the first thing that is told again; a load that fails between them loses nothing."""
     host.script(RESUMES + f"    def session_load(agent, request): {TELLS_OF_ITSELF}{end}")
     await host.turn("hello")
-    host.app._sessions[1].restore("session-1", "load")
+    host.app.sessions[1].restore("session-1", "load")
     await host.until("the end of the load", lambda: host.notices())
     status = host.status()
     assert status is not None
@@ -236,7 +238,7 @@ async def test_what_is_said_of_the_session_itself_forgets_no_chat(host: Host, en
 async def test_a_chat_is_forgotten_with_the_first_thing_that_is_told_again(host: Host) -> None:
     host.script(LOADS.replace('say(agent, "hello", ', TELLS_OF_ITSELF + 'say(agent, "hello", '))
     await host.turn("something else")
-    host.app._sessions[1].restore("session-1", "load")
+    host.app.sessions[1].restore("session-1", "load")
     await host.until("the end of the replay", lambda: host.text().endswith("late"))
     known = [isinstance(one, events.Status) and one.status.title == "Another" for one in host.editor.events]
     told = [isinstance(one, events.Append) and one.text == "hello" for one in host.editor.events]
@@ -249,7 +251,7 @@ async def test_a_prompt_in_a_chat_that_is_told_anew_comes_after_what_is_told(hos
     await host.turn("something else")
     host.stop()
     await host.until_state("stopped")
-    host.app._sessions[1].restore("session-1", "load")
+    host.app.sessions[1].restore("session-1", "load")
     host.prompt("and now")
     await host.until("the turn", lambda: len(host.of(events.TurnEnd)) == 2)
     blocks = {event.block: event.text for event in host.of(events.Append)}
@@ -260,22 +262,23 @@ async def test_a_prompt_in_a_chat_that_is_told_anew_comes_after_what_is_told(hos
 
 
 async def test_what_is_replayed_is_over_when_it_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    replaying = Replaying(Narrator(1, "/", FakeEditor(), lambda: None))
+    replaying = Replaying(Presenter(1, "/", FakeEditor(), lambda: None), Mock())
     said = updates.MessageChunk("agent", TextContent(text="again"))
-    monkeypatch.setattr("acp_nvim.session.replaying.REPLAY_QUIET_SECONDS", 3600)
+    monkeypatch.setattr("acp_nvim.session.connection.connecting.REPLAY_QUIET_SECONDS", 3600)
     async with anyio.create_task_group() as tasks:
         replaying.begin("go_on")
         tasks.start_soon(partial(replaying.settled, late=True))
         await anyio.lowlevel.checkpoint()
         assert not replaying.takes(said)
         tasks.cancel_scope.cancel()
-    monkeypatch.setattr("acp_nvim.session.replaying.REPLAY_QUIET_SECONDS", 0)
+    monkeypatch.setattr("acp_nvim.session.connection.connecting.REPLAY_QUIET_SECONDS", 0)
     await replaying.settled(late=True)
     assert replaying.takes(said)
 
 
-async def test_a_new_process_waits_until_the_old_one_is_gone(host: Host) -> None:
+async def test_a_new_process_waits_until_the_old_one_is_gone(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may be writing down what the next one is to read."""
+    monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", LIMIT)  # on a busy machine it takes longer than it is given
     script = host.script(
         RESUMES
         + """
@@ -313,7 +316,7 @@ async def test_reconnecting_takes_another_process_and_leaves_the_other_chat_its_
     script = host.script(RESUMES)
     for key in (1, 2):
         await host.turn("hello", key)
-    host.app._sessions[1].reconnect()
+    host.app.sessions[1].reconnect()
     await host.until_received("session/resume")
     await host.until_state("idle", 1)
     for key in (1, 2):

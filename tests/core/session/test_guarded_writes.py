@@ -9,31 +9,12 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.permission_events import PermissionAuto
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import PermissionAuto
 from tests.core.session.host import Host
-from tests.core.session.test_permission_rules import ALWAYS, ONCE, ask
+from tests.core.session.test_permission_rules import AGENT, ALWAYS, ONCE, ask
 
 pytestmark = pytest.mark.anyio
-
-AGENT = """
-    def attempt(agent, work):
-        try:
-            agent.note(result=work())
-        except Error as error:
-            agent.note(error=error.message)
-
-    def turn(agent, prompt):
-        for number, way in enumerate(json.loads(prompt.text)):
-            if "ask" in way:
-                agent.note(chosen=prompt.ask(f"c{number}", way["options"], **way["ask"]))
-            elif "run" in way:
-                attempt(agent, lambda: prompt.run(way["run"])["output"])
-            elif "read" in way:
-                attempt(agent, lambda: prompt.read(way["read"]))
-            else:
-                attempt(agent, lambda: prompt.write(way["write"], way.get("text", "new")))
-"""
 
 EVERYTHING = [
     {"action": "allow", "path": "**"},

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.permission_events import PermissionAuto
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import PermissionAuto
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -85,7 +85,7 @@ class Hundred:
         asks = COUNT - self.by_rule
         await self.host.until(f"{asks} questions", lambda: len(self.host.of(events.Permission)) == asks)
         await self.host.until("the answers by rule", lambda: len(self.host.of(PermissionAuto)) == self.by_rule)
-        self.agent = self.host.app._sessions[1]._peer
+        self.agent = self.host.app.sessions[1].peer
         self.requests = {int(one.request.tool_call_id[1:]): one.request for one in self.host.of(events.Permission)}
         self.order = self.random.sample(sorted(self.requests), asks)
 
@@ -128,7 +128,7 @@ class Hundred:
         told |= {int(one.request.tool_call_id[1:]): one.option_id for one in self.host.of(PermissionAuto)}
         assert sorted(told) == list(range(COUNT))
         assert {number: told[number] for number in wire} == wire
-        assert list(self.host.app._permissions) == []
+        assert list(self.host.app.permissions) == []
         self.host.app.receive("redraw", {"session": 1})
         again = self.host.editor.events[self.host.editor.events.index(self.host.of(events.Reset)[-1]) :]
         open_blocks = {one.block for one in again if isinstance(one, events.Permission)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 
@@ -40,7 +40,7 @@ async def asleep(host: Host, key: int = 1) -> events.StatusView:
 
 async def long_enough(host: Host) -> None:
     """Six times as long as the process may have nothing to do."""
-    peer = host.app._sessions[1]._peer
+    peer = host.app.sessions[1].peer
     assert peer is not None
     await host.until("time to pass", lambda: anyio.current_time() - peer.last_word > 6 * SOON["idle"] / 1000)
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 import acp_nvim
-from acp_nvim.jsonrpc import intake
+from acp_nvim.jsonrpc import dispatcher
 from acp_nvim.review import reviews
 from tests.core.session.hit_agent import HIT
 from tests.core.session.injecting import Kind, TaskInjector
@@ -23,10 +23,11 @@ ROOT = Path(acp_nvim.__file__).parent
 SECONDS = 20
 """Only who fails waits as long."""
 NOT_AT_THE_END = {
-    "Keeper._run": "runs until the host is cancelled",
-    "Keeper._clean": "runs once in a host; it fails at once in one of its own",
+    "Journal._begin": "it is started before anything that could be hit",
+    "TranscriptStore._run": "runs until the host is cancelled",
+    "TranscriptStore._clean": "runs once in a host; it fails at once in one of its own",
     "narrow_all": "runs once in a host; it fails at once in one of its own",
-    "AskedAgents._release": "waits for longer than a test may take",
+    "AgentLeases._release": "waits for longer than a test may take",
 }
 """Tasks that fail only before they begin, and why."""
 
@@ -40,7 +41,7 @@ def no_git(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a while before it does something does it soon."""
-    monkeypatch.setattr(intake, "BATCH_ANSWER_SECONDS", 0.01)
+    monkeypatch.setattr(dispatcher, "BATCH_ANSWER_SECONDS", 0.01)
     monkeypatch.setattr(reviews, "KEEP_SECONDS", 0.01)
 
 
@@ -76,7 +77,7 @@ async def plays(injector: TaskInjector, stage: Stage) -> dict[Kind, int]:
 
 def is_started_once(kind: Kind) -> bool:
     """What keeps the conversations of all sessions, and what `hello` starts."""
-    return kind.act.startswith("Keeper.") or kind.act == "narrow_all"
+    return kind.act.startswith("TranscriptStore.") or kind.act in ("narrow_all", "Journal._begin")
 
 
 async def turns_closed(stage: Stage, injector: TaskInjector) -> None:
@@ -96,7 +97,7 @@ async def end(stage: Stage) -> None:
         (stage.cwd / name).touch()
     stage.tell("stop")
     stage.host.app.receive("session_close", {"id": 1, "session": stage.key})
-    await stage.host.until("the end of the session", lambda: stage.key not in stage.host.app._sessions)
+    await stage.host.until("the end of the session", lambda: stage.key not in stage.host.app.sessions)
 
 
 async def test_background_tasks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,15 +8,17 @@ from typing import Any, get_args
 from unittest.mock import Mock, patch
 
 import anyio
+import msgspec
 import pytest
 
-from acp_nvim import events
-from acp_nvim.protocol.dialect_v1 import DialectV1
-from acp_nvim.protocol.dialect_v2 import DialectV2
-from acp_nvim.protocol.updates import Update
-from acp_nvim.review_events import Preview
-from acp_nvim.session.inbox import PeerSession
-from acp_nvim.session.requests import AgentRequests
+from acp_nvim.acp.dialect import Dialect
+from acp_nvim.acp.updates import Update
+from acp_nvim.acp.v1 import DialectV1
+from acp_nvim.acp.v2 import DialectV2
+from acp_nvim.session.connection.router import PeerSession
+from acp_nvim.session.requests.requests import AgentRequests
+from acp_nvim.ui import events
+from acp_nvim.ui.review_events import Preview
 from tests.core.session.stage import InjectedError, report, staged
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +41,7 @@ async def test_handlers_of_what_lua_says(tmp_path: Path, capsys: pytest.CaptureF
     async with staged(tmp_path) as stage:
         stage.fresh()
         stage.open()
-        methods = stage.host.app._methods
+        methods = stage.host.app.methods
         for name in list(methods):
             error, whole = f"injected into {name}", methods[name]
             methods[name] = (dict, raising(error))
@@ -49,6 +51,11 @@ async def test_handlers_of_what_lua_says(tmp_path: Path, capsys: pytest.CaptureF
         await stage.works("all of them")
         assert stage.places == len(methods)
     report(capsys, stage.places, "handlers of what Lua says")
+
+
+def readable(_dialect: Dialect, _method: str, params: msgspec.Raw) -> tuple[str, Mock]:
+    """In place of `Dialect.asked`: any parameters will do."""
+    return msgspec.json.decode(params)["sessionId"], Mock()
 
 
 @pytest.mark.parametrize("when", ["at once", "later"])
@@ -65,7 +72,7 @@ async def test_handlers_of_what_an_agent_asks(tmp_path: Path, capsys: pytest.Cap
                 raise InjectedError(error)
 
             fault = raising(error) if when == "at once" else lambda *_, later=later: later()
-            with patch.object(AgentRequests, "serve", fault):
+            with patch.object(AgentRequests, "serve", fault), patch.object(Dialect, "asked", readable):
                 stage.prompt(f"request {method}")
                 codes = await stage.host.until_note("code", turn, stage.agent)
                 await stage.host.until("the turn", lambda n=turn: len(stage.host.of(events.TurnEnd, stage.key)) == n)
@@ -83,7 +90,7 @@ async def test_handlers_of_what_an_agent_says(tmp_path: Path, capsys: pytest.Cap
         stage.fresh()
         stage.open()
         await stage.host.until_state("idle", stage.key)
-        session = stage.host.app._sessions[stage.key]
+        session = stage.host.app.sessions[stage.key]
         works = session.at_work()
         assert works is not None
         peer, session_id = works
@@ -94,10 +101,10 @@ async def test_handlers_of_what_an_agent_says(tmp_path: Path, capsys: pytest.Cap
         for kind in get_args(Update):
             error = f"injected into {kind.__name__}"
             with patch.object(session, "on_update", raising(error)):
-                peer.inbox._deliver(session_id, Mock(spec=kind))
+                peer.router.flush((session_id, Mock(spec=kind)))
             await stage.went_on(kind.__name__, error)
         told = [name for name in vars(PeerSession) if name.startswith("on_") and name not in ("on_update", "on_bug")]
-        calls = {"on_caught_up": peer.inbox.caught_up, "on_trouble": lambda: peer.inbox.lost("words")}
+        calls = {"on_caught_up": peer.router.caught_up, "on_trouble": lambda: peer.router.lost("words")}
         # what fails in these two fails the request: see the test of requests
         calls |= {"on_request": lambda: None, "on_crowd": lambda: None}
         calls |= {"on_idle": lambda: None, "on_gone": lambda: None}
@@ -105,7 +112,7 @@ async def test_handlers_of_what_an_agent_says(tmp_path: Path, capsys: pytest.Cap
         for name in ("on_caught_up", "on_trouble"):
             error = f"injected into {name}"
             heard: list[str] = []
-            other = stage.host.app._sessions[stage.key]
+            other = stage.host.app.sessions[stage.key]
             with (
                 patch.object(session, name, raising(error)),
                 patch.object(other, name, lambda *_, heard=heard: heard.append("once")),
@@ -115,7 +122,7 @@ async def test_handlers_of_what_an_agent_says(tmp_path: Path, capsys: pytest.Cap
             await stage.went_on(name, error)
         error = "injected into on_gone"
         with patch.object(session, "on_gone", raising(error)):
-            stage.host.app._peers.retire(peer)
+            stage.host.app.peers.retire(peer)
             peer._stop()
             await stage.host.until_state("stopped", stage.key)
         await stage.went_on("on_gone", error)

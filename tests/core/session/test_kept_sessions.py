@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -29,13 +29,13 @@ RESUMES = """
 """
 
 
-async def take_up(host: Host, session_id: str, how: Literal["load", "resume", "fork"] = "load", key: int = 2) -> None:
+async def resume(host: Host, session_id: str, how: Literal["load", "resume", "fork"] = "load", key: int = 2) -> None:
     """In a chat that was opened before, and stopped: it has no process."""
     host.open(key)
     await host.until_state("idle", key)
     host.stop(key)
     await host.until_state("stopped", key)
-    host.app._sessions[key].restore(session_id, how)
+    host.app.sessions[key].restore(session_id, how)
 
 
 async def test_what_was_said_comes_before_the_answer_or_after_it(host: Host) -> None:
@@ -52,7 +52,7 @@ async def test_what_was_said_comes_before_the_answer_or_after_it(host: Host) -> 
         return NO_ANSWER
     """
     )
-    await take_up(host, "kept")
+    await resume(host, "kept")
     await host.until("all of it", lambda: host.text(key=2) == "before after ")
     assert await host.turn("go on", 2) == "end_turn"
 
@@ -63,7 +63,7 @@ async def test_a_session_of_another_chat_is_not_taken_from_it(host: Host) -> Non
     await host.until_state("idle", 1)
     host.prompt("wait", 1)
     await host.until("the agent to speak", lambda: host.text(key=1))
-    await take_up(host, "session-1")
+    await resume(host, "session-1")
     await host.until_state("failed", 2)
     assert "Session 'session-1' of agent 'it' is open in another chat." in host.notices(2)[-1]
     host.stop(2)
@@ -85,7 +85,7 @@ async def test_a_chat_may_begin_with_what_was_said_before(host: Host) -> None:
     """
     )
     wanted = {"session": 3, "agent": "it", "cwd": str(host.cwd), "session_id": "kept", "how": "load"}
-    host.app.receive("take_up", wanted)
+    host.app.receive("resume", wanted)
     await host.until_state("idle", 3)
     assert host.text(key=3) == "said before"
 
@@ -104,7 +104,7 @@ async def test_an_agent_that_gives_an_id_twice_is_not_believed(host: Host, how: 
     host.open(2)
     if how == "fork":
         await host.until_state("failed", 2)
-        host.app._sessions[2].restore("same", "fork")
+        host.app.sessions[2].restore("same", "fork")
         await host.until("the refusal", lambda: len(host.notices(2)) == 2)
     await host.until_state("failed", 2)
     assert "is open in another chat" in host.notices(2)[-1]
@@ -115,7 +115,7 @@ async def test_an_agent_that_gives_an_id_twice_is_not_believed(host: Host, how: 
 
 async def test_an_agent_that_dies_meanwhile_is_told_once(host: Host) -> None:
     host.script(LOADS + "    def session_load(agent, request): agent.exit(9)")
-    await take_up(host, "kept")
+    await resume(host, "kept")
     await host.until_state("failed", 2)
     await host.until("the words", lambda: host.notices(2))
     host.script(LOADS + "    def session_load(agent, request): return {}")
@@ -144,7 +144,7 @@ async def test_one_that_works_already_can_be_given_up_and_taken_up_again(host: H
         return NO_ANSWER
     """
     )
-    await take_up(host, "kept")
+    await resume(host, "kept")
     await host.until_state("background", 2)
     host.cancel(2)
     await host.until_state("stopped", 2)
@@ -161,7 +161,7 @@ async def test_what_cannot_be_taken_up_gives_way_to_a_new_session(host: Host) ->
         raise Error(-32002, "no such session")
     """
     )
-    await take_up(host, "lost")
+    await resume(host, "lost")
     await host.until_state("failed", 2)
     assert any("no such session" in text and "begins a new session" in text for text in host.notices(2))
     assert await host.turn("hello", 2) == "end_turn"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.call_events import CallDetails
 from acp_nvim.history import recorder
-from acp_nvim.history_events import Exported, PermissionKept, SessionsFound, TranscriptShown
+from acp_nvim.ui import events
+from acp_nvim.ui.events import CallDetails
+from acp_nvim.ui.session_events import Exported, PermissionKept, SessionsListed, TranscriptShown
 from tests.core.session.host import Host, running_host
 
 pytestmark = pytest.mark.anyio
@@ -57,13 +57,11 @@ async def whole_turn(host: Host, key: int = 1) -> None:
 
 
 async def find(host: Host, query: str = "", number: int = 1) -> list[Any]:
-    host.app.receive("sessions_find", {"id": number, "query": query})
-
-    def answers() -> list[SessionsFound]:
-        return [one for one in host.editor.all(SessionsFound) if one.id == number]
-
-    await host.until("all answers", lambda: any(one.done for one in answers()))
-    return [one for told in answers() for one in told.found]
+    wanted = {"id": number, "cwd": str(host.cwd), "open": [], "query": query, "agents": []}
+    host.app.receive("sessions_list", wanted)
+    await host.until("the list", lambda: any(one.id == number for one in host.editor.all(SessionsListed)))
+    [told] = [one for one in host.editor.all(SessionsListed) if one.id == number]
+    return [one for entry in told.entries for one in entry.kept]
 
 
 async def test_a_turn_is_written_block_by_block(host: Host) -> None:
@@ -144,7 +142,7 @@ async def test_a_redraw_writes_nothing_again(host: Host) -> None:
     await whole_turn(host)
     before = lines(host)
     host.app.receive("redraw", {"session": 1})
-    await host.app._keeper.flush()
+    await host.app.transcripts.flush()
     assert lines(host) == before
 
 
@@ -179,7 +177,7 @@ async def test_a_disk_that_takes_nothing_is_told_once_and_the_session_goes_on(ho
     host.script("def turn(agent, prompt): prompt.say('fine')")
     await host.turn()
     await host.turn()
-    await host.app._keeper.flush()
+    await host.app.transcripts.flush()
     told = [one for one in host.editor.all(events.Error) if one.code == "no_transcripts"]
     assert len(told) == 1
     assert host.text() == "finefine"
@@ -189,5 +187,15 @@ async def test_whoever_does_not_want_it_has_nothing_kept(host: Host) -> None:
     host.hello(history={"transcripts": False})
     host.script("")
     await host.turn()
-    await host.app._keeper.flush()
+    await host.app.transcripts.flush()
     assert transcripts(host) == []
+
+
+async def test_prompts_that_cannot_be_written_are_told_once(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "prompts").write_text("in the way")
+    for text in ("one", "two"):
+        host.app.receive("remember_prompt", {"path": str(tmp_path / "prompts" / "it"), "text": text, "time": 1})
+    host.app.receive("remember_prompt", {"path": str(tmp_path / "fine"), "text": "three", "time": 1})
+    await host.until("the last one", (tmp_path / "fine").exists)
+    [told] = [one for one in host.editor.all(events.Error) if one.code == "no_history"]
+    assert told.text.startswith(f"prompts are not remembered: {tmp_path / 'prompts' / 'it'}: ")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.agents.definition import AgentDefinition, PathPair
-from acp_nvim.session.launch import Launch, in_terminal, launch, path_map
+from acp_nvim.session.connection.startup import Launch, in_terminal, launch, path_map
 
 ENV = {"PLACE": "/there", "API_KEY": "s3cret"}
 

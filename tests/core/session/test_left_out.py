@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.limits.messages import LEFT_OUT
-from acp_nvim.permission_events import PermissionAuto
-from acp_nvim.protocol.answers import PermissionAsked, PermissionOption
-from acp_nvim.session import views
+from acp_nvim.acp.answers import PermissionAsked, PermissionOption
+from acp_nvim.limits import LEFT_OUT
+from acp_nvim.session.transcript import views
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import PermissionAuto
 from tests.core.session.inner_agent import inner_host
 
 pytestmark = pytest.mark.anyio

@@ -6,13 +6,13 @@ import base64
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.acp.terminal import Exit, TerminalPatch
+from acp_nvim.acp.updates import TerminalChanged, TerminalNews, TerminalPrinted
 from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_LINE_BYTES, TERMINAL_LINES
-from acp_nvim.protocol.terminal import Exit, TerminalPatch
-from acp_nvim.protocol.updates import TerminalChanged, TerminalNews, TerminalPrinted
-from acp_nvim.session import known_terminals, shown_terminals
-from acp_nvim.session.known_terminals import KnownTerminals
-from acp_nvim.terminal_events import TerminalOutput
+from acp_nvim.session.transcript import shown_terminals, terminal_registry
+from acp_nvim.session.transcript.terminal_registry import TerminalRegistry
+from acp_nvim.ui import events
+from acp_nvim.ui.events import TerminalOutput
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -186,7 +186,7 @@ async def test_the_end_of_a_command_is_told_although_a_new_agent_has_begun(host:
     host.open()
     host.prompt("go")
     await host.until("the output", lambda: [one.output for one in items(host)] == ["one"])
-    terminals = host.app._sessions[1].narrator.transcript
+    terminals = host.app.sessions[1].presenter.transcript
     terminals.begin_agent()
     host.stop()
     await host.until("its end", lambda: [one.signal for one in items(host)] == ["SIGTERM"])
@@ -199,7 +199,7 @@ def printed(terminal_id: str, data: bytes) -> TerminalNews:
     return TerminalPrinted(terminal_id, data)
 
 
-def whole(terminals: KnownTerminals, number: int) -> TerminalOutput:
+def whole(terminals: TerminalRegistry, number: int) -> TerminalOutput:
     """All that there is of one."""
     told = terminals.open(number)
     assert told is not None
@@ -207,7 +207,7 @@ def whole(terminals: KnownTerminals, number: int) -> TerminalOutput:
 
 
 async def test_of_too_much_the_end_is_kept_from_a_whole_line_on_and_the_rest_is_counted() -> None:
-    terminals = KnownTerminals(1)
+    terminals = TerminalRegistry(1)
     lines = b"".join(b"line %d\n" % number for number in range(300_000))
     for at in range(0, len(lines), 65_536):
         terminals.take(printed("t", lines[at : at + 65_536]))
@@ -225,7 +225,7 @@ async def test_what_nobody_could_look_at_in_time_is_counted(host: Host, monkeypa
     """)
     host.open()
     host.prompt("go")
-    terminals = host.app._sessions[1].requests.terminals
+    terminals = host.app.sessions[1].requests.terminals
     await host.until("the terminal", lambda: terminals._shown._printed != {})
     terminals._shown._show()
     open_terminal(host)
@@ -243,8 +243,8 @@ async def test_what_nobody_could_look_at_in_time_is_counted(host: Host, monkeypa
 
 
 async def test_of_too_many_terminals_the_oldest_keep_what_the_chat_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_terminals, "TERMINALS_BYTES", 100_000)
-    terminals, line = KnownTerminals(1), b"x" * 99 + b"\n"
+    monkeypatch.setattr(terminal_registry, "TERMINALS_BYTES", 100_000)
+    terminals, line = TerminalRegistry(1), b"x" * 99 + b"\n"
     for number in range(1, 6):
         terminals.take(printed(f"t{number}", line * 400))
     sizes = [len(whole(terminals, number).data) for number in range(1, 6)]
@@ -254,18 +254,18 @@ async def test_of_too_many_terminals_the_oldest_keep_what_the_chat_shows(monkeyp
 
 
 async def test_a_snapshot_is_told_as_a_whole() -> None:
-    terminals = KnownTerminals(1)
+    terminals = TerminalRegistry(1)
     terminals.take(printed("t", b"one"))
     whole(terminals, 1)
     _, told = terminals.take(TerminalChanged(TerminalPatch(terminal_id="t", output=b"two")))
     assert told == TerminalOutput(session=1, terminal=1, data=b"two", whole=True)
     _, told = terminals.take(TerminalChanged(TerminalPatch(terminal_id="t", exit=Exit(signal="SIGHUP"))))
     assert told == TerminalOutput(session=1, terminal=1, signal="SIGHUP")
-    assert repr(terminals) == "<KnownTerminals 1, 3 bytes, opened: [1]>"
+    assert repr(terminals) == "<TerminalRegistry 1, 3 bytes, opened: [1]>"
 
 
 async def test_the_id_of_an_earlier_agent_is_another_terminal_but_for_ours() -> None:
-    terminals = KnownTerminals(1)
+    terminals = TerminalRegistry(1)
     terminals.take(TerminalChanged(TerminalPatch(terminal_id="ours", ours=True)))
     terminals.take(printed("t", b"old"))
     terminals.begin_agent()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -112,7 +112,7 @@ async def test_the_question_says_what_is_asked(
     [request] = await asked(host, f"{access} {secret}")
     assert (request.title, request.kind) == (f"{title} {secret}, which is outside of the session's directories", kind)
     assert (request.tool_call_id, request.description) == ("", None)
-    assert request.locations == [events.Place(str(secret))]
+    assert request.locations == [events.FileLine(str(secret))]
     assert [(one.kind, one.name) for one in request.options] == [
         ("allow_once", "Allow once"),
         ("allow_always", f"Allow {doing} this file in this session"),
@@ -357,7 +357,7 @@ async def test_a_question_that_the_agent_withdraws_is_closed(host: Host, secret:
     await host.turn()
     assert host.scripts["it"].notes("code") == [-32800]
     assert [done.outcome for done in host.of(events.PermissionDone)] == ["cancelled"]
-    assert list(host.app._permissions) == []
+    assert list(host.app.permissions) == []
 
 
 @pytest.mark.parametrize("wait", ["", "agent.request('nothing/known', None)"], ids=["at once", "later"])
@@ -375,7 +375,7 @@ async def test_a_question_of_an_agent_that_ends_right_after_it_is_closed(host: H
     await host.turn()
     await host.until_state("failed")
     assert [done.outcome for done in host.of(events.PermissionDone)] == ["cancelled"]
-    assert list(host.app._permissions) == []
+    assert list(host.app.permissions) == []
 
 
 @pytest.mark.parametrize("how", ["it dies", "it is stopped"])
@@ -386,14 +386,14 @@ async def test_a_question_of_an_agent_that_is_gone_is_closed(host: Host, secret:
         source=AGENT + "\n    def die_now(agent, request):\n        agent.exit(1)\n",
     )
     if how == "it dies":
-        host.app._sessions[1]._peer.notify("die/now", {})
+        host.app.sessions[1].peer.notify("die/now", {})
         await host.until_state("failed")
     else:
         host.stop()
         await host.until_state("stopped")
     await host.until("the question to be closed", lambda: host.of(events.PermissionDone))
     assert [(done.id, done.outcome) for done in host.of(events.PermissionDone)] == [(request.id, "cancelled")]
-    await host.until("nothing to wait", lambda: list(host.app._permissions) == [])
+    await host.until("nothing to wait", lambda: list(host.app.permissions) == [])
     status = host.status()
     assert status is not None
     assert status.pending_permissions == 0
@@ -420,6 +420,6 @@ async def test_the_setting_counts_for_sessions_that_are_open(host: Host, secret:
 async def test_repr_shows_whether_it_asks(host: Host) -> None:
     host.script(AGENT)
     host.open()
-    outside = host.app._sessions[1].requests.files.outside
-    assert repr(outside) == f"<Outside of <Roots ['{host.cwd}']> asks=False>"
-    assert repr(host.app._sessions[1].requests.permissions) == "<PermissionRequests of 1 refusing=False>"
+    outside = host.app.sessions[1].requests.files.access
+    assert repr(outside) == f"<PathAccess of <Roots ['{host.cwd}']> asks=False>"
+    assert repr(host.app.sessions[1].requests.permissions) == "<PermissionBroker of 1 refusing=False>"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.limits.calls import COMMAND_SHOWN_CHARS
-from acp_nvim.permission_events import PermissionAuto, PermissionRules
+from acp_nvim.limits import COMMAND_SHOWN_CHARS
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import PermissionAuto, PermissionRules
 from tests.core.session.host import Host, running_host
 
 pytestmark = pytest.mark.anyio
@@ -38,8 +38,10 @@ AGENT = """
             if "ask" in way:
                 agent.note(chosen=prompt.ask(f"c{number}", way["options"], **way["ask"]))
             elif "run" in way:
-                run = dict(way["run"])
+                run = {"command": way["run"]} if isinstance(way["run"], str) else dict(way["run"])
                 attempt(agent, lambda: prompt.run(run.pop("command"), *run.pop("args", []), **run)["output"])
+            elif "write" in way:
+                attempt(agent, lambda: prompt.write(way["write"], way.get("text", "new")))
             else:
                 attempt(agent, lambda: prompt.read(way["read"]))
         if "cancel" in prompt.text:

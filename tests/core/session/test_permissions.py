@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -86,7 +86,7 @@ async def test_a_request_for_an_unknown_call_creates_it_and_updates_follow(host:
     request = asked.request
     assert (request.tool_call_id, request.title, request.kind) == ("c", "Write f", "edit")
     assert request.content == [events.DiffItem("/p/f", "n", None, "add")]
-    assert request.locations == [events.Place("/p/f")]
+    assert request.locations == [events.FileLine("/p/f")]
     host.answer(request.id, "allow")
     await host.editor.until_event(events.TurnEnd)
     [(block, call)] = host.calls().items()
@@ -119,7 +119,7 @@ async def test_a_request_may_change_what_the_call_shows_and_erases_nothing(host:
         """,
     )
     assert (asked.request.title, asked.request.kind) == ("Edit f?", "edit")
-    assert asked.request.locations == [events.Place("/p/f")]
+    assert asked.request.locations == [events.FileLine("/p/f")]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
@@ -138,7 +138,7 @@ async def test_parallel_requests_are_answered_in_any_order(host: Host, order: tu
     await host.editor.until_event(events.Permission, 3)
     asked = host.of(events.Permission)
     for count, number in enumerate(order, 1):
-        assert not host.app._permissions.choose(asked[number].request.id, "never offered")
+        assert not host.app.permissions.choose(asked[number].request.id, "never offered")
         host.answer(asked[number].request.id, f"yes-{number}")
         await host.editor.until_event(events.PermissionDone, count)
         status = host.status()

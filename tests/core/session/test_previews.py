@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim import events
-from acp_nvim.review_events import Preview, PreviewDone, PreviewHunk
+from acp_nvim.ui import events
+from acp_nvim.ui.review_events import Preview, PreviewDone, PreviewHunk
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -175,13 +175,13 @@ async def test_a_file_that_is_no_text(host: Host) -> None:
 
 async def test_what_is_too_large_is_said(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     write(host)
-    monkeypatch.setattr("acp_nvim.review.outlook.PREVIEW_CHARS", len(NEW) - 1)
+    monkeypatch.setattr("acp_nvim.review.locate.PREVIEW_CHARS", len(NEW) - 1)
     assert (await preview(host, asking(WHOLE))).note == "the change is too large for a preview"
 
 
 async def test_too_many_changes_are_said(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     write(host)
-    monkeypatch.setattr("acp_nvim.review.outlook.PREVIEW_CHANGES", 1)
+    monkeypatch.setattr("acp_nvim.review.locate.PREVIEW_CHANGES", 1)
     shown = await preview(host, asking("diff('f', 'one', 'ONE')", "diff('f', 'two', 'TWO')"))
     assert (shown.hunks, shown.note) == ([], "2 changes are too many for a preview")
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim import events
-from acp_nvim.queue_events import Queue, QueuedText, QueueLate
-from acp_nvim.session.narrator import Narrator
+from acp_nvim.session.journal import Entry, SessionJournal
 from acp_nvim.session.prompt import Prompt
-from acp_nvim.session.prompt_queue import PromptQueue
+from acp_nvim.session.queue import PromptQueue
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.ui import events
+from acp_nvim.ui.events import Queue, QueuedText, QueueLate
 from tests.core.session.host import Host
 from tests.core.session.inner_agent import InnerHost, inner_host
 from tests.support.fake_editor import FakeEditor
@@ -138,7 +140,7 @@ def test_whatever_is_edited_while_prompts_go_out_nothing_typed_is_lost_and_nothi
 ) -> None:
     """A view of the queue is edited while prompts come and go; each text is unique."""
     editor = FakeEditor()
-    queue = PromptQueue(Narrator(1, "/", editor, lambda: None))
+    queue = PromptQueue(Presenter(1, "/", editor, lambda: None), SessionJournal(None, Entry(), Mock()))
     typed: set[str] = set()
     gone: list[str] = []
     removed: set[str] = set()
@@ -246,7 +248,7 @@ async def test_what_the_agent_refuses_is_the_next_one(tmp_path: Path) -> None:
                 with_error(message)
 
         host.agent._answer = refuse  # type: ignore[method-assign]
-        host.say("steer", newest=True)
+        host.say("steer", id=list(waiting(host))[-1])
         await sent(host, 2)
         await host.editor.until("it to wait again", lambda: list(waiting(host).values()) == ["three", "one", "two"])
         assert "not now" in host.of(events.Notice)[-1].text
@@ -274,7 +276,7 @@ async def test_who_takes_none_gets_it_after_the_turn(host: Host) -> None:
     host.prompt("two")
     host.app.receive("steer", {"session": 1})
     assert host.notices()[-1] == "it takes no prompts while it works: yours goes out when it is done."
-    host.app._sessions[1]._peer.notify("go/on", {})
+    host.app.sessions[1].peer.notify("go/on", {})
     await host.until("the next turn", lambda: host.text() == "<one><two>")
 
 
@@ -292,7 +294,7 @@ async def test_when_the_turn_has_just_ended_it_goes_out_as_a_prompt(host: Host) 
     host.prompt("two")
     host.app.receive("steer", {"session": 1})
     await host.until_received("_session/steering")
-    host.app._sessions[1]._peer.notify("go/on", {})
+    host.app.sessions[1].peer.notify("go/on", {})
     await host.until("the next turn", lambda: host.text() == "<one><two>")
     assert host.text("user") == "onetwo"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.session.context import TextItem
-from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.prompt import Prompt, TextItem
 
 
 @pytest.mark.parametrize(

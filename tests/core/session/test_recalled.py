@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.history.records import Kept
-from acp_nvim.history_events import PermissionKept
-from acp_nvim.items import CallView, TextItem
-from acp_nvim.protocol.updates import MessageChunk
-from acp_nvim.session import asked_agents
-from acp_nvim.session.transcript import Transcript
-from acp_nvim.session_events import AgentSessions
-from acp_nvim.wire.content import TextContent
+from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.acp.updates import MessageChunk
+from acp_nvim.history.records import KeptEvent
+from acp_nvim.session.connection import peers
+from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.ui import events
+from acp_nvim.ui.session_events import PermissionKept, SessionsListed
+from acp_nvim.ui.views import CallView, TextItem
 from tests.core.session.host import Host, running_host
 
 LONG = "line\n" * 1000
 
 
-def said(block: int, text: str) -> list[Kept]:
+def said(block: int, text: str) -> list[KeptEvent]:
     return [events.Replace(session=0, block=block, kind="agent", text=text)]
 
 
-def called(block: int) -> list[Kept]:
+def called(block: int) -> list[KeptEvent]:
     call = CallView(id="c", title="Look", kind="read", status="in_progress", content=[TextItem(LONG)], locations=[])
     return [events.ToolCall(session=0, block=block, call=call)]
 
 
-def asked(block: int) -> list[Kept]:
+def asked(block: int) -> list[KeptEvent]:
     request = events.RequestView(
         id=7, tool_call_id="", title="May I?", kind="other", options=[], content=[], locations=[]
     )
@@ -88,16 +87,16 @@ async def test_two_neovims_that_go_on_with_one_conversation_keep_a_file_each(
 ) -> None:
     host.script(RESUMES)
     await host.turn("hello")
-    await host.app._keeper.flush()
+    await host.app.transcripts.flush()
     [path] = host.log_path.parent.with_name("state").glob("transcripts/*/*.jsonl")
     before = path.read_bytes()
     async with running_host(tmp_path_factory.mktemp("second"), beside=host) as other:
         other.script(RESUMES)
         params = {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "session-1"}
-        other.app.receive("take_up", params)
+        other.app.receive("resume", params)
         await other.turn("more")
         assert other.text() == "said more"
-        await other.app._keeper.flush()
+        await other.app.transcripts.flush()
         assert path.read_bytes() == before
         [copied] = [one for one in path.parent.iterdir() if one != path]
         assert copied.read_bytes().count(b"said hello") == 1
@@ -106,9 +105,9 @@ async def test_two_neovims_that_go_on_with_one_conversation_keep_a_file_each(
 
 @pytest.mark.anyio
 async def test_an_agent_that_was_only_asked_is_let_go(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asked_agents, "ASKED_SECONDS", 0.05)
+    monkeypatch.setattr(peers, "ASKED_SECONDS", 0.05)
     host.script(RESUMES)
-    host.app.receive("agent_sessions", {"id": 1, "agent": "it", "cwd": str(host.cwd)})
-    page = await host.editor.until_event(AgentSessions)
-    assert page.problem is None
-    await host.until("its process to end", lambda: not any(one.alive for one in host.app._peers.known()))
+    host.app.receive("sessions_list", {"id": 1, "cwd": str(host.cwd), "open": [], "agents": ["it"]})
+    await host.until("the list", lambda: any(not one.waits for one in host.editor.all(SessionsListed)))
+    assert host.editor.all(SessionsListed)[-1].problems == {}
+    await host.until("its process to end", lambda: not any(one.alive for one in host.app.peers.known()))

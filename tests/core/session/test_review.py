@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim import events, review_events
+from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Tree, Work, git, lay_out, look
 
@@ -49,7 +49,7 @@ async def do(host: Host, work: Work, way: str, cwd: Path, asks: bool = False, ke
     """The agent does the work, and all that it asks is allowed, to the end of the turn and its summary."""
     if "it" not in host.scripts:
         host.script(AGENT)
-    if not any(one.key == key for one in host.app._sessions.values()):
+    if not any(one.key == key for one in host.app.sessions.values()):
         host.open(key, cwd=str(cwd))
     ends, summaries = len(host.of(events.TurnEnd, key)), len(host.of(review_events.Summary, key))
     asked = len(host.of(events.Permission, key))
@@ -120,12 +120,12 @@ async def judge(host: Host, action: str, cwd: Path) -> None:
 async def undo(host: Host, cwd: Path) -> None:
     """The last rejection is taken back."""
     lists = host.editor.all(review_events.Checkpoints)
-    while not lists or lists[-1].list[0].kind != "reject":
+    while not lists or lists[-1].checkpoints[0].kind != "reject":
         known = len(lists)
         host.app.receive("checkpoints", {"cwd": str(cwd)})
         await host.until("the list", lambda known=known: len(host.editor.all(review_events.Checkpoints)) > known)
         lists = host.editor.all(review_events.Checkpoints)
-    newest = lists[-1].list[0]
+    newest = lists[-1].checkpoints[0]
     host.app.receive("restore", {"cwd": str(cwd), "id": newest.id})
     await host.until("the undoing", lambda: host.editor.all(review_events.Restored))
     done = host.editor.all(review_events.Restored)[-1]

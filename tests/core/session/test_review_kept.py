@@ -13,11 +13,11 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim import events, review_events
 from acp_nvim.limits import MAX_FILE_BYTES
-from acp_nvim.review import file_on_disk, judging
+from acp_nvim.review import contents, decisions
 from acp_nvim.snapshots import found_files
 from acp_nvim.snapshots.objects import LooseObjects
+from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import do, hunks, place, reviews, shown
 from tests.core.session.test_review_trouble import check_log
@@ -38,11 +38,11 @@ async def next_host(host: Host, directory: Path) -> AsyncIterator[Host]:
 
     async def dead(*args: object) -> None: ...
 
-    await host.app._reviews.keep()
-    for workspace in host.app._reviews._workspaces.values():
+    await host.app.reviews.keep()
+    for workspace in host.app.reviews._workspaces.values():
         async with workspace._keeping:
             workspace.keep = dead  # type: ignore[method-assign]
-    host.app._reviews.close()
+    host.app.reviews.close()
     await anyio.Path(directory).mkdir()
     async with running_host(directory, host) as other:
         yield other
@@ -51,7 +51,7 @@ async def next_host(host: Host, directory: Path) -> AsyncIterator[Host]:
 async def load(host: Host, cwd: Path) -> None:
     """What was left to review there is taken up."""
     host.app.receive("review_load", {"cwd": str(cwd)})
-    await host.until("the directory", lambda: str(cwd) in host.app._reviews._opened)
+    await host.until("the directory", lambda: str(cwd) in host.app.reviews._opened)
 
 
 async def checkpoints(host: Host, cwd: Path) -> list[review_events.CheckpointView]:
@@ -59,7 +59,7 @@ async def checkpoints(host: Host, cwd: Path) -> list[review_events.CheckpointVie
     known = len(host.editor.all(review_events.Checkpoints))
     host.app.receive("checkpoints", {"cwd": str(cwd)})
     await host.until("the list", lambda: len(host.editor.all(review_events.Checkpoints)) > known)
-    return host.editor.all(review_events.Checkpoints)[-1].list
+    return host.editor.all(review_events.Checkpoints)[-1].checkpoints
 
 
 async def restore(host: Host, cwd: Path, checkpoint_id: str) -> review_events.Restored:
@@ -146,7 +146,7 @@ BIG = b"0123456789abcde\n" * 8192
 @pytest.fixture
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of more than 64 kB are large: to write and to compare 33 MB takes its time."""
-    monkeypatch.setattr(file_on_disk, "MAX_FILE_BYTES", 64 * 1024)
+    monkeypatch.setattr(contents, "MAX_FILE_BYTES", 64 * 1024)
     monkeypatch.setattr(found_files, "SNAPSHOT_FILE_BYTES", 64 * 1024)
 
 
@@ -193,7 +193,7 @@ async def test_what_the_user_does_after_a_turn_with_a_large_file_is_not_reviewed
     work = Work({"big": big, "mine.txt": OLD}, {}, "echo more >>big", {})
     cwd = place(host, "repository", work)
     await do(host, work, "a command", cwd)
-    await host.app._reviews.keep()
+    await host.app.reviews.keep()
     async with next_host(host, tmp_path / "next") as other:
         (cwd / "mine.txt").write_bytes(b"the user's\n")
         await load(other, cwd)
@@ -259,8 +259,8 @@ async def test_a_disk_that_is_full_in_mid_turn(
     fill(monkeypatch, host, kind)
     go.touch()
     await host.until("the summary", lambda: host.of(review_events.Summary))
-    await host.app._reviews.keep()
-    await host.app._reviews.keep()
+    await host.app.reviews.keep()
+    await host.app.reviews.keep()
     assert len(trouble(host)) == 1, host.notices()
     assert set(shown(host, cwd)) == {"f"}
     assert [one.kind for one in await checkpoints(host, cwd)] == ["turn"]
@@ -270,7 +270,7 @@ async def test_a_disk_that_is_full_in_mid_turn(
         await load(other, cwd)
         assert "mine.txt" not in shown(other, cwd)
         other.app.receive("review", {"action": "reject"})
-        await other.app._reviews.keep()
+        await other.app.reviews.keep()
         assert (cwd / "mine.txt").read_bytes() == b"the user's\n"
     check_log(host)
 
@@ -334,7 +334,7 @@ async def test_nothing_half_written_is_believed(host: Host, tmp_path: Path, dama
         Work({}, {}, f"touch {tmp_path}/began; while ! [ -e {go} ]; do sleep 0.01; done", {}).prompt("a command", cwd)
     )
     await host.until("the agent to work", lambda: (tmp_path / "began").exists())
-    await host.app._reviews.keep()
+    await host.app.reviews.keep()
     [review] = host.log_path.parent.with_name("state").glob("workspaces/*/review")
     [file] = review.glob(name)
     data = file.read_bytes()
@@ -455,7 +455,7 @@ async def test_a_kill_between_writing_down_and_rejecting(
         await anyio.sleep_forever()
         return False
 
-    monkeypatch.setattr(judging, "put", never)
+    monkeypatch.setattr(decisions, "put", never)
     host.app.receive("review", {"action": "reject"})
     await host.until("the rejection to be written down", held.is_set)
     monkeypatch.undo()

@@ -10,14 +10,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_nvim import events, review_events
-from acp_nvim.protocol.diff import FileChange
+from acp_nvim.acp.diff import FileChange
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.turn_changes import TurnChanges
-from acp_nvim.snapshots import whole, work_tree
+from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.objects import LooseObjects
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
+from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import check_told, do, hunks, judge, place, reviews, shown
 from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Work, look
@@ -114,7 +114,7 @@ async def test_a_command_that_changes_two_thousand_files(host: Host) -> None:
 
 
 def too_many_files(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
-    monkeypatch.setattr(whole, "SNAPSHOT_FILES", 1)
+    monkeypatch.setattr(work_tree, "SNAPSHOT_FILES", 1)
 
 
 def too_many_bytes(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:

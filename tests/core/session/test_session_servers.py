@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.session_events import AgentSessions, SessionDone
+from acp_nvim.rpc.session_lists import offers
+from acp_nvim.ui.session_events import SessionDone, SessionsListed
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +48,7 @@ async def wanted(host: Host, how: str) -> Any:
         host.open(1)
     else:
         params = {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "kept", "how": how}
-        host.app.receive("take_up", params)
+        host.app.receive("resume", params)
     await host.until_state("idle", 1)
     [request] = host.scripts["it"].received(f"session/{how}")
     return request["params"]
@@ -86,15 +87,17 @@ async def test_version_2_has_its_own_words_for_servers(host: Host) -> None:
 async def test_version_2_lists_loads_closes_and_deletes(host: Host) -> None:
     host.script(V2)
     host.hello(protocol={"v2": True})
-    host.app.receive("agent_sessions", {"id": 1, "agent": "it", "cwd": str(host.cwd)})
-    page = await host.editor.until_event(AgentSessions)
-    assert ([one.session_id for one in page.sessions], page.problem) == (["s"], None)
-    assert page.offers == ["list", "load", "resume", "close", "delete"]
+    host.app.receive("sessions_list", {"id": 1, "cwd": str(host.cwd), "open": [], "agents": ["it"]})
+    await host.until("the list", lambda: any(not one.waits for one in host.editor.all(SessionsListed)))
+    told = host.editor.all(SessionsListed)[-1]
+    assert ([one.session_id for one in told.entries], told.problems) == (["s"], {})
+    [peer] = host.app.peers.known()
+    assert offers(peer.abilities) == ["list", "load", "resume", "close", "delete"]
     params = {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "s"}
-    host.app.receive("take_up", {**params, "how": "load"})
+    host.app.receive("resume", {**params, "how": "load"})
     await host.until_state("idle", 1)
     assert host.text() == "told anew"
-    host.app.receive("take_up", {**params, "session": 2, "session_id": "other", "how": "resume"})
+    host.app.receive("resume", {**params, "session": 2, "session_id": "other", "how": "resume"})
     await host.until_state("idle", 2)
     assert host.text(key=2) == ""
     assert ["replayFrom" in one["params"] for one in host.scripts["it"].received("session/resume")] == [True, False]
@@ -107,6 +110,6 @@ async def test_version_2_lists_loads_closes_and_deletes(host: Host) -> None:
 async def test_version_2_has_no_forks(host: Host) -> None:
     host.script(V2)
     host.hello(protocol={"v2": True})
-    host.app.receive("take_up", {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "s", "how": "fork"})
+    host.app.receive("resume", {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "s", "how": "fork"})
     await host.until_state("failed", 1)
     assert "does not offer `session/fork`" in host.notices(1)[-1]

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.history_events import SessionsFound
-from acp_nvim.session_events import AgentSessions, AgentsKnown, SessionDone, WorktreeSeen
+from acp_nvim.ui import events
+from acp_nvim.ui.session_events import AgentsKnown, SessionDone, SessionsListed, WorktreeSeen
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -83,6 +82,22 @@ async def ask(host: Host, method: str, kind: type[Any], number: int = 1, **param
     return await answered(host, kind, number)
 
 
+async def listed(host: Host, number: int = 1, **wanted: Any) -> SessionsListed:
+    """The first answer with all that these agents tell."""
+    host.app.receive("sessions_list", {"id": number, "cwd": str(host.cwd), "open": [], **wanted})
+    return await whole_list(host, number)
+
+
+async def whole_list(host: Host, number: int, answers: int = 1) -> SessionsListed:
+    """The list when no agent is waited for, and so many answers have come."""
+
+    def told() -> list[SessionsListed]:
+        return [one for one in host.editor.all(SessionsListed) if one.id == number]
+
+    await host.until("the list", lambda: len(told()) >= answers and not told()[-1].waits)
+    return told()[-1]
+
+
 async def kept(host: Host) -> str:
     """A conversation in session 1, which is closed: the id of its transcript."""
     await host.turn("hello")
@@ -92,27 +107,29 @@ async def kept(host: Host) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
-def take_up(host: Host, key: int, **wanted: Any) -> None:
-    host.app.receive("take_up", {"session": key, "agent": "it", "cwd": str(host.cwd), **wanted})
+def resume(host: Host, key: int, **wanted: Any) -> None:
+    host.app.receive("resume", {"session": key, "agent": "it", "cwd": str(host.cwd), **wanted})
 
 
 async def test_an_agent_lists_its_sessions_of_a_directory_page_by_page(host: Host) -> None:
     host.script(ABLE)
     asked = await ask(host, "agents_known", AgentsKnown)
     assert asked.agents == []
-    cursor, seen = None, []
-    for number in range(1, 4):
-        page = await ask(host, "agent_sessions", AgentSessions, number, agent="it", cwd=str(host.cwd), cursor=cursor)
-        seen += [one.session_id for one in page.sessions]
-        cursor = page.next_cursor
-    assert (seen, cursor) == (["s00", "s01", "s10", "s11", "s20", "s21"], None)
-    assert page.sessions[0].updated == 1795168800.0
-    assert page.offers == ["list", "load", "resume", "fork", "close", "delete"]
+    told = await listed(host, agents=["it"])
+    assert (told.more, told.asked) == (["it"], ["it"])
+    for _ in range(2):
+        answers = len(host.editor.all(SessionsListed))
+        host.app.receive("sessions_more", {"id": 1, "agent": "it"})
+        told = await whole_list(host, 1, answers + 1)
+    assert [one.session_id for one in told.entries] == ["s00", "s01", "s10", "s11", "s20", "s21"]
+    assert told.more == []
+    assert (told.entries[0].updated, told.entries[0].listed) == (1795168800.0, True)
     assert len(host.scripts["it"].received("initialize")) == 1
-    page = await ask(host, "agent_sessions", AgentSessions, 9, agent="it", cwd=str(host.cwd), everywhere=True)
-    assert [one.session_id for one in page.sessions] == ["s00", "s01", "far"]
+    told = await listed(host, 9, everywhere=True)  # it runs, and can list
+    assert [one.session_id for one in told.entries] == ["s00", "s01", "far"]
     [known] = (await ask(host, "agents_known", AgentsKnown, 2)).agents
     assert (known.agent, known.running) == ("it", True)
+    assert known.offers == ["list", "load", "resume", "fork", "close", "delete"]
 
 
 @pytest.mark.parametrize(
@@ -121,22 +138,22 @@ async def test_an_agent_lists_its_sessions_of_a_directory_page_by_page(host: Hos
 )
 async def test_what_keeps_an_agent_from_listing_is_told(host: Host, source: str, words: str) -> None:
     host.script(source)
-    page = await ask(host, "agent_sessions", AgentSessions, agent="it", cwd=str(host.cwd))
-    assert words in page.problem
-    page = await ask(host, "agent_sessions", AgentSessions, 2, agent="nobody", cwd=str(host.cwd))
-    assert "no agent called 'nobody'" in page.problem
+    told = await listed(host, agents=["it", "nobody"])
+    assert words in told.problems["it"]
+    assert "no agent called 'nobody'" in told.problems["nobody"]
+    assert told.entries == []
 
 
 async def test_a_kept_conversation_goes_on_in_its_file(host: Host) -> None:
     host.script(ABLE)
     transcript = await kept(host)
-    take_up(host, 2, session_id="session-1", transcript=transcript)
+    resume(host, 2, session_id="session-1", transcript=transcript)
     host.prompt("more", 2)  # at once: it waits until what was said before is there
     await host.until("the turn", lambda: host.of(events.TurnEnd, 2))
     assert (words(host, 2, "user"), words(host, 2)) == ("hellomore", "said hellosaid more")
     assert host.editor.all(events.Error) == []
     assert host.scripts["it"].received("session/resume")[0]["params"]["sessionId"] == "session-1"
-    await host.app._keeper.flush()
+    await host.app.transcripts.flush()
     host.app.receive("session_close", {"id": 5, "session": 2})
     await answered(host, SessionDone, 5)
     [path] = transcripts(host)
@@ -146,7 +163,7 @@ async def test_a_kept_conversation_goes_on_in_its_file(host: Host) -> None:
 async def test_the_transcript_is_found_by_the_session(host: Host) -> None:
     host.script(ABLE)
     await kept(host)
-    take_up(host, 2, session_id="session-1")
+    resume(host, 2, session_id="session-1")
     await host.until_state("idle", 2)
     assert words(host, 2) == "said hello"
 
@@ -154,23 +171,21 @@ async def test_the_transcript_is_found_by_the_session(host: Host) -> None:
 async def test_what_the_agent_tells_anew_takes_another_file_and_both_stay(host: Host) -> None:
     host.script(ABLE)
     transcript = await kept(host)
-    take_up(host, 2, session_id="session-1", transcript=transcript, how="load")
+    resume(host, 2, session_id="session-1", transcript=transcript, how="load")
     await host.until_state("idle", 2)
     await host.turn("more", 2)
     host.app.receive("session_close", {"id": 5, "session": 2})
     await answered(host, SessionDone, 5)
     assert sorted(map(texts, transcripts(host))) == [["hello", "said hello"], ["told anew", "more", "said more"]]
-    host.app.receive("sessions_find", {"id": 8})
-    await host.until("both", lambda: any(one.done for one in host.editor.all(SessionsFound)))
-    found = [one for told in host.editor.all(SessionsFound) for one in told.found]
-    assert {one.supersedes for one in found} == {None, transcript}
+    [entry] = (await listed(host, 8, agents=[])).entries
+    assert [one.supersedes for one in entry.kept] == [transcript, None]
 
 
 @pytest.mark.parametrize("how", ["load", "resume"])
 async def test_what_cannot_be_taken_up_leaves_what_was_kept_in_sight(host: Host, how: str) -> None:
     host.script(ABLE)
     transcript = await kept(host)
-    take_up(host, 2, session_id="lost", transcript=transcript, how=how)
+    resume(host, 2, session_id="lost", transcript=transcript, how=how)
     await host.until_state("failed", 2)
     assert words(host, 2) == "said hello"
     assert "no such session" in host.notices(2)[-1]
@@ -182,11 +197,11 @@ async def test_what_cannot_be_taken_up_leaves_what_was_kept_in_sight(host: Host,
 async def test_a_kept_conversation_may_begin_a_new_session(host: Host) -> None:
     host.script(ABLE)
     transcript = await kept(host)
-    take_up(host, 2, transcript=transcript)
+    resume(host, 2, transcript=transcript)
     await host.turn("more", 2)
     assert any("does not know what is above" in one for one in host.notices(2))
     assert words(host, 2) == "said hellosaid more"
-    await host.app._keeper.flush()
+    await host.app.transcripts.flush()
     assert sorted(map(texts, transcripts(host))) == [
         ["hello", "said hello"],
         ["hello", "said hello", "more", "said more"],
@@ -196,7 +211,7 @@ async def test_a_kept_conversation_may_begin_a_new_session(host: Host) -> None:
 async def test_a_fork_shows_what_was_said_once_and_that_it_is_one(host: Host) -> None:
     host.script(ABLE)
     await host.turn("hello")
-    take_up(host, 2, session_id="session-1", source=1, how="fork")
+    resume(host, 2, session_id="session-1", source=1, how="fork")
     await host.until_state("idle", 2)
     assert words(host, 2) == "said hello"
     assert any("This is a fork" in one for one in host.notices(2))
@@ -206,7 +221,7 @@ async def test_a_fork_shows_what_was_said_once_and_that_it_is_one(host: Host) ->
     await host.turn("here", 2)
     await host.turn("there", 1)
     assert (words(host, 1), words(host, 2)) == ("said hellosaid there", "said hellosaid here")
-    await host.app._keeper.flush()
+    await host.app.transcripts.flush()
     assert sorted(map(texts, transcripts(host))) == [
         ["hello", "said hello", "here", "said here"],
         ["hello", "said hello", "there", "said there"],
@@ -215,7 +230,7 @@ async def test_a_fork_shows_what_was_said_once_and_that_it_is_one(host: Host) ->
 
 async def test_a_transcript_that_is_gone_keeps_nobody_from_going_on(host: Host) -> None:
     host.script(ABLE)
-    take_up(host, 2, session_id="s", transcript="p-0/x.jsonl", how="resume")
+    resume(host, 2, session_id="s", transcript="p-0/x.jsonl", how="resume")
     await host.until_state("idle", 2)
     assert any("cannot be read" in one for one in host.notices(2))
 
@@ -229,7 +244,7 @@ async def test_a_closed_session_is_closed_at_the_agent_and_gone_here(host: Host)
     await host.until_received("session/prompt", 2)
     await ask(host, "session_close", SessionDone, session=1)
     assert [one["params"] for one in host.scripts["it"].received("session/close")] == [{"sessionId": "session-1"}]
-    assert list(host.app._sessions) == [2]
+    assert list(host.app.sessions) == [2]
     assert await host.turn("more", 2) == "end_turn"
     assert len(host.scripts["it"].received("initialize")) == 1
 
@@ -249,13 +264,13 @@ async def test_deleting_goes_to_the_agent_first_and_what_fails_keeps_the_rest(ho
 async def test_what_is_being_written_is_not_deleted_but_with_its_session(host: Host) -> None:
     host.script(ABLE)
     await host.turn("hello")
-    await host.app._keeper.flush()
+    await host.app.transcripts.flush()
     [path] = transcripts(host)
     wanted = {"agent": "it", "cwd": str(host.cwd), "transcripts": [f"{path.parent.name}/{path.name}"]}
     done = await ask(host, "session_delete", SessionDone, **wanted)
     assert "still being written" in done.problem
     done = await ask(host, "session_delete", SessionDone, 2, session=1, **wanted)
-    assert (done.problem, transcripts(host), list(host.app._sessions)) == (None, [], [])
+    assert (done.problem, transcripts(host), list(host.app.sessions)) == (None, [], [])
 
 
 async def test_no_directory_but_a_worktree_of_ours_is_removed(host: Host) -> None:
@@ -268,8 +283,7 @@ async def test_no_directory_but_a_worktree_of_ours_is_removed(host: Host) -> Non
 
 async def test_what_an_agent_can_is_known_also_when_it_cannot_list(host: Host) -> None:
     host.script('INITIALIZE = {"agentCapabilities": {"loadSession": True}}')
-    page = await ask(host, "agent_sessions", AgentSessions, agent="it", cwd=str(host.cwd))
-    assert "does not offer `session/list`" in page.problem
-    assert page.offers == ["load"]
+    told = await listed(host, agents=["it"])
+    assert "does not offer `session/list`" in told.problems["it"]
     [known] = (await ask(host, "agents_known", AgentsKnown, 2)).agents
     assert (known.running, known.offers) == (True, ["load"])

@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.limits.calls import DIFF_CHARS, DIFF_LINES, DIFF_SEARCH_CHARS
-from acp_nvim.protocol.diff import Piece
-from acp_nvim.session.shortened import Hunk, Room, beginning, hunks
+from acp_nvim.acp.diff import Piece
+from acp_nvim.session.transcript.truncation import (
+    DIFF_CHARS,
+    DIFF_LINES,
+    DIFF_SEARCH_CHARS,
+    Hunk,
+    TextLimits,
+    beginning,
+    hunks,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,12 +31,12 @@ from acp_nvim.session.shortened import Hunk, Room, beginning, hunks
     ],
 )
 def test_the_beginning_of_a_text(text: str, told: tuple[str, int, int]) -> None:
-    assert beginning(text, Room(2, 8)) == told
+    assert beginning(text, TextLimits(2, 8)) == told
 
 
 @given(st.text("ab\n", max_size=200), st.integers(1, 9), st.integers(1, 50))
 def test_nothing_is_lost_of_the_count(text: str, lines: int, chars: int) -> None:
-    told, rest_lines, rest_chars = beginning(text, Room(lines, chars))
+    told, rest_lines, rest_chars = beginning(text, TextLimits(lines, chars))
     assert text.startswith(told)
     assert len(told) + rest_chars == len(text)
     assert len(told.splitlines()) <= lines

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.elicitation_events import Elicitation, ElicitationDone
-from acp_nvim.sign_in_events import SignIn, SignInDone, SignInTerminal
-from acp_nvim.traffic.learned import LEARNED
+from acp_nvim.traffic.masking import LEARNED
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import Elicitation, ElicitationDone, SignIn, SignInDone, SignInTerminal
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 
@@ -279,8 +278,8 @@ async def test_entered_variables_reach_a_new_process(host: Host) -> None:
     assert host.text() == "did: hi"
     assert host.scripts["it"].notes("base") == [None, "http://here"]
     assert len(host.scripts["it"].received("authenticate")) == 1  # the one that it does not know
-    again = host.app._sign_ins
-    assert "right-key-0123" not in repr(again.entered)
+    again = host.app.sign_ins
+    assert "right-key-0123" not in repr(again.credentials)
 
 
 async def test_wrong_variables_leave_the_prompt_and_can_be_entered_again(host: Host) -> None:
@@ -640,3 +639,12 @@ async def test_a_key_goes_along_as_the_agent_wants_it(host: Host, name: str, sen
     await host.editor.until_event(events.SessionReady)
     assert host.scripts["it"].notes("meta") == [{"api-key": sent}]
     assert "k-0123456" in LEARNED.secrets
+
+
+async def test_giving_up_an_attempt_keeps_the_prompt_although_the_agent_has_a_question(host: Host) -> None:
+    await prompted(host, ASKS_MEANWHILE)
+    login(host, "browser")
+    await host.editor.until_event(Elicitation)
+    host.cancel()
+    await done(host)
+    assert len(host.app.sessions[1].queue) == 1

@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_nvim import events
-from acp_nvim.session import connecting
+from acp_nvim.session.connection import connecting
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 
@@ -206,7 +206,7 @@ async def test_a_process_that_is_asked_for_no_session_is_not_left_running(
         await host.until_state("idle")
         host.stop()
         await host.until_state("stopped")
-        host.app._sessions[1].restore(kept)
+        host.app.sessions[1].restore(kept)
     else:
         host.open()
     await host.until_state("failed")

@@ -10,18 +10,20 @@ from unittest.mock import Mock
 import anyio
 import pytest
 
-from acp_nvim import events
-from acp_nvim.handlers.sessions_taking_up import SessionsTakingUp, TakeUp
+from acp_nvim.acp.diff import FileChange
 from acp_nvim.history import recorder
-from acp_nvim.history.keeper import HistorySettings, Keeper
-from acp_nvim.limits.review import NAMED_FILES
-from acp_nvim.protocol.diff import FileChange
+from acp_nvim.history.store import HistorySettings, TranscriptStore
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.session.shown_terminals import ShownTerminals
-from acp_nvim.session.sign_ins import SignIns
-from acp_nvim.session.turn_changes import TurnChanges
-from acp_nvim.session.whereabouts import Whereabouts
+from acp_nvim.rpc.resume import ResumeHandlers
+from acp_nvim.rpc.session_messages import Resume
+from acp_nvim.session import turn_changes
+from acp_nvim.session.auth.sign_ins import SignIns
+from acp_nvim.session.transcript.location_tracker import LocationTracker
+from acp_nvim.session.transcript.shown_terminals import ShownTerminals
+from acp_nvim.session.turn_changes import NAMED_FILES, TurnChanges
+from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
 
@@ -46,7 +48,7 @@ def tasks() -> Any:
 
 
 async def test_places_are_told_again(tasks: Any, tmp_path: Path) -> None:
-    where = Whereabouts(Mock(cwd=str(tmp_path)), Mock(), Roots([str(tmp_path)]), tasks)
+    where = LocationTracker(Mock(cwd=str(tmp_path)), Mock(), Roots([str(tmp_path)]), tasks)
     for _ in range(2):
         where.at("/f")
     assert tasks.started == ["_rest", "_rest"]
@@ -64,36 +66,40 @@ async def test_terminals_are_shown_again(tasks: Any) -> None:
 
 async def test_conversations_are_written_again(tasks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder.Recorder, "is_due", True)
-    keeper = Keeper(tasks, Mock())
-    keeper.configure(tmp_path, HistorySettings(transcripts=True), {})
-    hear = keeper.begin(1, "demo", str(tmp_path), Mock())
+    transcripts = TranscriptStore(tasks, Mock())
+    transcripts.configure(tmp_path, HistorySettings(transcripts=True), {})
+    hear = transcripts.begin(1, "demo", str(tmp_path), Mock())
     assert tasks.started == ["_run"]
     hear(events.Notice(session=1, block=1, level="info", text="words"))
     assert tasks.started == ["_run", "_run"]
 
 
-async def test_named_files_and_ends_of_turns_are_waited_for_no_longer(tasks: Any, tmp_path: Path) -> None:
+async def test_named_files_and_ends_of_turns_are_waited_for_no_longer(
+    tasks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NAMED_WAIT_SECONDS", "SETTLED_WAIT_SECONDS"):
+        monkeypatch.setattr(turn_changes, name, 2 * LIMIT)
     changes = TurnChanges(
         1,
         "demo",
         Roots([str(tmp_path)]),
-        Mock(spec=Reviews, ledger=Mock(), witness=Mock(), on_trouble=[]),
+        Mock(spec=Reviews, ledger=Mock(), tracker=Mock(), on_trouble=[]),
         Mock(),
         tasks,
     )
     for _ in range(2):
         changes.named([(str(tmp_path / "f"), None)])
         changes.end(goes_on=False)
-    with anyio.fail_after(1):
+    with anyio.fail_after(LIMIT):
         await changes.names_known()
         await changes.settled()
     assert tasks.started == ["_name", "_close"] * 2
 
 
 async def test_a_session_that_could_not_be_made_defers_nothing(tasks: Any, tmp_path: Path) -> None:
-    taking_up = SessionsTakingUp(Mock(), {}, Mock(), Mock(), Mock(), tasks)
-    taking_up._take_up(TakeUp(session=1, cwd=str(tmp_path), how="go_on"))
-    assert not taking_up.defers("prompt", {"session": 1})
+    resume = ResumeHandlers(Mock(), {}, Mock(), Mock(), Mock(), tasks)
+    resume._resume(Resume(session=1, cwd=str(tmp_path), how="go_on"))
+    assert not resume.defers("prompt", {"session": 1})
 
 
 async def test_who_could_not_sign_in_may_try_again(tasks: Any, tmp_path: Path) -> None:
@@ -110,7 +116,7 @@ async def test_files_that_are_named_are_looked_at_by_one_task_and_do_not_pile_up
         1,
         "demo",
         Roots([str(tmp_path)]),
-        Mock(spec=Reviews, ledger=Mock(), witness=Mock(), on_trouble=[]),
+        Mock(spec=Reviews, ledger=Mock(), tracker=Mock(), on_trouble=[]),
         Mock(),
         tasks,
     )

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from acp_nvim.protocol.answers import Choice, ConfigOption, Opened, Selection
-from acp_nvim.protocol.updates import ConfigReplaced, ModeChanged
-from acp_nvim.session.choosing import NotThereError, find_switch, value_of
-from acp_nvim.session.switches import Switch, Switches
+from acp_nvim.acp.answers import Choice, ConfigOption, Opened, Selection
+from acp_nvim.acp.updates import ConfigReplaced, ModeChanged
+from acp_nvim.session.config.options import NotThereError, Switch, Switches, find_switch, value_of
 
 WORDS = some.sampled_from(["mode", "model", "a", "b", "c", "d"])
 CHOICES = some.lists(WORDS, unique=True, max_size=4).map(lambda words: [Choice(word, word.upper()) for word in words])

@@ -8,9 +8,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from acp_nvim import events
 from acp_nvim.limits import TERMINAL_BYTES
-from acp_nvim.session import shown_terminals, terminals
+from acp_nvim.session.requests import terminals
+from acp_nvim.session.transcript import shown_terminals
+from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import kill, marked
 from tests.support.schemas import load
@@ -322,7 +324,9 @@ prompt.ask_terminal("wait_for_exit", terminal)
     assert len(host.of(events.ToolCall)) <= 4
 
 
-async def test_when_a_command_has_ended_files_may_be_others_before_the_agent_hears_of_it(host: Host) -> None:
+async def test_when_a_command_has_ended_files_may_be_others_before_the_agent_hears_of_it(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script(
         host,
         f"""
@@ -333,9 +337,8 @@ prompt.say("ended")
 """,
     )
     host.open()
-    session = host.app._sessions[1]
     seen: list[str] = []
-    session.requests.terminals.on_exit = lambda: seen.append(host.text())
+    monkeypatch.setattr(TurnChanges, "something_changed", lambda changes: seen.append(host.text()))
     host.prompt("go")
     await host.until("the terminal", lambda: host.text() == "made")
     assert host.of(events.FilesMaybeChanged) == []
@@ -410,7 +413,7 @@ async def test_with_the_agent_all_of_its_terminals_end(host: Host, mark: str, ho
         host.stop()
     await host.until_state("failed" if how == "dies" else "stopped")
     await host.until("the end of all", lambda: of_terminals(mark) == [])
-    assert repr(host.app._sessions[1].requests.terminals).startswith("<AgentTerminals {} <CommandPermissions allow ")
+    assert repr(host.app.sessions[1].requests.terminals).startswith("<AgentTerminals {} allow")
 
 
 @pytest.mark.parametrize("what", ["kill", "release"])
@@ -445,20 +448,22 @@ async def test_what_other_sessions_of_the_agent_run_goes_on(host: Host, mark: st
     await host.until("the end of half", lambda: 4 <= len(of_terminals(mark)) < before - 3)
 
 
-async def test_a_command_that_is_just_started_when_the_agent_is_left_does_not_stay(host: Host, mark: str) -> None:
+async def test_a_command_that_is_just_started_when_the_agent_is_left_does_not_stay(
+    host: Host, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script(host, 'agent.call("terminal/create", dict(sessionId=prompt.session_id, command="exec sleep 1000"))')
     host.open()
     await host.until_state("idle")
-    session = host.app._sessions[1]
+    session = host.app.sessions[1]
     asked = session.requests.terminals
-    start = asked._launcher.start
+    start = terminals.Terminal.start
 
     async def stopped_meanwhile(*args: Any) -> Any:
         terminal = await start(*args)
         host.stop()
         return terminal
 
-    asked._launcher.start = stopped_meanwhile  # type: ignore[method-assign]
+    monkeypatch.setattr(terminals.Terminal, "start", stopped_meanwhile)
     host.prompt("go")
     await host.until_state("stopped")
     await host.until("its end", lambda: of_terminals(mark) == [] and asked._alive == set())
@@ -471,7 +476,7 @@ async def test_a_fault_of_ours_takes_nothing_else_along(host: Host, mark: str, m
     turn = 'attempt(agent, lambda: prompt.ask_terminal("wait_for_exit", prompt.terminal("echo x; exec sleep 1000")))'
     script(host, turn)
     host.open()
-    monkeypatch.setattr(host.app._sessions[1].requests.terminals._shown, "printed", fault)
+    monkeypatch.setattr(host.app.sessions[1].requests.terminals._shown, "printed", fault)
     assert await host.turn() == "end_turn"
     assert results(host) == [{"exitCode": None, "signal": "SIGTERM"}]
     await host.until("its end", lambda: of_terminals(mark) == [])

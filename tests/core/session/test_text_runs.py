@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.protocol.updates import MessageChunk, ModeChanged, Update
-from acp_nvim.session.text_runs import TextRuns
-from acp_nvim.wire.content import ImageContent, TextContent
+from acp_nvim.acp.schema_common import ImageContent, TextContent
+from acp_nvim.acp.updates import MessageChunk, ModeChanged, Update
+from acp_nvim.session.connection.router import MessageRouter, PeerSession
 
 Said = tuple[str, Update]
 
@@ -31,24 +34,38 @@ def flat(said: list[Said]) -> list[object]:
     return entries
 
 
-@given(st.lists(st.one_of(st.tuples(st.sampled_from(["s", "t"]), texts | others), st.just(None)), max_size=30))
-def test_all_of_it_is_delivered_in_order(said: list[Said | None]) -> None:
+class Listener(Mock):
+    """A session that writes down what is delivered to it."""
+
+    def __init__(self, name: str, delivered: list[Said]) -> None:
+        super().__init__(spec=PeerSession, on_update=lambda update: delivered.append((name, update)))
+
+
+def routed(said: list[Said | None]) -> list[Said]:
+    """What sessions get of updates that a dialect has read; None: nothing more has arrived by then."""
     delivered: list[Said] = []
-    runs = TextRuns(lambda session_id, update: delivered.append((session_id, update)))
+    router = MessageRouter("it")
+    for name in ("s", "t"):
+        router.sessions[name] = Listener(name, delivered)
     for one in said:
         if one is None:
-            runs.flush()
+            router.flush()
         else:
-            runs.add(*one)
-    runs.flush()
-    assert flat(delivered) == flat([one for one in said if one is not None])
+            router.dialect = Mock(update=lambda _params, one=one: one)
+            router.notification("session/update", msgspec.Raw(b"{}"))
+    router.flush()
+    return delivered
+
+
+@given(st.lists(st.one_of(st.tuples(st.sampled_from(["s", "t"]), texts | others), st.just(None)), max_size=30))
+def test_all_of_it_is_delivered_in_order(said: list[Said | None]) -> None:
+    assert flat(routed(said)) == flat([one for one in said if one is not None])
 
 
 def test_a_flood_of_one_message_is_one_piece() -> None:
-    delivered: list[Said] = []
-    runs = TextRuns(lambda session_id, update: delivered.append((session_id, update)))
-    for _ in range(1000):
-        runs.add("s", MessageChunk("agent", TextContent(text="ab"), "m"))
-    assert delivered == []
-    runs.flush()
-    assert delivered == [("s", MessageChunk("agent", TextContent(text="ab" * 1000), "m"))]
+    chunk = ("s", MessageChunk("agent", TextContent(text="ab"), "m"))
+    other = ("s", MessageChunk("agent", TextContent(text="cd"), "n"))
+    assert routed([chunk] * 1000 + [other] * 2) == [
+        ("s", MessageChunk("agent", TextContent(text="ab" * 1000), "m")),
+        ("s", MessageChunk("agent", TextContent(text="cdcd"), "n")),
+    ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.limits import CALL_ITEMS
+from acp_nvim.session.transcript.call_views import CALL_ITEMS
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim import events
-from acp_nvim.protocol.diff import from_texts
-from acp_nvim.protocol.tool_call import Shown, ToolCallPatch
-from acp_nvim.protocol.updates import MessageChunk, PlanEntry, PlanRemoved, PlanReplaced, Role, ToolCallChanged
-from acp_nvim.session.transcript import Transcript
-from acp_nvim.wire.content import ImageContent, TextContent
+from acp_nvim.acp.diff import from_texts
+from acp_nvim.acp.schema_common import ImageContent, TextContent
+from acp_nvim.acp.tool_call import Shown, ToolCallPatch
+from acp_nvim.acp.updates import MessageChunk, PlanEntry, PlanRemoved, PlanReplaced, Role, ToolCallChanged
+from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.ui import events
 
 
 @pytest.fixture
@@ -216,7 +216,8 @@ class Show:
         self.events.append(asked := self.transcript.request(view))
         if answered:
             done = events.PermissionDone(session=7, block=asked.block, id=view.id, outcome="cancelled")
-            self.events.append(self.transcript.request_done(done))
+            self.transcript.question_news(done)
+            self.events.append(done)
 
 
 def fold(shown: list[Any]) -> dict[int, Any]:

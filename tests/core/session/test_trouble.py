@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +31,7 @@ async def test_what_is_right_of_a_malformed_update_is_used(host: Host) -> None:
     """)
     await host.turn()
     [call] = host.calls().values()
-    assert (call.title, call.status, call.locations) == ("Edit", "completed", [events.Place("/p/f")])
+    assert (call.title, call.status, call.locations) == ("Edit", "completed", [events.FileLine("/p/f")])
     assert [text for text in host.notices() if "$.update.title" in text]
 
 

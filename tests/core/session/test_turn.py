@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.protocol.updates import MessageChunk, MessageReplaced, ModeChanged, StateChanged
+from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.acp.updates import MessageChunk, MessageReplaced, ModeChanged, StateChanged
 from acp_nvim.session.turn import Turn
-from acp_nvim.wire.content import TextContent
 
 RUNNING, IDLE, WAITING = StateChanged("running"), StateChanged("idle", "end_turn"), StateChanged("requires_action")
 

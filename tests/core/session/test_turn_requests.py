@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
-from acp_nvim.elicitation_events import Elicitation
-from acp_nvim.permission_events import PermissionAuto
-from acp_nvim.session import elicitations, inbox, permission_requests, tool_calls
+from acp_nvim.session.connection import router
+from acp_nvim.session.requests import broker, elicitations
+from acp_nvim.session.transcript import tool_calls
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import Elicitation, PermissionAuto
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +51,7 @@ def errors(host: Host) -> list[str]:
 async def test_requests_that_are_withdrawn_count(
     host: Host, monkeypatch: pytest.MonkeyPatch, kind: str, shown: type[events.Event]
 ) -> None:
-    monkeypatch.setattr(permission_requests, "TURN_REQUESTS", 10)
+    monkeypatch.setattr(broker, "TURN_REQUESTS", 10)
     monkeypatch.setattr(elicitations, "TURN_REQUESTS", 10)
     host.script(ASKS + WITHDRAWS.replace("KIND", kind))
     await host.turn("go")
@@ -63,7 +64,7 @@ async def test_requests_that_are_withdrawn_count(
 
 
 async def test_what_waits_is_bounded_by_its_size(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inbox, "UNANSWERED_BYTES", 4 * 1024 * 1024)
+    monkeypatch.setattr(router, "UNANSWERED_BYTES", 4 * 1024 * 1024)
     host.script(
         ASKS
         + """

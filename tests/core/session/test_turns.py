@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim import events
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -97,7 +97,7 @@ async def test_prompts_during_a_turn_wait_and_go_out_in_order(host: Host) -> Non
     await host.until_received("session/prompt")
     await host.until("a queue of two", lambda: (status := host.status()) and status.queue == 2)
     assert host.text("user") == "first"
-    host.app._sessions[1]._peer.notify("go/on", {})
+    host.app.sessions[1].peer.notify("go/on", {})
     await host.editor.until_event(events.TurnEnd, 3)
     texts = [one["params"]["prompt"][0]["text"] for one in script.received("session/prompt")]
     assert texts == ["first", "second", "third"]
@@ -187,7 +187,7 @@ async def test_updates_after_the_end_of_a_turn_are_shown(host: Host) -> None:
     await host.turn()
     await host.until("the late words", lambda: host.text() == "late")
     status = await host.until_state("idle")
-    assert (status.title, status.usage) == ("A title", {"used": 5, "size": 10, "cost": 0.5, "currency": "USD"})
+    assert (status.title, status.usage) == ("A title", events.Usage(5, 10, 0.5, "USD"))
     assert [call.status for call in host.calls().values()] == ["completed"]
 
 

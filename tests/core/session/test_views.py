@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.session.views import describe
-from acp_nvim.wire.base import Original
-from acp_nvim.wire.content import (
+from acp_nvim.acp.fields import Original
+from acp_nvim.acp.schema_common import (
     AudioContent,
     ContentBlock,
     EmbeddedResource,
@@ -16,6 +15,7 @@ from acp_nvim.wire.content import (
     TextContent,
     UnknownContentBlock,
 )
+from acp_nvim.session.transcript.views import describe
 
 
 def image(size: int) -> ImageContent:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import events
 from acp_nvim.limits import TROUBLES
+from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -98,7 +98,7 @@ async def test_updates_before_the_answer_to_session_new_are_shown_after_it(host:
     assert kinds.index(events.SessionReady) < kinds.index(events.Append)
     status = host.status()
     assert status is not None
-    assert status.usage == {"used": 1, "size": 2}
+    assert status.usage == events.Usage(1, 2)
 
 
 async def test_a_request_right_after_the_answer_to_session_new_is_served(host: Host) -> None:
@@ -150,6 +150,10 @@ async def test_notices_of_the_agent_are_lines_of_their_level(host: Host) -> None
             prompt.update("notice", severity="error", title="Bad")
             prompt.update("notice", severity="whisper", title="Psst")
             prompt.update("compaction_update", compactionId="k", status="failed", error="too long")
+            said = [{"type": "text", "text": "Done."}]
+            prompt.update("session_message", messageId="m1", senderSessionId="child", content=said)
+            prompt.update("session_message", messageId="m2", recipientSessionId="child", content=said)
+            prompt.update("session_message", messageId="m2", recipientMessageId="m3")
     """)
     await host.turn()
     assert [(event.level, event.text) for event in host.of(events.Notice)] == [
@@ -157,6 +161,8 @@ async def test_notices_of_the_agent_are_lines_of_their_level(host: Host) -> None
         ("error", "Bad"),
         ("info", "Psst"),
         ("info", "Compaction of the conversation: failed: too long"),
+        ("info", "Message from session child: Done."),
+        ("info", "Message to session child: Done."),
     ]
 
 

@@ -29,9 +29,10 @@ async def main(place: str, root: str, how: str = "") -> None:
         for number in range(50 if how == "forever" else 0):
             write(Path(root, f"of child {number}"), os.urandom(8).hex())
         snapshot = await shadow.take()
-        names = await run_git(Path(place), ["ls-tree", "-r", "-z", "--name-only", snapshot.id])
-        files = [os.fsdecode(name) for name in names.split(b"\0")[:-1]]
-        print(json.dumps({"files": files, "left_out": shadow.left_out}), flush=True)
+        rows = (await run_git(Path(place), ["ls-tree", "-r", "-z", snapshot.id])).split(b"\0")[:-1]
+        names = [os.fsdecode(row.partition(b"\t")[2]) for row in rows]
+        left_out = [name for name, row in zip(names, rows, strict=True) if row.startswith(b"160000 ")]
+        print(json.dumps({"files": names, "left_out": left_out}), flush=True)
         if how != "forever":
             return
 

@@ -1,20 +1,17 @@
-"""Numbers of lines, and patches."""
+"""Numbers of lines that differ, and what is not there."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from acp_nvim.snapshots import comparing
-from acp_nvim.snapshots.failures import GoneError, SnapshotError
-from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
+from acp_nvim.snapshots.snapshot import Blob, GoneError, Snapshot, SnapshotError
 from tests.core.snapshots.workspaces import repository, shadow_of, write
 
 pytestmark = pytest.mark.anyio
 
-LONG = "".join(f"line {number}\n" for number in range(20))
 NOWHERE = "0123456789" * 4
 
 
@@ -38,44 +35,6 @@ async def test_many_counts(tmp_path: Path) -> None:
         assert found == [(number, 0) for number in range(1, 300)]
 
 
-async def test_a_patch(tmp_path: Path) -> None:
-    root = repository(tmp_path / "w", changed=LONG, gone="gone\n", old__name=LONG, binary="\0\1", **{"ü [x]": "1\n"})
-    os.symlink("changed", root / "link")
-    async with shadow_of(root) as shadow:
-        first = await shadow.take()
-        write(root / "changed", LONG.replace("line 9\n", "other\n"))
-        (root / "gone").unlink()
-        (root / "old" / "name").rename(root / "new")
-        write(root / "binary", "\0\2")
-        write(root / "ü [x]", "2\n")
-        (root / "link").unlink()
-        os.symlink("gone", root / "link")
-        found = await shadow.changes(first, await shadow.take())
-        patch = await shadow.patch(found)
-    for words in (
-        "--- a/changed\n+++ b/changed\n@@ -7,7 +7,7 @@ line 5\n line 6\n line 7\n line 8\n-line 9\n+other\n",
-        "deleted file mode 100644",
-        "rename from old/name\nrename to new\n",
-        "Binary files a/binary and b/binary differ",
-        "--- a/ü [x]\t\n+++ b/ü [x]\t\n@@ -1 +1 @@\n-1\n+2\n",
-        "-changed\n\\ No newline at end of file\n+gone\n",
-    ):
-        assert words in patch
-    assert await shadow.patch([]) == ""
-
-
-async def test_a_patch_that_is_too_long_is_cut_at_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparing, "PATCH_BYTES", 100_000)
-    root = repository(tmp_path / "w")
-    async with shadow_of(root) as shadow:
-        [oid] = await shadow.store([b"a line\n" * 200_000])
-        patch = await shadow.patch([Changed(str(root / "file"), None, Blob(oid, 0o100644))])
-    lines = patch.splitlines()
-    assert lines[-1] == "... (cut here)"
-    assert set(lines[6:-1]) == {"+a line"}
-    assert 100_000 <= len(patch) <= 300_000
-
-
 async def test_what_is_not_there(tmp_path: Path) -> None:
     root = repository(tmp_path / "w", file="text")
     async with shadow_of(root) as shadow:
@@ -84,8 +43,6 @@ async def test_what_is_not_there(tmp_path: Path) -> None:
             await shadow.changes(Snapshot(NOWHERE, 0), first)
         with pytest.raises(GoneError):
             await shadow.counts([(None, Blob(NOWHERE, 0o100644))])
-        with pytest.raises(GoneError):
-            await shadow.patch([Changed(str(root / "file"), None, Blob(NOWHERE, 0o100644))])
         with pytest.raises(GoneError, match=NOWHERE):
             await shadow.read([NOWHERE])
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.snapshots.failures import GoneError, SnapshotError
 from acp_nvim.snapshots.objects import LooseObjects
+from acp_nvim.snapshots.snapshot import GoneError, SnapshotError
 from tests.core.snapshots.workspaces import git, repository, shadow_of
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.snapshots import holding, places
+from acp_nvim.snapshots import pins, places
 from acp_nvim.snapshots import shadow as shadow_module
 from tests.core.snapshots.workspaces import repository, shadow_of, write
 
@@ -36,8 +36,8 @@ async def test_versions_of_a_file_do_not_pile_up(tmp_path: Path, monkeypatch: py
             await shadow.hold(f"turn-{turn}", [one.before.oid, one.after.oid], [])
             await shadow.clean(1 << 30)
             last = now
-        assert holding.size(objects) <= 3 * sum(sizes.values())
+        assert pins.size(objects) <= 3 * sum(sizes.values())
         await shadow.release([f"turn-{turn}" for turn in range(40)])
         await shadow.clean(1 << 30)
-        assert holding.size(objects) <= 3 * sum(list(sizes.values())[39:])
+        assert pins.size(objects) <= 3 * sum(list(sizes.values())[39:])
         assert await shadow.read([list(sizes)[-1]]) == [text]

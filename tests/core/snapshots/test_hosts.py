@@ -17,11 +17,10 @@ import pytest
 
 from acp_nvim.snapshots import index as index_module
 from acp_nvim.snapshots import work_tree
-from acp_nvim.snapshots.failures import SnapshotError
 from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.places import Places
 from acp_nvim.snapshots.shadow import Shadow
-from acp_nvim.snapshots.snapshot import Snapshot
+from acp_nvim.snapshots.snapshot import Snapshot, SnapshotError
 from acp_nvim.snapshots.store import Store
 from tests.core.snapshots.workspaces import fsck, repository, shadow_of, told, untracked, write
 from tests.support.processes import look_at
@@ -59,9 +58,16 @@ async def test_two_at_once(tmp_path: Path) -> None:
 
 async def test_two_snapshots_at_once_of_one_host(tmp_path: Path) -> None:
     root = repository(tmp_path / "w", file="text")
-    async with shadow_of(root) as shadow, anyio.create_task_group() as group:
-        for _ in range(3):
-            group.start_soon(shadow.take)
+    taken: list[str] = []
+
+    async def take(shadow: Shadow) -> None:
+        taken.append((await shadow.take()).id)
+
+    async with shadow_of(root) as shadow:
+        async with anyio.create_task_group() as group:
+            for _ in range(3):
+                group.start_soon(take, shadow)
+        assert taken == [(await shadow.take()).id] * 3
 
 
 async def test_the_next_host_begins_with_the_index_that_was_saved(

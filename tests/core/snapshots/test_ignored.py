@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from acp_nvim.snapshots import work_tree
+from acp_nvim.snapshots.objects import DIRECTORY, parse_tree
 from acp_nvim.snapshots.shadow import Shadow
-from acp_nvim.snapshots.trees import DIRECTORY, parse_tree
 from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
 
 pytestmark = pytest.mark.anyio
@@ -134,7 +134,7 @@ async def test_new_rules_count(tmp_path: Path) -> None:
 
 
 async def test_files_that_are_no_longer_ignored_are_not_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_nvim.snapshots.unchanged.CLOCK_NS", 0)
+    monkeypatch.setattr("acp_nvim.snapshots.comparing.CLOCK_NS", 0)
     root = repository(tmp_path / "w", **{".gitignore": "dist/\nlocal\n"})
     write(root / "dist" / "a" / "old", "text 1")
     write(root / "local", "text 2")
@@ -150,7 +150,7 @@ async def test_files_that_are_no_longer_ignored_are_not_new(tmp_path: Path, monk
 
 
 async def test_files_that_are_ignored_now_are_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_nvim.snapshots.unchanged.CLOCK_NS", 0)
+    monkeypatch.setattr("acp_nvim.snapshots.comparing.CLOCK_NS", 0)
     root = repository(tmp_path / "w", dist__file="text", other="x")
     git(root, "rm", "-q", "--cached", "dist/file")
     async with shadow_of(root) as shadow:
@@ -163,7 +163,7 @@ async def test_files_that_are_ignored_now_are_not_deleted(tmp_path: Path, monkey
 
 
 async def test_ignored_files_that_are_moved_out_are_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_nvim.snapshots.unchanged.CLOCK_NS", 0)
+    monkeypatch.setattr("acp_nvim.snapshots.comparing.CLOCK_NS", 0)
     root = repository(tmp_path / "w", **{".gitignore": "build/\n"})
     write(root / "build" / "one" / "file", "text")
     async with shadow_of(root) as shadow:
@@ -173,7 +173,7 @@ async def test_ignored_files_that_are_moved_out_are_new(tmp_path: Path, monkeypa
 
 
 async def test_a_rename_onto_what_was_there_is_a_deletion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_nvim.snapshots.unchanged.CLOCK_NS", 0)
+    monkeypatch.setattr("acp_nvim.snapshots.comparing.CLOCK_NS", 0)
     root = repository(tmp_path / "w", **{".gitignore": "there\n", "file": "the same text\n" * 9})
     write(root / "there", "the same text\n" * 9)
     async with shadow_of(root) as shadow:

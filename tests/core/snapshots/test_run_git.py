@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.snapshots.failures import GitFailedError, SnapshotError
 from acp_nvim.snapshots.run_git import Output, run_git
+from acp_nvim.snapshots.snapshot import GitFailedError, SnapshotError
 from tests.core.snapshots.workspaces import write
 
 pytestmark = pytest.mark.anyio

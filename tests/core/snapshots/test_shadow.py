@@ -123,7 +123,7 @@ async def test_an_edit_during_the_snapshot_is_seen_by_the_next(tmp_path: Path, m
     """git has hashed the file; it changes within the same second; the index is written in a later one."""
     monkeypatch.setattr(work_tree, "FOLD_FILES", 0)
     root = untracked(tmp_path / "w", file="0000")
-    write_tree = Index._write_tree
+    write_tree = Index.write_tree
 
     async def late(index: Index) -> None:
         await write_tree(index)
@@ -131,9 +131,9 @@ async def test_an_edit_during_the_snapshot_is_seen_by_the_next(tmp_path: Path, m
         os.utime(index.own, (time.time() + 5, time.time() + 5))
 
     async with shadow_of(root) as shadow:
-        monkeypatch.setattr(Index, "_write_tree", late)
+        monkeypatch.setattr(Index, "write_tree", late)
         first = await shadow.take()
-        monkeypatch.setattr(Index, "_write_tree", write_tree)
+        monkeypatch.setattr(Index, "write_tree", write_tree)
         assert await changed(shadow, first) == ["M file"]
 
 

@@ -7,13 +7,24 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.snapshots.objects import BLOB, TREE, LooseObjects, object_id
-from acp_nvim.snapshots.trees import DIRECTORY, EMPTY, FILE, Entry, TreeEditor, format_tree, parse_tree
+from acp_nvim.snapshots.objects import (
+    BLOB,
+    DIRECTORY,
+    EMPTY,
+    FILE,
+    TREE,
+    LooseObjects,
+    TreeEditor,
+    TreeEntry,
+    format_tree,
+    object_id,
+    parse_tree,
+)
 from tests.core.snapshots.workspaces import git, repository
 
 NAMES = [b"a", b"a.b", b"a-", b"a0", b"b", b"\xff\n", b"a b"]
 PATHS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map(b"/".join)
-ENTRIES = st.integers(1, 3).map(lambda number: Entry(FILE, f"{number:040x}"))
+ENTRIES = st.integers(1, 3).map(lambda number: TreeEntry(FILE, f"{number:040x}"))
 CHANGES = st.dictionaries(PATHS, st.none() | ENTRIES, max_size=8)
 
 
@@ -29,9 +40,9 @@ class Memory:
         self.objects[oid] = data
         return oid
 
-    def files(self, tree: str | None) -> dict[bytes, Entry]:
+    def files(self, tree: str | None) -> dict[bytes, TreeEntry]:
         """All of them, by path."""
-        found: dict[bytes, Entry] = {}
+        found: dict[bytes, TreeEntry] = {}
         for name, entry in parse_tree(self.objects[tree]).items() if tree else ():
             if entry.mode == DIRECTORY:
                 below = self.files(entry.oid)
@@ -42,7 +53,7 @@ class Memory:
         return found
 
 
-def changed(files: dict[bytes, Entry], changes: dict[bytes, Entry | None]) -> dict[bytes, Entry]:
+def changed(files: dict[bytes, TreeEntry], changes: dict[bytes, TreeEntry | None]) -> dict[bytes, TreeEntry]:
     """What is a file has nothing below it; what is removed, or is a file now, had everything below it removed."""
     files = dict(files)
     for path in sorted(changes, key=lambda path: path.count(b"/")):
@@ -64,7 +75,9 @@ def parents(path: bytes) -> list[bytes]:
 
 
 @given(CHANGES, CHANGES)
-def test_a_change_is_that_of_a_dictionary(base: dict[bytes, Entry | None], changes: dict[bytes, Entry | None]) -> None:
+def test_a_change_is_that_of_a_dictionary(
+    base: dict[bytes, TreeEntry | None], changes: dict[bytes, TreeEntry | None]
+) -> None:
     memory = Memory()
     first = memory.editor.change(None, base)
     assert memory.files(first) == changed({}, base)
@@ -81,9 +94,10 @@ def test_git_reads_what_we_write(tmp_path: Path) -> None:
     root = repository(tmp_path / "w")
     loose = LooseObjects(root / ".git" / "objects")
     blob = loose.write(BLOB, b"text")
-    deep = loose.write(TREE, format_tree({b"z": Entry(FILE, blob)}))
+    deep = loose.write(TREE, format_tree({b"z": TreeEntry(FILE, blob)}))
     tree = loose.write(
-        TREE, format_tree({b"a": Entry(DIRECTORY, deep), b"a.b": Entry(FILE, blob), b"a0": Entry(FILE, blob)})
+        TREE,
+        format_tree({b"a": TreeEntry(DIRECTORY, deep), b"a.b": TreeEntry(FILE, blob), b"a0": TreeEntry(FILE, blob)}),
     )
     git(root, "fsck", "--strict", tree)
     assert git(root, "ls-tree", "-r", "--name-only", tree).split() == ["a.b", "a/z", "a0"]

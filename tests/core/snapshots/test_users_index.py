@@ -13,7 +13,8 @@ import pytest
 from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.shadow import Shadow
-from acp_nvim.snapshots.snapshot import Snapshot
+from acp_nvim.snapshots.snapshot import GitFailedError, Snapshot
+from acp_nvim.snapshots.users_index import UsersIndex
 from tests.core.snapshots.test_untouched import everything
 from tests.core.snapshots.workspaces import KIND, git, look, repository, shadow_of, told, write
 
@@ -276,3 +277,16 @@ async def test_a_moment_while_a_snapshot_is_taken(tmp_path: Path) -> None:
         [late] = await shadow.changes(before, taken)
         assert late.before is not None
         assert late.before.oid == ""
+
+
+async def test_all_files_are_read_when_git_fails_at_a_closer_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(users: UsersIndex) -> list[bytes]:
+        raise GitFailedError("git ls-files failed")
+
+    monkeypatch.setattr(UsersIndex, "_with_attributes", fail)
+    root = repository(tmp_path / "w", **{"a.txt": "1\n"})
+    attributes("*.txt ident\n")(root)
+    async with shadow_of(root) as shadow:
+        assert await contents(shadow, await shadow.take()) == on_disk(root)

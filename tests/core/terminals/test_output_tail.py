@@ -9,9 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from acp_nvim.limits import ESCAPE_CHARS
-from acp_nvim.terminals.output_tail import OutputTail
-from acp_nvim.terminals.plain_text import PlainText
+from acp_nvim.terminals.output_tail import ESCAPE_CHARS, OutputTail, PlainText
 
 TEXTS = st.text(st.sampled_from("a1 \n\r\téß語🙂\x00\x08"), max_size=60)
 PRINTED = st.lists(

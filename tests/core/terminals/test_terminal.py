@@ -10,12 +10,10 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_nvim.limits import TERMINAL_COLUMNS, TERMINAL_ROWS
 from acp_nvim.process import stopping
 from acp_nvim.process.guarding import Guard
 from acp_nvim.terminals.command_line import command_to_run
-from acp_nvim.terminals.pseudo_terminal import PseudoTerminal
-from acp_nvim.terminals.terminal import Ended, Listener, Terminal
+from acp_nvim.terminals.terminal import TERMINAL_COLUMNS, TERMINAL_ROWS, Ended, Listener, PseudoTerminal, Terminal
 from tests.core.terminals.conftest import LIMIT_SECONDS, Heard, Start, until
 from tests.support.processes import MARK, look_at, marked
 

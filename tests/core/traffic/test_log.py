@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim import __version__
-from acp_nvim.limits import TRAFFIC_MESSAGE_BYTES
-from acp_nvim.traffic import files
-from acp_nvim.traffic.log import TrafficLog
+from acp_nvim.traffic import log as traffic_log
+from acp_nvim.traffic.log import TRAFFIC_MESSAGE_BYTES, TrafficLog
 
 Open = Callable[..., TrafficLog]
 
@@ -158,7 +157,7 @@ def test_files_are_for_the_user_alone_and_named_after_agent_time_and_process(ope
 def test_a_full_file_makes_room_for_a_new_one_with_the_same_header(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "TRAFFIC_FILE_BYTES", 1000)
+    monkeypatch.setattr(traffic_log, "TRAFFIC_FILE_BYTES", 1000)
     log = opened()
     header = records(log)[0]
     for number in range(30):
@@ -195,7 +194,7 @@ def test_the_oldest_files_go_when_there_are_too_many(opened: Open, tmp_path: Pat
 def test_the_oldest_files_go_when_they_are_too_large(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "TRAFFIC_BYTES", 45)
+    monkeypatch.setattr(traffic_log, "TRAFFIC_BYTES", 45)
     old = old_files(tmp_path / "traffic", 6)
     opened()
     assert [path.exists() for path in old] == [True] * 4 + [False] * 2

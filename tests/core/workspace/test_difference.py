@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.editor import LineChange, WholeText
-from acp_nvim.workspace.difference import common_head, difference
+from acp_nvim.ui.editor import LineChange, WholeText
+from acp_nvim.workspace.line_differences import common_head, difference
 from tests.support.fake_editor import applied
 
 LINE = st.text(alphabet="ab \n\r\ufeffé", max_size=4)

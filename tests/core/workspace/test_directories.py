@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.workspace.directories import additional
+from acp_nvim.workspace.roots import additional
 
 
 @pytest.fixture

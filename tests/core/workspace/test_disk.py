@@ -168,6 +168,16 @@ async def test_files_of_the_system_are_refused(path: str) -> None:
     assert "belongs to the system itself, and is never opened" in await refusal(path)
 
 
+def test_what_is_refused_is_not_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, open_it = [], os.open
+    monkeypatch.setattr(os, "open", lambda *given: opened.append(open_it(*given)) or opened[-1])
+    with pytest.raises(IsADirectoryError):
+        regular_files.read_regular(str(tmp_path), 10)
+    [descriptor] = opened
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
+
+
 async def test_nothing_but_regular_files_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(disk.os, "open", lambda path, *_: opened.append(path))

@@ -13,8 +13,8 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim.limits import LEFT_OVER_SECONDS
-from acp_nvim.workspace import disk, replacing
+from acp_nvim.workspace import disk
+from acp_nvim.workspace.disk import LEFT_OVER_SECONDS
 from acp_nvim.workspace.refusals import ChangedOnDiskError, FileRefusedError
 from acp_nvim.workspace.stamps import stamp_of
 from tests.core.workspace.as_nobody import as_nobody, give, nobodys_directory
@@ -131,7 +131,7 @@ class TestTheFileThatIsMeant:
             path.write_text("theirs")
             real(descriptor)
 
-        monkeypatch.setattr(replacing.os, "fsync", write_meanwhile)
+        monkeypatch.setattr(disk.os, "fsync", write_meanwhile)
         with pytest.raises(ChangedOnDiskError):
             await overwrite(path)
         assert path.read_text() == "theirs"
@@ -165,7 +165,7 @@ class TestTheFileThatIsMeant:
                     swap(name)
                     return real(*args, **more)
 
-                monkeypatch.setattr(replacing.os, name, then)
+                monkeypatch.setattr(disk.os, name, then)
             with suppress(FileRefusedError):
                 await overwrite(top / "mine" / "config")
             monkeypatch.undo()
@@ -184,7 +184,7 @@ class TestTheFileThatIsMeant:
                 (tmp_path / "f").write_text("theirs")
             raise OSError(errno.EPERM, "Operation not permitted")
 
-        monkeypatch.setattr(replacing.os, "link", refuse)
+        monkeypatch.setattr(disk.os, "link", refuse)
         if appears:
             with pytest.raises(ChangedOnDiskError):
                 await overwrite(tmp_path / "f")
@@ -226,7 +226,7 @@ class TestWhatBelongsToAFile:
 
         (tmp_path / "f").write_text("old")
         (tmp_path / "f").chmod(0o604)
-        monkeypatch.setattr(replacing.os, "write", look)
+        monkeypatch.setattr(disk.os, "write", look)
         await overwrite(tmp_path / "f")
         assert modes == [0o600]
 
@@ -256,7 +256,7 @@ class TestWhatBelongsToAFile:
 
         (tmp_path / "f").write_text("old")
         status = (tmp_path / "f").stat()
-        monkeypatch.setattr(replacing.os, "fchown", change)
+        monkeypatch.setattr(disk.os, "fchown", change)
         await overwrite(tmp_path / "f")
         assert asked == [(status.st_uid, status.st_gid), (-1, status.st_gid)][: 1 if may_give else 2]
 
@@ -273,10 +273,10 @@ class TestWhatBelongsToAFile:
             kept[name] = value
 
         # the file systems of test machines have different ones, or none
-        monkeypatch.setattr(replacing.os, "listxattr", lambda file, **_: names[isinstance(file, str)])
-        monkeypatch.setattr(replacing.os, "getxattr", lambda path, name, **_: name.encode())
-        monkeypatch.setattr(replacing.os, "setxattr", set_one)
-        monkeypatch.setattr(replacing.os, "removexattr", lambda descriptor, name: removed.append(name))
+        monkeypatch.setattr(disk.os, "listxattr", lambda file, **_: names[isinstance(file, str)])
+        monkeypatch.setattr(disk.os, "getxattr", lambda path, name, **_: name.encode())
+        monkeypatch.setattr(disk.os, "setxattr", set_one)
+        monkeypatch.setattr(disk.os, "removexattr", lambda descriptor, name: removed.append(name))
         (tmp_path / "f").write_text("old")
         await overwrite(tmp_path / "f")
         assert kept == {"user.a": b"user.a", "system.posix_acl_access": b"system.posix_acl_access"}
@@ -327,7 +327,7 @@ class TestWhatFails:
         path.write_text("old")
         expected = stamp_of(path.stat())
         with monkeypatch.context() as broken:
-            broken.setattr(replacing.os, step, failing(number))
+            broken.setattr(disk.os, step, failing(number))
             with pytest.raises(FileRefusedError) as caught:
                 disk._write(str(path), "new", "utf-8", expected)
         assert str(caught.value) == f"{path} cannot be written: {words}"
@@ -338,7 +338,7 @@ class TestWhatFails:
     async def test_any_step_of_a_new_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
         path = tmp_path / "d" / "f"
         with monkeypatch.context() as broken:
-            broken.setattr(replacing.os, step, failing(errno.ENOSPC))
+            broken.setattr(disk.os, step, failing(errno.ENOSPC))
             with pytest.raises(FileRefusedError) as caught:
                 disk._write(str(path), "new", "utf-8", None)
         assert str(caught.value) == f"{path} cannot be written: {FULL}"
@@ -352,7 +352,7 @@ class TestWhatFails:
         path.write_text("old")
         expected = stamp_of(path.stat())
         with monkeypatch.context() as broken:
-            broken.setattr(replacing.os, step, failing(errno.ENOTSUP))
+            broken.setattr(disk.os, step, failing(errno.ENOTSUP))
             disk._write(str(path), "new", "utf-8", expected)
         assert path.read_text() == "new"
         assert entries(tmp_path) == ["f"]
@@ -457,7 +457,7 @@ class TestLeftOvers:
         (tmp_path / self.NAME).write_text("theirs")
         os.utime(tmp_path / self.NAME, (0, 0))
         other = os.geteuid() + 1
-        monkeypatch.setattr(replacing.os, "geteuid", lambda: other)
+        monkeypatch.setattr(disk.os, "geteuid", lambda: other)
         await overwrite(tmp_path / "f")
         assert entries(tmp_path) == [self.NAME, "f"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acp_nvim.editor import LineChange
 from acp_nvim.limits import FOLLOW_ATTEMPTS
+from acp_nvim.ui.editor import LineChange
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import Followed, OpenFiles

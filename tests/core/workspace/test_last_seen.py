@@ -11,9 +11,8 @@ from types import ModuleType
 import anyio
 import pytest
 
-from acp_nvim.limits import SEEN_MEMORY_BYTES, SEEN_TEXT_BYTES
-from acp_nvim.workspace import last_seen, spill
-from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace import last_seen
+from acp_nvim.workspace.last_seen import SEEN_MEMORY_BYTES, SEEN_TEXT_BYTES, LastSeen
 
 pytestmark = pytest.mark.anyio
 
@@ -200,7 +199,7 @@ async def test_the_same_text_is_the_same_sight(tmp_path: Path) -> None:
     assert seen._sights["f"] is sight
 
 
-@pytest.mark.parametrize(("module", "step", "written"), [(last_seen, "_digested", 0), (spill, "_store", 1)])
+@pytest.mark.parametrize(("module", "step", "written"), [(last_seen, "_digested", 0), (last_seen, "_store", 1)])
 async def test_a_text_that_is_forgotten_on_its_way_to_the_disk_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, step: str, written: int
 ) -> None:

@@ -189,11 +189,17 @@ async def test_a_merge_that_is_cancelled_leaves_no_git_behind(fake_git, tmp_path
 
 @pytest.mark.parametrize("steps", range(0, 60, 3))
 async def test_a_merge_can_be_cancelled_at_any_step(steps: int) -> None:
+    merged: list[Merge] = []
+
+    async def merges() -> None:
+        merged.append(await merge(BASE, OURS, THEIRS))
+
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(merge, BASE, OURS, THEIRS)
+        tasks.start_soon(merges)
         for _ in range(steps):
             await anyio.lowlevel.checkpoint()
         tasks.cancel_scope.cancel()
+    assert merged in ([], [Merge(BOTH)])
 
 
 def pid_in(path: Path) -> str:

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.limits.paths import LINKS_IN_PATH
 from acp_nvim.workspace.refusals import NotAllowedError
-from acp_nvim.workspace.roots import Roots, real_path
+from acp_nvim.workspace.roots import LINKS_IN_PATH, Roots, real_path
 
 
 @pytest.fixture

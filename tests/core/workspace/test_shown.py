@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_nvim.workspace.merge import Merge, merge
-from acp_nvim.workspace.read_text_file import cut
-from acp_nvim.workspace.shown import shown
+from acp_nvim.workspace.read_text_file import cut, shown
 
 texts = st.lists(st.sampled_from("abcdefg"), max_size=12).map(lambda lines: "".join(line + "\n" for line in lines))
 any_texts = st.text(alphabet="ab\n\r\ufeff", max_size=12)

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.limits import SPILL_LEFT_SECONDS
-from acp_nvim.workspace.spill import Spill, digest, encode
+from acp_nvim.workspace.last_seen import SPILL_LEFT_SECONDS, Spill, digest, encode
 
 pytestmark = pytest.mark.anyio
 

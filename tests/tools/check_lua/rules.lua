@@ -5,8 +5,8 @@ local nodes = require("nodes")
 ---@field only? string|string[] the file that may, or the files
 ---@field why string
 
-local OPENED = "files are opened by file_buffer.lua, which refuses what could not be read at once"
-local OF_OURS = { "drafts.lua", "history.lua", "images.lua", "preview.lua", "file_buffer.lua", "state_files.lua" }
+local OPENED = "files are opened by windows/file_buffer.lua, which refuses what could not be read at once"
+local OF_OURS = { "drafts.lua", "history.lua", "images.lua", "lsp_server.lua", "file_buffer.lua", "state_files.lua" }
 
 ---@type table<string, check.Rule> by the text of an expression
 local RULES = {
@@ -25,7 +25,7 @@ local RULES = {
   ["vim.fn.bufload"] = { only = "named.lua", why = OPENED },
   ["vim.fn.readfile"] = { why = OPENED },
   ["vim.fn.readblob"] = { why = OPENED },
-  ["io.open"] = { only = "drafts.lua", why = OPENED },
+  ["io.open"] = { only = "state_files.lua", why = OPENED },
   ["io.lines"] = { why = OPENED },
   ["vim.uv.fs_open"] = { only = OF_OURS, why = OPENED },
   ["uv.fs_open"] = { only = OF_OURS, why = OPENED },

@@ -1,7 +1,7 @@
--- Files and functions that have grown too long.
+-- Files (but for generated ones) and functions that have grown too long.
 local nodes = require("nodes")
 
-local FILE_LINES = 300
+local FILE_LINES = 400
 local FUNCTION_LINES = 60
 
 ---@param file check.File
@@ -9,7 +9,7 @@ local FUNCTION_LINES = 60
 return function(file)
   local problems = {}
   local _, count = file.text:gsub("\n", "")
-  if count > FILE_LINES then
+  if count > FILE_LINES and not file.text:find("^%-%-%-@meta\n%-%- [^\n]*Generated:") then
     problems[1] = { line = 1, text = ("the file has %d lines, more than %d"):format(count, FILE_LINES) }
   end
   nodes.walk(file.tree, function(node)

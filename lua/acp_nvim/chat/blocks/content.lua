@@ -3,10 +3,10 @@ local Diffs = require("acp_nvim.chat.blocks.diff")
 local Lines = require("acp_nvim.chat.blocks.lines")
 local limits = require("acp_nvim.limits")
 local paths = require("acp_nvim.chat.blocks.paths")
-local terminal = require("acp_nvim.chat.blocks.terminal")
 
 local M = {}
 
+local CALL_LOCATIONS = 10 -- of one tool call that are shown: more are a search, and its output says where
 local INDENT = "  "
 
 ---@param size integer bytes
@@ -36,14 +36,6 @@ end
 
 ---@param out acp.Lines
 ---@param item acp.Content
-local function add_media(out, item)
-  local words = ("%s (%s, %s)"):format(item.kind, Lines.one_line(item.mime_type), size_words(item.size or 0))
-  out.targets[#out.lines] = { media = item.place }
-  out:add({ INDENT, { words, "AcpLink" }, { item.uri and "  " .. paths.whole_line(item.uri) or "", "AcpToolDetail" } })
-end
-
----@param out acp.Lines
----@param item acp.Content
 ---@param cwd? string
 ---@param most integer
 local function add_resource(out, item, cwd, most)
@@ -63,15 +55,56 @@ local function add_resource(out, item, cwd, most)
   M.add_text(out, item.text, most, item.lines, item.chars)
 end
 
+---@param out acp.Lines
+---@param item acp.Content
+---@param cwd? string
+local function add_command(out, item, cwd)
+  local command = Lines.one_line(item.command)
+  local elsewhere = item.cwd and item.cwd ~= "" and item.cwd ~= cwd
+  local place = elsewhere and "  in " .. paths.short(item.cwd, cwd) or ""
+  if command == "" then
+    out:add({ INDENT, { "terminal " .. Lines.one_line(item.terminal_id) .. place, "AcpToolDetail" } })
+    return
+  end
+  out:add({ INDENT, { "$ ", "AcpToolDetail" }, { command, "AcpToolTitle" }, { place, "AcpToolDetail" } })
+  local further = Lines.further_lines(item.command)
+  if #further > 0 then
+    out:add_text(table.concat(further, "\n"), out.reveals and limits.request_lines or limits.output_lines, INDENT)
+  end
+end
+
+---What is known of a terminal: its command, the end of its output, how it ended.
+---@param out acp.Lines
+---@param item acp.Content
+---@param cwd? string
+local function add_terminal(out, item, cwd)
+  local first = #out.lines
+  add_command(out, item, cwd)
+  if (item.output or ""):find("[^\r\n]") then
+    out:add_end(item.output, limits.output_lines, INDENT)
+  end
+  if item.signal and item.signal ~= "" then
+    out:add({ INDENT, { "killed by " .. Lines.one_line(item.signal), "AcpStatusFailed" } })
+  elseif item.exit_code and item.exit_code ~= 0 then
+    out:add({ INDENT, { "exit " .. Lines.one_line(item.exit_code), "AcpStatusFailed" } })
+  end
+  if item.number then
+    table.insert(out.ranges, { first, #out.lines - 1, { terminal = item.number, words = item.command } })
+  end
+end
+
 ---@type table<string, fun(out: acp.Lines, item: acp.Content, cwd: string?, most: integer)>
 local ADD = {
   text = function(out, item, _, most)
     M.add_text(out, item.text, most, item.lines, item.chars)
   end,
-  terminal = function(out, item, cwd)
-    terminal(out, item, cwd)
+  terminal = add_terminal,
+  media = function(out, item)
+    local words = ("%s (%s, %s)"):format(item.kind, Lines.one_line(item.mime_type), size_words(item.size or 0))
+    local uri = item.uri and "  " .. paths.whole_line(item.uri) or ""
+    out.targets[#out.lines] = { media = item.place }
+    out:add({ INDENT, { words, "AcpLink" }, { uri, "AcpToolDetail" } })
   end,
-  media = add_media,
   resource = add_resource,
 }
 
@@ -125,12 +158,12 @@ end
 
 ---Adds the places that neither the title nor a diff names already.
 ---@param out acp.Lines
----@param asked { locations?: acp.Location[], locations_left?: integer, content?: acp.Content[] } a tool call or a request
+---@param asked { locations?: acp.FileLine[], locations_left?: integer, content?: acp.Content[] } a tool call or a request
 ---@param title string
 ---@param cwd? string
 ---@param most? integer of them, when they are to be allowed: then a name in the title is not enough
 function M.add_locations(out, asked, title, cwd, most)
-  local limit, left = most or limits.call_locations, asked.locations_left or 0
+  local limit, left = most or CALL_LOCATIONS, asked.locations_left or 0
   local locations = asked.locations or {}
   if #locations == 0 then
     return

@@ -3,6 +3,8 @@ local Lines = require("acp_nvim.chat.blocks.lines")
 local limits = require("acp_nvim.limits")
 local paths = require("acp_nvim.chat.blocks.paths")
 
+local DIFF_LINES = 60 -- of one diff: about one tall screen; the file itself shows the rest
+local DIFFS_LINES = 400 -- of all diffs of one tool call: several tall screens; each further file has its name
 local INDENT = "  "
 local UNIFIED = { result_type = "unified", ctxlen = 3 }
 local AT = ("@"):byte()
@@ -20,7 +22,7 @@ Diffs.__index = Diffs
 
 ---@return acp.Diffs
 function Diffs.new()
-  return setmetatable({ left = limits.diffs_lines, shift = 0 }, Diffs)
+  return setmetatable({ left = DIFFS_LINES, shift = 0 }, Diffs)
 end
 
 ---@param item acp.Content
@@ -73,16 +75,6 @@ local function ended(text)
   return (text == "" or text:sub(-1) == "\n") and text or text .. "\n"
 end
 
----@param text string
----@return integer
-local function count(text)
-  local lines, at = 0, text:find("\n", 1, true)
-  while at do
-    lines, at = lines + 1, text:find("\n", at + 1, true)
-  end
-  return lines
-end
-
 ---Numbers that count from the beginning of the file, where it is known where the piece begins.
 ---@param line string of a diff
 ---@param before integer lines of the old file before the piece
@@ -115,13 +107,7 @@ local function unified(item, shift)
   for index, line in ipairs(item.line and lines or {}) do
     lines[index] = line:byte() == AT and renumbered(line, item.line - 1, shift) or line
   end
-  return lines, count(new) - count(old)
-end
-
----@param line string already indented
----@return string?
-local function group_of(line)
-  return GROUPS[line:byte(#INDENT + 1)]
+  return lines, select(2, new:gsub("\n", "")) - select(2, old:gsub("\n", ""))
 end
 
 ---@param out acp.Lines
@@ -145,12 +131,14 @@ function Diffs:add(out, item, cwd)
   end
   local lines, growth = unified(item, self.shift)
   self.shift = self.shift + growth
-  self.left = self.left - math.min(#lines, limits.diff_lines)
+  self.left = self.left - math.min(#lines, DIFF_LINES)
   for index, line in ipairs(lines) do
     lines[index] = INDENT .. line
   end
   local first = #out.lines
-  out:add_cut(lines, limits.diff_lines, group_of, item.lines)
+  out:add_cut(lines, DIFF_LINES, function(line)
+    return GROUPS[line:byte(#INDENT + 1)]
+  end, item.lines)
   table.insert(out.ranges, { first, #out.lines - 1, { path = item.path, diff = true } })
 end
 

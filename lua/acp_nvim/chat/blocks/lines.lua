@@ -1,8 +1,8 @@
 -- Builds the lines and highlights of a block, piece by piece.
-local is_plain = require("acp_nvim.chat.blocks.plain")
+local cells = require("acp_nvim.chat.cells")
 local limits = require("acp_nvim.limits")
 local reveal = require("acp_nvim.chat.blocks.reveal")
-local visible = require("acp_nvim.chat.blocks.visible")
+local characters = require("acp_nvim.chat.blocks.characters")
 
 ---@class acp.Lines
 ---@field bytes integer of one line, at the most
@@ -28,7 +28,7 @@ end
 ---@param text any
 ---@return string
 function Lines.one_line(text)
-  return visible(tostring(text or ""):match("^%s*([^\r\n]*)"):match("^.*%S") or "")
+  return characters.text(tostring(text or ""):match("^%s*([^\r\n]*)"):match("^.*%S") or "")
 end
 
 ---The lines of a text after its first, which a title's place does not show.
@@ -81,7 +81,7 @@ function Lines:add(pieces)
     if self.reveals then
       words, spans = reveal.cut(words, self.bytes)
     end
-    text = text .. (self.reveals and words or visible(flat(words)))
+    text = text .. (self.reveals and words or characters.text(flat(words)))
     if type(piece) == "table" and piece[2] and #text > from then
       table.insert(self.highlights, { row = row, from = from, to = #text, group = piece[2] })
     end
@@ -99,7 +99,7 @@ function Lines:add_whole(line, group, most)
   if self.reveals then
     self.lines[row + 1], spans = reveal.cut(flat(line), self.bytes, most)
   else
-    self.lines[row + 1] = shortened(visible(flat(line)), self.bytes)
+    self.lines[row + 1] = shortened(characters.text(flat(line)), self.bytes)
   end
   if group then
     table.insert(self.highlights, { row = row, from = 0, to = -1, group = group })
@@ -112,7 +112,7 @@ end
 function Lines:add_count(count, above)
   local words = ("… %d more line%s%s"):format(count, count == 1 and "" or "s", above and " above" or "")
   local row = #self.lines
-  self.lines[row + 1] = words .. visible(self.more)
+  self.lines[row + 1] = words .. characters.text(self.more)
   self.highlights[#self.highlights + 1] = { row = row, from = 0, to = -1, group = "AcpToolDetail" }
 end
 
@@ -120,8 +120,7 @@ end
 ---@param count integer
 ---@param indent string
 function Lines:add_more(count, indent)
-  local digits = tostring(count):reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "")
-  self:add({ indent, { ("… and %s more"):format(digits), "AcpToolDetail" } })
+  self:add({ indent, { ("… and %s more"):format(cells.count(count)), "AcpToolDetail" } })
 end
 
 ---Adds at most `most` of these lines, and a line that counts the others.
@@ -156,23 +155,7 @@ end
 ---@param last integer byte
 ---@return integer
 local function count_lines(text, first, last)
-  local count, at = 0, first - 1
-  while at do
-    count = count + 1
-    at = text:find("\n", at + 1, true)
-    at = at and at <= last and at or nil
-  end
-  return count
-end
-
----@param text string
----@param at integer byte where a line begins
----@param ends integer? byte of the newline behind it
----@param last integer byte
----@return string
-local function line_of(text, at, ends, last)
-  local line = text:sub(at, math.min((ends or last + 1) - 1, last))
-  return line:sub(-1) == "\r" and line:sub(1, -2) or line
+  return select(2, text:sub(first, last):gsub("\n", "")) + 1
 end
 
 ---Adds lines of a text as they are, or made visible.
@@ -182,7 +165,7 @@ end
 ---@return integer? byte where the first line begins that is not added
 function Lines:split_in(text, indent, most)
   local last = last_byte(text)
-  local plain, at = is_plain(text), 1
+  local plain, at = characters.is_plain(text), 1
   local lines, row = self.lines, #self.lines
   for _ = 1, most do
     local ends = text:find("\n", at, true)
@@ -192,7 +175,7 @@ function Lines:split_in(text, indent, most)
     elseif plain and length + #indent <= self.bytes then
       lines[row + 1] = indent .. text:sub(at, at + length - 1)
     else
-      local line = line_of(text, at, ends, last)
+      local line = text:sub(at, at + length - 1):gsub("\r$", "")
       self:add_whole(line == "" and "" or indent .. line)
     end
     row = row + 1

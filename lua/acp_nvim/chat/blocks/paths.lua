@@ -1,5 +1,5 @@
 -- Says where a file is, as briefly as the session's directory allows.
-local visible = require("acp_nvim.chat.blocks.visible")
+local characters = require("acp_nvim.chat.blocks.characters")
 
 local M = {}
 
@@ -7,7 +7,7 @@ local M = {}
 ---@param text any
 ---@return string
 function M.whole_line(text)
-  return (visible(tostring(text or "")):gsub("\n", "^J"))
+  return (characters.text(tostring(text or "")):gsub("\n", "^J"))
 end
 
 ---@param path any

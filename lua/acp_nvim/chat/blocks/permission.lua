@@ -7,6 +7,7 @@ local reveal = require("acp_nvim.chat.blocks.reveal")
 
 local M = {}
 
+local REQUEST_LINE_BYTES = 256 * 1024 -- of one line of a request: Linux takes no longer argument than half of that
 local OURS = "  (kept by acp_nvim)"
 local MARKS = { allow_once = "✓ ", allow_always = "✓ ", reject_once = "✗ ", reject_always = "✗ " }
 
@@ -19,9 +20,15 @@ local MARKS = { allow_once = "✓ ", allow_always = "✓ ", reject_once = "✗ "
 ---@field files? integer that have a preview
 
 ---@param look acp.RequestLook
+---@return number lines of a text or a command that are shown
+local function most_of(look)
+  return look.whole and math.huge or limits.request_lines
+end
+
+---@param look acp.RequestLook
 ---@return acp.Lines
 local function revealing(look)
-  local out = Lines.new(look.whole and math.huge or limits.request_line_bytes)
+  local out = Lines.new(look.whole and math.huge or REQUEST_LINE_BYTES)
   out.reveals = true
   return out
 end
@@ -64,16 +71,6 @@ local function add_options(out, request, letters)
     end
   end
   return rows
-end
-
----@param out acp.Lines
----@param files integer that have a preview
-local function add_preview(out, files)
-  local key = config.keys("preview")[1]
-  if key and files > 0 then
-    local where = files == 1 and "in the file" or ("in %d files, one after the other"):format(files)
-    out:add({ "      ", { key, "AcpPermissionKey" }, { "  preview " .. where, "AcpToolDetail" } })
-  end
 end
 
 ---@param lines string[]
@@ -144,7 +141,7 @@ end
 ---@param request acp.Request
 ---@param look acp.RequestLook
 local function add_host_lines(out, request, look)
-  local first, most = #out.lines + 1, look.whole and math.huge or limits.request_lines
+  local first, most = #out.lines + 1, most_of(look)
   if request.command then
     out:add_revealed("$ " .. request.command, "", most, true)
     if request.cwd then
@@ -167,7 +164,7 @@ end
 ---@return acp.AboveRun[] runs what of the lines above belongs to it
 local function add_content(out, request, look)
   local runs, items = {}, request.content or {}
-  local most = look.whole and math.huge or limits.request_lines
+  local most = most_of(look)
   add_unless_above(out, look, runs, function(to)
     content.add_locations(to, request, Lines.one_line(request.title), look.cwd, most)
   end)
@@ -227,7 +224,7 @@ local function add_whole_title(out, request, look)
   add_title(out, request, nil, title:match("^[^\n]*"))
   if title:find("\n", 1, true) then
     out:mark_break(0)
-    out:add_revealed(title, "  ", look.whole and math.huge or limits.request_lines, true, 2)
+    out:add_revealed(title, "  ", most_of(look), true, 2)
   end
 end
 
@@ -235,7 +232,7 @@ end
 ---@param look acp.RequestLook
 ---@return acp.Rendered `above_runs`: what of the lines above belongs to it
 function M.render(request, look)
-  local out = look.outcome and Lines.new(limits.request_line_bytes) or revealing(look)
+  local out = look.outcome and Lines.new(REQUEST_LINE_BYTES) or revealing(look)
   local rows, runs
   if look.outcome then -- the tool call itself goes on to show what it was about
     add_title(out, request, look.outcome, Lines.one_line(request.title))
@@ -243,11 +240,15 @@ function M.render(request, look)
     add_command(out, request, Lines.one_line(request.title))
   else
     add_whole_title(out, request, look)
-    content.add_text(out, request.description, look.whole and math.huge or limits.request_lines)
+    content.add_text(out, request.description, most_of(look))
     add_host_lines(out, request, look)
     runs = add_content(out, request, look)
     rows = add_options(out, request, look.letters)
-    add_preview(out, look.letters and look.files or 0)
+    local key, files = config.keys("preview")[1], look.letters and look.files or 0
+    if key and files > 0 then
+      local where = files == 1 and "in the file" or ("in %d files, one after the other"):format(files)
+      out:add({ "      ", { key, "AcpPermissionKey" }, { "  preview " .. where, "AcpToolDetail" } })
+    end
   end
   local rendered = out:rendered()
   rendered.option_rows = rows

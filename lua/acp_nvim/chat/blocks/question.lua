@@ -12,29 +12,23 @@ local WHY = {
   agent_gone = "– cancelled: the agent is gone",
 }
 
----@param question acp.Question
----@return string
-local function outcome_words(question)
-  local outcome = question.outcome --[[@as table]]
-  if question.request.url and outcome.action == "accept" then
-    return question.complete and "✓ done" or "✓ opened: the agent goes on when you are done there"
-  end
-  return WHY[outcome.why] or DONE[outcome.action] or tostring(outcome.action)
-end
-
 ---@param out acp.Lines
 ---@param question acp.Question
 ---@param touched boolean
 local function add_outcome(out, question, touched)
-  if question.request.url then
-    out:add({ "  ", { question.request.url.url, "AcpToolDetail" } })
+  local url, outcome = question.request.url, question.outcome --[[@as table]]
+  local words = WHY[outcome.why] or DONE[outcome.action] or tostring(outcome.action)
+  if url then
+    out:add({ "  ", { url.url, "AcpToolDetail" } })
+    local opened = question.complete and "✓ done" or "✓ opened: the agent goes on when you are done there"
+    words = outcome.action == "accept" and opened or words
   end
-  out:add({ "  ", { outcome_words(question), "AcpToolDetail" } })
-  for _, answer in ipairs(question.outcome.answers or {}) do
+  out:add({ "  ", { words, "AcpToolDetail" } })
+  for _, answer in ipairs(outcome.answers or {}) do
     local text = Lines.one_line(answer.text)
     out:add({ "    ", { Lines.one_line(answer.title) .. ": ", "AcpToolDetail" }, text })
   end
-  if question.outcome.why and touched then
+  if outcome.why and touched then
     local key = config.keys("open")[1] or ":AcpForms"
     out:add({ { ("  what you had filled in is kept: %s shows it"):format(key), "AcpToolDetail" } })
   end

@@ -1,10 +1,11 @@
 -- Shows what a request could hide in its text: long blanks become their number, and characters without a look their code.
-local is_plain = require("acp_nvim.chat.blocks.plain")
 local limits = require("acp_nvim.limits")
-local visible = require("acp_nvim.chat.blocks.visible")
+local characters = require("acp_nvim.chat.blocks.characters")
 
 local M = {}
 
+-- Side by side in a request that stay blanks: more are counted, for they push what follows out of sight
+local REQUEST_BLANKS = 8
 local OPEN, CLOSE = "\1", "\2" -- around our words; such characters of the text itself are replaced before
 M.BREAK = "⏎" -- where a command goes on in the next line
 M.HOST = "┃ " -- before lines that the agent has not written
@@ -20,26 +21,20 @@ local function codes(text)
   return OPEN .. table.concat(out) .. CLOSE
 end
 
----@param count integer
----@param noun string
----@return string?
-local function counted(count, noun)
-  return count > 0 and ("%d %s%s"):format(count, noun, count == 1 and "" or "s") or nil
-end
-
 ---@param blanks string
----@return string
+---@return string words that count them
 local function words_for(blanks)
-  local _, tabs = blanks:gsub("\t", "")
-  local words = { counted(#blanks - tabs, "space") }
-  words[#words + 1] = counted(tabs, "tab")
+  local tabs, words = select(2, blanks:gsub("\t", "")), {}
+  for _, one in ipairs({ { #blanks - tabs, "space" }, { tabs, "tab" } }) do
+    words[#words + 1] = one[1] > 0 and ("%d %s%s"):format(one[1], one[2], one[1] == 1 and "" or "s") or nil
+  end
   return (" %s··· %s ···%s "):format(OPEN, table.concat(words, " and "), CLOSE)
 end
 
 ---@param text string
 ---@return boolean nothing in it needs other words
 function M.is_ordinary(text)
-  return is_plain(text) and not text:find("[\t\n]") and not text:find((" "):rep(limits.request_blanks + 1), 1, true)
+  return characters.is_plain(text) and not text:find("[\t\n]") and not text:find((" "):rep(REQUEST_BLANKS + 1), 1, true)
 end
 
 ---@param marked string
@@ -64,11 +59,11 @@ function M.line(text, most)
   if M.is_ordinary(text) then
     return text, {}
   end
-  local marked = visible(text, OPEN, CLOSE):gsub("\n", OPEN .. "^J" .. CLOSE)
+  local marked = characters.text(text, OPEN, CLOSE):gsub("\n", OPEN .. "^J" .. CLOSE)
   for _, word in ipairs(OURS) do
     marked = marked:gsub(word, codes(word))
   end
-  marked = count_blanks(marked, most or limits.request_blanks)
+  marked = count_blanks(marked, most or REQUEST_BLANKS)
   local pieces, spans, length, from = {}, {}, 0, 1
   for at, mark, to in marked:gmatch("()([\1\2])()") do
     pieces[#pieces + 1] = marked:sub(from, at - 1)

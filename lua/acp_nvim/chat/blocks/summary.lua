@@ -1,8 +1,8 @@
 -- Draws which files a turn has changed, and how to go back to before it.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local entry = require("acp_nvim.review.entry")
-local groups = require("acp_nvim.review.groups")
-local limits = require("acp_nvim.limits")
+
+local SUMMARY_FILES = 200 -- of one turn in the chat: several tall screens; the list has all of them
 
 ---@param by_group table<acp.By, acp.ChangedFile[]>
 ---@return { file?: acp.ChangedFile, title?: string }[] below the headline; the agent's own records are none of it
@@ -10,25 +10,13 @@ local function rows_of(by_group)
   local rows = {}
   for _, by in ipairs({ "agent", "unknown", "user" }) do
     if by ~= "agent" and #by_group[by] > 0 then
-      table.insert(rows, { title = groups.TITLES[by] })
+      table.insert(rows, { title = entry.TITLES[by] })
     end
     for _, file in ipairs(by_group[by]) do
       table.insert(rows, { file = file })
     end
   end
   return rows
-end
-
----@param file acp.ChangedFile
----@param real string
----@return acp.Piece[]
-local function pieces_of(file, real)
-  local pieces = entry.pieces(file, real)
-  local why = groups.WORDS[file.by] and Lines.one_line(file.why) or ""
-  if why ~= "" then
-    table.insert(pieces, { "  " .. why, "AcpToolDetail" })
-  end
-  return pieces
 end
 
 ---@param out acp.Lines
@@ -40,13 +28,6 @@ local function add_records(out, records, before)
   end
 end
 
----@param out acp.Lines
----@param files acp.ChangedFile[] but for the agent's own records
-local function add_headline(out, files)
-  local title = { { "Changed " .. entry.plural(#files, "file"), "AcpAgentHeader" } }
-  out:add(vim.list_extend(title, entry.counts(entry.sum(files))))
-end
-
 ---@param event acp.Event of type summary
 ---@param cwd string of the session
 ---@return acp.Rendered
@@ -54,7 +35,7 @@ return function(event, cwd)
   local out = Lines.new()
   local real = vim.uv.fs_realpath(cwd) or cwd
   local targets, shown = {}, 0
-  local by_group = groups.of(event.files)
+  local by_group = entry.grouped(event.files)
   local records = #by_group.state
   if records == #event.files and records > 0 then
     add_records(out, records, "Changed ")
@@ -63,16 +44,21 @@ return function(event, cwd)
   local others = vim.tbl_filter(function(file)
     return file.by ~= "state"
   end, event.files)
-  add_headline(out, others)
+  local title = { { "Changed " .. entry.plural(#others, "file"), "AcpAgentHeader" } }
+  out:add(vim.list_extend(title, entry.counts(entry.sum(others))))
   for _, row in ipairs(rows_of(by_group)) do
     shown = shown + (row.file and 1 or 0)
-    if shown > limits.summary_files then
-      out:add({ { ("  … %d more (:AcpReview)"):format(#others - limits.summary_files), "AcpToolDetail" } })
+    if shown > SUMMARY_FILES then
+      out:add({ { ("  … %d more (:AcpReview)"):format(#others - SUMMARY_FILES), "AcpToolDetail" } })
       break
     elseif row.file then
       targets[#out.lines] = { path = row.file.path }
+      local why = entry.WHOSE[row.file.by] and Lines.one_line(row.file.why) or ""
+      local about = why ~= "" and { { "  " .. why, "AcpToolDetail" } } or {}
+      out:add(vim.list_extend(entry.pieces(row.file, real), about))
+    else
+      out:add({ "  ", { row.title .. ":", "AcpReviewUnknown" } })
     end
-    out:add(row.file and pieces_of(row.file, real) or { "  ", { row.title .. ":", "AcpReviewUnknown" } })
   end
   add_records(out, records, "  and ")
   if event.id then

@@ -2,10 +2,12 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local content = require("acp_nvim.chat.blocks.content")
-local icons = require("acp_nvim.chat.icons")
+local icons = require("acp_nvim.chat.blocks.icons")
 local limits = require("acp_nvim.limits")
 
 local M = {}
+
+local CALL_MARKS = 200 -- looks of what stands before the titles of tool calls that are kept: agents have a dozen kinds
 
 ---@type table<string, { group: string, words: string }>
 local STATUS = {
@@ -31,21 +33,18 @@ local function duration(seconds)
 end
 
 ---@param call acp.ToolCall
----@return string words how long it took, or since when it runs; empty when that is not worth a word
-local function time(call)
-  if call.started and call.ended then
-    return duration(call.ended - call.started)
-  elseif call.started then
-    return "since " .. os.date("%H:%M:%S", math.floor(call.started))
-  end
-  return ""
-end
-
----@param call acp.ToolCall
 ---@return string
 local function title_of(call)
   local title = Lines.one_line(call.title)
   return title ~= "" and title or Lines.one_line(call.id)
+end
+
+---@param name string a kind, or a status
+---@param otherwise string whose icon it gets when it is unknown
+---@return string of the user, or ours
+local function icon(name, otherwise)
+  local own = config.get().ui.icons
+  return own[name] or icons[name] or own[otherwise] or icons[otherwise]
 end
 
 ---@param kind string
@@ -54,15 +53,14 @@ end
 ---@param depth integer
 ---@return string[][]
 local function marks(kind, status, group, depth)
-  local icon = icons.of(kind, "other")
   local before = {
-    { icons.of(status, "in_progress") .. " ", group },
-    { icon .. " ", "AcpToolKind" },
+    { icon(status, "in_progress") .. " ", group },
+    { icon(kind, "other") .. " ", "AcpToolKind" },
   }
   if depth > 0 then
     table.insert(before, 1, { ("  "):rep(depth - 1) .. "↳ ", "AcpToolDetail" })
   end
-  if not icons.has(kind) then
+  if not icons[kind] then
     table.insert(before, { kind .. "  ", "AcpToolKind" })
   end
   return before
@@ -81,7 +79,7 @@ local count = 0
 ---@param depth integer
 ---@return string[][]
 local function kept_marks(kind, status, group, depth)
-  if made_with ~= config.get() or count >= limits.call_marks then
+  if made_with ~= config.get() or count >= CALL_MARKS then
     made, made_with, count = {}, config.get(), 0
   end
   local key = kind .. "\0" .. status .. "\0" .. depth
@@ -97,7 +95,11 @@ end
 ---@param status { group: string, words: string }
 ---@return string[][]
 local function behind(call, status)
-  local after, words = {}, time(call)
+  local after, words = {}, ""
+  if call.started then
+    words = call.ended and duration(call.ended - call.started)
+      or "since " .. os.date("%H:%M:%S", math.floor(call.started))
+  end
   if status.words ~= "" and not (call.status == "in_progress" and words ~= "") then
     after[1] = { "  " .. status.words, status.group }
   end

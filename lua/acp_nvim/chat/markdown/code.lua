@@ -1,35 +1,111 @@
--- Colours a segment of fenced code, in its own language if there is a parser for it.
+-- Colours a segment of fenced code, in the language of the word behind its fence if there is a parser for it.
 require("acp_nvim.chat.markdown.interpreted")()
 
-local language = require("acp_nvim.chat.markdown.language")
 local limits = require("acp_nvim.limits")
 local spans = require("acp_nvim.chat.markdown.spans")
 
 local M = {}
 
+local PARSE_NS = 5e6 -- for one parse of code: twenty lines and what is above take two; odd bytes may take seconds
+local CODE_DEPTH = 100 -- of brackets in each other: ten times as deep as people write
+local CODE_NS = 3e6 -- for the colours of one segment: what is left is plain
+local NAME_LENGTH = 30 -- characters of a language's name
+local LANGUAGES = 200 -- that are kept: their names are the agent's, there may be any number
 local LABEL = "@label.markdown"
+-- its grammar ends Neovim with a segmentation fault where quotes are nested deeply
+local NEVER = { markdown = true, markdown_inline = true }
+
+---@class acp.Language
+---@field name string of the parser
+---@field query vim.treesitter.Query
 
 ---@class acp.CodeText
 ---@field lines string[] of the segment, from a row of it on
 ---@field from integer that row, from 0
 ---@field before string[] lines of the same fence that stand above it
----@field segment acp.Segment
+---@field kind acp.SegmentKind
 ---@field closes boolean the last line ends the fence
 
----@type table<string, table<string, string>> parser -> capture -> group
-local groups = {}
+---@type table<string, acp.Language|false> by the word behind a fence; false: there is no parser
+local known = {}
+local count = 0
+---@type table<string, fun()[]> words that are being looked for -> who waits for them
+local wanted = {}
+---@type table<string, table<string, string|false>> parser -> capture -> group
+local groups = vim.defaulttable(function()
+  return {}
+end)
 ---@type table<string, TSParser> by name: each takes some ten kB, of which Lua's collector knows nothing
 local parsers = {}
+
+---@param info string what stands behind the fence: "lua", "{.python}", "rust,ignore", "12:20:src/main.ts"
+---@return string? word
+local function word_of(info)
+  local first = info:match("^[{.%s]*([^%s,{}]+)") or ""
+  first = first:match("[^/:]*$")
+  first = (first:match("%.([%w_+#-]+)$") or first):lower()
+  return first:match("^[%w_+#-]+$") and #first <= NAME_LENGTH and first or nil
+end
+
+---@param name string
+---@return acp.Language|false
+local function load(name)
+  local tried = { name, vim.treesitter.language.get_lang(name) }
+  local ok, filetype = pcall(vim.filetype.match, { filename = "a." .. name })
+  if ok and filetype then
+    tried[#tried + 1] = vim.treesitter.language.get_lang(filetype) or filetype
+  end
+  for _, one in ipairs(tried) do
+    local loaded, there = pcall(vim.treesitter.language.add, one)
+    if loaded and there and not NEVER[one] then
+      local has, query = pcall(vim.treesitter.query.get, one, "highlights")
+      return has and query and { name = one, query = query } or false
+    end
+  end
+  return false
+end
+
+---Whether a fence holds a diff, which is coloured without a parser.
+---@param kind acp.SegmentKind
+---@return boolean
+local function is_diff(kind)
+  return kind.code:find("^diff") ~= nil or kind.code:find("^patch") ~= nil
+end
+
+---The language of a fence. What is slow the first time is done by itself, not while drawing.
+---@param kind acp.SegmentKind
+---@param found fun() called once the language is known, if it is not yet
+---@return acp.Language|false|nil language false: there is none; nil: not known yet
+function M.language(kind, found)
+  local name = not is_diff(kind) and word_of(kind.code)
+  if not name then
+    return false
+  elseif known[name] ~= nil then
+    return known[name]
+  elseif wanted[name] then
+    table.insert(wanted[name], found)
+    return nil
+  end
+  wanted[name] = { found }
+  vim.schedule(function()
+    local waiting = wanted[name]
+    wanted[name] = nil
+    if count >= LANGUAGES then
+      known, count = {}, 0
+    end
+    known[name] = load(name)
+    count = count + 1
+    for _, tell in ipairs(waiting) do
+      tell()
+    end
+  end)
+end
 
 ---@param parser string
 ---@param name string of a capture
 ---@return string|false group
 local function group_of(parser, name)
   local of = groups[parser]
-  if not of then
-    of = {}
-    groups[parser] = of
-  end
   if of[name] == nil then
     local none = name:find("^_") or name:find("spell") or name == "conceal" or name == "none"
     of[name] = not none and ("@%s.%s"):format(name, parser) or false
@@ -62,8 +138,8 @@ end
 
 ---@param text acp.CodeText
 ---@return boolean its first line is the fence
-function M.opens(text)
-  return text.segment.fence == text.segment.first and text.from == 0
+local function opens(text)
+  return text.kind.above == 0 and text.from == 0
 end
 
 ---@param text acp.CodeText
@@ -71,14 +147,13 @@ end
 ---@return integer first row of the segment in it
 ---@return integer[] cuts bytes left out of each line
 local function source(text)
-  local all, cuts, bytes = {}, {}, 0
+  local all, cuts = {}, {}
   for _, lines in ipairs({ text.before, text.lines }) do
     for _, line in ipairs(lines) do
-      all[#all + 1], cuts[#cuts + 1] = undented(line, text.segment.indent)
-      bytes = bytes + #all[#all] + 1
+      all[#all + 1], cuts[#cuts + 1] = undented(line, text.kind.indent)
     end
   end
-  if M.opens(text) then
+  if opens(text) then
     all[1] = "" -- the fence itself
   end
   if text.closes then
@@ -110,7 +185,7 @@ local function is_deep(code)
   local depth = 0
   for bracket in code:gmatch("[%(%[{}%]%)]") do
     depth = math.max(depth + (bracket:find("[%(%[{]") and 1 or -1), 0)
-    if depth > limits.code_depth then
+    if depth > CODE_DEPTH then
       return true
     end
   end
@@ -126,10 +201,10 @@ local function parse(code, lang)
   parsers[lang.name] = parser
   parser:reset() -- it may have given up the last time
   if parser.set_timeout then -- Neovim 0.11
-    parser:set_timeout(limits.parse_ns / 1000)
+    parser:set_timeout(PARSE_NS / 1000)
     return (parser:parse(nil, code, false))
   end
-  return (parser:parse(nil, code, false, limits.parse_ns))
+  return (parser:parse(nil, code, false, PARSE_NS))
 end
 
 ---@param rows table<integer, acp.Span[]>
@@ -143,7 +218,7 @@ local function colour_tree(rows, text, lang)
     return false
   end
   local at = { first = first, cuts = cuts, lines = text.lines, from = text.from }
-  local deadline, seen = vim.uv.hrtime() + limits.code_ns, 0
+  local deadline, seen = vim.uv.hrtime() + CODE_NS, 0
   for id, node, metadata in lang.query:iter_captures(tree:root(), code, first, first + #text.lines) do
     local group = group_of(lang.name, lang.query.captures[id])
     if group then
@@ -178,19 +253,6 @@ local function colour_diff(rows, lines)
   end
 end
 
----@param segment acp.Segment
----@return boolean
-local function is_diff(segment)
-  return segment.code:find("^diff") ~= nil or segment.code:find("^patch") ~= nil
-end
-
----@param segment acp.Segment
----@param found fun() called once the language is known, if it is not yet
----@return acp.Language|false|nil
-function M.language(segment, found)
-  return not is_diff(segment) and language.of(segment.code, found)
-end
-
 ---@param rows table<integer, acp.Span[]> of the segment, from 1; gets those of the text
 ---@param text acp.CodeText
 ---@param lang? acp.Language|false
@@ -200,10 +262,10 @@ function M.colour(rows, text, lang)
   local ok, done = false, false
   if lang then
     ok, done = pcall(colour_tree, rows, text, lang)
-  elseif is_diff(text.segment) then
+  elseif is_diff(text.kind) then
     colour_diff(rows, text.lines)
   end
-  if M.opens(text) then
+  if opens(text) then
     rows[1] = nil
     colour_fence(rows, 1, text.lines[1])
   end

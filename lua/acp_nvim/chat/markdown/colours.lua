@@ -10,6 +10,11 @@ local structure = require("acp_nvim.chat.markdown.structure")
 local M = {}
 
 local api = vim.api
+local SEGMENTS_KEPT = 200 -- whose colours are kept: some screens
+local CODE_CONTEXT = 30 -- lines above a segment of code that are parsed as well: a string or a comment begins there
+local CODE_CONTEXT_STREAMING = 12 -- the same while text comes in
+local TREE_KB = 100 -- that a tree and what found captures in it are taken for: Lua counts some bytes
+local REDRAWS_SEEN = 30 -- after which a segment that was not in them counts as gone from the screen
 ---@type acp.Segment[] that have colours
 local kept = {}
 local redraws = 0
@@ -30,7 +35,7 @@ end
 ---@param segment acp.Segment
 ---@return boolean it was on the screen a moment ago
 function M.is_seen(segment)
-  return redraws - (segment.used or 0) <= limits.redraws_seen
+  return redraws - (segment.used or 0) <= REDRAWS_SEEN
 end
 
 ---@param painted acp.Painted
@@ -42,13 +47,13 @@ local function keep(painted, rows)
     kept[#kept + 1] = segment
   end
   segment.rows, segment.fresh = rows, true
-  if #kept <= limits.segments_kept then
+  if #kept <= SEGMENTS_KEPT then
     return
   end
   table.sort(kept, function(a, b)
     return a.used > b.used
   end)
-  for index = #kept, math.floor(limits.segments_kept / 2) + 1, -1 do
+  for index = #kept, math.floor(SEGMENTS_KEPT / 2) + 1, -1 do
     cut.pack(kept[index])
     kept[index] = nil
   end
@@ -69,44 +74,22 @@ local function lines_of(bufnr, first, last, bytes)
 end
 
 ---@param painted acp.Painted
----@param first integer row
----@param last integer row
----@return string[]
-local function code_lines(painted, first, last)
-  return lines_of(painted.transcript.bufnr, first, last, limits.code_line_bytes + 1)
-end
-
----@param painted acp.Painted
----@param lines string[]
----@return boolean
-local function closes(painted, lines)
-  local segment = painted.segment
-  local only_opens = painted.first == painted.last and segment.first == segment.fence
-  return not only_opens and #lines > 0 and cut.closes(segment, lines[#lines])
-end
-
----@param lines string[]
----@param bytes integer
----@return string[] as many of the last ones
-local function last_of(lines, bytes)
-  local first = #lines + 1
-  while first > 1 and bytes >= #lines[first - 1] do
-    first = first - 1
-    bytes = bytes - #lines[first]
-  end
-  return vim.list_slice(lines, first)
-end
-
----@param painted acp.Painted
 ---@param from integer row in the segment, from 0
 ---@return acp.CodeText
 local function code_text(painted, from)
-  local segment, first = painted.segment, painted.first + from
-  local all = credit.quiet() and limits.code_context or limits.code_context_streaming
-  local above = math.min(math.max(segment.first + from - segment.fence - 1, 0), all)
-  local lines, before = code_lines(painted, first, painted.last), code_lines(painted, first - above, first - 1)
-  before = last_of(before, limits.segment_bytes)
-  return { lines = lines, before = before, segment = segment, from = from, closes = closes(painted, lines) }
+  local bufnr, kind, first = painted.transcript.bufnr, painted.segment.kind, painted.first + from
+  local context = credit.quiet() and CODE_CONTEXT or CODE_CONTEXT_STREAMING
+  local above = math.min(math.max(kind.above + from - 1, 0), context)
+  local lines = lines_of(bufnr, first, painted.last, limits.code_line_bytes + 1)
+  local before = lines_of(bufnr, first - above, first - 1, limits.code_line_bytes + 1)
+  local cut_at, bytes = #before + 1, limits.segment_bytes
+  while cut_at > 1 and bytes >= #before[cut_at - 1] do
+    cut_at = cut_at - 1
+    bytes = bytes - #before[cut_at]
+  end
+  local only_opens = painted.first == painted.last and kind.above == 0
+  local closes = not only_opens and #lines > 0 and cut.closes(kind, lines[#lines])
+  return { lines = lines, before = vim.list_slice(before, cut_at), kind = kind, from = from, closes = closes }
 end
 
 ---While text comes in only what is new is coloured, with what is above it; when it is quiet again, all of it.
@@ -134,14 +117,14 @@ end
 ---@param again fun() to be called when there is more to be seen
 local function refresh_code(painted, again)
   local segment = painted.segment
-  local lang = code.language(segment, again)
+  local lang = code.language(segment.kind, again)
   if not lang then
     colour_code(painted, nil, again)
   elseif credit.has() then
     local began = vim.uv.hrtime()
     colour_code(painted, lang, again)
     if credit.quiet() then -- while text streams there are few trees, and its own strings keep the collector going
-      collectgarbage("step", limits.tree_kb)
+      collectgarbage("step", TREE_KB)
     end
     credit.spend(vim.uv.hrtime() - began)
   elseif not segment.waits then
@@ -158,11 +141,12 @@ end
 ---@param again fun() called when there is more to be seen
 function M.refresh(painted, again)
   local segment = painted.segment
-  if segment.code then
+  local kind = segment.kind
+  if kind and kind.code then
     refresh_code(painted, again)
   else
     local lines = lines_of(painted.transcript.bufnr, painted.first, painted.last, limits.inline_bytes)
-    keep(painted, structure(lines, segment.inside))
+    keep(painted, structure(lines, kind and kind.inside))
   end
 end
 

@@ -1,11 +1,15 @@
 -- Says when there is time to parse code: a screen at once when it was quiet, a small part of the time while text comes in.
 require("acp_nvim.chat.markdown.interpreted")()
 
-local limits = require("acp_nvim.limits")
-
 local M = {}
 
-local left = limits.code_credit_ns -- negative: to be waited for
+local CODE_CREDIT_NS = 10e6 -- of code that is parsed at once after a pause: about a screen, within a frame
+local CODE_SHARE = 0.5 -- of the time for code, while nothing streams: scrolling fast
+local CODE_SHARE_STREAMING = 0.0025 -- the same while text comes in: the editor has other things to do
+local STREAMING_NS = 200e6 -- without new text until nothing streams
+local CODE_WAIT_MS = 50 -- until code that had to wait is tried again
+
+local left = CODE_CREDIT_NS -- negative: to be waited for
 local counted = 0 -- when `left` was right
 local streamed = -math.huge -- when text came in
 ---@type table<"time"|"quiet", fun()[]> who waits for what
@@ -16,8 +20,8 @@ local timers = {}
 ---@return number ns that there are now
 local function now_left()
   local now = vim.uv.hrtime()
-  local share = now - streamed < limits.streaming_ns and limits.code_share_streaming or limits.code_share
-  left = math.min(limits.code_credit_ns, left + (now - counted) * share)
+  local share = now - streamed < STREAMING_NS and CODE_SHARE_STREAMING or CODE_SHARE
+  left = math.min(CODE_CREDIT_NS, left + (now - counted) * share)
   counted = now
   return left
 end
@@ -30,7 +34,7 @@ end
 
 ---@return boolean no text has come in for a while
 function M.quiet()
-  return vim.uv.hrtime() - streamed >= limits.streaming_ns
+  return vim.uv.hrtime() - streamed >= STREAMING_NS
 end
 
 ---@return boolean
@@ -47,30 +51,32 @@ end
 local conditions = {
   time = function()
     local has = M.has()
-    return has, -left / (M.quiet() and limits.code_share or limits.code_share_streaming)
+    return has, -left / (M.quiet() and CODE_SHARE or CODE_SHARE_STREAMING)
   end,
   quiet = function()
-    return M.quiet(), streamed + limits.streaming_ns - vim.uv.hrtime()
+    return M.quiet(), streamed + STREAMING_NS - vim.uv.hrtime()
   end,
 }
 
 ---@param what "time"|"quiet"
-local function try(what)
-  local now, rest = conditions[what]()
-  if not now then
-    timers[what] = true
-    local ms = math.ceil(rest / 1e6)
-    vim.defer_fn(function()
-      timers[what] = false
-      try(what)
-    end, math.min(math.max(ms, limits.code_wait_ms), limits.code_wait_ms * 10))
+---@param ms integer
+local function try_later(what, ms)
+  if timers[what] then
     return
   end
-  local due = waiting[what]
-  waiting[what] = {}
-  for _, run in ipairs(due) do
-    run()
-  end
+  timers[what] = true
+  vim.defer_fn(function()
+    timers[what] = false
+    local now, rest = conditions[what]()
+    if not now then
+      return try_later(what, math.min(math.max(math.ceil(rest / 1e6), CODE_WAIT_MS), CODE_WAIT_MS * 10))
+    end
+    local due = waiting[what]
+    waiting[what] = {}
+    for _, run in ipairs(due) do
+      run()
+    end
+  end, ms)
 end
 
 ---Calls `run` when there is time again, or when it is quiet.
@@ -78,13 +84,7 @@ end
 ---@param run fun()
 function M.wait(what, run)
   table.insert(waiting[what], run)
-  if not timers[what] then
-    timers[what] = true
-    vim.defer_fn(function()
-      timers[what] = false
-      try(what)
-    end, limits.code_wait_ms)
-  end
+  try_later(what, CODE_WAIT_MS)
 end
 
 return M

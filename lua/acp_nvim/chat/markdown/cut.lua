@@ -5,13 +5,16 @@ local limits = require("acp_nvim.limits")
 
 local M = {}
 
+---@class acp.SegmentKind equal ones are one table: a long chat has thousands of segments of the same languages
+---@field code? string info string of the fence that the segment is in; nil: it is no code
+---@field indent? integer columns that the fence is indented by
+---@field marks? string backticks or tildes that opened the fence
+---@field above? integer rows of the fence above the segment; 0: the segment's first row is the fence
+---@field inside? "list"|"table" what goes on in the segment's first line
+
 ---@class acp.Segment
 ---@field first integer row in the text
----@field code? string info string of the fence that it is in; nil: it is no code
----@field indent? integer columns that the fence is indented by
----@field fence? integer row of the line that opened the fence
----@field marks? string backticks or tildes that opened it
----@field inside? "list"|"table" what goes on in its first line
+---@field kind? acp.SegmentKind nil: plain markdown
 ---@field rows? table<integer, acp.Span[]> its colours by row in it, from 1; nil: not known, or dropped
 ---@field fresh? boolean `rows` fits its text
 ---@field done? integer lines of code that have colours and were complete
@@ -21,19 +24,11 @@ local M = {}
 ---@field used? integer number of the redraw in which it was last seen
 ---@field cut? acp.Cut that it is part of, while its colours are kept
 
----@class acp.SegmentKind what a segment out of sight is
----@field code? string
----@field indent? integer
----@field marks? string
----@field inside? "list"|"table"
----@field below? integer rows of the same fence above it
-
 ---@class acp.Cut
----@field segments (acp.Segment|integer)[] in order; the last one grows; a number: the first row of one that is out of sight
----@field kinds table<integer, acp.SegmentKind> of such ones, by their first row; nil: plain markdown
----@field known table<string, acp.SegmentKind> each once: a long chat has thousands of blocks of the same languages
+---@field segments (acp.Segment|integer)[] in order; the last one grows; a number: the first row of one out of sight
+---@field kinds table<integer, acp.SegmentKind> by the first row of a segment; nil: plain markdown
 ---@field row integer of the line that is still incomplete
----@field head string what is known of that line, its beginning
+---@field head string beginning of that line
 ---@field bytes integer in the last segment
 ---@field width integer bytes of the line that is still incomplete
 ---@field long boolean a line was longer than people read
@@ -42,25 +37,29 @@ local M = {}
 ---@field table boolean a table goes on
 ---@field blank boolean the last line was blank
 
+local SEGMENT_LINES = 8 -- of markdown that is coloured at once: a paragraph or two; up to 20 without a blank line
+local WRAPPED_BYTES = 8 * 1024 -- of a line that is wrapped between words: several screens; longer ones take a frame
+local CODE_SEGMENT_LINES = 20 -- of code that is coloured at once: parsed in about a millisecond
 local HEAD = 256 -- bytes of a line that say what it is
 local NEWLINE, SPACE, TAB, BACKTICK, TILDE, HASH = 10, 32, 9, 96, 126, 35
 
+---@type table<string, acp.SegmentKind> those that some segment has
+local known = setmetatable({}, { __mode = "v" })
+
+---@param kind acp.SegmentKind
+---@return acp.SegmentKind the one table that equals it
+local function interned(kind)
+  local name =
+    table.concat({ kind.code or "", kind.indent or "", kind.marks or "", kind.above or "", kind.inside or "" }, "\0")
+  known[name] = known[name] or kind
+  return known[name]
+end
+
 ---@return acp.Cut
 function M.new()
-  return {
-    segments = { { first = 0 } },
-    kinds = {},
-    known = {},
-    row = 0,
-    head = "",
-    bytes = 0,
-    width = 0,
-    long = false,
-    fence = false,
-    list = false,
-    table = false,
-    blank = false,
-  }
+  local cut = { segments = { { first = 0 } }, kinds = {}, row = 0, head = "", bytes = 0, width = 0 }
+  cut.long, cut.fence, cut.list, cut.table, cut.blank = false, false, false, false, false
+  return cut
 end
 
 ---@param cut acp.Cut
@@ -68,16 +67,10 @@ end
 ---@return acp.Segment
 function M.segment(cut, index)
   local segment = cut.segments[index]
-  if type(segment) ~= "number" then
-    return segment
+  if type(segment) == "number" then
+    segment = { first = segment, kind = cut.kinds[segment] }
+    cut.segments[index] = segment
   end
-  local kind, first = cut.kinds[segment], segment
-  segment = { first = first }
-  if kind then
-    segment.code, segment.indent, segment.marks, segment.inside = kind.code, kind.indent, kind.marks, kind.inside
-    segment.fence = kind.below and first - kind.below
-  end
-  cut.segments[index] = segment
   return segment
 end
 
@@ -89,22 +82,6 @@ function M.first(cut, index)
   return type(segment) == "table" and segment.first or segment --[[@as integer?]]
 end
 
----Makes a segment as small as it can be: a long chat has ten thousands of them, and only some are in sight.
----@param cut acp.Cut
----@param index integer
-local function put_away(cut, index)
-  local segment = cut.segments[index] --[[@as acp.Segment]]
-  local code, indent, marks, inside = segment.code, segment.indent, segment.marks, segment.inside
-  if code or inside then
-    local below = code and segment.first - segment.fence
-    local words = { code or "", indent or "", marks or "", inside or "", below or "" }
-    local name = table.concat(words, "\0")
-    cut.known[name] = cut.known[name] or { code = code, indent = indent, marks = marks, inside = inside, below = below }
-    cut.kinds[segment.first] = cut.known[name]
-  end
-  cut.segments[index] = segment.first
-end
-
 ---Forgets all of a segment that can be found again.
 ---@param segment acp.Segment
 function M.pack(segment)
@@ -112,39 +89,35 @@ function M.pack(segment)
   local index = cut and M.at(cut, segment.first)
   segment.rows, segment.fresh, segment.done, segment.rough, segment.cut = nil, nil, nil, nil, nil
   if cut and cut.segments[index] == segment and index < #cut.segments then
-    put_away(cut, index)
+    cut.segments[index] = segment.first
   end
 end
 
 ---@param cut acp.Cut
 ---@param first integer row
----@return acp.Segment
-local function begin(cut, first)
+---@param kind? acp.SegmentKind
+local function begin(cut, first, kind)
   local index = #cut.segments
   local last = cut.segments[index]
   if last.first == first then -- nothing is in it yet
     cut.segments[index] = nil
   elseif last.used then
     last.fresh = nil
-  else
-    put_away(cut, index)
+  else -- out of sight: a long chat has ten thousands of them
+    cut.segments[index] = last.first
   end
-  local segment = { first = first }
-  cut.segments[#cut.segments + 1] = segment
+  kind = kind and interned(kind)
+  cut.kinds[first] = kind
+  cut.segments[#cut.segments + 1] = { first = first, kind = kind }
   cut.bytes = 0
-  return segment
 end
 
----@param segment acp.Segment of code
+---@param kind acp.SegmentKind of code
 ---@param line string
 ---@return boolean
-function M.closes(segment, line)
-  local first = line:find("[`~]")
-  if not first then
-    return false
-  end
-  local marks = line:match("^%s*([`~]+)%s*$")
-  return marks ~= nil and #marks >= #segment.marks and marks:gsub(segment.marks:sub(1, 1), "") == ""
+function M.closes(kind, line)
+  local marks = line:find("[`~]") and line:match("^%s*([`~]+)%s*$")
+  return marks and #marks >= #kind.marks and marks:gsub(kind.marks:sub(1, 1), "") == "" or false
 end
 
 ---@param cut acp.Cut
@@ -152,12 +125,13 @@ end
 ---@param line string
 local function in_fence(cut, row, line)
   local segment = cut.segments[#cut.segments]
-  if M.closes(segment, line) then
+  local kind = segment.kind
+  if M.closes(kind, line) then
     cut.fence = false
     begin(cut, row + 1)
-  elseif row - segment.first >= limits.code_segment_lines or cut.bytes > limits.segment_bytes then
-    local go_on = begin(cut, row)
-    go_on.code, go_on.indent, go_on.fence, go_on.marks = segment.code, segment.indent, segment.fence, segment.marks
+  elseif row - segment.first >= CODE_SEGMENT_LINES or cut.bytes > limits.segment_bytes then
+    local above = kind.above + row - segment.first
+    begin(cut, row, { code = kind.code, indent = kind.indent, marks = kind.marks, above = above })
   end
 end
 
@@ -173,8 +147,7 @@ local function opens_fence(cut, row, line)
   if not indent or (#indent > 3 and not cut.list) then
     return false
   end
-  local segment = begin(cut, row)
-  segment.code, segment.indent, segment.fence, segment.marks = vim.trim(info), #indent, row, marks
+  begin(cut, row, { code = vim.trim(info), indent = #indent, marks = marks, above = 0 })
   cut.fence = true
   return true
 end
@@ -188,7 +161,7 @@ local function may_begin(cut, lines, first)
   if first == HASH then
     return lines >= 2
   end
-  return cut.blank and first ~= SPACE and first ~= TAB and lines >= limits.segment_lines / 2
+  return cut.blank and first ~= SPACE and first ~= TAB and lines >= SEGMENT_LINES / 2
 end
 
 ---@param cut acp.Cut
@@ -203,8 +176,9 @@ local function in_text(cut, row, line, first)
   elseif may_begin(cut, lines, first) then
     begin(cut, row)
     cut.table = false
-  elseif lines >= limits.segment_lines * 2.5 or cut.bytes > limits.segment_bytes then
-    begin(cut, row).inside = cut.table and "table" or cut.list and "list" or nil
+  elseif lines >= SEGMENT_LINES * 2.5 or cut.bytes > limits.segment_bytes then
+    local inside = cut.table and "table" or cut.list and "list"
+    begin(cut, row, inside and { inside = inside } or nil)
   end
   if cut.blank and first ~= SPACE and first ~= TAB then
     cut.list = false
@@ -242,7 +216,7 @@ function M.feed(cut, lines)
     end
     cut.bytes = cut.bytes + #line + 1
     cut.width = (index == 1 and cut.width or 0) + #line
-    cut.long = cut.long or cut.width > limits.wrapped_bytes
+    cut.long = cut.long or cut.width > WRAPPED_BYTES
     if index < count then
       complete(cut, head)
       head = ""
@@ -257,8 +231,7 @@ end
 ---@param row integer
 ---@return integer index
 function M.at(cut, row)
-  local segments = cut.segments
-  local low, high = 1, #segments
+  local low, high = 1, #cut.segments
   while low < high do
     local middle = math.ceil((low + high) / 2)
     if M.first(cut, middle) <= row then

@@ -1,7 +1,6 @@
--- Colours what stands in a paragraph: emphasis, code, links. Its time is in proportion to the text, whatever that is.
+-- Colours what stands in a paragraph: emphasis as CommonMark pairs it, code, links. It reads a text once.
 require("acp_nvim.chat.markdown.interpreted")()
 
-local emphasis = require("acp_nvim.chat.markdown.emphasis")
 local spans = require("acp_nvim.chat.markdown.spans")
 
 local M = {}
@@ -10,10 +9,22 @@ local RAW = "@markup.raw.markdown_inline"
 local LABEL = "@markup.link.label.markdown_inline"
 local URL = "@markup.link.url.markdown_inline"
 local ESCAPE = "@string.escape.markdown_inline"
+local STRONG = "@markup.strong.markdown_inline"
+local ITALIC = "@markup.italic.markdown_inline"
+local STRUCK = "@markup.strikethrough.markdown_inline"
+local WEB, MARKS = "https?://", "[\\`*_~!%[%]<]"
 local LINK_BYTES = 500 -- of the target of a link
 
 ---@class acp.InlineBudget
 ---@field marks integer that are still read; what comes after is plain
+
+---@class acp.Run
+---@field char string
+---@field from integer first byte that is left of it
+---@field to integer last byte that is left of it
+---@field length integer at the beginning
+---@field opens boolean
+---@field closes boolean
 
 ---@class acp.Inline a paragraph that is being read
 ---@field text string its lines, joined by newlines
@@ -45,6 +56,89 @@ local function add(self, from, to, group, conceal)
       spans.add(self.rows, self.row + line - 1, from + base, last + 1 + base, group, conceal)
     end
     from, line = next_start, line + 1
+  end
+end
+
+---@param text string
+---@param at integer of its first byte
+---@return acp.Run
+local function run_at(text, at)
+  local char = text:sub(at, at)
+  local _, to = text:find("^%" .. char .. "+", at)
+  local before = at > 1 and text:sub(at - 1, at - 1) or " "
+  local after = to < #text and text:sub(to + 1, to + 1) or " "
+  local space_before, space_after = before:find("%s") ~= nil, after:find("%s") ~= nil
+  local punct_before, punct_after = before:find("%p") ~= nil, after:find("%p") ~= nil
+  local left = not space_after and (not punct_after or space_before or punct_before)
+  local right = not space_before and (not punct_before or space_after or punct_after)
+  local opens, closes = left, right
+  if char == "_" then -- not within words
+    opens, closes = left and (not right or punct_before), right and (not left or punct_after)
+  end
+  if char == "~" and to - at > 1 then -- more than two are no mark
+    opens, closes = false, false
+  end
+  return { char = char, from = at, to = to, length = to - at + 1, opens = opens, closes = closes }
+end
+
+---@param opener acp.Run
+---@param closer acp.Run
+---@return boolean
+local function fit(opener, closer)
+  if opener.char ~= closer.char then
+    return false
+  elseif closer.char == "~" then
+    return opener.length == closer.length
+  end
+  local both = (opener.closes or closer.opens) and (opener.length + closer.length) % 3 == 0
+  return not both or (opener.length % 3 == 0 and closer.length % 3 == 0)
+end
+
+---@param self acp.Inline
+---@param opener acp.Run
+---@param closer acp.Run
+local function join(self, opener, closer)
+  local left, right = opener.to - opener.from + 1, closer.to - closer.from + 1
+  local count = (left >= 2 and right >= 2) and 2 or 1
+  local group = count == 2 and STRONG or ITALIC
+  if closer.char == "~" then
+    count, group = closer.length, STRUCK
+  end
+  local from, to = opener.to - count + 1, closer.from + count - 1
+  add(self, from, to, group)
+  add(self, from, opener.to, nil, "")
+  add(self, closer.from, to, nil, "")
+  opener.to, closer.from = from - 1, to + 1
+end
+
+---Joins the runs that belong together.
+---@param self acp.Inline
+local function pair(self)
+  local stack, lowest = {}, {} -- open runs; and by kind of closer, where in the stack the search ends
+  for _, run in ipairs(self.runs) do
+    -- what was searched for in vain is not searched again: else the time would grow with the square
+    local key = run.char .. run.length % 3 .. tostring(run.opens)
+    while run.closes and run.from <= run.to do
+      local found, least = #stack, lowest[key] or 1
+      while found >= least and not fit(stack[found], run) do
+        found = found - 1
+      end
+      if found < least then
+        lowest[key] = #stack + 1
+        break
+      end
+      join(self, stack[found], run)
+      local size = stack[found].from > stack[found].to and found - 1 or found
+      for index = #stack, size + 1, -1 do
+        stack[index] = nil
+      end
+      for other, index in pairs(lowest) do
+        lowest[other] = math.min(index, size + 1)
+      end
+    end
+    if run.opens and run.from <= run.to then
+      stack[#stack + 1] = run
+    end
   end
 end
 
@@ -82,7 +176,7 @@ end
 ---@param at integer
 ---@return integer
 local function delimiter(self, at)
-  local run = emphasis.run(self.text, at)
+  local run = run_at(self.text, at)
   self.runs[#self.runs + 1] = run
   return run.to + 1
 end
@@ -161,25 +255,11 @@ local function bare_url(self, at)
   return last + 1
 end
 
----@param text string
----@param from integer
----@return integer
-local function next_url(text, from)
-  return text:find("https?://", from) or math.huge
-end
-
----@param text string
----@param from integer
----@return integer
-local function next_special(text, from)
-  return text:find("[\\`*_~!%[%]<]", from) or math.huge
-end
-
 ---@param self acp.Inline
 ---@param budget acp.InlineBudget
 local function scan(self, budget)
   local text, at = self.text, 1
-  local url, special = next_url(text, 1), next_special(text, 1)
+  local url, special = text:find(WEB) or math.huge, text:find(MARKS) or math.huge
   while math.min(url, special) < math.huge and budget.marks > 0 do
     budget.marks = budget.marks - 1
     if url < special then
@@ -188,8 +268,8 @@ local function scan(self, budget)
       at = read[text:sub(special, special)](self, special) or special + 1
     end
     -- only what was passed is looked for again: else the time would grow with the square
-    url = url < at and next_url(text, at) or url
-    special = special < at and next_special(text, at) or special
+    url = url < at and (text:find(WEB, at) or math.huge) or url
+    special = special < at and (text:find(MARKS, at) or math.huge) or special
   end
 end
 
@@ -211,9 +291,7 @@ function M.colour(rows, row, lines, columns, budget)
   local self = { text = text, starts = starts, row = row, columns = columns, rows = rows }
   self.brackets, self.runs, self.unclosed = {}, {}, {}
   scan(self, budget)
-  emphasis.pair(self.runs, function(from, to, group, conceal)
-    add(self, from, to, group, conceal)
-  end)
+  pair(self)
 end
 
 return M

@@ -1,17 +1,18 @@
 -- Colours the markdown that is on the screen, and nothing else: a decoration provider with marks that last one redraw.
 require("acp_nvim.chat.markdown.interpreted")()
 
-local block_rows = require("acp_nvim.chat.block_rows")
+local block_rows = require("acp_nvim.chat.transcript.block_rows")
 local colours = require("acp_nvim.chat.markdown.colours")
 local credit = require("acp_nvim.chat.markdown.credit")
 local cut = require("acp_nvim.chat.markdown.cut")
-local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local spans = require("acp_nvim.chat.markdown.spans")
 
 local M = {}
 
 local api = vim.api
+-- Of each drawing for markdown that was not seen before, while text comes in: twenty lines and more
+local PAINT_NS = 1e6
 local NAMESPACE = api.nvim_create_namespace("acp_nvim.markdown")
 
 ---@class acp.Painted a segment that is in the window
@@ -154,7 +155,7 @@ local function on_win(_, win, bufnr, top, bottom)
     return false
   end
   visible, current = {}, 1
-  deadline = credit.quiet() and math.huge or vim.uv.hrtime() + limits.paint_ns
+  deadline = credit.quiet() and math.huge or vim.uv.hrtime() + PAINT_NS
   conceals = api.nvim_get_option_value("conceallevel", { win = win }) > 0
   for block, begins in block_rows.between(transcript, top, bottom) do
     if block.cut then
@@ -216,7 +217,7 @@ local function on_line(_, _, bufnr, row)
   if not segment.fresh and not has_to_wait(painted) then
     refresh(painted)
   end
-  if segment.code then
+  if segment.kind and segment.kind.code then
     colour_line(bufnr, row, CODE)
     if segment.plain then
       colour_line(bufnr, row, RAW)

@@ -4,125 +4,115 @@ require("acp_nvim.chat.markdown.interpreted")()
 local inline = require("acp_nvim.chat.markdown.inline")
 local limits = require("acp_nvim.limits")
 local spans = require("acp_nvim.chat.markdown.spans")
-local tables = require("acp_nvim.chat.markdown.tables")
 
+-- Of emphasis, code and links in a segment: twenty lines full of them; read within a few milliseconds
+local INLINE_MARKS = 300
+local TABLE_CELLS = 100 -- of one row of a table
+local DEPTH = 12 -- quotes and lists within each other: what is deeper is shown as text
 local LIST = "@markup.list.markdown"
 local QUOTE = "@markup.quote.markdown"
 local RAW = "@markup.raw.block.markdown"
 local RULE = "@punctuation.special.markdown"
+local TABLE_HEADER = "@markup.heading.markdown"
+local TABLE_LINES = { ["|"] = "│", ["-"] = "─" }
 local TASKS = {
   [" "] = { "@markup.list.unchecked.markdown", "☐" },
   x = { "@markup.list.checked.markdown", "☑" },
 }
-local DEPTH = 12 -- quotes and lists within each other: what is deeper is shown as text
 
----@class acp.Structure a segment that is being read
+---A segment that is being read, line by line.
+---@class acp.Structure
 ---@field rows table<integer, acp.Span[]>
----@field lines string[] of the paragraph that goes on
+---@field row integer of the line that is read, from 1
+---@field line string
+---@field at integer byte of it where the text begins, behind the marks that were read
+---@field next_line? string
+---@field paragraph string[] lines of the paragraph that goes on
 ---@field columns integer[] where its lines begin
 ---@field first integer row of its first line
 ---@field budget acp.InlineBudget
 ---@field list boolean a list goes on
 ---@field table boolean a table goes on
 ---@field blank boolean the last line was blank
+local Structure = {}
+Structure.__index = Structure
 
----@param self acp.Structure
-local function end_paragraph(self)
-  if #self.lines > 0 then
-    inline.colour(self.rows, self.first, self.lines, self.columns, self.budget)
-    self.lines, self.columns = {}, {}
+---@param from integer byte column of the line
+---@param to integer byte column
+---@param group? string
+---@param conceal? string
+---@param priority? integer
+function Structure:add(from, to, group, conceal, priority)
+  spans.add(self.rows, self.row, from, to, group, conceal, priority)
+end
+
+function Structure:end_paragraph()
+  if #self.paragraph > 0 then
+    inline.colour(self.rows, self.first, self.paragraph, self.columns, self.budget)
+    self.paragraph, self.columns = {}, {}
   end
 end
 
----@param self acp.Structure
----@param row integer
----@param line string
----@param at integer byte where the text begins, from 1
-local function add_to_paragraph(self, row, line, at)
-  if #self.lines == 0 then
-    self.first = row
+function Structure:add_to_paragraph()
+  if #self.paragraph == 0 then
+    self.first = self.row
   end
-  self.lines[#self.lines + 1] = line:sub(at)
-  self.columns[#self.columns + 1] = at - 1
+  self.paragraph[#self.paragraph + 1] = self.line:sub(self.at)
+  self.columns[#self.columns + 1] = self.at - 1
 end
 
----@param self acp.Structure
----@param row integer
----@param line string
----@param at integer
----@return integer at behind the marks of quotes
-local function quotes(self, row, line, at)
-  local first = at
+---Reads the marks of quotes.
+function Structure:quotes()
+  local line, first = self.line, self.at
   for _ = 1, DEPTH do
-    local mark = line:match("^ ? ? ?()>", at)
+    local mark = line:match("^ ? ? ?()>", self.at)
     if not mark then
       break
     end
-    spans.add(self.rows, row, mark - 1, mark, RULE, "▎", 101)
-    at = mark + (line:byte(mark + 1) == 32 and 2 or 1)
+    self:add(mark - 1, mark, RULE, "▎", 101)
+    self.at = mark + (line:byte(mark + 1) == 32 and 2 or 1)
   end
-  if at > first then
-    spans.add(self.rows, row, first - 1, #line, QUOTE, nil, 90)
+  if self.at > first then
+    self:add(first - 1, #line, QUOTE, nil, 90)
   end
-  return at
 end
 
----@param line string
----@param at integer
----@return boolean
-local function is_rule(line, at)
-  local char = line:match("^ ? ? ?([-*_])", at)
-  return char ~= nil and line:sub(at):gsub("%s", ""):find("^" .. ("%" .. char):rep(3) .. "%" .. char .. "*$") ~= nil
+---@return boolean the rest of the line is a rule
+function Structure:is_rule()
+  local char = self.line:match("^ ? ? ?([-*_])", self.at)
+  local rest = char and self.line:sub(self.at):gsub("%s", "")
+  return rest ~= nil and rest:find("^" .. ("%" .. char):rep(3) .. "%" .. char .. "*$") ~= nil
 end
 
----@param self acp.Structure
----@param row integer
----@param line string
----@param at integer
----@return integer at behind the box of a task
-local function task(self, row, line, at)
-  local sign, to = line:match("^%[([ xX])%]()%s", at)
-  if not sign then
-    return at
-  end
-  local look = TASKS[sign:lower()]
-  spans.add(self.rows, row, at - 1, to - 1, look[1], look[2])
-  return to
-end
-
----@param self acp.Structure
----@param row integer
----@param line string
----@param at integer
----@return integer at behind the marks of items
-local function items(self, row, line, at)
+---Reads the marks of items, and the box of a task.
+function Structure:items()
+  local line = self.line
   for _ = 1, DEPTH do
-    local mark, to, text = line:match("^%s*()[-+*]()%s+()", at)
-    local bullet = mark ~= nil
+    local mark, to, text = line:match("^%s*()[-+*]()%s+()", self.at)
+    local bullet = mark and "•"
     if not mark then
-      mark, to, text = line:match("^%s*()%d%d?%d?%d?%d?%d?%d?%d?%d?[.)]()%s+()", at)
+      mark, to, text = line:match("^%s*()%d%d?%d?%d?%d?%d?%d?%d?%d?[.)]()%s+()", self.at)
     end
-    if not mark or is_rule(line, at) then
+    if not mark or self:is_rule() then
       break
     end
-    end_paragraph(self)
-    self.list = true
-    at = task(self, row, line, text)
-    if at > text then -- the box is mark enough
-      spans.add(self.rows, row, mark - 1, text - 1, LIST, "")
+    self:end_paragraph()
+    self.list, self.at = true, text
+    local sign, behind = line:match("^%[([ xX])%]()%s", text)
+    if sign then -- the box is mark enough
+      local look = TASKS[sign:lower()]
+      self:add(text - 1, behind - 1, look[1], look[2])
+      self:add(mark - 1, text - 1, LIST, "")
+      self.at = behind
     else
-      spans.add(self.rows, row, mark - 1, to - 1, LIST, bullet and "•" or nil)
+      self:add(mark - 1, to - 1, LIST, bullet)
     end
   end
-  return at
 end
 
----@param self acp.Structure
----@param row integer
----@param line string
----@param at integer
----@return boolean
-local function heading(self, row, line, at)
+---@return boolean the line is a heading
+function Structure:heading()
+  local line, at = self.line, self.at
   local marks, text = line:match("^ ? ? ?(#+)%s+()", at)
   if not marks then
     marks, text = line:match("^ ? ? ?(#+)()$", at)
@@ -130,85 +120,120 @@ local function heading(self, row, line, at)
   if not marks or #marks > 6 then
     return false
   end
-  end_paragraph(self)
-  spans.add(self.rows, row, at - 1, #line, ("@markup.heading.%d.markdown"):format(#marks), nil, 95)
-  inline.colour(self.rows, row, { line:sub(text) }, { text - 1 }, self.budget)
+  self:end_paragraph()
+  self:add(at - 1, #line, ("@markup.heading.%d.markdown"):format(#marks), nil, 95)
+  inline.colour(self.rows, self.row, { line:sub(text) }, { text - 1 }, self.budget)
   return true
 end
 
----A line of `=` or `-` makes a heading of the paragraph above it.
----@param self acp.Structure
----@param row integer
----@param line string
----@param at integer
----@return boolean
-local function underline(self, row, line, at)
+---@return boolean the line is of `=` or `-`, and makes a heading of the paragraph above it
+function Structure:underline()
+  local line, at = self.line, self.at
   local marks = line:match("^ ? ? ?(===+)%s*$", at) or line:match("^ ? ? ?(%-%-%-+)%s*$", at)
-  if not marks or #self.lines == 0 or self.list then
+  if not marks or #self.paragraph == 0 or self.list then
     return false
   end
   local group = marks:byte() == 61 and "@markup.heading.1.markdown" or "@markup.heading.2.markdown"
-  for index, text in ipairs(self.lines) do
+  for index, text in ipairs(self.paragraph) do
     local column = self.columns[index]
     spans.add(self.rows, self.first + index - 1, column, column + #text, group, nil, 95)
   end
-  end_paragraph(self)
-  spans.add(self.rows, row, at - 1, #line, group)
+  self:end_paragraph()
+  self:add(at - 1, #line, group)
   return true
 end
 
----@param self acp.Structure
----@param row integer
----@param line string
----@param at integer
----@return boolean
-local function rule(self, row, line, at)
-  if not is_rule(line, at) then
+---@return boolean the line is a rule
+function Structure:rule()
+  if not self:is_rule() then
     return false
   end
-  end_paragraph(self)
+  self:end_paragraph()
   self.list = false
-  for column = at, math.min(#line, limits.rule_columns) do
-    spans.add(self.rows, row, column - 1, column, RULE, "─")
+  for column = self.at, math.min(#self.line, limits.rule_columns) do
+    self:add(column - 1, column, RULE, "─")
   end
-  spans.go_on(self.rows, row, #line, "─", RULE)
+  spans.go_on(self.rows, self.row, #self.line, "─", RULE)
   return true
 end
 
----@param self acp.Structure
----@param row integer
 ---@param line string
----@param at integer
----@param next_line? string
----@return boolean
-local function in_table(self, row, line, at, next_line)
+---@return boolean it is the line below the header of a table
+local function is_delimiter(line)
+  return line:find("|", 1, true) ~= nil and line:find("^[%s>]*|?%s*:?%-+:?%s*[|:%-%s]*$") ~= nil
+end
+
+---Colours a cell. No mark is hidden in it: its column would no longer stand below the others.
+---@param from integer byte
+---@param to integer byte
+function Structure:cell(from, to)
+  local before = self.rows[self.row] and #self.rows[self.row] or 0
+  inline.colour(self.rows, self.row, { self.line:sub(from, to) }, { from - 1 }, self.budget)
+  for index = before + 1, self.rows[self.row] and #self.rows[self.row] or 0 do
+    self.rows[self.row][index][2].conceal = nil
+  end
+end
+
+---@param header boolean
+function Structure:cells(header)
+  local line, from, cells = self.line, self.at, 0
+  while from and cells < TABLE_CELLS do
+    cells = cells + 1
+    local bar = line:find("|", from, true)
+    while bar and line:byte(bar - 1) == 92 do -- written as `\|`
+      bar = line:find("|", bar + 1, true)
+    end
+    local to = (bar or #line + 1) - 1
+    if to >= from then
+      if header then
+        self:add(from - 1, to, TABLE_HEADER, nil, 95)
+      end
+      self:cell(from, to)
+    end
+    if bar then
+      self:add(bar - 1, bar, RULE, "│")
+    end
+    from = bar and bar + 1
+  end
+end
+
+---@return boolean the line is the row of a table
+function Structure:in_table()
+  local line, at = self.line, self.at
   if not line:find("|", at, true) then
     return false
   end
-  local header = not self.table and next_line ~= nil and tables.is_delimiter(next_line)
+  local header = not self.table and self.next_line ~= nil and is_delimiter(self.next_line)
   if not header and not self.table then
     return false
   end
-  end_paragraph(self)
+  self:end_paragraph()
   self.table = true
-  tables.colour(self.rows, row, line, at, header, self.budget)
+  if not is_delimiter(line:sub(at)) then
+    self:cells(header)
+    return true
+  end
+  for column = at, math.min(#line, limits.rule_columns) do
+    local look = TABLE_LINES[line:sub(column, column)]
+    if look then
+      self:add(column - 1, column, RULE, look)
+    end
+  end
   return true
 end
 
----@param self acp.Structure
----@param row integer
----@param line string
----@return boolean
-local function raw(self, row, line)
+---@return boolean the line is shown as it is
+function Structure:raw()
+  local line = self.line
   if line:find("^%s*```") or line:find("^%s*~~~") then -- what `cut` did not take for a fence: an incomplete one
     local marks = line:match("^%s*[`~]+()")
-    spans.add(self.rows, row, 0, marks - 1, RAW)
+    self:add(0, marks - 1, RAW)
     if marks <= #line then
-      spans.add(self.rows, row, marks - 1, #line, "@label.markdown")
+      self:add(marks - 1, #line, "@label.markdown")
     end
     return true
   elseif self.blank and not self.list and line:find("^    ") then
-    spans.add(self.rows, row, 0, #line, RAW)
+    self:add(0, #line, RAW)
     return true
   end
   return false
@@ -222,52 +247,48 @@ local function is_plain(line)
   return first ~= nil and (first >= 128 or (first >= 97 and first <= 122) or (first >= 65 and first <= 90))
 end
 
----@param self acp.Structure
----@param row integer from 1
----@param line string
----@param next_line? string
-local function colour_line(self, row, line, next_line)
+---Reads the line at `row`.
+function Structure:read()
+  local line = self.line
   if is_plain(line) and not line:find("|", 1, true) then
     self.list = self.list and not self.blank
     self.blank, self.table = false, false
-    return add_to_paragraph(self, row, line, 1)
+    return self:add_to_paragraph()
   elseif not line:find("%S") then
-    end_paragraph(self)
+    self:end_paragraph()
     self.blank, self.table = true, false
     return
   end
-  if raw(self, row, line) then
-    end_paragraph(self)
+  if self:raw() then
+    self:end_paragraph()
     return -- `blank` stays: an indented block goes on
   end
   if self.blank and line:find("^%S") then
     self.list = false
   end
   self.blank = false
-  local at = quotes(self, row, line, 1)
-  if underline(self, row, line, at) or rule(self, row, line, at) then
+  self:quotes()
+  if self:underline() or self:rule() then
     return
   end
-  at = items(self, row, line, at)
-  if heading(self, row, line, at) then
-    return
-  elseif in_table(self, row, line, at, next_line) then
-    return
+  self:items()
+  if not self:heading() and not self:in_table() then
+    self.table = false
+    self:add_to_paragraph()
   end
-  self.table = false
-  add_to_paragraph(self, row, line, at)
 end
 
 ---@param lines string[] of the segment, each at most `limits.inline_bytes` long
 ---@param inside? "list"|"table" what goes on in the first
 ---@return table<integer, acp.Span[]> rows from 1
 return function(lines, inside)
-  local self = { rows = {}, lines = {}, columns = {}, first = 1, blank = inside == nil }
-  self.budget = { marks = limits.inline_marks }
+  local self = setmetatable({ rows = {}, paragraph = {}, columns = {}, first = 1, blank = inside == nil }, Structure)
+  self.budget = { marks = INLINE_MARKS }
   self.list, self.table = inside == "list", inside == "table"
   for row, line in ipairs(lines) do
-    colour_line(self, row, line, lines[row + 1])
+    self.row, self.line, self.at, self.next_line = row, line, 1, lines[row + 1]
+    self:read()
   end
-  end_paragraph(self)
+  self:end_paragraph()
   return self.rows
 end

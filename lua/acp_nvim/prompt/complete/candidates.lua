@@ -4,7 +4,7 @@ local context = require("acp_nvim.prompt.context")
 local files = require("acp_nvim.prompt.complete.files")
 local limits = require("acp_nvim.limits")
 local match = require("acp_nvim.prompt.complete.match")
-local outside = require("acp_nvim.prompt.complete.outside")
+local places = require("acp_nvim.prompt.mentions.places")
 local symbols = require("acp_nvim.prompt.mentions.symbols")
 local syntax = require("acp_nvim.prompt.mentions.syntax")
 local words = require("acp_nvim.prompt.mentions.words")
@@ -12,6 +12,7 @@ local words = require("acp_nvim.prompt.mentions.words")
 local M = {}
 
 local api = vim.api
+local BUFFER_COMPLETIONS = 20 -- entries of a menu that are open buffers
 
 ---@class acp.Candidate
 ---@field text string that is written
@@ -22,21 +23,29 @@ local api = vim.api
 ---@field path? string absolute, for a look into it
 ---@field bufnr? integer
 
----@param session acp.Session
+---@param named { name: string }[]
 ---@param typed string the name so far
+---@param make fun(one: any): acp.Candidate
 ---@return acp.Candidate[] those whose names begin so before those that have it elsewhere
-function M.commands(session, typed)
+local function by_name(named, typed, make)
   local begin, rest = {}, {}
-  for _, command in ipairs(session.commands) do
-    local at = command.name:lower():find(typed:lower(), 1, true)
+  for _, one in ipairs(named) do
+    local at = one.name:lower():find(typed:lower(), 1, true)
     if at then
-      local text = "/" .. command.name
-      local one =
-        { text = text, label = text, kind = "command", detail = command.hint, documentation = command.description }
-      table.insert(at == 1 and begin or rest, one)
+      table.insert(at == 1 and begin or rest, make(one))
     end
   end
   return vim.list_extend(begin, rest)
+end
+
+---@param session acp.Session
+---@param typed string the name so far
+---@return acp.Candidate[]
+function M.commands(session, typed)
+  return by_name(session.commands, typed, function(command)
+    local text = "/" .. command.name
+    return { text = text, label = text, kind = "command", detail = command.hint, documentation = command.description }
+  end)
 end
 
 ---@type { [1]: string, [2]: string, [3]: fun(cwd: string): any }[]
@@ -106,7 +115,7 @@ local function of_buffers(session, typed)
     local is_named = name ~= "" and not name:match("^%a[%w+.-]*://")
     local short = is_named and context.short(name, session.cwd) or ("buffer:%d"):format(bufnr)
     local fits = short:lower():find(typed:lower(), 1, true) and not short:find("%c") and not is_unused(bufnr)
-    if fits and #out < limits.buffer_completions then
+    if fits and #out < BUFFER_COMPLETIONS then
       local first = api.nvim_buf_get_lines(bufnr, 0, 1, false)[1] or ""
       local detail = is_named and "open" .. (vim.bo[bufnr].modified and ", not saved" or "") or first:sub(1, 40)
       local text = is_named and mention(short) or "@" .. short
@@ -117,13 +126,15 @@ local function of_buffers(session, typed)
 end
 
 ---@param session acp.Session
----@param path string
----@return acp.Candidate
-local function of_path(session, path)
-  local text, is_directory = mention(path), path:sub(-1) == "/"
-  local kind = is_directory and "directory" or "file"
-  local absolute = path:match("^[~/]") and path or session.cwd .. "/" .. path
-  return { text = text, label = text, kind = kind, path = not is_directory and absolute or nil }
+---@param paths string[]
+---@return acp.Candidate[]
+local function of_paths(session, paths)
+  return vim.tbl_map(function(path)
+    local text, is_directory = mention(path), path:sub(-1) == "/"
+    local kind = is_directory and "directory" or "file"
+    local absolute = path:match("^[~/]") and path or session.cwd .. "/" .. path
+    return { text = text, label = text, kind = kind, path = not is_directory and absolute or nil }
+  end, paths)
 end
 
 ---@param found acp.Candidate[]
@@ -149,20 +160,14 @@ end
 ---@param done fun(found: acp.Candidate[], all: boolean)
 local function of_symbols(typed, done)
   symbols.list(function(all)
-    local begin, rest = {}, {}
-    for _, symbol in ipairs(all) do
-      local at = symbol.name:lower():find(typed:lower(), 1, true)
-      if at then
-        local text = syntax.format("symbol:" .. symbol.name)
-        local file = vim.fs.basename(api.nvim_buf_get_name(symbol.bufnr))
-        local detail = ("%s:%d"):format(file, symbol.first)
-        local one = { text = text, label = text, kind = "symbol", detail = detail, bufnr = symbol.bufnr }
-        table.insert(at == 1 and begin or rest, one)
-      end
-    end
     local found = {}
-    local is_all = add(found, begin)
-    done(found, add(found, rest) and is_all)
+    local more = by_name(all, typed, function(symbol)
+      local text = syntax.format("symbol:" .. symbol.name)
+      local file = vim.fs.basename(api.nvim_buf_get_name(symbol.bufnr))
+      local detail = ("%s:%d"):format(file, symbol.first)
+      return { text = text, label = text, kind = "symbol", detail = detail, bufnr = symbol.bufnr }
+    end)
+    done(found, add(found, more))
   end)
 end
 
@@ -178,10 +183,7 @@ local function of_files(session, found, typed, done)
       return
     end
     stop_match = match.start(files.get(session.cwd), (typed:gsub("^%./", "")), function(paths, all)
-      local more = vim.tbl_map(function(path)
-        return of_path(session, path)
-      end, paths)
-      done(found, add(found, more) and all)
+      done(found, add(found, of_paths(session, paths)) and all)
     end)
   end)
   return function()
@@ -201,13 +203,10 @@ function M.mentions(session, typed, done)
   if symbol then
     of_symbols(symbol, done)
     return function() end
-  elseif outside.is(typed) then
-    outside.list(typed, session.cwd, function(paths, all)
+  elseif places.is_outside(typed) then
+    places.list(typed, session.cwd, function(paths, all)
       local found = {}
-      local more = vim.tbl_map(function(path)
-        return of_path(session, path)
-      end, paths)
-      done(found, add(found, more) and all)
+      done(found, add(found, of_paths(session, paths)) and all)
     end)
     return function() end
   end

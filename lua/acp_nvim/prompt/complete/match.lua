@@ -4,6 +4,7 @@ local slices = require("acp_nvim.prompt.complete.slices")
 
 local M = {}
 
+local MATCH_GROUP = 2000 -- paths of one rank that are sorted: beyond that they all look alike
 local STEP = 200 -- paths that are looked at without a pause: 0.1 ms
 
 ---@param query string in lower case
@@ -94,7 +95,7 @@ local function go_on(search)
     if found then
       search.indexes[#search.indexes + 1] = index
       local group = search.ranks[found]
-      if #group < limits.match_group then
+      if #group < MATCH_GROUP then
         group[#group + 1] = index
       end
     end

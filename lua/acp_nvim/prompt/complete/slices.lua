@@ -1,12 +1,13 @@
 -- Does long work in short slices: the editor has its turn in between.
-local limits = require("acp_nvim.limits")
 
 local M = {}
+
+local SLICE_NS = 3e6 -- of a search for files before the editor has its turn again
 
 ---@param step fun(): boolean does a little, far less than a millisecond; true: that was all
 function M.run(step)
   local function go_on()
-    local until_ns = vim.uv.hrtime() + limits.slice_ns
+    local until_ns = vim.uv.hrtime() + SLICE_NS
     repeat
       if step() then
         return

@@ -1,6 +1,6 @@
 -- Knows which code the user works on while they write a prompt.
-local code_window = require("acp_nvim.code_window")
 local sessions = require("acp_nvim.sessions")
+local windows = require("acp_nvim.windows.open")
 
 local M = {}
 
@@ -35,7 +35,7 @@ end
 ---@return integer? win the code window that has the focus, or had it last in this tab
 function M.window()
   local current = api.nvim_get_current_win()
-  return code_window.is_code(current) and current or code_window.other()
+  return windows.is_code(current) and current or windows.other()
 end
 
 ---@return integer? bufnr of that window, else the one used last

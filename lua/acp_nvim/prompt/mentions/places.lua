@@ -1,4 +1,5 @@
--- Finds what a path in a mention leads to: a buffer, a file, a directory; asks the disk without waiting for it.
+-- Finds what a path in a mention leads to, and what it may go on with; asks the disk without waiting for it.
+local limits = require("acp_nvim.limits")
 local lookup = require("acp_nvim.buffers.lookup")
 
 local M = {}
@@ -31,7 +32,7 @@ local function buffer_of(path, real)
   end
 end
 
----@class acp.Place
+---@class acp.MentionPlace
 ---@field path string absolute
 ---@field kind "file"|"directory"|"other"
 ---@field bufnr? integer loaded
@@ -39,7 +40,7 @@ end
 
 ---@param text string as it was typed
 ---@param cwd string
----@param done fun(place?: acp.Place) nil: there is nothing; called once, not in a fast event
+---@param done fun(place?: acp.MentionPlace) nil: there is nothing; called once, not in a fast event
 function M.find(text, cwd, done)
   local path = M.absolute(text, cwd)
   vim.uv.fs_stat(path, function(_, stat)
@@ -55,6 +56,40 @@ function M.find(text, cwd, done)
         local kind = ({ file = "file", directory = "directory" })[stat.type] or "other"
         done({ path = path, kind = kind, real = real, bufnr = kind == "file" and buffer_of(path, real) or nil })
       end)
+    end)
+  end)
+end
+
+---@param typed string
+---@return boolean it may lead out of the directory of the session
+function M.is_outside(typed)
+  return typed:match("^~?/") ~= nil or typed:match("^%.%./") ~= nil
+end
+
+---Lists the files in the directory that a typed path names.
+---@param typed string with a slash
+---@param cwd string
+---@param done fun(paths: string[], all: boolean) as they are typed on; not in a fast event, called once
+function M.list(typed, cwd, done)
+  local directory, begin = typed:match("^(.*/)(.*)$")
+  vim.uv.fs_scandir(M.absolute(directory, cwd), function(_, handle)
+    local out, all = {}, true
+    while handle do
+      local name, kind = vim.uv.fs_scandir_next(handle)
+      if not name then
+        break
+      elseif vim.startswith(name:lower(), begin:lower()) and (begin ~= "" or name:sub(1, 1) ~= ".") then
+        all = #out < limits.completions
+        if not all then
+          break
+        elseif not name:find("%c") then
+          table.insert(out, directory .. name .. (kind == "directory" and "/" or ""))
+        end
+      end
+    end
+    vim.schedule(function()
+      table.sort(out)
+      done(out, all)
     end)
   end)
 end

@@ -5,6 +5,10 @@ local limits = require("acp_nvim.limits")
 local M = {}
 
 local api = vim.api
+local SYMBOLS = 20000 -- of one buffer: generated code has more
+local SYMBOL_LINES = 5000 -- of a buffer without a server, looked at for definitions: a few milliseconds
+local SYMBOL_BUFFERS = 10 -- whose symbols are offered, those used last: more names are not told apart
+local SAME_SYMBOLS = 5 -- of one name that are attached: overloads have as many
 local METHOD = "textDocument/documentSymbol"
 
 ---@class acp.Symbol
@@ -68,7 +72,7 @@ end
 ---@param bufnr integer
 ---@return acp.Symbol[]
 local function by_looks(bufnr)
-  local lines = api.nvim_buf_get_lines(bufnr, 0, limits.symbol_lines, false)
+  local lines = api.nvim_buf_get_lines(bufnr, 0, SYMBOL_LINES, false)
   local out = {}
   for row, line in ipairs(lines) do
     local name = #line < limits.line_bytes and defined(line)
@@ -90,7 +94,7 @@ end
 local function flatten(found, bufnr, list)
   for _, one in ipairs(list) do
     local range = one.range or vim.tbl_get(one, "location", "range")
-    if type(one.name) == "string" and type(range) == "table" and #found < limits.symbols then
+    if type(one.name) == "string" and type(range) == "table" and #found < SYMBOLS then
       local first, last = range.start.line + 1, range["end"].line + 1
       if range["end"].character == 0 and last > first then
         last = last - 1
@@ -138,7 +142,7 @@ end
 
 ---@param done fun(symbols: acp.Symbol[]) those of the buffer used last first; called once, after a while at the latest
 function M.list(done)
-  local buffers = vim.list_slice(code.buffers(), 1, limits.symbol_buffers)
+  local buffers = vim.list_slice(code.buffers(), 1, SYMBOL_BUFFERS)
   local left, per_buffer, finished = #buffers, {}, false
   local function finish()
     if not finished then
@@ -171,7 +175,7 @@ function M.find(name, done)
   M.list(function(symbols)
     local found = {}
     for _, symbol in ipairs(symbols) do
-      if symbol.name == name and (not found[1] or found[1].bufnr == symbol.bufnr) and #found < limits.same_symbols then
+      if symbol.name == name and (not found[1] or found[1].bufnr == symbol.bufnr) and #found < SAME_SYMBOLS then
         table.insert(found, symbol)
       end
     end

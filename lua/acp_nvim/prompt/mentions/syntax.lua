@@ -9,7 +9,7 @@ local M = {}
 ---@field last? integer 1-based line, included; not before `first`
 ---@field to integer byte column after it, 0-based
 
----@class acp.Token
+---@class acp.MentionToken
 ---@field from integer byte column of its @, 0-based
 ---@field readings acp.Reading[] the longest first
 
@@ -186,7 +186,7 @@ local function begins(line, at)
 end
 
 ---@param line string
----@return acp.Token[] whatever might be a mention, from left to right; they may overlap
+---@return acp.MentionToken[] whatever might be a mention, from left to right; they may overlap
 function M.parse(line)
   local tokens, tried = {}, 0
   local at = line:find("@", 1, true)

@@ -14,14 +14,15 @@ local api = vim.api
 ---@field problem? string why it cannot be attached: it is not sent then
 ---@field take fun(done: fun(items: acp.ContextItem[])) `done` is called once
 
----@param item? acp.ContextItem
----@return acp.MentionTarget?
-local function ready(item)
-  return item and {
+---@param ... acp.ContextItem?
+---@return acp.MentionTarget? nil without an item
+local function ready(...)
+  local items = { ... }
+  return #items > 0 and {
     take = function(done)
-      done({ item })
+      done(items)
     end,
-  }
+  } or nil
 end
 
 ---@param bytes integer
@@ -71,7 +72,7 @@ end
 
 ---@param session acp.Session
 ---@param reading acp.Reading
----@param place acp.Place
+---@param place acp.MentionPlace
 ---@return acp.MentionTarget?
 local function place_target(session, reading, place)
   local cwd = session.cwd
@@ -119,16 +120,11 @@ local of_words = {
 ---@param done fun(target?: acp.MentionTarget)
 local function symbol_target(session, name, done)
   symbols.find(name, function(found)
-    local items = vim.tbl_map(function(symbol)
+    done(ready(unpack(vim.tbl_map(function(symbol)
       local item = context.lines(symbol.bufnr, symbol.first, symbol.last, session.cwd)
       item.name = ("%s (%s)"):format(item.name, symbol.name)
       return item
-    end, found)
-    done(#items > 0 and {
-      take = function(taken)
-        taken(items)
-      end,
-    } or nil)
+    end, found))))
   end)
 end
 

@@ -8,6 +8,7 @@ local message = require("acp_nvim.message")
 local M = {}
 
 local api = vim.api
+local MENTION_LINES = 500 -- of diagnostics or the quickfix list: nobody solves more at once
 local TOO_LONG = 124 -- the code of a process that was ended because of its time
 local SEVERITIES = { "error", "warning", "info", "hint" }
 
@@ -40,7 +41,7 @@ end
 ---@param what string in the plural
 ---@return string
 local function bounded(lines, what)
-  local most = limits.mention_lines
+  local most = MENTION_LINES
   local left = #lines - most
   local more = left > 0 and ("\n(and %d more %s)"):format(left, what) or ""
   return table.concat(lines, "\n", 1, math.min(#lines, most)) .. more .. "\n"

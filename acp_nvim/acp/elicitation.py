@@ -1,0 +1,230 @@
+"""What an agent asks the user for (ACP "Elicitation"), in one model for both versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from acp_nvim.acp import schema_common as wire
+from acp_nvim.acp.fields import Unknown, given
+
+FIELDS: Final = 200
+"""Fields of one form: nobody fills in more."""
+CHOICES: Final = 2000
+"""Values to choose from in one form: more can be typed."""
+REQUEST_BYTES: Final = 1024 * 1024
+"""Of a question: a form that people fill in has some kB."""
+
+
+class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A value that can be chosen, and its words."""
+
+    value: str
+    title: str
+    description: str | None = None
+
+
+class Field(msgspec.Struct, frozen=True, kw_only=True):
+    """What all fields of a form have; `name` is that of the property, `title` what people read."""
+
+    name: str
+    title: str
+    description: str | None = None
+    required: bool = False
+
+
+class TextField(Field, frozen=True, kw_only=True):
+    """A text; with `choices` one of these."""
+
+    choices: tuple[Choice, ...] | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+    format: str | None = None
+    default: str | None = None
+
+
+class NumberField(Field, frozen=True, kw_only=True):
+    """A number, with `whole` one without a fraction."""
+
+    whole: bool
+    minimum: float | None = None
+    maximum: float | None = None
+    default: float | None = None
+
+
+class BooleanField(Field, frozen=True, kw_only=True):
+    """A field that is answered with yes or no; `default` is what the agent proposes."""
+
+    default: bool | None = None
+
+
+class ChoicesField(Field, frozen=True, kw_only=True):
+    """Any number of these values, within bounds."""
+
+    choices: tuple[Choice, ...]
+    min_items: int | None = None
+    max_items: int | None = None
+    default: tuple[str, ...] = ()
+
+
+class UnknownField(Field, frozen=True, kw_only=True):
+    """A field of a `type` that we do not know: it cannot be answered."""
+
+    type: str
+
+
+AnyField = TextField | NumberField | BooleanField | ChoicesField | UnknownField
+
+
+class Form(msgspec.Struct, frozen=True):
+    """What the user is to fill in: its fields in the agent's order, with a title and a text above them."""
+
+    fields: tuple[AnyField, ...]
+    title: str | None = None
+    description: str | None = None
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Where the user is to do something; `elicitation_id` is how the agent says that it is done."""
+
+    url: str
+    elicitation_id: str
+
+
+class ElicitationAsked(msgspec.Struct, frozen=True):
+    """`elicitation/create`; without a `session_id` it is about a request of ours."""
+
+    message: str
+    what: Form | Address
+    session_id: str | None = None
+    tool_call_id: str | None = None
+
+
+def elicitation_asked(request: Any) -> ElicitationAsked:
+    """`elicitation/create` of either version. Raises `msgspec.ValidationError` for what can not be answered."""
+    if isinstance(request, Unknown):  # it must not be shown as one of those that we know
+        mode = request.original.get("mode")
+        raise msgspec.ValidationError(f"the mode {mode!r} is not offered - at `$.mode`")
+    if hasattr(request, "requested_schema"):
+        what: Form | Address = _form(request.requested_schema)
+    else:
+        what = Address(request.url, request.elicitation_id)
+    return ElicitationAsked(request.message, what, given(request.session_id), given(request.tool_call_id))
+
+
+def completed(params: msgspec.Raw) -> str:
+    """Return the elicitation id of an `elicitation/complete`. Raises `msgspec.DecodeError`."""
+    return msgspec.json.decode(params, type=wire.CompleteElicitationNotification).elicitation_id
+
+
+def _form(schema: Any) -> Form:
+    properties = given(schema.properties) or {}
+    if len(properties) > FIELDS:
+        raise msgspec.ValidationError(f"{len(properties)} fields are too many - at `$.requestedSchema.properties`")
+    required = set(given(schema.required) or ())
+    missing = sorted(required - properties.keys())
+    if missing:
+        raise msgspec.ValidationError(f"no property is called {missing[0]!r} - at `$.requestedSchema.required`")
+    fields = tuple(_field(name, one, name in required) for name, one in properties.items())
+    if sum(len(one.choices or ()) for one in fields if isinstance(one, TextField | ChoicesField)) > CHOICES:
+        raise msgspec.ValidationError(f"more than {CHOICES} values to choose from - at `$.requestedSchema.properties`")
+    for field in fields:
+        _require_answerable(field)
+    return Form(fields, given(schema.title), given(schema.description))
+
+
+def _require_answerable(field: AnyField) -> None:
+    """A form that cannot be sent is not shown: the agent hears why."""
+    where = f" - at `$.requestedSchema.properties.{field.name}`"
+    match field:
+        case UnknownField(required=True):
+            raise msgspec.ValidationError(f"the required field {field.name!r} has an unknown type{where}")
+        case TextField(choices=(), required=True) | ChoicesField(choices=(), required=True):
+            raise msgspec.ValidationError(f"the required field {field.name!r} has no values to choose from{where}")
+
+
+def _field(name: str, schema: wire.ElicitationPropertySchema, required: bool) -> AnyField:
+    if isinstance(schema, wire.UnknownElicitationPropertySchema):
+        return _unknown(name, schema.original, required)
+    common: dict[str, Any] = {
+        "name": name,
+        "title": given(schema.title) or name,
+        "description": given(schema.description),
+        "required": required,
+    }
+    match schema:
+        case wire.StringPropertySchema():
+            return _text(schema, common)
+        case wire.BooleanPropertySchema():
+            return BooleanField(**common, default=given(schema.default))
+        case wire.MultiSelectPropertySchema():
+            return _choices(schema, common)
+        case _:
+            return NumberField(
+                **common,
+                whole=isinstance(schema, wire.IntegerPropertySchema),
+                minimum=given(schema.minimum),
+                maximum=given(schema.maximum),
+                default=given(schema.default),
+            )
+
+
+def _unknown(name: str, original: dict[str, Any], required: bool) -> UnknownField:
+    title, description = original.get("title"), original.get("description")
+    return UnknownField(
+        name=name,
+        title=title if isinstance(title, str) and title else name,
+        description=description if isinstance(description, str) else None,
+        required=required,
+        type=str(original.get("type")),
+    )
+
+
+def _text(schema: wire.StringPropertySchema, common: dict[str, Any]) -> TextField:
+    choices: tuple[Choice, ...] | None = None
+    plain, titled = given(schema.enum), given(schema.one_of)
+    if titled is not None:
+        choices = tuple(_titled(one for one in titled if plain is None or one.const in plain))
+    elif plain is not None:
+        choices = _plain(plain)
+    return TextField(
+        **common,
+        choices=choices,
+        min_length=given(schema.min_length),
+        max_length=given(schema.max_length),
+        pattern=given(schema.pattern),
+        format=given(schema.format),
+        default=given(schema.default),
+    )
+
+
+def _choices(schema: wire.MultiSelectPropertySchema, common: dict[str, Any]) -> ChoicesField | UnknownField:
+    match schema.items:
+        case wire.StringMultiSelectItems(enum=values):
+            choices = _plain(values)
+        case wire.TitledMultiSelectItems(any_of=options):
+            choices = tuple(_titled(options))
+        case unknown:
+            return UnknownField(**common, type=f"array of {unknown.original.get('type')}")
+    return ChoicesField(
+        **common,
+        choices=choices,
+        min_items=given(schema.min_items),
+        max_items=given(schema.max_items),
+        default=tuple(given(schema.default) or ()),
+    )
+
+
+def _plain(values: Sequence[str]) -> tuple[Choice, ...]:
+    return tuple(Choice(value, value) for value in dict.fromkeys(values))
+
+
+def _titled(options: Iterable[wire.EnumOption]) -> Iterator[Choice]:
+    seen: set[str] = set()
+    for one in options:
+        if one.const not in seen:
+            seen.add(one.const)
+            yield Choice(one.const, one.title or one.const, given(one.description))

@@ -1,0 +1,70 @@
+"""The start of a connection (ACP "Initialization"): what we tell an agent of ourselves, and which version we speak."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from acp_nvim import __version__
+from acp_nvim.acp.auth_methods import LAUNCH
+from acp_nvim.acp.decoding import decode
+from acp_nvim.acp.dialect import Dialect
+from acp_nvim.acp.v1 import TERMINAL_OUTPUT, DialectV1
+
+NEWEST = 2
+"""The latest version that we know."""
+
+CLIENT_INFO = {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __version__}
+
+ELICITATION: dict[str, Any] = {"form": {}, "url": {}}
+
+CAPABILITIES_V2: dict[str, Any] = {"auth": {"terminal": {}}, "elicitation": ELICITATION}
+
+
+def initialize_params(v2: bool, terminal: bool = True) -> dict[str, Any]:
+    """The parameters of `initialize`; `terminal`: whether commands are run for the agent.
+
+    With `v2` they are readable in both versions, so that an agent of version 1 can answer with its own version and
+    still knows what we can do.
+    """
+    params: dict[str, Any] = {
+        "protocolVersion": DialectV1.version,
+        "clientInfo": CLIENT_INFO,
+        "clientCapabilities": {
+            "fs": {"readTextFile": True, "writeTextFile": True},
+            "terminal": terminal,
+            "auth": {"terminal": True},
+            "elicitation": ELICITATION,
+            "plan": {},
+            "_meta": {**TERMINAL_OUTPUT, LAUNCH: True},
+            "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+        },
+    }
+    if v2:
+        params |= {"protocolVersion": NEWEST, "info": CLIENT_INFO, "capabilities": CAPABILITIES_V2}
+    return params
+
+
+class _Answer(msgspec.Struct, rename="camel"):
+    protocol_version: int
+
+
+class VersionError(Exception):
+    """The agent speaks a version that we do not, or that is switched off."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(f"protocol version {version}")
+        self.version = version
+
+
+def choose_dialect(answer: msgspec.Raw, v2: bool) -> Dialect:
+    """The dialect of an agent that answered `initialize` so. Raises `VersionError`, or `msgspec.DecodeError`."""
+    version = decode(answer, _Answer).protocol_version  # 1.0 is 1
+    if version == DialectV1.version:
+        return DialectV1()
+    if version == NEWEST and v2:
+        from acp_nvim.acp.v2 import DialectV2  # its types take time, and few need them
+
+        return DialectV2()
+    raise VersionError(version)

@@ -1,0 +1,414 @@
+"""ACP types that are the same in both versions of the protocol.
+
+Generated from the official schema by `make schema`: do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from msgspec import UNSET
+
+from acp_nvim.acp import field_limits as limits
+from acp_nvim.acp.fields import (
+    UNTAGGED,
+    Argument,
+    Data,
+    Id,
+    Maybe,
+    Name,
+    Omittable,
+    Path,
+    Pattern,
+    Sent,
+    Text,
+    Title,
+    Unknown,
+    Uri,
+    Value,
+    Wire,
+    Word,
+    Words,
+    cut,
+    exact,
+)
+
+
+class Annotations(Wire, kw_only=True):
+    """The definition `Annotations` of the official schema."""
+
+    audience: Maybe[Annotated[list[Word], cut(limits.ICONS)]] = UNSET
+    last_modified: Maybe[Word] = UNSET
+    priority: Maybe[float] = UNSET
+
+
+class AudioContent(Wire, kw_only=True, tag_field="type", tag="audio"):
+    """The definition `AudioContent` of the official schema."""
+
+    annotations: Maybe[Annotations] = UNSET
+    data: Data
+    mime_type: Word
+
+
+class BooleanPropertySchema(Wire, kw_only=True, tag_field="type", tag="boolean"):
+    """The definition `BooleanPropertySchema` of the official schema."""
+
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    default: Maybe[bool] = UNSET
+
+
+class CancelledPermissionOutcome(Sent, kw_only=True, tag_field="outcome", tag="cancelled"):
+    """The definition `CancelledPermissionOutcome` of the official schema."""
+
+
+class CloseSessionRequest(Sent, kw_only=True):
+    """The definition `CloseSessionRequest` of the official schema."""
+
+    session_id: str
+
+
+class CompactionSummaryChunk(Wire, kw_only=True, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
+    """The definition `CompactionSummaryChunk` of the official schema."""
+
+    compaction_id: Id
+    content: ContentBlock
+
+
+class CompactionUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="compaction_update"):
+    """The definition `CompactionUpdate` of the official schema."""
+
+    compaction_id: Id
+    status: Word
+    summary: Maybe[Annotated[list[ContentBlock], cut(limits.CONTENT_ITEMS)]] = UNSET
+    error: Maybe[Words] = UNSET
+
+
+class CompleteElicitationNotification(Wire, kw_only=True):
+    """The definition `CompleteElicitationNotification` of the official schema."""
+
+    elicitation_id: Id
+
+
+class Content(Wire, kw_only=True, tag_field="type", tag="content"):
+    """The definition `Content` of the official schema."""
+
+    content: ContentBlock
+
+
+class Cost(Wire, kw_only=True):
+    """The definition `Cost` of the official schema."""
+
+    amount: float
+    currency: Word
+
+
+class CreateElicitationResponse(Sent, kw_only=True):
+    """The definition `CreateElicitationResponse` of the official schema."""
+
+    action: str
+    content: Maybe[dict[str, str | int | float | bool | list[str]]] = UNSET
+
+
+class DeleteSessionRequest(Sent, kw_only=True):
+    """The definition `DeleteSessionRequest` of the official schema."""
+
+    session_id: str
+
+
+class EmbeddedResource(Wire, kw_only=True, tag_field="type", tag="resource"):
+    """The definition `EmbeddedResource` of the official schema."""
+
+    annotations: Maybe[Annotations] = UNSET
+    resource: EmbeddedResourceResource
+
+
+class EmbeddedResourceResource(Wire, kw_only=True):
+    """The definition `EmbeddedResourceResource` of the official schema."""
+
+    text: Omittable[Text] = UNSET
+    uri: Uri
+    mime_type: Maybe[Word] = UNSET
+    blob: Omittable[Data] = UNSET
+
+    def __post_init__(self) -> None:
+        self.require_one(("text",), ("blob",))
+
+
+class EnumOption(Wire, kw_only=True):
+    """The definition `EnumOption` of the official schema."""
+
+    const: Value
+    title: Title
+    description: Maybe[Words] = UNSET
+
+
+class EnvVariable(Wire, kw_only=True):
+    """The definition `EnvVariable` of the official schema."""
+
+    name: Argument
+    value: Argument
+
+
+class HttpHeader(Sent, kw_only=True):
+    """The definition `HttpHeader` of the official schema."""
+
+    name: str
+    value: str
+
+
+class Icon(Wire, kw_only=True):
+    """The definition `Icon` of the official schema."""
+
+    src: Words
+    mime_type: Maybe[Word] = UNSET
+    sizes: Maybe[Annotated[list[Word], cut(limits.ICONS)]] = UNSET
+    theme: Maybe[Word] = UNSET
+
+
+class ImageContent(Wire, kw_only=True, tag_field="type", tag="image"):
+    """The definition `ImageContent` of the official schema."""
+
+    annotations: Maybe[Annotations] = UNSET
+    data: Data
+    mime_type: Word
+    uri: Maybe[Uri] = UNSET
+
+
+class Implementation(Wire, kw_only=True):
+    """The definition `Implementation` of the official schema."""
+
+    name: Name
+    title: Maybe[Title] = UNSET
+    version: Word
+
+
+class IntegerPropertySchema(Wire, kw_only=True, tag_field="type", tag="integer"):
+    """The definition `IntegerPropertySchema` of the official schema."""
+
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    minimum: Maybe[int] = UNSET
+    maximum: Maybe[int] = UNSET
+    default: Maybe[int] = UNSET
+
+
+class ListSessionsRequest(Sent, kw_only=True):
+    """The definition `ListSessionsRequest` of the official schema."""
+
+    cwd: Maybe[str] = UNSET
+    cursor: Maybe[str] = UNSET
+
+
+class ListSessionsResponse(Wire, kw_only=True):
+    """The definition `ListSessionsResponse` of the official schema."""
+
+    sessions: Annotated[list[SessionInfo], cut(limits.SESSIONS)]
+    next_cursor: Maybe[Uri] = UNSET
+
+
+class MultiSelectPropertySchema(Wire, kw_only=True, tag_field="type", tag="array"):
+    """The definition `MultiSelectPropertySchema` of the official schema."""
+
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    min_items: Maybe[int] = UNSET
+    max_items: Maybe[int] = UNSET
+    items: MultiSelectItems
+    default: Maybe[Annotated[list[Value], exact(limits.FORM_CHOICES)]] = UNSET
+
+
+class Notice(Wire, kw_only=True, tag_field="sessionUpdate", tag="notice"):
+    """The definition `Notice` of the official schema."""
+
+    severity: Word
+    title: Title
+    description: Maybe[Words] = UNSET
+
+
+class NumberPropertySchema(Wire, kw_only=True, tag_field="type", tag="number"):
+    """The definition `NumberPropertySchema` of the official schema."""
+
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    minimum: Maybe[float] = UNSET
+    maximum: Maybe[float] = UNSET
+    default: Maybe[float] = UNSET
+
+
+class PermissionOption(Wire, kw_only=True):
+    """The definition `PermissionOption` of the official schema."""
+
+    option_id: Id
+    name: Name
+    kind: Word
+
+
+class PlanEntry(Wire, kw_only=True):
+    """The definition `PlanEntry` of the official schema."""
+
+    content: Name
+    priority: Word
+    status: Word
+
+
+class PromptRequest(Sent, kw_only=True):
+    """The definition `PromptRequest` of the official schema."""
+
+    session_id: str
+    prompt: list[ContentBlock]
+
+
+class RequestPermissionResponse(Sent, kw_only=True):
+    """The definition `RequestPermissionResponse` of the official schema."""
+
+    outcome: RequestPermissionOutcome
+
+
+class ResourceLink(Wire, kw_only=True, tag_field="type", tag="resource_link"):
+    """The definition `ResourceLink` of the official schema."""
+
+    name: Name
+    uri: Uri
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    icons: Maybe[Annotated[list[Icon], cut(limits.ICONS)]] = UNSET
+    mime_type: Maybe[Word] = UNSET
+    size: Maybe[int] = UNSET
+    annotations: Maybe[Annotations] = UNSET
+
+
+class SelectedPermissionOutcome(Sent, kw_only=True, tag_field="outcome", tag="selected"):
+    """The definition `SelectedPermissionOutcome` of the official schema."""
+
+    option_id: str
+
+
+class SessionAdditionalDirectoriesCapabilities(Wire, kw_only=True):
+    """The definition `SessionAdditionalDirectoriesCapabilities` of the official schema."""
+
+
+class SessionConfigSelectOption(Wire, kw_only=True):
+    """The definition `SessionConfigSelectOption` of the official schema."""
+
+    value: Id
+    name: Name
+    description: Maybe[Words] = UNSET
+
+
+class SessionDeleteCapabilities(Wire, kw_only=True):
+    """The definition `SessionDeleteCapabilities` of the official schema."""
+
+
+class SessionInfo(Wire, kw_only=True):
+    """The definition `SessionInfo` of the official schema."""
+
+    session_id: Id
+    cwd: Path
+    additional_directories: Omittable[Annotated[list[Path], cut(limits.DIRECTORIES)]] = UNSET
+    title: Maybe[Title] = UNSET
+    updated_at: Maybe[Word] = UNSET
+
+
+class SessionInfoUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="session_info_update"):
+    """The definition `SessionInfoUpdate` of the official schema."""
+
+    title: Maybe[Title] = UNSET
+    updated_at: Maybe[Word] = UNSET
+
+
+class SessionMessage(Wire, kw_only=True, tag_field="sessionUpdate", tag="session_message"):
+    """The definition `SessionMessage` of the official schema."""
+
+    message_id: Id
+    sender_session_id: Maybe[Id] = UNSET
+    recipient_session_id: Maybe[Id] = UNSET
+    sender_message_id: Maybe[Id] = UNSET
+    recipient_message_id: Maybe[Id] = UNSET
+    content: Maybe[Annotated[list[ContentBlock], cut(limits.CONTENT_ITEMS)]] = UNSET
+
+
+class StringMultiSelectItems(Wire, kw_only=True, tag_field="type", tag="string"):
+    """The definition `StringMultiSelectItems` of the official schema."""
+
+    enum: Annotated[list[Value], exact(limits.FORM_CHOICES)]
+
+
+class StringPropertySchema(Wire, kw_only=True, tag_field="type", tag="string"):
+    """The definition `StringPropertySchema` of the official schema."""
+
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    min_length: Maybe[int] = UNSET
+    max_length: Maybe[int] = UNSET
+    pattern: Maybe[Pattern] = UNSET
+    format: Maybe[Word] = UNSET
+    default: Maybe[Value] = UNSET
+    enum: Maybe[Annotated[list[Value], exact(limits.FORM_CHOICES)]] = UNSET
+    one_of: Maybe[Annotated[list[EnumOption], exact(limits.FORM_CHOICES)]] = UNSET
+
+
+class Terminal(Wire, kw_only=True, tag_field="type", tag="terminal"):
+    """The definition `Terminal` of the official schema."""
+
+    terminal_id: Id
+
+
+class TextContent(Wire, kw_only=True, tag_field="type", tag="text"):
+    """The definition `TextContent` of the official schema."""
+
+    annotations: Maybe[Annotations] = UNSET
+    text: Text
+
+
+class TitledMultiSelectItems(Wire, kw_only=True, tag_field="type", tag=UNTAGGED):
+    """The definition `TitledMultiSelectItems` of the official schema."""
+
+    any_of: Annotated[list[EnumOption], exact(limits.FORM_CHOICES)]
+
+
+class ToolCallLocation(Wire, kw_only=True):
+    """The definition `ToolCallLocation` of the official schema."""
+
+    path: Path
+    line: Maybe[int] = UNSET
+
+
+class UsageUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="usage_update"):
+    """The definition `UsageUpdate` of the official schema."""
+
+    used: int
+    size: int
+    cost: Maybe[Cost] = UNSET
+
+
+class UnknownContentBlock(Unknown):
+    """A `ContentBlock` of a kind that the schema does not have."""
+
+
+ContentBlock: TypeAlias = (
+    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContentBlock
+)
+
+
+class UnknownElicitationPropertySchema(Unknown):
+    """A `ElicitationPropertySchema` of a kind that the schema does not have."""
+
+
+ElicitationPropertySchema: TypeAlias = (
+    StringPropertySchema
+    | NumberPropertySchema
+    | IntegerPropertySchema
+    | BooleanPropertySchema
+    | MultiSelectPropertySchema
+    | UnknownElicitationPropertySchema
+)
+
+
+class UnknownMultiSelectItems(Unknown):
+    """A `MultiSelectItems` of a kind that the schema does not have."""
+
+
+MultiSelectItems: TypeAlias = StringMultiSelectItems | TitledMultiSelectItems | UnknownMultiSelectItems
+
+RequestPermissionOutcome: TypeAlias = CancelledPermissionOutcome | SelectedPermissionOutcome

@@ -1,0 +1,215 @@
+"""Translates into the model what both versions say in the same words, and reads answers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from acp_nvim.acp import answers, updates
+from acp_nvim.acp import schema_common as wire
+from acp_nvim.acp.decoding import convert, salvage
+from acp_nvim.acp.field_limits import ID_CHARS, NAME_CHARS, TEXT_CHARS, URI_CHARS, WORD_CHARS, WORDS_CHARS
+from acp_nvim.acp.fields import Unknown, Wire, given, lacks, lacks_inside, left, shortened
+from acp_nvim.acp.schema_v1 import Plan
+from acp_nvim.acp.tool_call import Item, Location, ToolCallPatch
+from acp_nvim.limits import LEFT_OUT
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def read_most(kind: type[T], raw: msgspec.Raw) -> T:
+    """What is right of an answer; what is wrong is logged. Raises `msgspec.DecodeError` where nothing is left."""
+    said, complaints = salvage(raw, kind)
+    for complaint in complaints:
+        log.warning("an answer of an agent, left out of it: %s", complaint)
+    return said
+
+
+def read_nothing(_raw: msgspec.Raw) -> None:
+    """Read an answer that says only that the request worked."""
+
+
+def read_opened(kind: type[T], translate: Callable[[T], answers.Opened], raw: msgspec.Raw) -> answers.Opened:
+    """What is right of the answer to what opens a session; what is wrong is among its complaints.
+
+    Null is read as `{}`: ACP v1 "Session Setup" shows the answer to `session/load` so.
+    """
+    said, complaints = salvage(b"{}" if bytes(raw) == b"null" else raw, kind)
+    return msgspec.structs.replace(translate(said), complaints=tuple(complaints))
+
+
+def session_page(page: wire.ListSessionsResponse) -> answers.SessionPage:
+    """Translate a page of the answer to `session/list`; `next_cursor` is None at the last one."""
+    return answers.SessionPage([_session_info(one) for one in page.sessions], given(page.next_cursor))
+
+
+def _session_info(one: wire.SessionInfo) -> answers.SessionInfo:
+    return answers.SessionInfo(
+        session_id=one.session_id,
+        cwd=one.cwd,
+        title=given(one.title),
+        updated_at=given(one.updated_at),
+        additional_directories=given(one.additional_directories) or [],
+    )
+
+
+# --- session/update --------------------------------------------------------------------------------------------------
+
+
+def compaction_message(compaction_id: str) -> str:
+    """The message id of the summary of a compaction, which is shown among the thoughts."""
+    return f"compaction {compaction_id}"
+
+
+def common_update(update: Any) -> updates.Update:
+    """An update that both versions write alike, or one of an unknown kind."""
+    match update:
+        case wire.UsageUpdate():
+            said = update.cost
+            cost = updates.Cost(said.amount, said.currency) if isinstance(said, wire.Cost) else said
+            return updates.UsageChanged(update.used, update.size, cost)
+        case wire.SessionInfoUpdate():
+            return updates.SessionInfoChanged(update.title)
+        case wire.Notice():
+            return updates.NoticeGiven(update.severity, update.title, given(update.description))
+        case wire.CompactionUpdate():
+            return updates.Compaction(update.compaction_id, update.status, given(update.error), update.summary)
+        case wire.CompactionSummaryChunk():
+            return updates.MessageChunk("thought", update.content, compaction_message(update.compaction_id))
+        case wire.SessionMessage():
+            sender, recipient = given(update.sender_session_id), given(update.recipient_session_id)
+            return updates.SessionMessage(update.content, sender, recipient)
+        case Unknown():
+            return _unstable(update.original)
+        case _:
+            raise AssertionError(f"untranslated update {update!r}")
+
+
+def _unstable(said: dict[str, Any]) -> updates.Update:
+    """Plans of the unstable schema (RFD "Plan Operations"), in whatever shape they are; or an unknown update."""
+    kind, plan, plan_id = said.get("sessionUpdate"), said.get("plan"), said.get("planId")
+    if kind == "plan_removed" and isinstance(plan_id, str):
+        return updates.PlanRemoved(plan_id)
+    if kind == "plan_update" and isinstance(plan, dict):
+        return plan_of_another_kind(plan)
+    return updates.UnknownUpdate(str(kind), said)
+
+
+def plan_of_another_kind(said: dict[str, Any]) -> updates.Update:
+    """A plan that is no list of steps, or one whose steps came to version 1: it shows what it has."""
+    plan_id, text, uri = said.get("planId"), said.get("content"), said.get("uri")
+    known_id = shortened(plan_id, ID_CHARS) if isinstance(plan_id, str) else None
+    if said.get("type") == "items":
+        steps = convert({"entries": said.get("entries"), LEFT_OUT: said.get(LEFT_OUT)}, Plan)
+        return updates.PlanReplaced(plan_entries(steps.entries), known_id, left=left(steps, "entries"))
+    if isinstance(text, str):
+        return updates.PlanReplaced([], known_id, shortened(text, TEXT_CHARS))
+    if isinstance(uri, str):
+        return updates.PlanReplaced([], known_id, None, shortened(uri, URI_CHARS))
+    kind = shortened(repr(said.get("type")), WORD_CHARS)
+    return updates.PlanReplaced([], known_id, f"a plan of an unknown kind ({kind})")
+
+
+def plan_entries(entries: Iterable[wire.PlanEntry]) -> list[updates.PlanEntry]:
+    """The steps of a plan."""
+    return [updates.PlanEntry(one.content, one.status, one.priority) for one in entries]
+
+
+def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
+    """What is said of a tool call (a wire type of either version); `item` translates one item of its content."""
+    content, locations = call.content, call.locations
+    return ToolCallPatch(
+        tool_call_id=call.tool_call_id,
+        name=call.name,
+        title=call.title,
+        kind=call.kind,
+        status=call.status,
+        content=[item(one) for one in content] if isinstance(content, list) else content,
+        locations=[Location(one.path, given(one.line)) for one in locations]
+        if isinstance(locations, list)
+        else locations,
+        raw_input=call.raw_input,
+        raw_output=call.raw_output,
+        meta=call.meta,
+        content_left=left(call, "content") if content is not UNSET else UNSET,
+        locations_left=left(call, "locations") if locations is not UNSET else UNSET,
+        lacks_title=lacks(call, "title") if call.title is not UNSET else UNSET,
+        lacks_content=lacks_inside(call, "content") if content is not UNSET else UNSET,
+        lacks_input=lacks(call, "rawInput") if call.raw_input is not UNSET else UNSET,
+    )
+
+
+# --- configuration, permissions --------------------------------------------------------------------------------------
+
+
+def config_options(options: Iterable[Any], id_member: str) -> list[answers.ConfigOption]:
+    """Configuration options of either version, in the agent's order; `id_member` is their id's name on the wire."""
+    return [_config_option(one, id_member) for one in options]
+
+
+def _config_option(one: Any, id_member: str) -> answers.ConfigOption:
+    if isinstance(one, Unknown):
+        return _unknown_option(one.original, id_member)
+    items = getattr(one, "options", None)
+    return answers.ConfigOption(
+        config_id=one.id if id_member == "id" else one.config_id,
+        name=one.name,
+        kind=str(one.__struct_config__.tag),
+        current=one.current_value,
+        choices=_choices(items or ()),
+        category=given(one.category),
+        description=given(one.description),
+    )
+
+
+def _unknown_option(said: dict[str, Any], id_member: str) -> answers.ConfigOption:
+    """What there is to show of a configuration option of an unknown kind."""
+    config_id, current = shortened(str(said.get(id_member)), ID_CHARS), said.get("currentValue")
+    category, description = said.get("category"), said.get("description")
+    return answers.ConfigOption(
+        config_id=config_id,
+        name=shortened(str(said.get("name") or config_id), NAME_CHARS),
+        kind=shortened(str(said.get("type")), WORD_CHARS),
+        current=current if current is None or isinstance(current, bool) else shortened(str(current), ID_CHARS),
+        category=shortened(category, WORD_CHARS) if isinstance(category, str) else None,
+        description=shortened(description, WORDS_CHARS) if isinstance(description, str) else None,
+    )
+
+
+def _choices(items: Iterable[Any]) -> list[answers.Choice]:
+    """The values of a configuration option; those of a group have its name."""
+    found: list[answers.Choice] = []
+    for item in items:
+        if isinstance(item.options, list):
+            found += [answers.Choice(one.value, one.name, given(one.description), item.name) for one in item.options]
+        else:
+            found.append(answers.Choice(given(item.value) or "", item.name, given(item.description)))
+    return found
+
+
+def options_left(update: Any) -> int:
+    """How many configuration options, and values of those that are there, were left out of an update."""
+    said = [given(getattr(one, "options", None)) for one in update.config_options]
+    groups = [item for items in said for item in items or ()]
+    wires = [update, *update.config_options, *groups]
+    return sum(left(one, "configOptions", "options") for one in wires if isinstance(one, Wire))
+
+
+def permission_answer(option_id: str | None) -> wire.RequestPermissionResponse:
+    """The answer to `session/request_permission`; without an option the request was cancelled."""
+    if option_id is None:
+        return wire.RequestPermissionResponse(outcome=wire.CancelledPermissionOutcome())
+    return wire.RequestPermissionResponse(outcome=wire.SelectedPermissionOutcome(option_id=option_id))
+
+
+def permission_options(options: Iterable[wire.PermissionOption]) -> list[answers.PermissionOption]:
+    """The ways to answer a permission request."""
+    return [answers.PermissionOption(one.option_id, one.name, one.kind) for one in options]

@@ -1,0 +1,299 @@
+"""Version 2 of the protocol, a draft: what we send, how its answers are read, and its words in those of the model."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from acp_nvim.acp import answers, diff, updates
+from acp_nvim.acp import schema_v2 as wire
+from acp_nvim.acp.answers import Opened
+from acp_nvim.acp.auth_methods import other_method, with_meta
+from acp_nvim.acp.decoding import decode
+from acp_nvim.acp.dialect import Call, Dialect, Place, Way
+from acp_nvim.acp.elicitation import elicitation_asked
+from acp_nvim.acp.fields import given, lacks, left
+from acp_nvim.acp.terminal import Exit, TerminalPatch
+from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, UnknownItem
+from acp_nvim.acp.translation import (
+    common_update,
+    config_options,
+    options_left,
+    permission_options,
+    plan_entries,
+    plan_of_another_kind,
+    read_opened,
+    tool_call_patch,
+)
+from acp_nvim.jsonrpc.messages import RpcError
+
+
+class DialectV2(Dialect):
+    """Version 2. Modes and models are configuration options here."""
+
+    version = 2
+    answer_ends_turn = False
+    message_ids = True
+
+    _login = "auth/login"
+    _logout = "auth/logout"
+    _options_answer = wire.SetSessionConfigOptionResponse
+    _option_id = "configId"
+    _value_type = "id"
+
+    _update_params = wire.UpdateSessionNotification
+    _initialize_answer = wire.InitializeResponse
+    _request_params: ClassVar[dict[str, Any]] = {
+        "session/request_permission": wire.RequestPermissionRequest,
+        "elicitation/create": wire.CreateElicitationRequest,
+    }
+    requests = frozenset(_request_params)
+
+    def _translate(self, update: wire.SessionUpdate) -> updates.Update:
+        """Raises `msgspec.ValidationError` for data that is not base64."""
+        make = _TRANSLATIONS.get(type(update))
+        return common_update(update) if make is None else make(update)
+
+    def _translate_request(self, method: str, said: Any) -> answers.Asked:
+        return elicitation_asked(said) if method == "elicitation/create" else _permission(said)
+
+    def _translate_initialized(self, answer: wire.InitializeResponse) -> answers.Initialized:
+        capabilities = given(answer.capabilities) or wire.AgentCapabilities()
+        methods = tuple(_auth_method(one) for one in given(answer.auth_methods) or ())
+        return answers.Initialized(
+            name=answer.info.name,
+            title=given(answer.info.title),
+            version=answer.info.version,
+            abilities=_abilities(given(capabilities.session), bool(methods)),
+            auth_methods=methods,
+        )
+
+    def open_session(self, place: Place, way: Way | None = None, session_id: str = "") -> Call[Opened]:
+        """`session/new` or `session/resume`, to load it from the start."""
+        wanted: dict[str, Any] = {
+            "cwd": place.cwd,
+            "mcp_servers": [msgspec.convert({"type": "stdio", **one}, wire.McpServer) for one in place.mcp_servers],
+            "additional_directories": place.more_directories,
+        }
+        if way is None:
+            return Call(
+                "session/new", wire.NewSessionRequest(**wanted), partial(read_opened, wire.NewSessionResponse, _opened)
+            )
+        replay_from = wire.ReplayFromStart() if way == "load" else UNSET
+        params = wire.ResumeSessionRequest(session_id=session_id, replay_from=replay_from, **wanted)
+        method = "session/fork" if way == "fork" else "session/resume"  # no agent offers a fork: it is not in version 2
+        return Call(method, params, partial(read_opened, wire.ResumeSessionResponse, _opened), way)
+
+    def _read_prompted(self, raw: msgspec.Raw) -> answers.PromptAnswer:
+        """Earlier drafts answer without the id of the message."""
+        try:
+            return answers.PromptAnswer(message_id=decode(raw, wire.PromptResponse).message_id)
+        except msgspec.ValidationError:
+            return answers.PromptAnswer()
+
+    def steer(self, session_id: str, blocks: Sequence[wire.ContentBlock]) -> Call[answers.Steered]:
+        """`session/prompt`: it contributes to the work that goes on (ACP "Prompt Lifecycle")."""
+        call = self.prompt(session_id, blocks)
+        return Call(call.method, call.params, lambda raw: answers.Steered(message_id=call.read(raw).message_id))
+
+
+# --- session/update --------------------------------------------------------------------------------------------------
+
+
+def _item(one: wire.ToolCallContent) -> Item:
+    match one:
+        case wire.Content():
+            return Shown(one.content)
+        case wire.Diff():
+            return _diff(one)
+        case wire.Terminal():
+            return TerminalShown(one.terminal_id)
+        case wire.UnknownToolCallContent():
+            return UnknownItem(one.original)
+
+
+def _diff(one: wire.Diff) -> diff.Diff:
+    """`changes` with their patch; or version 1's two texts, which some agents send here, too."""
+    if not isinstance(one.changes, list):
+        if left(one, "oldText", "newText"):
+            return diff.too_large(str(one.path), left(one, "oldText", "newText"))
+        return diff.from_texts(str(one.path), given(one.old_text), str(one.new_text))
+    changes = tuple(_change(change) for change in one.changes)
+    if beyond := left(one, "changes"):
+        changes = (*changes, diff.FileChange(path=f"… and {beyond:,} more files", operation="patch"))
+    patch = given(one.patch)
+    if patch is None:
+        return diff.Diff(changes)
+    if beyond := left(patch, "text"):
+        return diff.Diff((*changes, diff.unread("", f"a patch of {beyond:,} characters is too large")))
+    if patch.format != "git_patch":
+        return diff.Diff((*changes, diff.unread(patch.text, f"a patch of the kind {patch.format!r}")))
+    return diff.from_patch(changes, patch.text)
+
+
+def _change(one: wire.DiffChange) -> diff.FileChange:
+    if isinstance(one, wire.UnknownDiffChange):
+        said = one.original
+        return diff.FileChange(path=str(said.get("path", "a file")), operation=str(said.get("operation")))
+    return diff.FileChange(
+        path=one.path,
+        operation=str(one.__struct_config__.tag),
+        old_path=one.old_path if isinstance(one, wire.DiffPathPairChange) else None,
+        file_type=given(one.file_type),
+    )
+
+
+def _state(update: wire.StateUpdate) -> updates.Update:
+    work, error = given(update.background), given(update.error)
+    return updates.StateChanged(
+        update.state,
+        given(update.stop_reason),
+        None if error is None else _reason(error),
+        None
+        if work is None
+        else frozenset(one.tool_call_id for one in work if isinstance(one, wire.BackgroundToolCall)),
+    )
+
+
+def _reason(error: wire.Error) -> str:
+    """Why the turn failed, in the words that an error answer to a prompt would have."""
+    return f"{RpcError(error.code, error.message, given(error.data)).describe()} (code {error.code})"
+
+
+def _plan(update: wire.PlanUpdate) -> updates.Update:
+    """A plan: a list of steps, or whatever else."""
+    plan = update.plan
+    if isinstance(plan, wire.PlanItems):
+        return updates.PlanReplaced(plan_entries(plan.entries), plan.plan_id, left=left(plan, "entries"))
+    return plan_of_another_kind(plan.original)
+
+
+def _terminal(update: wire.TerminalUpdate) -> updates.Update:
+    output, ended = update.output, update.exit_status
+    return updates.TerminalChanged(
+        TerminalPatch(
+            terminal_id=update.terminal_id,
+            command=update.command,
+            cwd=update.cwd,
+            output=_bytes(output.data, "output.data") if isinstance(output, wire.TerminalOutput) else output,
+            exit=Exit(given(ended.exit_code), given(ended.signal))
+            if isinstance(ended, wire.TerminalExitStatus)
+            else ended,
+        )
+    )
+
+
+def _bytes(data: str, member: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise msgspec.ValidationError(f"Invalid base64 ({error}) - at `$.update.{member}`") from error
+
+
+_TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
+    wire.AgentMessageChunk: lambda one: updates.MessageChunk("agent", one.content, one.message_id),
+    wire.AgentThoughtChunk: lambda one: updates.MessageChunk("thought", one.content, one.message_id),
+    wire.UserMessageChunk: lambda one: updates.MessageChunk("user", one.content, one.message_id),
+    wire.AgentMessage: lambda one: updates.MessageReplaced("agent", one.message_id, one.content),
+    wire.AgentThought: lambda one: updates.MessageReplaced("thought", one.message_id, one.content),
+    wire.UserMessage: lambda one: updates.MessageReplaced("user", one.message_id, one.content),
+    wire.StateUpdate: _state,
+    wire.ToolCallUpdate: lambda one: updates.ToolCallChanged(tool_call_patch(one, _item)),
+    wire.ToolCallContentChunk: lambda one: updates.ToolCallContentAdded(
+        one.tool_call_id, _item(one.content), is_cut=lacks(one, "content")
+    ),
+    wire.TerminalUpdate: _terminal,
+    wire.TerminalOutputChunk: lambda one: updates.TerminalPrinted(one.terminal_id, _bytes(one.data, "data")),
+    wire.PlanUpdate: _plan,
+    wire.AvailableCommandsUpdate: lambda one: updates.CommandsReplaced(
+        _commands(one.available_commands), left(one, "availableCommands")
+    ),
+    wire.ConfigOptionUpdate: lambda one: updates.ConfigReplaced(
+        config_options(one.config_options, "configId"), options_left(one)
+    ),
+}
+
+
+def _commands(offered: Iterable[wire.AvailableCommand]) -> list[answers.Command]:
+    """Slash commands; one of an unknown kind has a name and a description too."""
+    return [_command(one) for one in offered]
+
+
+def _command(one: wire.AvailableCommand) -> answers.Command:
+    if isinstance(one, wire.UnknownAvailableCommand):
+        return answers.Command(str(one.original.get("name")), str(one.original.get("description", "")))
+    entry = given(one.input)
+    hint = entry.hint if isinstance(entry, wire.TextCommandInput) else None
+    return answers.Command(one.name, one.description, hint)
+
+
+# --- answers and requests --------------------------------------------------------------------------------------------
+
+
+def _permission(asked: wire.RequestPermissionRequest) -> answers.PermissionAsked:
+    common = answers.PermissionAsked(
+        options=permission_options(asked.options),
+        title=asked.title,
+        description=given(asked.description),
+        is_cut=lacks(asked, "title", "description"),
+    )
+    match given(asked.subject):
+        case wire.ToolCallPermissionSubject(tool_call=call):
+            return replace(common, patch=tool_call_patch(call, _item), tool_call_id=call.tool_call_id)
+        case wire.CommandPermissionSubject(command=command, cwd=cwd, tool_call_id=call_id):
+            return replace(common, command=command, cwd=cwd, tool_call_id=given(call_id))
+        case wire.UnknownRequestPermissionSubject(original=said):
+            return replace(common, subject=said)
+        case _:
+            return common
+
+
+def _abilities(session: wire.SessionCapabilities | None, sign_in: bool) -> answers.Abilities:
+    """Without `session` the agent has no sessions at all; with it, most of what can be done with them is a must."""
+    if session is None:
+        return answers.Abilities(sign_in=sign_in, sign_out=sign_in)
+    prompt = given(session.prompt) or wire.PromptCapabilities()
+    mcp = given(session.mcp) or wire.McpCapabilities()
+    return answers.Abilities(
+        image=given(prompt.image) is not None,
+        audio=given(prompt.audio) is not None,
+        embedded_context=given(prompt.embedded_context) is not None,
+        list_sessions=True,
+        load=True,
+        resume=True,
+        close=True,
+        delete=given(session.delete) is not None,
+        additional_directories=given(session.additional_directories) is not None,
+        sign_in=sign_in,
+        sign_out=sign_in,
+        steering=True,
+        mcp_stdio=given(mcp.stdio) is not None,
+        mcp_http=given(mcp.http) is not None,
+    )
+
+
+def _auth_method(method: wire.AuthMethod) -> answers.AuthMethod:
+    if isinstance(method, wire.UnknownAuthMethod):
+        return other_method(str(method.original.get("methodId")), method.original)
+    known = answers.AuthMethod(method_id=method.method_id, name=method.name, description=given(method.description))
+    if isinstance(method, wire.AuthMethodTerminal):
+        env = {one.name: one.value for one in given(method.env) or ()}
+        return replace(known, kind="terminal", args=given(method.args) or [], env=env)
+    return with_meta(known, given(method.meta))
+
+
+def _opened(answer: wire.NewSessionResponse | wire.ResumeSessionResponse) -> Opened:
+    """The answer to `session/new` or `session/resume`."""
+    options, offered = given(answer.config_options), given(answer.available_commands)
+    return Opened(
+        session_id=answer.session_id if isinstance(answer, wire.NewSessionResponse) else None,
+        options=None if options is None else config_options(options, "configId"),
+        commands=None if offered is None else _commands(offered),
+    )

@@ -1,1 +1,0 @@
-"""What the host does with what Lua says, by topic; `app` puts the topics together."""

@@ -1,0 +1,133 @@
+"""What is decided without the user: by the rules of the configuration, and after them by answers for good."""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from acp_nvim.permissions.rules import Rule, Subject, Wanted, judge
+from acp_nvim.permissions.store import StoredRule, StoredRules
+from acp_nvim.ui.request_events import PermissionRules, RuleAction, RuleSource, RuleView
+
+log = logging.getLogger(__name__)
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What to do, and the rule that says so, in words; `ask` without a rule: the user may answer for good."""
+
+    action: RuleAction
+    rule: str | None = None
+    source: RuleSource = "config"
+
+
+class Policy:
+    """The rules of all projects.
+
+    `told` is called with words for the user when a file of answers cannot be read or written; an answer that cannot be
+    written counts until this process ends.
+    """
+
+    def __init__(self, told: Callable[[str], None]) -> None:
+        self.configured: Sequence[Rule] = ()
+        self.directory: Path | None = None
+        self._told = told
+        self._projects: dict[str, StoredRules] = {}
+        self._unwritten: dict[str, list[StoredRule]] = {}
+        self._writing = anyio.Lock()
+
+    def __repr__(self) -> str:
+        return f"<Policy {len(self.configured)} configured, of {len(self._projects)} projects>"
+
+    def answer(self, wanted: Wanted, otherwise: RuleAction = "ask") -> Answer:
+        """What the rules say; `otherwise` when they say nothing.
+
+        In the project of `wanted`'s first root the user may have answered for good what it is about.
+        """
+        verdict = judge(self.configured, wanted, otherwise)
+        if verdict.rules:
+            return Answer(verdict.action, " + ".join(rule.words for rule in verdict.rules))
+        if wanted.about is not None:
+            for rule in self._stored(wanted.roots[0]):
+                if rule.about == wanted.about:
+                    return Answer(rule.action, rule.words, "stored")
+        return Answer(verdict.action)
+
+    async def remember(self, root: str, action: Literal["allow", "reject"], about: Subject) -> None:
+        """Keep an answer for good in the project at `root` (a real path). It counts at once, and is written then."""
+        mine = StoredRule(id=f"unwritten-{uuid.uuid4().hex[:6]}", action=action, about=about, time=0.0)
+        waiting = self._unwritten.setdefault(root, [])
+        waiting[:] = [*(one for one in waiting if one.about != about), mine]
+        project = self._project(root)
+        if project is None:
+            return
+        try:
+            async with self._writing:
+                await anyio.to_thread.run_sync(project.add, action, about)
+        except (OSError, UnicodeError) as error:  # half a character has no bytes
+            self._fail(project, "written", error)
+        else:
+            if mine in waiting:
+                waiting.remove(mine)
+
+    async def forget(self, cwd: str, rule_id: str) -> None:
+        """Remove a stored rule from the project at `cwd`."""
+        root = _real(cwd)
+        self._unwritten[root] = [one for one in self._unwritten.get(root, ()) if one.id != rule_id]
+        project = self._project(root)
+        if project is None:
+            return
+        try:
+            async with self._writing:
+                await anyio.to_thread.run_sync(project.remove, rule_id)
+        except OSError as error:
+            self._fail(project, "written", error)
+
+    def shown(self, cwd: str) -> PermissionRules:
+        """The rules of the project at `cwd`, as a user reads them."""
+        configured = [_configured(number, rule) for number, rule in enumerate(self.configured, 1)]
+        return PermissionRules(cwd=cwd, rules=[*configured, *(one.view for one in self._stored(_real(cwd)))])
+
+    def _stored(self, root: str) -> list[StoredRule]:
+        """The answers for good in the project at `root` (a real path), the newest first."""
+        project, found = self._project(root), list(self._unwritten.get(root, ()))
+        try:
+            found[:0] = project.rules() if project else []
+        except OSError as error:
+            self._fail(project, "read", error)
+        return found[::-1]
+
+    def _project(self, root: str) -> StoredRules | None:
+        if self.directory is None:
+            return None
+        return self._projects.setdefault(root, StoredRules(self.directory, root))
+
+    def _fail(self, project: StoredRules | None, doing: str, error: Exception) -> None:
+        log.warning("%r: %s", project, error)
+        self._told(
+            f"What you have answered for good in this project cannot be {doing}: {getattr(error, 'strerror', error)}."
+        )
+
+
+def _real(directory: str) -> str:
+    return os.path.realpath(directory)
+
+
+def _configured(number: int, rule: Rule) -> RuleView:
+    return RuleView(
+        id=f"config-{number}",
+        source="config",
+        action=rule.action,
+        words=rule.words,
+        agent=rule.agent,
+        kind=None if rule.kinds is None else list(rule.kinds),
+        path=rule.path,
+        command=rule.command,
+    )

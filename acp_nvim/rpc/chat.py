@@ -1,0 +1,105 @@
+"""Handles messages about the chat of a session: prompts and their queue, the turn, options, tool calls, terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import anyio.to_thread
+import msgspec
+
+from acp_nvim.acp.schema_common import AudioContent, ImageContent
+from acp_nvim.acp.tool_call import Shown
+from acp_nvim.rpc import messages
+from acp_nvim.rpc.messages import Handlers
+from acp_nvim.session.prompt import Prompt, context_items
+from acp_nvim.session.session import Session
+from acp_nvim.session.transcript.media import UnusableError, write_media
+from acp_nvim.ui.editor import Editor
+from acp_nvim.ui.events import CallMedia, PromptsTaken, QueuedText, QueueLate
+
+
+class ChatHandlers:
+    """Passes them to `sessions`, by their keys. A message for an unknown key raises `KeyError`."""
+
+    def __init__(self, sessions: Mapping[int, Session], editor: Editor) -> None:
+        self._sessions = sessions
+        self._editor = editor
+        self.handlers: Handlers = {
+            messages.Prompt: self._prompt,
+            messages.QueueSet: self._set_queue,
+            messages.Steer: lambda message: sessions[message.session].steering.steer(message.id),
+            messages.Cancel: lambda message: sessions[message.session].cancel(message.force),
+            messages.Stop: lambda message: sessions[message.session].stop(),
+            messages.Redraw: self._redraw,
+            messages.CallDetails: self._call_details,
+            messages.CallMedia: self._call_media,
+            messages.TerminalOpen: lambda message: sessions[message.session].presenter.open_terminal(message.terminal),
+            messages.TerminalClose: lambda message: sessions[message.session].presenter.close_terminal(
+                message.terminal
+            ),
+            messages.ConfigSet: self._set_option,
+            messages.ConfigForget: lambda message: sessions[message.session].configuration.forget(),
+        }
+
+    def _prompt(self, message: messages.Prompt) -> None:
+        session = self._sessions[message.session]
+        try:
+            prompt = Prompt(message.text, context_items(message.context), message.id)
+        except msgspec.ValidationError:  # the editor shows it nowhere any more
+            late = [QueuedText(message.text, message.id)]
+            session.presenter.publish(QueueLate(session=session.key, prompts=late))
+            if message.id is not None:
+                session.presenter.publish(PromptsTaken(session=session.key, ids=[message.id]))
+            raise
+        if prompt.needs_reading():
+            session.tasks.spawn(prompt.read)
+        session.prompt(prompt)
+
+    def _set_queue(self, message: messages.QueueSet) -> None:
+        session = self._sessions[message.session]
+        prompts = [one for one in message.prompts if one.text.strip()]
+        for prompt in session.queue.set(prompts, message.known, message.held, message.revision):
+            session.tasks.spawn(prompt.read)
+        if session.queue.next is not None and any(one.id not in message.known for one in prompts):
+            session.open()
+        session.presenter.publish_status()
+
+    def _redraw(self, message: messages.Redraw) -> None:
+        session = self._sessions[message.session]
+        session.presenter.redraw(message.after)
+        session.configuration.tell()
+        session.presenter.publish_status()
+        session.requests.previews.tell_again()
+        if session.queue:
+            session.queue.tell(again=True)
+
+    def _set_option(self, message: messages.ConfigSet) -> None:
+        session = self._sessions[message.session]
+        if not session.configuration.set(message.option, message.value, message.keep):
+            session.open()
+
+    def _call_details(self, message: messages.CallDetails) -> None:
+        details = self._sessions[message.session].presenter.transcript.call_details(message.block)
+        if details is not None:
+            self._editor.publish(details)
+
+    def _call_media(self, message: messages.CallMedia) -> None:
+        session = self._sessions[message.session]
+        session.tasks.spawn(self._write_media, session, message)
+
+    async def _write_media(self, session: Session, message: messages.CallMedia) -> None:
+        answer = partial(CallMedia, session=message.session)
+        call = session.presenter.transcript.call_block(message.block)
+        shown = call.items() if call else []
+        item = shown[message.place] if 0 <= message.place < len(shown) else None
+        if not isinstance(item, Shown) or not isinstance(item.block, ImageContent | AudioContent):
+            self._editor.publish(answer(problem="the tool call has another content now"))
+            return
+        try:
+            path = await anyio.to_thread.run_sync(write_media, item.block, Path(message.directory))
+        except UnusableError as error:
+            self._editor.publish(answer(problem=str(error)))
+        else:
+            self._editor.publish(answer(path=str(path)))

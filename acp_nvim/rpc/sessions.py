@@ -1,0 +1,115 @@
+"""Handles messages that end sessions: close and delete them; look at and remove work trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
+
+from acp_nvim.errors import FailureError
+from acp_nvim.history.store import TranscriptStore
+from acp_nvim.rpc import session_messages
+from acp_nvim.rpc.messages import Handlers
+from acp_nvim.session.connection.calls import send
+from acp_nvim.session.connection.peers import AgentLeases
+from acp_nvim.session.journal import Journal
+from acp_nvim.session.session import Session
+from acp_nvim.ui.editor import Editor
+from acp_nvim.ui.session_events import SessionDone, WorktreeSeen
+from acp_nvim.worktrees.git import WorktreeError
+from acp_nvim.worktrees.worktree import look, remove
+
+
+class SessionHandlers:
+    """Closes and deletes `sessions`, also at their `agents`.
+
+    `worktree_at` returns the root of the work tree of ours in which a path is, or None.
+    """
+
+    def __init__(
+        self,
+        sessions: MutableMapping[int, Session],
+        store: TranscriptStore,
+        journal: Journal,
+        agents: AgentLeases,
+        worktree_at: Callable[[str], str | None],
+        editor: Editor,
+    ) -> None:
+        self._sessions = sessions
+        self._store = store
+        self._journal = journal
+        self._agents = agents
+        self._worktree_at = worktree_at
+        self._editor = editor
+        self.handlers: Handlers = {
+            session_messages.SessionClose: self._close,
+            session_messages.SessionDelete: self._delete,
+            session_messages.WorktreeLook: self._look,
+            session_messages.WorktreeRemove: self._remove,
+        }
+
+    def __repr__(self) -> str:
+        return f"<SessionHandlers of {len(self._sessions)} sessions>"
+
+    async def _close(self, wanted: session_messages.SessionClose) -> None:
+        await self._end(wanted.session)
+        self._editor.publish(SessionDone(id=wanted.id))
+
+    async def _end(self, key: int | None) -> None:
+        session = self._sessions.pop(key, None) if key is not None else None
+        if session is not None:
+            await session.close()
+            await self._store.end(session.key)
+        if key is not None:
+            await self._journal.forget(key)
+
+    async def _delete(self, wanted: session_messages.SessionDelete) -> None:
+        """What fails keeps what comes after it."""
+        places = []
+        try:
+            await self._end(wanted.session)
+            if wanted.session_id is not None:
+                peer = await self._agents.peer(wanted.agent, wanted.cwd)
+                await send(peer, peer.dialect.delete_session(wanted.session_id))
+                places.append(f"at {wanted.agent}")
+            for transcript_id in wanted.transcripts:
+                with suppress(FileNotFoundError):
+                    await self._store.delete(transcript_id)
+            if wanted.transcripts:
+                places.append("here")
+        except FailureError as error:
+            self._fails(wanted.id, f"nothing was deleted: {error.failure}")
+        except OSError as error:
+            self._fails(wanted.id, f"what is kept here is not deleted: {error.strerror or error}")
+        else:
+            self._editor.publish(SessionDone(id=wanted.id, words=f"deleted {' and '.join(places)}"))
+
+    def _fails(self, question: int, problem: str) -> None:
+        self._editor.publish(SessionDone(id=question, problem=problem))
+
+    async def _look(self, wanted: session_messages.WorktreeLook) -> None:
+        path = self._worktree_at(wanted.path)
+        if path is None:
+            self._editor.publish(WorktreeSeen(id=wanted.id, path=""))
+            return
+        try:
+            seen = await look(path)
+        except WorktreeError as error:
+            self._editor.publish(WorktreeSeen(id=wanted.id, path=path, problem=str(error)))
+        else:
+            self._editor.publish(
+                WorktreeSeen(
+                    id=wanted.id, path=seen.path, branch=seen.branch, changed=seen.changed, commits=seen.commits
+                )
+            )
+
+    async def _remove(self, wanted: session_messages.WorktreeRemove) -> None:
+        path = self._worktree_at(wanted.path)
+        if path is None:
+            self._fails(wanted.id, f"{wanted.path} is no worktree of ours")
+            return
+        try:
+            words = await remove(path, wanted.force)
+        except WorktreeError as error:
+            self._fails(wanted.id, f"the worktree is not removed: {error}")
+        else:
+            self._editor.publish(SessionDone(id=wanted.id, words=words))

@@ -1,0 +1,76 @@
+"""What the host uses of the user's configuration, which Lua has checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from acp_nvim.history.store import HistorySettings
+from acp_nvim.limits import (
+    CANCEL_SECONDS,
+    IDLE_SECONDS,
+    INITIALIZE_SECONDS,
+    MEGABYTES,
+    QUIET_SECONDS,
+    SNAPSHOT_WAIT_SECONDS,
+)
+from acp_nvim.permissions.rules import Rule
+
+
+class Fs(msgspec.Struct):
+    """How agents may touch files: section `fs` of `setup()`."""
+
+    write: str = "save"
+    outside: str = "error"
+
+
+class Timeouts(msgspec.Struct):
+    """`timeouts` of the configuration, in milliseconds."""
+
+    initialize: float = INITIALIZE_SECONDS * 1000
+    cancel: float = CANCEL_SECONDS * 1000
+    idle: float = IDLE_SECONDS * 1000
+    background: float = QUIET_SECONDS * 1000
+    snapshot: float = SNAPSHOT_WAIT_SECONDS * 1000
+
+
+class Protocol(msgspec.Struct):
+    """Which protocol versions are offered: section `protocol` of `setup()`."""
+
+    v2: bool = False
+
+
+class Permissions(msgspec.Struct):
+    """What is asked, and rules that answer: section `permissions` of `setup()`."""
+
+    terminal: str = "ask_unless_asked"
+    rules: list[Rule] = []
+
+
+class State(msgspec.Struct):
+    """How large the state directory may become: section `state` of `setup()`."""
+
+    megabytes: float = MEGABYTES
+
+
+class Log(msgspec.Struct):
+    """What is recorded beside the log: section `log` of `setup()`."""
+
+    traffic: bool = False
+
+
+class Config(msgspec.Struct):
+    """What the host uses of the user's configuration; Lua has checked it."""
+
+    agents: dict[str, Any] | list[Any] = {}
+    default_agent: str | None = None
+    additional_directories: list[str] = []
+    worktree_directory: str | None = None
+    fs: Fs = msgspec.field(default_factory=Fs)
+    timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
+    permissions: Permissions = msgspec.field(default_factory=Permissions)
+    protocol: Protocol = msgspec.field(default_factory=Protocol)
+    history: HistorySettings = msgspec.field(default_factory=HistorySettings)
+    state: State = msgspec.field(default_factory=State)
+    log: Log = msgspec.field(default_factory=Log)

@@ -1,0 +1,63 @@
+"""What a tool call shows of the files that its agent changes: evidence for the review."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from acp_nvim.acp.tool_call import ToolCall
+from acp_nvim.limits import INPUT_STRINGS
+from acp_nvim.permissions.input_paths import input_paths
+from acp_nvim.review.ledger import TurnLog
+from acp_nvim.review.work import Work
+from acp_nvim.session.requests.grants import named_command
+from acp_nvim.session.requests.subject import NO_CHANGE
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots
+
+BEHIND = ("run_in_background", "is_background", "background")
+"""Names that agents give the member of a command's input which says that it goes on when the call is done."""
+
+
+def note_deed(log: TurnLog, work: Work, call: ToolCall) -> None:
+    """Note in `work` a tool call that is different: it is a command, or it names files that it changes, or neither.
+
+    `log` is that of the session's turn. What is told between turns is told again from an earlier time, as when a
+    session is loaded.
+    """
+    if not log.active:
+        return
+    command = named_command(call.raw_input)
+    if call.kind == "execute" or (command is not None and call.kind == "other"):
+        line = command.command if command is not None else call.title
+        words = line if isinstance(line, str) else " ".join(line)
+        is_behind = isinstance(call.raw_input, dict) and any(call.raw_input.get(name) is True for name in BEHIND)
+        work.command(f"call {call.tool_call_id}", words, call.tool_call_id, call.finished, is_behind)
+    changes = {real: change for path, change in call.files() if change and (real := _real(log.roots, path))}
+    paths = set(changes)
+    if call.kind not in NO_CHANGE and call.kind != "execute":
+        named = [path for path, _ in call.files()]
+        paths |= {real for path in (*named, *_input(call)) if (real := _real(log.roots, path))}
+    for change in changes.values():
+        if change.old_path is not None and (real := _real(log.roots, change.old_path)):
+            paths.add(real)
+    if paths:
+        words = call.title or call.name or call.kind
+        work.call(call.tool_call_id, words, paths, changes, call.finished)
+
+
+def _input(call: ToolCall) -> Iterator[str]:
+    """The paths that the input names for sure."""
+    if call.raw_input is None:
+        return
+    found = input_paths(call.raw_input, True, has_texts=call.kind not in ("move", "delete"))
+    yield from found.named[:INPUT_STRINGS]
+    yield from (one.path for one in found.patched[:INPUT_STRINGS])
+
+
+def _real(roots: Roots, path: str) -> str | None:
+    """The real path, if it is one in the session's directories."""
+    with suppress(NotAllowedError):
+        return roots.resolve(os.path.join(roots.directories[0], path))
+    return None

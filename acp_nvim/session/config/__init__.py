@@ -1,0 +1,1 @@
+"""The configuration options of a session."""

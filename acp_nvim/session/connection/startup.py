@@ -1,0 +1,145 @@
+"""How an agent is started: the command line of its process, and the `initialize` handshake."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shlex
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+
+from acp_nvim.acp.answers import Initialized
+from acp_nvim.acp.dialect import Dialect
+from acp_nvim.acp.negotiation import NEWEST, VersionError, choose_dialect, initialize_params
+from acp_nvim.acp.remote_paths import PathMap, unmapped
+from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.errors import FailureError
+from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, RpcError
+from acp_nvim.limits import IDLE_SECONDS
+from acp_nvim.session import failures
+
+log = logging.getLogger(__name__)
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """What is started here: `env` on top of ours; `first` goes to its standard input before anything else."""
+
+    argv: list[str]
+    env: Mapping[str, str]
+    first: bytes = b""
+
+
+def path_map(definition: AgentDefinition) -> PathMap:
+    """Return which directories here are which ones for the agent, as its definition says (`paths`)."""
+    return PathMap(definition.name, [(pair.here, pair.there) for pair in definition.paths])
+
+
+def launch(definition: AgentDefinition, cwd: str, paths: PathMap) -> Launch:
+    """How to start it. Raises `FailureError`: nobody knows where `cwd` is there; `ValueError`: no name of a variable.
+
+    Behind a prefix the environment comes by standard input: ssh and containers pass none on, and what stands in a
+    command line can be read by everybody on the machine.
+    """
+    if not definition.prefix:
+        return Launch(definition.command, definition.env)
+    first = _exports(definition.env)
+    setup = [f'eval "$(dd bs=1 count={len(first)} 2>/dev/null)"'] if first else []
+    return Launch(_behind(definition, cwd, paths, setup, definition.command), {}, first)
+
+
+def in_terminal(
+    definition: AgentDefinition, cwd: str, paths: PathMap, command: Sequence[str], env: Mapping[str, str]
+) -> Launch:
+    """Another program with `env`, to sign in where the agent runs; somebody types into it.
+
+    Behind a prefix secrets of the configured environment are left out: they would stand in the command line.
+    """
+    if not definition.prefix:
+        return Launch(list(command), {**definition.env, **env})
+    from acp_nvim.traffic.masking import is_secret_variable  # few sign in so
+
+    known = {name: value for name, value in definition.env.items() if not is_secret_variable(name)}
+    words = [f"{name}={value}" for name, value in {**known, **env}.items()]
+    return Launch(_behind(definition, cwd, paths, [], ["env", *words, *command] if words else command), {})
+
+
+def _behind(
+    definition: AgentDefinition, cwd: str, paths: PathMap, setup: Sequence[str], command: Sequence[str]
+) -> list[str]:
+    """The command behind the prefix, in the directory that is `cwd` there, if `paths` say where things are."""
+    words = list(command)
+    directory = paths.to_there(cwd) if paths else None
+    if paths and directory is None:
+        raise FailureError(unmapped(definition.name, cwd))
+    steps = [*setup, *(['cd "$0"'] if directory else []), 'exec "$@"']
+    if len(steps) > 1:
+        words = ["sh", "-c", " && ".join(steps), directory or "sh", *words]
+    is_ssh = any(os.path.basename(word) == "ssh" for word in definition.prefix)
+    return [*definition.prefix, *([shlex.join(words)] if is_ssh else words)]  # ssh hands one line to a shell
+
+
+def _exports(env: Mapping[str, str]) -> bytes:
+    for name in env:
+        if not _VARIABLE.fullmatch(name):
+            raise ValueError(f"{name!r} cannot be the name of a variable behind a prefix")
+    lines = (f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+Request = Callable[[str, Any], Awaitable[msgspec.Raw]]
+
+
+class PeerSettings(msgspec.Struct, frozen=True):
+    """What the configuration says of every agent; `traffic` is the directory for recordings, if they are wanted.
+
+    After `idle_seconds` without a turn a process is stopped, unless that is 0, or the agent's definition knows better.
+    """
+
+    initialize_seconds: float
+    v2: bool = False
+    traffic: Path | None = None
+    idle_seconds: float = IDLE_SECONDS
+
+
+async def greet(
+    definition: AgentDefinition, settings: PeerSettings, request: Request, last_words: Callable[[], tuple[str, ...]]
+) -> tuple[Dialect, Initialized]:
+    """`initialize`. Raises `FailureError`: it is silent, refuses, or speaks no version that we do."""
+    name = definition.name
+    try:
+        with anyio.fail_after(settings.initialize_seconds):
+            answer = await _answer(definition, settings.v2, request)
+    except TimeoutError as error:
+        raise FailureError(failures.silent(name, settings.initialize_seconds, last_words())) from error
+    except RpcError as error:
+        raise FailureError(failures.not_initialized(name, error, NEWEST)) from error
+    try:
+        dialect = choose_dialect(answer, settings.v2)
+        info = dialect.initialized(answer)
+    except VersionError as error:
+        raise FailureError(failures.wrong_version(name, error.version, NEWEST)) from error
+    except msgspec.DecodeError as error:
+        raise FailureError(failures.malformed_answer(name, "initialize", error)) from error
+    log.info("%s: %s %s, ACP version %d", name, info.name, info.version, dialect.version)
+    return dialect, info
+
+
+async def _answer(definition: AgentDefinition, v2: bool, request: Request) -> msgspec.Raw:
+    """The answer to `initialize`. Who refuses version 2, rather than to answer with version 1, is asked again.
+
+    Whatever the error: agents of version 1 choke on the newer one in many ways.
+    """
+    try:
+        return await request("initialize", initialize_params(v2, definition.offers_terminal))
+    except RpcError as error:
+        if not v2 or error.code == AUTH_REQUIRED:
+            raise
+        log.info("%s: refused version 2 (%r), is asked for version 1", definition.name, error)
+        return await request("initialize", initialize_params(v2=False, terminal=definition.offers_terminal))

@@ -1,0 +1,1 @@
+"""What agents ask of the editor and its user: permissions, files, terminals, forms."""

@@ -1,0 +1,243 @@
+"""Decides what the agent of one session may do: a rule, an earlier answer of the user, or the user answers.
+
+Every question goes through `PermissionBroker.ask`, as one `Request` that is made when the question comes and never
+changed: the agent's own permission requests, its commands, and files that it may not simply have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from typing import Final, Literal
+
+import msgspec
+
+from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.limits import TURN_REQUESTS
+from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
+from acp_nvim.permissions.policy import Answer, Policy
+from acp_nvim.permissions.rules import Wanted
+from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.requests.bounds import Refusals
+from acp_nvim.session.requests.grants import Grant, Grants
+from acp_nvim.session.requests.previews import Previews
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.tasks import Tasks
+from acp_nvim.traffic.masking import has_secret
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import RuleAction
+
+WAITING_PERMISSIONS: Final = 200
+"""Permission requests of one session that wait for the user; further ones are refused. Nobody reads through more."""
+
+OURS: Final = "acp_nvim:"
+"""Begins the ids of the options that we add."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that an agent wants to do, and that somebody has to allow.
+
+    `view` is what the user sees, with the options to choose from; its `id` is set when it is shown. `wanted` is what
+    rules judge, and `otherwise` is done when none of them says anything. Answers for the session count for all requests
+    with that `key`; None: for no other. `grant` is what the agent may run when the user allows it. A request that is
+    `unaskable` (in words) is refused where the user would have to be asked.
+    """
+
+    view: events.RequestView
+    wanted: Wanted
+    otherwise: RuleAction = "ask"
+    key: Hashable = None
+    grant: Grant | None = None
+    unaskable: str | None = None
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """Whether it may be done, and the option of the request that says so.
+
+    Without an option it was cancelled, or is answered by the configuration or an earlier answer for the session.
+    """
+
+    allowed: bool
+    option: events.Option | None = None
+
+
+class PermissionBroker:
+    """The one place that answers the questions of a session; `on_change` hears when the number of waiting ones changes.
+
+    While `refusing`, what is asked is cancelled at once: the user has given up what it would be about. `peer` is the
+    agent's process. `rejected`: tool calls that were rejected in this turn, by their ids.
+    """
+
+    def __init__(
+        self,
+        presenter: Presenter,
+        pending: PendingPermissions,
+        policy: Policy,
+        grants: Grants,
+        previews: Previews,
+        refusals: Refusals,
+        tasks: Tasks,
+        on_change: Callable[[], None],
+    ) -> None:
+        self.refusing = False
+        self.peer: AgentPeer | None = None
+        self.rejected: set[str] = set()
+        self._presenter = presenter
+        self._transcript = presenter.transcript
+        self._pending = pending
+        self._policy = policy
+        self._grants = grants
+        self._previews = previews
+        self._refusals = refusals
+        self._tasks = tasks
+        self._on_change = on_change
+        self._waiting: dict[int, tuple[Request, PendingPermission]] = {}
+        self._remembered: dict[Hashable, bool] = {}
+
+    def __repr__(self) -> str:
+        return f"<PermissionBroker of {self._transcript.session} refusing={self.refusing}>"
+
+    @property
+    def count(self) -> int:
+        """Number of requests that nobody has answered."""
+        return self._pending.count(self._transcript.session)
+
+    def cancel(self, overrule: bool = False) -> None:
+        """Answer all that wait with `cancelled`; `overrule` as in `PendingPermission.cancel`."""
+        self._pending.cancel_session(self._transcript.session, overrule)
+
+    def require_room(self) -> None:
+        """Raises `RpcError` when `WAITING_PERMISSIONS` wait already, or the turn has had `TURN_REQUESTS`."""
+        if self._transcript.new_requests >= TURN_REQUESTS:
+            raise self._refusals.refuse("requests of one turn", TURN_REQUESTS, "end the turn")
+        if self.count >= WAITING_PERMISSIONS:
+            raise self._refusals.refuse("permission requests", WAITING_PERMISSIONS)
+
+    def ask(self, request: Request) -> Awaitable[Outcome]:
+        """The outcome, to come. If the user has to be asked, the question is shown now.
+
+        Raises `RpcError` as `require_room` does, and when a request is `unaskable`. Awaiting it raises nothing but
+        cancellation, which withdraws the question.
+        """
+        answer = Answer("ask") if self.refusing else self._policy.answer(request.wanted, request.otherwise)
+        if answer.rule is None and answer.action == "allow":
+            return _settled(Outcome(True))
+        by_rule = None if answer.rule is None else option_for(answer.action, request.view.options)
+        if by_rule is not None:
+            self._show_answered(request, answer, by_rule)
+            return _settled(self._outcome(request, by_rule))  # grants nothing: the rules judge the terminal itself
+        remembered = self._remembered.get(request.key)
+        if remembered is not None:
+            return _settled(Outcome(remembered))
+        if request.unaskable is not None:
+            raise RpcError(INVALID_PARAMS, request.unaskable)
+        options = list(request.view.options) if answer.rule is not None else with_ours(request)
+        return self._wait(request, self._show(request, options))
+
+    def _show_answered(self, request: Request, answer: Answer, option: events.Option) -> None:
+        """Show that a rule has answered, if the turn has room."""
+        if not self._transcript.is_full:
+            view = msgspec.structs.replace(request.view, id=self._pending.new_id())
+            shown = self._transcript.answered(view, option, answer.rule or "", answer.source)
+            self._presenter.publish(shown)
+
+    def _show(self, request: Request, options: list[events.Option]) -> PendingPermission:
+        self.require_room()
+        pending = self._pending.add(self._transcript.session, request.view.tool_call_id, options)
+        shown = self._transcript.request(msgspec.structs.replace(request.view, id=pending.id, options=options))
+        pending.block = shown.block
+        self._waiting[pending.id] = request, pending
+        self._presenter.publish(shown)
+        if self.refusing:
+            pending.cancel()
+        self._on_change()
+        if request.key is None:  # else it is a question of ours, about no tool call of the agent
+            self._previews.begin(pending)
+        return pending
+
+    async def _wait(self, request: Request, pending: PendingPermission) -> Outcome:
+        try:
+            chosen = await pending.wait()
+        finally:
+            pending.cancel("agent_gone" if self.peer and self.peer.silent else "withdrawn")  # unless it is answered
+            self._pending.remove(pending)
+            self._close(pending)
+            del self._waiting[pending.id]
+            self._previews.end(pending)
+        if chosen is None:
+            return Outcome(False)
+        if request.key is not None and chosen.kind.endswith("always"):
+            self._remember(request.key, chosen)
+        if chosen.kind.startswith("allow"):
+            self._grants.add(request.grant)
+        if chosen.ours:
+            action: Literal["allow", "reject"] = "allow" if chosen.kind == "allow_always" else "reject"
+            once = option_for(action, pending.options)
+            assert request.wanted.about is not None  # else ours would not have been offered
+            assert once is not None
+            self._tasks.spawn(self._policy.remember, request.wanted.roots[0], action, request.wanted.about)
+            chosen = once
+        return self._outcome(request, chosen)
+
+    def _outcome(self, request: Request, option: events.Option) -> Outcome:
+        if request.key is None and option.kind.startswith("reject"):
+            self.rejected.add(request.view.tool_call_id)
+        return Outcome(option.kind.startswith("allow"), option)
+
+    def _remember(self, key: Hashable, chosen: events.Option) -> None:
+        """Keep an answer for the session, and answer equal requests that wait."""
+        self._remembered[key] = chosen.kind == "allow_always"
+        for request, pending in self._waiting.values():
+            if request.key == key:
+                pending.choose(chosen.option_id)
+
+    def _close(self, pending: PendingPermission) -> None:
+        chosen = pending.chosen
+        done = events.PermissionDone(
+            session=pending.session,
+            block=pending.block,
+            id=pending.id,
+            outcome="selected" if chosen else "cancelled",
+            option_id=chosen.option_id if chosen else None,
+            name=chosen.name if chosen else None,
+            why=pending.why,
+        )
+        self._transcript.question_news(done)
+        self._presenter.publish(done)
+        self._on_change()
+
+
+async def _settled(outcome: Outcome) -> Outcome:
+    return outcome
+
+
+def option_for(action: RuleAction, options: Sequence[events.Option]) -> events.Option | None:
+    """By its kind, rather for once, as rules are asked each time; None when no option means that, and only that."""
+    kinds: dict[str, set[str]] = {}
+    for option in options:
+        kinds.setdefault(option.option_id, set()).add(option.kind)
+    for kind in (f"{action}_once", f"{action}_always"):
+        for option in options:
+            if option.kind == kind and len(kinds[option.option_id]) == 1 and not option.ours:
+                return option
+    return None
+
+
+def with_ours(request: Request) -> list[events.Option]:
+    """The options, and "always" where there is only "once" and the same request could be recognised.
+
+    Commands with secrets in them have none: they would be on disk then.
+    """
+    options, about = request.view.options, request.wanted.about
+    if about is None or has_secret(about.command or ""):
+        return list(options)
+    files = "this file" if len(about.paths) == 1 else f"these {len(about.paths)} files"
+    what = "this command" if about.command is not None else f"{about.kind} of {files}"
+    added = []
+    actions: tuple[RuleAction, ...] = ("allow", "reject")
+    for action in actions:
+        once, kind = option_for(action, options), f"{action}_always"
+        is_offered = any(one.kind == kind or one.option_id == OURS + kind for one in options)
+        if once is not None and once.kind == f"{action}_once" and not is_offered:
+            name = f"Always {action} {what} in this project"
+            added.append(events.Option(OURS + kind, name, kind, True))
+    return [*options, *added]

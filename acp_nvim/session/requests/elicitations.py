@@ -1,0 +1,124 @@
+"""The questions of one session's agent to the user: each is shown in the transcript, and answered once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from msgspec import UNSET
+
+from acp_nvim.acp.elicitation import Address, ElicitationAsked
+from acp_nvim.acp.schema_common import CreateElicitationResponse
+from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
+from acp_nvim.limits import TURN_REQUESTS
+from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.requests.bounds import Refusals
+from acp_nvim.session.requests.broker import PermissionBroker
+from acp_nvim.session.transcript import views
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.ui.request_events import ElicitationComplete, ElicitationDone
+
+WAITING_QUESTIONS: Final = 50
+"""Questions (forms, URLs) of one session that wait for the user; further ones are refused. Agents ask a few."""
+
+
+class Elicitations:
+    """Shows the questions, and answers them; `on_change` is called whenever the number of waiting ones changes.
+
+    While the `broker` refuses, all are cancelled at once.
+    """
+
+    def __init__(
+        self,
+        agent: str,
+        presenter: Presenter,
+        pending: PendingElicitations,
+        on_change: Callable[[], None],
+        broker: PermissionBroker,
+        refusals: Refusals,
+    ) -> None:
+        self._agent = agent
+        self._presenter = presenter
+        self._transcript = presenter.transcript
+        self._pending = pending
+        self._on_change = on_change
+        self._broker = broker
+        self._refusals = refusals
+
+    def __repr__(self) -> str:
+        return f"<Elicitations {self.waiting}>"
+
+    @property
+    def count(self) -> int:
+        """Number of questions that nobody has answered."""
+        return self._pending.count(self._transcript.session)
+
+    @property
+    def waiting(self) -> list[PendingElicitation]:
+        """The questions that nobody has answered, oldest first."""
+        return self._pending.of_session(self._transcript.session)
+
+    def cancel(self, overrule: bool = False, of_session: bool = False) -> None:
+        """Cancel all questions; with `of_session` those stay that are about a request of ours (signing in)."""
+        for one in self._pending.all_of_session(self._transcript.session):
+            if not (of_session and one.asked.session_id is None):
+                one.cancel(overrule=overrule)
+
+    def ask(self, asked: ElicitationAsked, peer: AgentPeer) -> Awaitable[CreateElicitationResponse]:
+        """The answer to come for the process that asks; the question is shown now.
+
+        Raises `RpcError` when `WAITING_QUESTIONS` wait already, or the turn has had `TURN_REQUESTS`.
+        """
+        if self._transcript.new_requests >= TURN_REQUESTS:
+            raise self._refusals.refuse("requests of one turn", TURN_REQUESTS, "end the turn")
+        if self.count >= WAITING_QUESTIONS:
+            raise self._refusals.refuse("questions", WAITING_QUESTIONS)
+        pending = self._pending.add(self._transcript.session, asked)
+        call = self._transcript.find_call(asked.tool_call_id) if asked.tool_call_id else None
+        pending.view = views.elicitation_view(pending.id, self._agent, asked, call.title if call else None)
+        self._show(pending)
+        if self._broker.refusing and asked.session_id is not None:
+            pending.cancel()
+        if isinstance(asked.what, Address):
+            peer.router.open_urls.wait(asked.what.elicitation_id, lambda: self._complete(pending))
+        self._on_change()
+        return self._answer(pending, peer)
+
+    def _show(self, pending: PendingElicitation) -> None:
+        """Show the question, unless the transcript shows it already."""
+        if pending.view is not None and not self._transcript.asks(pending.block, pending.id):
+            shown = self._transcript.elicitation(pending.view)
+            pending.block = shown.block
+            self._presenter.publish(shown)
+
+    async def _answer(self, pending: PendingElicitation, peer: AgentPeer) -> CreateElicitationResponse:
+        try:
+            await pending.wait()
+        finally:
+            pending.cancel("agent_gone" if peer.silent else "withdrawn")  # unless it is answered
+            self._pending.remove(pending)
+            self._close(pending, peer)
+        content = UNSET if pending.content is None else pending.content
+        return CreateElicitationResponse(action=pending.action or "cancel", content=content)
+
+    def _close(self, pending: PendingElicitation, peer: AgentPeer) -> None:
+        if isinstance(pending.asked.what, Address) and pending.action != "accept":
+            peer.router.open_urls.forget(pending.asked.what.elicitation_id)
+        self._show(pending)
+        done = ElicitationDone(
+            session=pending.session,
+            block=pending.block,
+            id=pending.id,
+            action=pending.action or "cancel",
+            answers=pending.answers,
+            why=pending.why,
+        )
+        self._transcript.question_news(done)
+        self._presenter.publish(done)
+        self._on_change()
+
+    def _complete(self, pending: PendingElicitation) -> None:
+        self._show(pending)
+        complete = ElicitationComplete(session=pending.session, block=pending.block, id=pending.id)
+        self._transcript.question_news(complete)
+        self._presenter.publish(complete)

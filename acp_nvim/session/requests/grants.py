@@ -1,0 +1,237 @@
+"""The commands that the user has allowed in the agent's own permission requests, before it creates terminals for them.
+
+A grant is one whole command as the request itself named it. It covers one terminal that runs exactly that command in
+the directory that was shown; it ends when it is used, when its tool call is finished, or with its turn.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from acp_nvim.acp.answers import CommandToRun, PermissionAsked
+from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.acp.tool_call import Shown, ToolCall, ToolCallPatch
+from acp_nvim.limits import COMMAND_SHOWN_CHARS
+from acp_nvim.permissions.shell_line import read_line
+from acp_nvim.session.requests.subject import NO_CHANGE, OF_FILES, harmless
+from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.session.transcript.views import command_chars
+from acp_nvim.terminals.command_line import Command, shell_line
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots
+
+BEFORE_COMMAND = "Requesting approval to Running: "
+"""What stands before the command in the text of a request; see the quirk `command_in_content`."""
+
+
+class NamedCommand(msgspec.Struct, frozen=True):
+    """A command as an agent names it: a line for a shell, or the words of a program; `cwd` as the agent writes it.
+
+    `env`: variables that it says the command gets, as `NAME=value`.
+    """
+
+    command: str | tuple[str, ...]
+    cwd: str | None = None
+    env: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The command as a user would type it."""
+        return self.command if isinstance(self.command, str) else shlex.join(self.command)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the user can see the whole of it."""
+        return command_chars(self.line, self.env) <= COMMAND_SHOWN_CHARS
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """One command, its variables, the real path of the directory it runs in, and the tool call that it is for.
+
+    The call had ended `ends` times when it was asked for: agents may open one again. `turn` identifies the turn in
+    which it was asked; None between turns.
+    """
+
+    command: str | tuple[str, ...]
+    cwd: str
+    tool_call_id: str
+    ends: int
+    env: frozenset[str] = frozenset()
+    turn: object = None
+
+
+class Grants:
+    """The grants of one session; `quirks` are those of its agent (`agents.definition.QUIRKS`)."""
+
+    def __init__(self, transcript: Transcript, roots: Roots) -> None:
+        self.quirks: frozenset[str] = frozenset()
+        self._transcript = transcript
+        self._roots = roots
+        self._turn: object = None
+        self._grants: list[Grant] = []
+        self._ends: Counter[str] = Counter()
+        transcript.on_end = self._call_ended
+
+    def __repr__(self) -> str:
+        return f"<Grants {len(self._grants)}>"
+
+    def begin_turn(self) -> None:
+        """Requests can make grants from now on."""
+        self._turn = object()
+        self._ends.clear()
+
+    def end_turn(self) -> None:
+        """Forget all grants; requests that come before the next turn make none."""
+        self._grants.clear()
+        self._turn = None
+
+    def named(self, asked: PermissionAsked) -> tuple[NamedCommand | None, Grant | None]:
+        """The command that a request is about, and what an answer that allows it covers.
+
+        There is no grant when the request itself does not name one whole command. The transcript knows already what the
+        request says of its tool call.
+        """
+        tool_call_id = asked.tool_call_id or ""
+        call = self._transcript.call(tool_call_id)
+        named = own = self._own_command(asked, call)
+        if named is None and call is not None and call.kind not in NO_CHANGE | OF_FILES:
+            named = named_command(call.raw_input)
+        return named, self._grant_for(own, tool_call_id) if own else None
+
+    def add(self, grant: Grant | None) -> None:
+        """The user allowed a request. One of another turn, or of none, grants nothing."""
+        if grant is not None and grant.turn is not None and grant.turn is self._turn:
+            self._grants.append(grant)
+
+    def take(self, wanted: CommandToRun, run: Command) -> bool:
+        """Whether a grant covers the terminal `wanted`, which would run `run`; the grant is used up then."""
+        for at, grant in enumerate(self._grants):
+            if self._is_open(grant) and self._covers(grant, wanted, run):
+                del self._grants[at]
+                return True
+        return False
+
+    def _own_command(self, asked: PermissionAsked, call: ToolCall | None) -> NamedCommand | None:
+        """The command that the request names itself, not one that was named before or may be named later."""
+        if asked.command is not None:
+            return NamedCommand(asked.command, asked.cwd)
+        if asked.patch is None or call is None:
+            return None
+        said = asked.patch.kind if isinstance(asked.patch.kind, str) else None
+        if said not in (None, "execute") or call.kind not in ("execute", "other"):
+            return None
+        if asked.patch.raw_input:
+            return named_command(asked.patch.raw_input)
+        is_in_content = "command_in_content" in self.quirks and call.kind == "execute"
+        return _command_in_content(asked.patch) if is_in_content else None
+
+    def _grant_for(self, own: NamedCommand, tool_call_id: str) -> Grant | None:
+        """None for a command that cannot be shown whole, or a directory in which nothing may run."""
+        if not own.command or not own.is_shown:
+            return None
+        home = self._roots.directories[0]
+        try:
+            cwd = self._roots.resolve(os.path.join(home, own.cwd)) if own.cwd else home
+        except NotAllowedError:
+            return None
+        return Grant(own.command, cwd, tool_call_id, self._ends[tool_call_id], _that_matter(own.env), self._turn)
+
+    def _call_ended(self, tool_call_id: str) -> None:
+        self._ends[tool_call_id] += 1
+
+    def _is_open(self, grant: Grant) -> bool:
+        call = self._transcript.call(grant.tool_call_id)
+        return call is not None and not call.finished and self._ends[grant.tool_call_id] == grant.ends
+
+    def _covers(self, grant: Grant, wanted: CommandToRun, run: Command) -> bool:
+        if run.cwd != grant.cwd or _that_matter(variables(wanted)) != grant.env:
+            return False
+        if not isinstance(grant.command, str):
+            return grant.command == tuple(run.argv)
+        line = line_for_shell(wanted, run)
+        if line is None:
+            return "words_for_line" in self.quirks and _are_words(grant.command, run)
+        return line == grant.command or (
+            "cd_before_command" in self.quirks and line == _with_cd(grant.command, run.cwd)
+        )
+
+
+def named_command(raw_input: Any) -> NamedCommand | None:
+    """The command in the input of a tool call, under the names that agents use.
+
+    None when there is none, or when it is not clear what it is: two commands, or arguments that are no words.
+    """
+    if not isinstance(raw_input, dict):
+        return None
+    commands = [raw_input[name] for name in ("command", "cmd") if raw_input.get(name)]
+    cwds = [raw_input[name] for name in ("cwd", "workdir") if raw_input.get(name)]
+    if not commands or any(one != commands[0] for one in commands) or any(one != cwds[0] for one in cwds):
+        return None
+    command, args, cwd = commands[0], raw_input.get("args") or [], cwds[0] if cwds else None
+    if not isinstance(args, list) or not isinstance(cwd, str | None):
+        return None
+    env = _named_env(raw_input.get("env"))
+    if isinstance(command, str) and not args:
+        return NamedCommand(command, cwd, env)
+    words = [*(command if isinstance(command, list) else [command]), *args]
+    if not all(isinstance(word, str) for word in words):
+        return None
+    line = shell_line(words[0], words[1:]) if len(words) > 1 else None
+    return NamedCommand(tuple(words) if line is None else line, cwd, env)
+
+
+def _named_env(env: Any) -> tuple[str, ...]:
+    """Variables in the input of a tool call: by name, as terminals have them, or in whatever other shape."""
+    if isinstance(env, Mapping):
+        return tuple(f"{name}={value}" for name, value in env.items())
+    pairs = [one for one in env if isinstance(one, Mapping)] if isinstance(env, list) else []
+    if env and (not pairs or len(pairs) < len(env)):
+        return (str(env),)
+    return tuple(f"{one.get('name')}={one.get('value')}" for one in pairs)
+
+
+def _that_matter(env: Iterable[str]) -> frozenset[str]:
+    """The variables (`NAME=value`) that change more than how output looks."""
+    return frozenset(one for one in env if not harmless(dict([one.partition("=")[::2]])))
+
+
+def variables(wanted: CommandToRun) -> list[str]:
+    """The variables that an agent wants for a terminal, as `NAME=value`."""
+    return [f"{name}={value}" for name, value in wanted.env.items()]
+
+
+def line_for_shell(wanted: CommandToRun, run: Command) -> str | None:
+    """The line that a shell gets to read, byte for byte; None when a program is run with its words instead.
+
+    One plain word without arguments is both: a shell would run the same program.
+    """
+    line = shell_line(wanted.command, wanted.args)
+    is_program = not wanted.args and list(run.argv) == [wanted.command]
+    return None if is_program and shlex.quote(wanted.command) != wanted.command else line
+
+
+def _command_in_content(patch: ToolCallPatch) -> NamedCommand | None:
+    """The command of an agent with that quirk: the rest of the only text that the request shows."""
+    content = patch.content if isinstance(patch.content, list) else []
+    if len(content) != 1 or not isinstance(content[0], Shown) or not isinstance(content[0].block, TextContent):
+        return None
+    text = content[0].block.text
+    return NamedCommand(text.removeprefix(BEFORE_COMMAND)) if text.startswith(BEFORE_COMMAND) else None
+
+
+def _with_cd(line: str, cwd: str) -> str | None:
+    """The line behind a change to the directory in which it runs anyway; None for names that shells read unlike."""
+    return None if "'" in cwd or "\\" in cwd else f"cd '{cwd}' && {line}"
+
+
+def _are_words(line: str, run: Command) -> bool:
+    """Whether every shell would run just that program with just these words for the line, and do nothing else."""
+    read = read_line(line)
+    commands = [list(one.words) for one in read.commands if not one.inner]
+    return read.plain and commands == [list(run.argv)] and shlex.split(line) == list(run.argv)

@@ -1,0 +1,133 @@
+"""Serves `session/request_permission`: what the user sees of it, what may be chosen, and what the agent is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+
+import anyio
+import msgspec
+
+from acp_nvim.acp.answers import PermissionAsked
+from acp_nvim.acp.diff import Diff
+from acp_nvim.acp.schema_common import RequestPermissionResponse
+from acp_nvim.acp.tool_call import ToolCall
+from acp_nvim.acp.translation import permission_answer
+from acp_nvim.acp.updates import ToolCallChanged
+from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.limits import COMMAND_SHOWN_CHARS, TURN_BLOCKS
+from acp_nvim.session.requests.bounds import Refusals
+from acp_nvim.session.requests.broker import Outcome, PermissionBroker, Request
+from acp_nvim.session.requests.grants import Grants
+from acp_nvim.session.requests.subject import SessionPaths, of_permission
+from acp_nvim.session.transcript import views
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.ui import events
+
+
+class AgentPermissions:
+    """The permission requests of one session's agent.
+
+    `names_known` is awaited before the agent hears that it may go on: it may then change the files that it has named.
+    """
+
+    def __init__(
+        self,
+        presenter: Presenter,
+        where: SessionPaths,
+        broker: PermissionBroker,
+        grants: Grants,
+        refusals: Refusals,
+        names_known: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._presenter = presenter
+        self._transcript = presenter.transcript
+        self._where = where
+        self._broker = broker
+        self._grants = grants
+        self._refusals = refusals
+        self._names_known = names_known
+
+    def __repr__(self) -> str:
+        return f"<AgentPermissions {self._broker!r}>"
+
+    def ask(self, asked: PermissionAsked) -> Awaitable[RequestPermissionResponse]:
+        """The answer to come. If the user has to be asked, the question is shown now.
+
+        Raises `RpcError` when too much waits already, and for a request that can neither be shown whole nor rejected.
+        """
+        self._broker.require_room()  # also if a rule would answer: to find that out is most of the work
+        if asked.tool_call_id is not None and not self._transcript.has_room(asked.tool_call_id):
+            raise self._refusals.refuse("tool calls and messages of one turn", TURN_BLOCKS, "end the turn")
+        if asked.patch is not None:
+            self._presenter.update(ToolCallChanged(asked.patch))
+        return self._answer(self._broker.ask(self._request(asked)))
+
+    def _request(self, asked: PermissionAsked) -> Request:
+        """What is asked, as of now. The transcript knows already what the request says of its tool call."""
+        tool_call_id = asked.tool_call_id or ""
+        call = self._transcript.call(tool_call_id)
+        named, grant = self._grants.named(asked)
+        wanted = of_permission(asked, call, self._transcript.diffs(tool_call_id), self._where)
+        if wanted.about is not None and wanted.about.command is not None and (named is None or not named.is_shown):
+            wanted = msgspec.structs.replace(wanted, about=None)  # nothing is answered for good that nobody could read
+        if named is not None:
+            asked = msgspec.structs.replace(asked, command=named.line, cwd=named.cwd, env=list(named.env))
+        if wanted.why is not None:
+            said = filter(None, (asked.description, wanted.why))
+            asked = msgspec.structs.replace(asked, description="\n".join(said))
+        shown = self._transcript.find_call(tool_call_id)
+        left_out = not_shown(asked, call, shown)
+        options = views.options(asked, left_out)
+        if asked.options and not options:
+            words = f"the user cannot be shown all of it ({left_out or 'the name of an option'}), nor reject it"
+            raise RpcError(INVALID_PARAMS, words)
+        return Request(view=views.request_view(asked, options, shown, left_out), wanted=wanted, grant=grant)
+
+    async def _answer(self, answer: Awaitable[Outcome]) -> RequestPermissionResponse:
+        try:
+            outcome = await answer
+        except anyio.get_cancelled_exc_class():
+            outcome = Outcome(False)  # withdrawn (`$/cancel_request`): the answer says so itself (v2 "Tool Calls")
+        if outcome.option is None:
+            return permission_answer(None)
+        if outcome.allowed:
+            await self._names_known()
+        return permission_answer(outcome.option.option_id)
+
+
+def not_shown(asked: PermissionAsked, call: ToolCall | None, view: events.CallView | None) -> str | None:
+    """What of a request nobody can be shown because a bound has cut it, in words; None when all of it can be read.
+
+    `asked.command` is the command that is to be shown; `view` shows the tool call. Lines of changes that are only too
+    many for the request do not count: the preview and the review have them.
+    """
+    return ", ".join(dict.fromkeys((*_of_words(asked), *_of_call(call), *_of_items(view)))) or None
+
+
+def _of_words(asked: PermissionAsked) -> Iterator[str]:
+    chars = 0 if asked.command is None else views.command_chars(asked.command, asked.env)
+    if chars > COMMAND_SHOWN_CHARS:
+        yield f"{chars - COMMAND_SHOWN_CHARS:,} characters of the command"
+    if asked.is_cut:
+        yield "the end of the title or the description"
+
+
+def _of_call(call: ToolCall | None) -> Iterator[str]:
+    if call is None:
+        return
+    if call.lacks_title:
+        yield "the end of the title"
+    if call.lacks_input:
+        yield "a part of the input"
+    if call.content_left:
+        yield f"{call.content_left:,} items"
+    if call.locations_left:
+        yield f"{call.locations_left:,} places"
+    if call.lacks_content or any(isinstance(one, Diff) and one.is_cut for one in call.content):
+        yield "a part of the content"
+
+
+def _of_items(view: events.CallView | None) -> Iterator[str]:
+    for one in view.content if view else ():
+        if isinstance(one, events.TextItem | events.ResourceItem) and one.chars:
+            yield "the end of a text"

@@ -1,0 +1,124 @@
+"""Dispatches the requests of a session's agent: permissions, questions, files and terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from acp_nvim.acp.answers import Asked, CommandToRun, FileToRead, FileToWrite, PermissionAsked, TerminalAsked
+from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.requests.bounds import Refusals, Share
+from acp_nvim.session.requests.broker import PermissionBroker
+from acp_nvim.session.requests.elicitations import Elicitations
+from acp_nvim.session.requests.files import AgentFiles
+from acp_nvim.session.requests.grants import Grants
+from acp_nvim.session.requests.path_access import PathAccess
+from acp_nvim.session.requests.permissions import AgentPermissions
+from acp_nvim.session.requests.previews import Previews
+from acp_nvim.session.requests.subject import SessionPaths
+from acp_nvim.session.requests.terminals import AgentTerminals
+from acp_nvim.session.services import Services
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.roots import Roots
+
+
+class AgentRequests:
+    """Serves one session's requests; `on_permissions` is called whenever the number of waiting ones changes.
+
+    `on_asked` hears of each request that can be understood, before anything is done for it.
+    """
+
+    def __init__(
+        self,
+        presenter: Presenter,
+        services: Services,
+        roots: Roots,
+        seen: LastSeen,
+        on_permissions: Callable[[], None],
+        changes: TurnChanges,
+    ) -> None:
+        agent, tasks = changes.log.agent, changes.tasks
+        where = SessionPaths(agent, presenter.cwd, roots)
+        self.on_asked: Callable[[Asked], None] = lambda asked: None
+        self.serving = 0
+        """Requests that are not answered yet, but for those about the state of a terminal."""
+        self._changes = changes
+        self.refusals, self.share = Refusals(agent, presenter), Share()
+        self.granted = grants = Grants(presenter.transcript, roots)
+        self.previews = Previews(presenter, services.reviews.files, roots, tasks)
+        self.permissions = broker = PermissionBroker(
+            presenter, services.permissions, services.rules, grants, self.previews, self.refusals, tasks, on_permissions
+        )
+        self.rejected = broker.rejected
+        self._asked = AgentPermissions(presenter, where, broker, grants, self.refusals, changes.names_known)
+        access = PathAccess(where, broker)
+        self.files = AgentFiles(presenter, services.reviews, roots, seen, access, changes.log, tasks, self.share)
+        self.terminals = AgentTerminals(presenter, where, broker, grants, changes, self.share, self.refusals)
+        self.elicitations = Elicitations(agent, presenter, services.elicitations, on_permissions, broker, self.refusals)
+
+    def __repr__(self) -> str:
+        return f"<AgentRequests {self.files!r}>"
+
+    @property
+    def waiting(self) -> int:
+        """Number of permission requests and questions that wait for the user."""
+        return self.permissions.count + self.elicitations.count
+
+    def cancel_waiting(self, overrule: bool = False, of_session: bool = False) -> None:
+        """Cancel what waits for the user; with `of_session` questions stay that are about a request of ours."""
+        self._changes.tasks.all_of(
+            "cancelling what waits for the user",
+            partial(self.permissions.cancel, overrule),
+            partial(self.elicitations.cancel, overrule, of_session),
+        )
+
+    def begin_agent(self, peer: AgentPeer, fresh: bool) -> None:
+        """Serve the requests of that process from now on; in a `fresh` session it has seen no file."""
+        self.permissions.peer = peer
+        self.share.room = peer.room
+        self.files.begin(peer.quirks, fresh)
+        self.granted.quirks = peer.quirks
+
+    def begin_turn(self) -> None:
+        """Rejections and grants are of one turn, and so are commands."""
+        self.rejected.clear()
+        self.granted.begin_turn()
+        self.terminals.begin_turn()
+
+    def serve(self, asked: Asked) -> Awaitable[Any]:
+        """The answer to come. What it changes on screen is changed now, in the order of the agent's messages."""
+        self.on_asked(asked)
+        work = self._serve(asked)
+        return work if isinstance(asked, TerminalAsked) else self._counted(work)
+
+    async def _counted(self, work: Awaitable[Any]) -> Any:
+        self.serving += 1
+        try:
+            return await work
+        finally:
+            self.serving -= 1
+
+    def _serve(self, asked: Asked) -> Awaitable[Any]:
+        match asked:
+            case FileToRead():
+                return self._with_names_known(self.files.read(asked))
+            case FileToWrite():
+                return self.files.write(asked)
+            case PermissionAsked():
+                return self._asked.ask(asked)
+            case CommandToRun():
+                return self.terminals.create(asked)
+            case TerminalAsked():
+                return self.terminals.serve(asked)
+            case _:
+                assert self.permissions.peer is not None  # it asks
+                return self.elicitations.ask(asked, self.permissions.peer)
+
+    async def _with_names_known(self, answer: Awaitable[dict[str, Any]]) -> dict[str, Any]:
+        """An agent that has its answer goes on, and may change the files that it has named."""
+        answered = await answer
+        await self._changes.names_known()
+        return answered

@@ -1,0 +1,326 @@
+"""What a request is about, for rules: the command that would run, the files that it names or may name; no title."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from acp_nvim.acp.answers import CommandToRun, PermissionAsked
+from acp_nvim.acp.diff import Diff
+from acp_nvim.acp.patch_paths import PatchPath
+from acp_nvim.acp.tool_call import ToolCall, UnknownItem
+from acp_nvim.limits import INPUT_STRINGS, PATCH_CHARS
+from acp_nvim.permissions import wrapped
+from acp_nvim.permissions.input_paths import InputPaths, input_paths
+from acp_nvim.permissions.rules import Subject, Wanted
+from acp_nvim.permissions.shell_line import ShellLine, read_line, read_words
+from acp_nvim.terminals.command_line import ENVIRONMENT, SHELLS, Command, shell_line, without_cd
+from acp_nvim.workspace.guarded_files import HARD_LINK, GuardedFiles
+from acp_nvim.workspace.guarded_names import why_named
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots, real_path
+
+RUNS: Final = frozenset({"execute", "other"})
+"""Known kinds of tool calls of which `command` may be a command; other tools mean other things by it."""
+
+OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
+"""Kinds that say what is done to files, so that an answer may count for the next time."""
+
+_HARMLESS_NAMES = frozenset(
+    {"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM", "COLUMNS", "LINES", "CI", "TZ"}
+    | {"GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "LANG", "LC_ALL", "PYTHONUNBUFFERED", "CLAUDECODE"}
+)
+_HARMLESS_VALUE = re.compile(r"[\w.:-]*", re.ASCII)
+
+INPUT_PATH_CHARS: Final = 65_536
+"""Length of all these paths together: 200 usual ones have 16,000, and to look at that many takes 0.3 s at worst."""
+
+NO_CHANGE: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"})
+"""Kinds of tool calls that change no files."""
+
+_KNOWN_CHANGES = frozenset({"add", "delete", "modify", "move", "copy"})
+_OF_COMMANDS = frozenset({"command", "cmd", "args", "cwd", "workdir", "env"})
+
+
+class SessionPaths(msgspec.Struct, frozen=True):
+    """Resolves paths for one session: `cwd` as the user calls it, `roots` as they really are; and whose it is."""
+
+    agent: str
+    cwd: str
+    roots: Roots
+
+    def given(self, path: str) -> str | None:
+        """The absolute path of what an agent calls so, links and all; None for what is no path."""
+        try:
+            parts = urlsplit(path) if path[:5].lower() == "file:" else None
+            text = unquote(parts.path) if parts else os.path.expanduser(path)
+        except ValueError:
+            return None
+        return os.path.join(self.cwd, text) if text else None
+
+    def real(self, path: str) -> str | None:
+        """The real path of what an agent calls so; None for what is no path, or leads through links in a circle."""
+        try:
+            given = self.given(path)
+            return None if given is None else real_path(given)
+        except NotAllowedError:
+            return None
+
+    def has(self, path: str) -> bool:
+        """Whether that path leads into one of the session's directories."""
+        real = self.real(path)
+        return real is not None and self.roots.contains(real)
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A command as it would be run: a line for a shell, or the words of a program. `text` is what a user would type."""
+
+    text: str
+    read: ShellLine
+
+
+def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence[Diff], where: SessionPaths) -> Wanted:
+    """What a permission request of the agent is about; `diffs` are all that its tool call has shown."""
+    kind = "execute" if asked.command is not None else call.kind if call else "other"
+    raw = call.raw_input if call else None
+    commands = _commands(raw, where) if kind in RUNS or kind not in NO_CHANGE | OF_FILES else []
+    cwds = [asked.cwd, *(_texts(raw, ("cwd", "workdir")) if commands else ())]
+    if asked.command is not None:
+        commands = [_line(asked.command, where.cwd), *commands]
+    changes = [change for diff in diffs for change in diff.changes]
+    of_files = named_files(kind, call, diffs, bool(commands), where)
+    why = of_files.guarded
+    strange = (
+        asked.subject is not None
+        or (call is not None and call.incomplete)
+        or len({one.text for one in commands}) > 1
+        or any(cwd is not None and not where.has(cwd) for cwd in cwds)
+        or (bool(changes) and kind in NO_CHANGE)
+        or (isinstance(raw, dict) and bool(commands) and not harmless(raw.get("env") or {}))
+        or why is not None
+    )
+    command = commands[0] if commands else None
+    wanted = Wanted(
+        agent=where.agent,
+        kind=kind,
+        roots=where.roots.directories,
+        paths=of_files.paths,
+        command=command.read if command else None,
+        strange=strange,
+        why=why,
+    )
+    if strange or not of_files.certain:
+        return wanted
+    about = _subject(wanted, command, next(filter(None, cwds), None), where)
+    return msgspec.structs.replace(wanted, about=about)
+
+
+def _subject(wanted: Wanted, command: Named | None, cwd: str | None, where: SessionPaths) -> Subject | None:
+    """Just this command there; or just these files, if all are known and the kind says what is done to them."""
+    paths = tuple(sorted({path for path in wanted.paths if path is not None}))
+    if None in wanted.paths or (command is None and (not paths or wanted.kind not in OF_FILES)):
+        return None
+    place = where.real(cwd or where.cwd) if command else None
+    text = command.text if command else None
+    return Subject(agent=where.agent, kind=wanted.kind, command=text, cwd=place, paths=paths)
+
+
+def of_terminal(wanted: CommandToRun, run: Command, where: SessionPaths) -> Wanted:
+    """A command in a terminal that the agent wants, and what would be run for it."""
+    cwd = run.cwd
+    if wanted.args:
+        command = _words([wanted.command, *wanted.args], cwd)
+    elif list(run.argv) == [wanted.command]:
+        command = Named(shlex.quote(wanted.command), read_words([wanted.command]))
+    else:
+        command = _line(wanted.command, cwd)
+    is_read_otherwise = not wanted.args and os.path.basename(run.argv[0]) not in wrapped.SHELLS and len(run.argv) > 1
+    strange = is_read_otherwise or not harmless(wanted.env)
+    return Wanted(
+        agent=where.agent,
+        kind="execute",
+        roots=where.roots.directories,
+        command=command.read,
+        strange=strange,
+        about=None if strange else Subject(agent=where.agent, kind="execute", command=command.text, cwd=cwd),
+    )
+
+
+def of_file(kind: str, path: str, where: SessionPaths, *, outside: bool, guarded: str | None) -> Wanted:
+    """A file (a real path) that is in none of the session's directories, or that is `guarded`: the reason."""
+    return Wanted(
+        agent=where.agent,
+        kind=kind,
+        roots=where.roots.directories,
+        paths=[path],
+        outside=outside,
+        strange=guarded is not None,
+        about=Subject(agent=where.agent, kind=kind, paths=(path,)) if guarded is None else None,
+        why=guarded,
+    )
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
+def _commands(raw: Any, where: SessionPaths) -> list[Named]:
+    """The commands that the input of a tool call names."""
+    if not isinstance(raw, dict):
+        return []
+    found = [raw[name] for name in ("command", "cmd") if raw.get(name)]
+    args = raw.get("args")
+    if args:
+        more = args if isinstance(args, list) else [None]  # a text may be any number of words
+        found = [[*(one if isinstance(one, list) else [one]), *more] for one in found]
+    cwd = next(iter(_texts(raw, ("cwd", "workdir"))), None) or where.cwd
+    return [_line(one, cwd) if isinstance(one, str) else _words(one, cwd) for one in found]
+
+
+def _line(line: str, cwd: str) -> Named:
+    text = without_cd(line, cwd)
+    return Named(text, read_line(text))
+
+
+def _words(words: Any, cwd: str) -> Named:
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return Named(repr(words), read_line("\0"))
+    line = shell_line(words[0], words[1:]) if len(words) > 1 else None
+    if line is not None:
+        return _line(line, cwd)
+    return Named(shlex.join(words), read_words(words))
+
+
+def harmless(env: Any) -> bool:
+    """Whether these variables change nothing but looks."""
+    if not isinstance(env, Mapping):
+        return False
+    return all(_is_harmless(name, value) for name, value in env.items())
+
+
+def _is_harmless(name: Any, value: Any) -> bool:
+    if not isinstance(value, str) or not isinstance(name, str):
+        return False
+    if name == "SHELL":
+        return value in SHELLS
+    return ENVIRONMENT.get(name) == value or (name in _HARMLESS_NAMES and bool(_HARMLESS_VALUE.fullmatch(value)))
+
+
+def _texts(raw: Any, names: Iterable[str]) -> list[str]:
+    values = [raw.get(name) for name in names] if isinstance(raw, dict) else []
+    return [value for value in values if isinstance(value, str) and value]
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+class NamedFiles(msgspec.Struct, frozen=True):
+    """Real paths for rules; None among them: there may be others. `certain`: each of them is a path for sure.
+
+    `guarded`, in words: the request would change a file that no rule may allow.
+    """
+
+    paths: Sequence[str | None]
+    certain: bool
+    guarded: str | None
+
+
+def named_files(
+    kind: str, call: ToolCall | None, diffs: Sequence[Diff], is_command: bool, where: SessionPaths
+) -> NamedFiles:
+    """Return the files that a request of that kind about `call` names; `diffs` are all that it has shown.
+
+    `is_command`: the input names a command, which rules judge instead of the rest of the input.
+    """
+    changes = [change for diff in diffs for change in diff.changes]
+    named = [name for change in changes for name in (change.path, change.old_path) if name is not None]
+    named += [name for diff in diffs for name in diff.others if name is not None]
+    is_unread = any(change.operation not in _KNOWN_CHANGES for change in changes)
+    is_unread = is_unread or any(None in diff.others for diff in diffs)
+    may_change = bool(changes) or kind not in NO_CHANGE
+    raw = None if call is None else _input(call, is_command)
+    found = input_paths(raw, may_change, has_texts=kind not in ("move", "delete"))
+    named += [one.path for one in call.locations] if call is not None else []
+    is_only_command = is_command and not changes
+    if sum(map(len, [*named, *found.named, *found.possible, *(one.path for one in found.patched)])) > INPUT_PATH_CHARS:
+        named, found = [], InputPaths(too_many=True)
+    guarded = _why_guarded(named, found, where) if may_change and not (is_only_command and kind == "execute") else None
+    if is_only_command:
+        return NamedFiles([], True, guarded)
+    told = [where.real(one) for one in named[:INPUT_STRINGS]]
+    alone = list(_alone(found, told, where))
+    joined = list(_joined(found, where))
+    paths = list(dict.fromkeys([*told, *alone, *joined]))
+    if is_unread or found.unread or found.too_many or len(named) > INPUT_STRINGS:
+        paths.append(None)
+    return NamedFiles(paths, found.certain and not joined and None not in paths, guarded)
+
+
+def _input(call: ToolCall, is_command: bool) -> Any:
+    """With what content of unknown kinds says; without the command, which is judged as such."""
+    raw = call.raw_input
+    if is_command and isinstance(raw, dict):
+        raw = {name: value for name, value in raw.items() if name not in _OF_COMMANDS}
+    unknown = [one.original for one in call.content if isinstance(one, UnknownItem)]
+    return [raw, *unknown] if unknown else raw
+
+
+def _alone(found: InputPaths, told: Sequence[str | None], where: SessionPaths) -> Iterator[str | None]:
+    """Each path of the input by itself; `told` are the real paths that the request names elsewhere."""
+    known = [where.real(one) for one in [*found.named, *found.possible]]
+    yield from known
+    for one in found.patched[:INPUT_STRINGS]:
+        yield from map(where.real, _patched(one, [*told, *known], where))
+    if len(found.patched) > INPUT_STRINGS:
+        yield None
+
+
+def _joined(found: InputPaths, where: SessionPaths) -> Iterator[str | None]:
+    """Relative paths, joined with every other path of the input that may be the directory they count from."""
+    texts = list(dict.fromkeys([*found.named, *found.possible]))
+    patched = dict.fromkeys(one.path for one in found.patched)
+    relative = [one for one in [*texts, *patched] if not os.path.isabs(one) and one[:5].lower() != "file:"]
+    bases = [(one, real) for one in texts if (real := where.real(one)) is not None and not os.path.isfile(real)]
+    if len(relative) * len(bases) > INPUT_STRINGS:
+        yield None
+        return
+    for base, real in bases:
+        yield from (where.real(os.path.join(real, one)) for one in relative if one != base)
+
+
+def _patched(one: PatchPath, known: Sequence[str | None], where: SessionPaths) -> Iterator[str]:
+    """The paths that a patch means: `a/` is git's, unless such a directory exists; some agents write `a/home/me/x`."""
+    literal = os.path.join(where.cwd, one.prefix, one.path)
+    absolute = os.sep + one.path
+    if one.prefix and os.path.lexists(literal):
+        yield literal
+    is_known = one.prefix and os.path.realpath(absolute) in known
+    yield absolute if is_known and not os.path.lexists(os.path.join(where.cwd, one.path)) else one.path
+
+
+def _why_guarded(named: Sequence[str], found: InputPaths, where: SessionPaths) -> str | None:
+    """Why the user has to be asked about one of the files, or about one that a text may name."""
+    patched = [text for one in found.patched for text in (one.path, one.prefix + one.path)]
+    names = list(dict.fromkeys([*named, *found.named, *found.possible, *patched]))
+    if found.too_many or len(names) > INPUT_STRINGS or sum(map(len, found.unread)) > PATCH_CHARS:
+        return "No rule may allow it: it may name more files than acp_nvim looks at."
+    guards = GuardedFiles(where.roots)
+    for name in names:
+        given, real = where.given(name), where.real(name)
+        if given is not None and real is None:
+            return f"No rule may allow it: {name[:100]} is no path that acp_nvim can look up."
+        why = None if given is None or real is None else guards.why_asked(given, real)
+        if why is not None and real is not None:
+            return always_asked(real, why)
+    why = next(filter(None, map(why_named, found.unread)), None)
+    return None if why is None else always_asked("something that it names", why)
+
+
+def always_asked(path: str, why: str) -> str:
+    """For the user: why a request is not left to a rule."""
+    return f"No rule may allow it, as {path} {'may make' if why == HARD_LINK else 'makes'} programs run: {why}."

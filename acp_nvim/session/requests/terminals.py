@@ -1,0 +1,286 @@
+"""Serves `terminal/*` (ACP version 1): asks whether a command may run, runs it, and shows its output."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from collections.abc import Awaitable
+from typing import Any, Final
+
+import anyio
+
+from acp_nvim.acp.answers import CommandToRun, TerminalAsked
+from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RpcError
+from acp_nvim.limits import COMMAND_SHOWN_CHARS, TERMINAL_BYTES
+from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.session.requests.bounds import Refusals, Share
+from acp_nvim.session.requests.broker import Outcome, PermissionBroker, Request
+from acp_nvim.session.requests.grants import Grants, variables
+from acp_nvim.session.requests.subject import SessionPaths, of_terminal
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.session.transcript.shown_terminals import ShownTerminals
+from acp_nvim.session.transcript.views import command_chars
+from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.terminals.command_line import Command, command_to_run, in_words
+from acp_nvim.terminals.terminal import Ended, Listener, Terminal
+from acp_nvim.ui import events
+from acp_nvim.workspace.refusals import NotAllowedError
+
+TERMINALS: Final = 100
+"""Terminals of a session that are kept for its agent; of those that have ended it forgets to release some."""
+STARTING_TERMINALS: Final = 4
+"""Commands of one session that are started at once: to start one keeps the host busy for a few milliseconds."""
+
+COMMAND_TITLE_CHARS: Final = 200
+"""Characters of a command in the title of our question: the whole of it is shown below."""
+
+DEFAULT = "ask_unless_asked"
+"""The default of `permissions.terminal`."""
+
+OPTIONS = (
+    events.Option("allow_once", "Allow once", "allow_once"),
+    events.Option("allow_always", "Allow this command in this session", "allow_always"),
+    events.Option("reject_once", "Reject once", "reject_once"),
+    events.Option("reject_always", "Reject this command in this session", "reject_always"),
+)
+
+log = logging.getLogger(__name__)
+
+
+class AgentTerminals:
+    """The terminals of one session's agent, by id; they run in the directories of `where`, if they may.
+
+    `mode` is `permissions.terminal` of the configuration. `changes` hears of each command before it runs, and when it
+    has ended, before the agent does: files may be others than before.
+    """
+
+    def __init__(
+        self,
+        presenter: Presenter,
+        where: SessionPaths,
+        broker: PermissionBroker,
+        grants: Grants,
+        changes: TurnChanges,
+        share: Share,
+        refusals: Refusals,
+    ) -> None:
+        self.mode = DEFAULT
+        self._presenter = presenter
+        self._where = where
+        self._broker = broker
+        self._grants = grants
+        self._changes = changes
+        self._tasks = changes.tasks
+        self._shown = ShownTerminals(presenter, changes.tasks)
+        self._known: dict[str, Terminal] = {}
+        self._alive: set[Terminal] = set()
+        self._of_turn: set[Terminal] = set()  # those of `_alive` that the last turn has made
+        self._killed: set[Terminal] = set()  # those of `_alive` that a cancel has ended
+        self._cancels = 0
+        self._agents = 0
+        self._share = share
+        self._refusals = refusals
+        self._beginning = 0
+        self._starting = anyio.Semaphore(STARTING_TERMINALS)
+
+    def __repr__(self) -> str:
+        return f"<AgentTerminals {self._known} {self.mode}>"
+
+    @property
+    def running(self) -> bool:
+        """Whether a command runs in one of the terminals."""
+        return bool(self._alive)
+
+    @property
+    def running_in_turn(self) -> bool:
+        """Whether a command runs that was started in the turn that runs, or in the last one."""
+        return bool(self._of_turn)
+
+    def begin_turn(self) -> None:
+        """Commands that run now belong to an earlier turn: a cancel of this one leaves them alone."""
+        self._of_turn.clear()
+
+    def cancel_turn(self) -> None:
+        """The user has cancelled the turn: end its commands. The agent can still ask for output, end, and release."""
+        self._cancels += 1
+        self._kill_all(self._of_turn)
+
+    def end_all(self) -> int:
+        """End all commands as `cancel_turn` does, whichever turn has started them: how many."""
+        return self._kill_all(self._alive)
+
+    def create(self, wanted: CommandToRun) -> Awaitable[dict[str, Any]]:
+        """The answer to `terminal/create`, to come. If the user has to be asked, the question is shown now."""
+        if not wanted.command:
+            raise RpcError(INVALID_PARAMS, "terminal/create: there is no command")
+        if self._broker.refusing:
+            raise RpcError(INVALID_PARAMS, "The user has cancelled this: nothing is run for it any more")
+        self._make_room()
+        run = command_to_run(wanted.command, wanted.args, self._directory(wanted), wanted.env)
+        return self._create(wanted, run, self._allowed(wanted, run))
+
+    def serve(self, asked: TerminalAsked) -> Awaitable[dict[str, Any]]:
+        """The answer to what is asked of a terminal that the agent has made, to come."""
+        terminal = self._known.get(asked.terminal_id)
+        if terminal is None:
+            words = f"{asked.method}: there is no terminal {asked.terminal_id!r}, or it was released"
+            raise RpcError(INVALID_PARAMS, words)
+        match asked.method:
+            case "terminal/output":
+                return self._output(terminal)
+            case "terminal/wait_for_exit":
+                return _wait_for_exit(terminal)
+            case "terminal/kill":
+                return _kill(terminal)
+            case "terminal/release":
+                del self._known[asked.terminal_id]
+                return _kill(terminal) if terminal.ended is None else _nothing()
+
+    def close(self) -> None:
+        """The agent is gone: so is all that it has started, soon."""
+        self._agents += 1
+        self._known.clear()
+        for terminal in self._alive:
+            self._end(terminal)
+
+    # --- one terminal ------------------------------------------------------------------------------------------------
+
+    def _directory(self, wanted: CommandToRun) -> str:
+        try:
+            cwd = self._where.roots.resolve(wanted.cwd) if wanted.cwd else self._where.roots.directories[0]
+        except NotAllowedError as error:
+            raise RpcError(INVALID_PARAMS, str(error)) from error
+        if not os.path.isdir(cwd):
+            raise RpcError(INVALID_PARAMS, f"{wanted.cwd or cwd} is not a directory, so that no command can run there")
+        return cwd
+
+    def _allowed(self, wanted: CommandToRun, run: Command) -> Awaitable[Outcome]:
+        """Whether `run` may be run for `wanted`, to come. If the user has to be asked, the question is shown now.
+
+        Raises `RpcError` for a command that is too long to be shown whole, when the user would have to be asked.
+        """
+        if self.mode == "ask_unless_asked" and self._grants.take(wanted, run):
+            return _granted()
+        words, env = in_words(wanted.command, wanted.args), variables(wanted)
+        length, too_long = command_chars(words, env), None
+        if length > COMMAND_SHOWN_CHARS:
+            too_long = f"The command has {length} characters. The user cannot be shown more than {COMMAND_SHOWN_CHARS}."
+        first = words.partition("\n")[0][:COMMAND_TITLE_CHARS]
+        view = events.RequestView(
+            id=0,
+            tool_call_id="",
+            title=f"Run {first}{' …' if first != words else ''}",
+            kind="execute",
+            options=list(OPTIONS),
+            content=[],
+            locations=[],
+            command=words,
+            cwd=run.cwd,
+            env=env,
+        )
+        request = Request(
+            view=view,
+            wanted=of_terminal(wanted, run, self._where),
+            otherwise="allow" if self.mode == "allow" else "ask",
+            key=("terminal", tuple(run.argv), run.cwd, tuple(sorted(wanted.env.items()))),
+            unaskable=too_long,
+        )
+        return self._broker.ask(request)
+
+    def _make_room(self) -> None:
+        """Forget terminals that have ended, the oldest first, if the agent never releases them."""
+        while len(self._known) + self._beginning >= TERMINALS:
+            ended = next((known for known, terminal in self._known.items() if terminal.ended), None)
+            if ended is None:
+                raise self._refusals.refuse("terminals", TERMINALS, "release some")
+            del self._known[ended]
+
+    async def _create(self, wanted: CommandToRun, run: Command, allowed: Awaitable[Outcome]) -> dict[str, Any]:
+        """Run `run`, as it was decided on: what its words mean may have changed since."""
+        words, agents, cancels = in_words(wanted.command, wanted.args), self._agents, self._cancels
+        if not (await allowed).allowed:
+            raise RpcError(INVALID_PARAMS, f"The user did not allow to run: {words}")
+        self._make_room()
+        self._beginning += 1
+        try:
+            terminal_id, terminal = await self._start(wanted, run, words)
+        finally:
+            self._beginning -= 1
+        if agents != self._agents:  # it is gone meanwhile
+            self._end(terminal)
+            return {"terminalId": terminal_id}
+        self._known[terminal_id] = terminal
+        if cancels != self._cancels:  # cancelled meanwhile
+            self._kill_all({terminal})
+        return {"terminalId": terminal_id}
+
+    async def _start(self, wanted: CommandToRun, run: Command, words: str) -> tuple[str, Terminal]:
+        limit = TERMINAL_BYTES if wanted.output_byte_limit is None else wanted.output_byte_limit
+        terminal_id = f"terminal-{secrets.token_hex(6)}"  # an agent may know those of an earlier host
+        self._changes.work.command(terminal_id, words, "", finished=False)
+        try:
+            async with self._starting:
+                terminal = await Terminal.start(run, max(0, min(limit, TERMINAL_BYTES)), guard_of_host())
+        except (OSError, ValueError) as error:  # ValueError: a NUL in it, or a strange name of a variable
+            self._changes.work.command(terminal_id, words, "", finished=True)
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise RpcError(INTERNAL_ERROR, f"{wanted.command} cannot be run in {run.cwd}: {reason}") from error
+        log.info("%s: %s in %s is process %d", terminal_id, run.argv, run.cwd, terminal.pid)
+        self._alive.add(terminal)
+        self._shown.begin(terminal_id, words, run.cwd)
+        self._of_turn.add(terminal)
+        self._tasks.spawn(self._live, terminal_id, terminal, words)
+        return terminal_id, terminal
+
+    def _end(self, terminal: Terminal) -> None:
+        self._tasks.spawn(terminal.end)
+
+    def _kill_all(self, terminals: set[Terminal]) -> int:
+        """Kill those terminals, but for those that were killed already; returns how many."""
+        wanted = terminals - self._killed
+        self._killed |= wanted
+        for terminal in wanted:
+            self._tasks.spawn(terminal.kill)
+        return len(wanted)
+
+    async def _output(self, terminal: Terminal) -> dict[str, Any]:
+        async with self._share:
+            answer = {"output": terminal.output.text, "truncated": terminal.output.truncated}
+            return answer | ({"exitStatus": _status(terminal.ended)} if terminal.ended else {})
+
+    async def _live(self, terminal_id: str, terminal: Terminal, words: str) -> None:
+        def ended(how: Ended) -> None:
+            log.info("%s: %s", terminal_id, how)
+            self._changes.work.command(terminal_id, words, "", finished=True)
+            self._shown.end(terminal_id, how)
+            self._presenter.publish(events.FilesMaybeChanged(session=self._presenter.transcript.session))
+            self._changes.something_changed()
+
+        try:
+            await terminal.run(Listener(lambda data: self._shown.printed(terminal_id, data), ended))
+        finally:
+            self._alive.discard(terminal)
+            self._of_turn.discard(terminal)
+            self._killed.discard(terminal)
+
+
+async def _granted() -> Outcome:
+    return Outcome(True)
+
+
+async def _wait_for_exit(terminal: Terminal) -> dict[str, Any]:
+    return _status(await terminal.wait())
+
+
+async def _kill(terminal: Terminal) -> dict[str, Any]:
+    await terminal.kill()
+    return {}
+
+
+async def _nothing() -> dict[str, Any]:
+    return {}
+
+
+def _status(ended: Ended) -> dict[str, Any]:
+    return {"exitCode": ended.exit_code, "signal": ended.signal}

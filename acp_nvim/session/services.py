@@ -1,0 +1,33 @@
+"""What all sessions of a host share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.elicitation.pending import PendingElicitations
+from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.permissions.policy import Policy
+from acp_nvim.review.reviews import Reviews
+from acp_nvim.session.auth.sign_ins import SignIns
+from acp_nvim.session.config.kept_defaults import KeptDefaults
+from acp_nvim.session.connection.peers import Peers
+from acp_nvim.tasks import Tasks
+from acp_nvim.ui.editor import Editor
+
+
+@dataclass(frozen=True)
+class Services:
+    """`find` knows the agents by name; it raises `FailureError`."""
+
+    editor: Editor
+    find: Callable[[str], AgentDefinition]
+    peers: Peers
+    permissions: PendingPermissions
+    reviews: Reviews
+    rules: Policy
+    sign_ins: SignIns
+    tasks: Tasks
+    defaults: KeptDefaults = field(default_factory=KeptDefaults)
+    elicitations: PendingElicitations = field(default_factory=PendingElicitations)

@@ -1,0 +1,1 @@
+"""What was said and done in a session: its blocks, and what the editor is told of them."""

@@ -1,0 +1,178 @@
+"""Tool calls as an editor shows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from msgspec import UNSET
+
+from acp_nvim.acp import schema_common as content
+from acp_nvim.acp.diff import Diff, FileChange
+from acp_nvim.acp.terminal import Terminal
+from acp_nvim.acp.tool_call import Item, Location, Shown, TerminalShown, UnknownItem
+from acp_nvim.limits import TERMINAL_LINES
+from acp_nvim.session.transcript.blocks import Block, CallBlock
+from acp_nvim.session.transcript.truncation import IN_CHAT, WHOLE, TextLimits, beginning, hunks
+from acp_nvim.ui import views
+
+CALL_ITEMS: Final = 50
+"""Items of a tool call's content that are shown of its beginning, and of its end; more are counted."""
+NESTING: Final = 8
+"""Tool calls that are looked through for the one above all: agents start agents, but not many in each other."""
+
+Terminals = Mapping[str, Terminal]
+Find = Callable[[str], CallBlock | None]
+"""The block of the tool call with that id."""
+
+
+def call_view(block: CallBlock, find: Find, before: Block | None, limits: TextLimits = IN_CHAT) -> views.CallView:
+    """A tool call, and all that it shows as far as there is room; `before` is the block that stands above it."""
+    call = block.call
+    depth, parent = _depth(block, find), find(block.parent) if block.parent else None
+    started, ended = block.times()
+    return views.CallView(
+        id=call.tool_call_id,
+        title=title(block),
+        kind=call.kind,
+        status=call.status,
+        content=_content(block, limits),
+        locations=places(call.locations),
+        parent=block.parent if depth else None,
+        depth=depth,
+        under=title(parent) if parent and not _is_near(block, before) else None,
+        started=started,
+        ended=ended,
+        locations_left=call.locations_left,
+    )
+
+
+def title(block: CallBlock) -> str:
+    """Return the title that the chat shows for a call: the agent's, or else its tool's name, or its id."""
+    call = block.call
+    return call.title or call.name or call.tool_call_id
+
+
+def places(locations: Sequence[Location]) -> list[views.FileLine]:
+    """Locations; some agents count lines from 0, some say null."""
+    return [views.FileLine(one.path, one.line if one.line else None) for one in locations]
+
+
+def pretty(value: object) -> str | None:
+    """What is raw, to be read; None when there is nothing."""
+    return None if value is None else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _depth(block: CallBlock, find: Find) -> int:
+    """How many calls there are above it; agents may say that two are in each other."""
+    depth, seen = 0, {block.call.tool_call_id}
+    while block.parent and block.parent not in seen and depth < NESTING:
+        above = find(block.parent)
+        if above is None:
+            break
+        seen.add(block.parent)
+        block, depth = above, depth + 1
+    return depth
+
+
+def _is_near(block: CallBlock, before: Block | None) -> bool:
+    """Whether it stands right below its parent, or another one of the same."""
+    return isinstance(before, CallBlock) and block.parent in (before.call.tool_call_id, before.parent)
+
+
+def _content(block: CallBlock, limits: TextLimits) -> list[views.Item]:
+    """Of many items the chat has the first and the last: drawing all with each that comes would take ever longer."""
+    told: list[views.Item] = []
+    shown = list(enumerate(block.items()))
+    hidden = len(shown) - 2 * CALL_ITEMS if limits is IN_CHAT else 0
+    for place, one in shown if hidden <= 0 else shown[:CALL_ITEMS]:
+        told += _items(block, place, one, limits)
+    if hidden > 0:
+        told.append(views.OtherItem(f"… {hidden} more items …"))
+        for place, one in shown[-CALL_ITEMS:]:
+            told += _items(block, place, one, limits)
+    if block.call.content_left:
+        told.append(views.OtherItem(f"… and {block.call.content_left:,} more items"))
+    return told
+
+
+def _items(block: CallBlock, place: int, one: Item, limits: TextLimits) -> Sequence[views.Item]:
+    """What an item of a tool call's content shows."""
+    match one:
+        case Shown(inner):
+            return [_block(inner, place, limits)]
+        case Diff(changes):
+            if not limits.cuts_diffs:
+                return [item for change in changes for item in _change(change, cuts=False)]
+            return block.cut_diffs.get(one, _cut)
+        case TerminalShown(terminal_id):
+            return [_terminal(terminal_id, block.terminals.get(terminal_id), limits)]
+        case UnknownItem(original):
+            return [views.OtherItem(f"content of an unknown kind ({original.get('type')!r})")]
+
+
+def _block(block: content.ContentBlock, place: int, limits: TextLimits) -> views.Item:
+    match block:
+        case content.TextContent(text=text):
+            return views.TextItem(*beginning(text, limits))
+        case content.ImageContent():
+            return views.MediaItem("image", block.mime_type, decoded_size(block.data), place, block.uri or None)
+        case content.AudioContent():
+            return views.MediaItem("audio", block.mime_type, decoded_size(block.data), place)
+        case content.ResourceLink():
+            name, size = block.title or block.name, block.size if isinstance(block.size, int) else None
+            return views.ResourceItem(block.uri, name, block.description or None, block.mime_type or None, size)
+        case content.EmbeddedResource():
+            return _resource(block.resource, limits)
+        case content.UnknownContentBlock():
+            return views.OtherItem(f"content of an unknown kind ({block.original.get('type')!r})")
+
+
+def _resource(resource: content.EmbeddedResourceResource, limits: TextLimits) -> views.ResourceItem:
+    mime_type = resource.mime_type or None
+    if resource.text is UNSET:
+        size = decoded_size(resource.blob) if resource.blob is not UNSET else None
+        return views.ResourceItem(resource.uri, mime_type=mime_type, size=size)
+    text, lines, chars = beginning(resource.text, limits)
+    return views.ResourceItem(resource.uri, mime_type=mime_type, text=text, lines=lines, chars=chars)
+
+
+def _cut(diff: Diff) -> list[views.DiffItem]:
+    return [item for change in diff.changes for item in _change(change)]
+
+
+def _change(change: FileChange, cuts: bool = True) -> Iterable[views.DiffItem]:
+    old_path, note = change.old_path, change.note
+    if not change.pieces:
+        kind = None if change.file_type == "text" else change.file_type
+        yield views.DiffItem(change.path, "", None, change.operation, old_path, None, note or kind)
+    for piece in change.pieces:
+        if not cuts:
+            yield views.DiffItem(
+                change.path, piece.new_text, piece.old_text, change.operation, old_path, piece.line, note
+            )
+            continue
+        for hunk in hunks(piece):
+            old, new, line = hunk.piece.old_text, hunk.piece.new_text, hunk.piece.line
+            yield views.DiffItem(change.path, new, old, change.operation, old_path, line, note, hunk.lines)
+
+
+def _terminal(terminal_id: str, terminal: Terminal | None, limits: TextLimits) -> views.TerminalItem:
+    if terminal is None:
+        return views.TerminalItem(terminal_id)
+    ended = terminal.exit
+    return views.TerminalItem(
+        terminal_id=terminal_id,
+        number=terminal.number,
+        command=terminal.command,
+        cwd=terminal.cwd,
+        output=terminal.tail(limits.lines if limits is WHOLE else TERMINAL_LINES),
+        exit_code=ended.exit_code if ended else None,
+        signal=ended.signal if ended else None,
+    )
+
+
+def decoded_size(base64: str) -> int:
+    """Return how many bytes that base64 text stands for, without decoding it."""
+    return len(base64) * 3 // 4 - base64.count("=", -2)

@@ -1,0 +1,121 @@
+"""A kept conversation as the events that show it in a session without an agent: nothing in it can be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from acp_nvim.acp.diff import Piece
+from acp_nvim.history.records import KeptEvent
+from acp_nvim.session.transcript.blocks import KeptBlock, MessageBlock
+from acp_nvim.session.transcript.truncation import IN_CHAT, beginning, hunks
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import PermissionAuto
+from acp_nvim.ui.session_events import PermissionKept
+from acp_nvim.ui.views import DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
+
+MISSING_BLOCKS: Final = 1000
+"""Blocks in a row of a kept conversation that cannot be read, before the rest is left out: more is no accident."""
+
+
+def shown(session: int, block: Sequence[KeptEvent]) -> Iterator[events.Event]:
+    """The events for one block, as the session of that key."""
+    done = next((one for one in block if isinstance(one, events.PermissionDone)), None)
+    for one in block:
+        match one:
+            case events.PermissionDone():
+                continue
+            case events.Permission():
+                yield _permission(session, one, done)
+            case PermissionAuto(block=number, request=request, option_id=option_id, name=name, rule=rule):
+                yield PermissionKept(
+                    session=session,
+                    block=number,
+                    request=_request(request),
+                    outcome="selected",
+                    option_id=option_id,
+                    name=name,
+                    rule=rule,
+                )
+            case events.ToolCall(call=call):
+                status = "unfinished" if call.status in ("pending", "in_progress") else call.status
+                call = msgspec.structs.replace(call, content=_short(call.content), status=status)
+                yield events.ToolCall(session=session, block=one.block, call=call)
+            case events.Plan():
+                yield msgspec.structs.replace(one, session=session, over=True)
+            case _:
+                yield msgspec.structs.replace(one, session=session)
+
+
+def whole(session: int, block: Sequence[KeptEvent]) -> Iterator[KeptEvent]:
+    """What was kept of it, as the session of that key."""
+    for one in block:
+        yield msgspec.structs.replace(one, session=session)
+
+
+def in_order(blocks: Iterable[Sequence[KeptEvent]]) -> Iterator[Sequence[KeptEvent]]:
+    """The blocks that have a number which can be theirs: each is above the one before, and not far above."""
+    last = 0
+    for kept in blocks:
+        if kept and last < kept[0].block <= last + MISSING_BLOCKS:
+            last = kept[0].block
+            yield kept
+
+
+def block_of(kept: Sequence[KeptEvent]) -> MessageBlock | KeptBlock:
+    """A block that was kept, for the transcript of a session in which it goes on."""
+    texts = [one for one in kept if isinstance(one, events.Append | events.Replace)]
+    if not texts:
+        return KeptBlock(kept)
+    block = MessageBlock(texts[0].kind, None)
+    for one in texts:
+        block.text += one.text.encode("utf-8", "surrogatepass")
+    return block
+
+
+def _permission(session: int, asked: events.Permission, done: events.PermissionDone | None) -> PermissionKept:
+    request = _request(asked.request)
+    if done is None:
+        return PermissionKept(session=session, block=asked.block, request=request)
+    return PermissionKept(
+        session=session,
+        block=asked.block,
+        request=request,
+        outcome=done.outcome,
+        option_id=done.option_id,
+        name=done.name,
+        why=done.why,
+    )
+
+
+def _request(request: events.RequestView) -> events.RequestView:
+    command = None if request.command is None else beginning(request.command, IN_CHAT)[0]
+    return msgspec.structs.replace(request, content=_short(request.content), command=command)
+
+
+def _short(content: Sequence[Item]) -> list[Item]:
+    return [short for one in content for short in _item(one)]
+
+
+def _item(one: Item) -> Iterator[Item]:
+    """As much as the chat shows; what only the agent's session had is named."""
+    match one:
+        case TextItem(text=text):
+            yield TextItem(*beginning(text, IN_CHAT))
+        case ResourceItem(text=str(text)):
+            said, lines, chars = beginning(text, IN_CHAT)
+            yield msgspec.structs.replace(one, text=said, lines=lines, chars=chars)
+        case DiffItem(old_text=old, new_text=new, line=line) if old is not None or new:
+            for hunk in hunks(Piece(old, new, line)):
+                piece = hunk.piece
+                yield msgspec.structs.replace(
+                    one, old_text=piece.old_text, new_text=piece.new_text, line=piece.line, lines=one.lines + hunk.lines
+                )
+        case TerminalItem():
+            yield msgspec.structs.replace(one, number=0)
+        case MediaItem(kind=kind, mime_type=mime_type, size=size):
+            yield OtherItem(f"{kind} ({mime_type}, {size} bytes), not kept")
+        case _:
+            yield one

@@ -1,0 +1,66 @@
+"""Tells the transcript what our terminals print: so often that a person sees it move, and never more than the end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import anyio
+
+from acp_nvim.acp.terminal import Exit, TerminalPatch
+from acp_nvim.acp.updates import TerminalChanged, TerminalPrinted
+from acp_nvim.limits import TERMINAL_BYTES
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.tasks import Tasks, is_running
+from acp_nvim.terminals.output_tail import start_of_last
+from acp_nvim.terminals.terminal import Ended
+
+TERMINAL_SHOW_SECONDS: Final = 0.05
+"""Time between two looks of the chat at a terminal that prints: a person cannot read faster."""
+
+
+class ShownTerminals:
+    """The terminals of one session; those that no tool call shows are not to be seen."""
+
+    def __init__(self, presenter: Presenter, tasks: Tasks) -> None:
+        self._presenter = presenter
+        self._tasks = tasks
+        self._printed: dict[str, bytearray] = {}
+        self._lost: dict[str, int] = {}
+        self._looks: anyio.Event | None = None
+
+    def __repr__(self) -> str:
+        return f"<ShownTerminals {sum(map(len, self._printed.values()))} bytes wait>"
+
+    def begin(self, terminal_id: str, words: str, cwd: str) -> None:
+        """Show a command that has started in a terminal, with its directory."""
+        patch = TerminalPatch(terminal_id=terminal_id, command=words, cwd=cwd, ours=True)
+        self._presenter.update(TerminalChanged(patch))
+
+    def printed(self, terminal_id: str, data: bytes) -> None:
+        """Add bytes to what a terminal of the agent shows; they are shown soon, the oldest of a flood never."""
+        waiting = self._printed.setdefault(terminal_id, bytearray())
+        waiting += data
+        if len(waiting) > 2 * TERMINAL_BYTES:
+            start = start_of_last(waiting, TERMINAL_BYTES)
+            self._lost[terminal_id] = self._lost.get(terminal_id, 0) + start
+            del waiting[:start]
+        if not is_running(self._looks):
+            self._looks = self._tasks.spawn(self._look_again)
+
+    def end(self, terminal_id: str, ended: Ended) -> None:
+        """Show how a command has ended; others may still print in its terminal."""
+        self._show()
+        how = Exit(ended.exit_code, ended.signal)
+        self._presenter.update(TerminalChanged(TerminalPatch(terminal_id=terminal_id, exit=how)))
+        self._presenter.caught_up()
+
+    async def _look_again(self) -> None:
+        await anyio.sleep(TERMINAL_SHOW_SECONDS)
+        self._show()
+
+    def _show(self) -> None:
+        printed, self._printed = self._printed, {}
+        lost, self._lost = self._lost, {}
+        for terminal_id, data in printed.items():
+            self._presenter.update(TerminalPrinted(terminal_id, bytes(data), lost.get(terminal_id, 0)))
+        self._presenter.caught_up()

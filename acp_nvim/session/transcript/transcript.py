@@ -1,0 +1,300 @@
+"""What was said and done in a session, as numbered blocks; changing it yields the events that show the change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from acp_nvim.acp.updates import MessageChunk, MessageReplaced, PlanRemoved, PlanReplaced, Role
+from acp_nvim.errors import Severity
+from acp_nvim.history.records import KeptEvent
+from acp_nvim.limits import TURN_BLOCKS
+from acp_nvim.session.transcript import kept_views, views
+from acp_nvim.session.transcript.blocks import (
+    Block,
+    CallBlock,
+    KeptBlock,
+    MessageBlock,
+    QuestionBlock,
+    QuestionNews,
+)
+from acp_nvim.session.transcript.tool_calls import ToolCalls
+from acp_nvim.session.transcript.truncation import WHOLE, TurnText
+from acp_nvim.ui import events
+from acp_nvim.ui.request_events import (
+    Elicitation,
+    ElicitationDone,
+    ElicitationView,
+    PermissionAuto,
+    RuleSource,
+)
+from acp_nvim.ui.review_events import FileView, Summary
+
+TURN_PLANS: Final = 100
+"""Plans of one turn: agents have one, and one for each of a few agents that they start."""
+
+
+class Transcript(ToolCalls):
+    """The blocks of one session, in order; a block's number is its place, counted from 1."""
+
+    def __init__(self, session: int) -> None:
+        super().__init__(session)
+        self._open_message: int | None = None
+        self._messages: dict[tuple[Role, str], int] = {}
+        self._plans: dict[str | None, int] = {}  # of this turn: their blocks
+        self._new_plans = 0  # since the user's last prompt
+        self.new_requests = 0
+        """Requests and questions since the user's last prompt."""
+        self._text = TurnText()
+        self._last_messages: dict[Role, int] = {}
+        self.told_before = 0
+        """Blocks at the beginning that the editor has from another host."""
+
+    def __repr__(self) -> str:
+        return f"<Transcript of {self.session}: {len(self._blocks)} blocks>"
+
+    def say(self, chunk: MessageChunk, ours: bool = False) -> events.Append | None:
+        """More of a message. Without ids a message goes on until something else comes.
+
+        `ours`: the user says it, not the agent; it is kept whatever the agent has said in the turn.
+        """
+        said = views.describe(chunk.content)
+        text = said if ours else self._text.take(said)
+        if not text:
+            return None
+        number = self._message(chunk.role, chunk.message_id)
+        self._message_block(number).text += text.encode("utf-8", "surrogatepass")
+        return events.Append(session=self.session, block=number, kind=chunk.role, text=text)
+
+    def replace_message(self, replaced: MessageReplaced) -> events.Replace | None:
+        """The whole of a message: the event, unless there is nothing to show."""
+        if replaced.content is UNSET:
+            return None
+        text = views.text_of(replaced.content or ())
+        known = self._messages.get((replaced.role, replaced.message_id))
+        if not text and known is None:
+            return None
+        kept = self._text.take(text, 0 if known is None else len(self._message_block(known).text))
+        if text and not kept:
+            return None
+        number = self._message(replaced.role, replaced.message_id)
+        self._message_block(number).text = bytearray(kept.encode("utf-8", "surrogatepass"))
+        return events.Replace(session=self.session, block=number, kind=replaced.role, text=kept)
+
+    def plan(self, replaced: PlanReplaced) -> events.Plan | None:
+        """A plan as it is now; it stays where the turn showed it first. None: the turn has too many."""
+        number = self._plans.get(replaced.plan_id)
+        if number is None and self._new_plans >= TURN_PLANS:
+            return None
+        shown = views.plan(self.session, number or len(self._blocks) + 1, replaced)
+        if number is None:
+            self._plans[replaced.plan_id] = self._add(shown)
+            self._new_plans += 1
+        else:
+            self._blocks[number - 1] = shown
+        return shown
+
+    def remove_plan(self, removed: PlanRemoved) -> events.Plan | None:
+        """A plan that the agent has taken back stays where it was; None when the turn has no such plan."""
+        number = self._plans.pop(removed.plan_id, None)
+        block = None if number is None else self._blocks[number - 1]
+        if number is None or not isinstance(block, events.Plan):
+            return None
+        shown = self._blocks[number - 1] = msgspec.structs.replace(block, removed=True)
+        return shown
+
+    def notice(self, level: Severity, text: str) -> events.Notice:
+        """Add a notice of this plugin, in a block of its own."""
+        shown = events.Notice(session=self.session, block=len(self._blocks) + 1, level=level, text=text)
+        self._add(shown)
+        return shown
+
+    def notice_again(self, number: int, level: Severity, text: str) -> events.Notice | None:
+        """Other words for the line of ours at that block; None when the transcript was forgotten meanwhile."""
+        if number > len(self._blocks) or not isinstance(self._blocks[number - 1], events.Notice):
+            return None
+        shown = self._blocks[number - 1] = events.Notice(session=self.session, block=number, level=level, text=text)
+        return shown
+
+    def summary(self, checkpoint_id: str, time: float, files: list[FileView]) -> Summary:
+        """The files that a turn has changed."""
+        shown = Summary(session=self.session, block=len(self._blocks) + 1, id=checkpoint_id, time=time, files=files)
+        self._add(shown)
+        return shown
+
+    def request(self, request: events.RequestView) -> events.Permission:
+        """Add a permission request that waits for an answer."""
+        asked = events.Permission(session=self.session, block=len(self._blocks) + 1, request=request)
+        self._add_question(asked)
+        return asked
+
+    def elicitation(self, request: ElicitationView) -> Elicitation:
+        """Add a question of the agent to the user."""
+        asked = Elicitation(session=self.session, block=len(self._blocks) + 1, request=request)
+        self._add_question(asked)
+        return asked
+
+    def _add_question(self, asked: events.Permission | Elicitation) -> None:
+        self.new_requests += 1
+        self._add(QuestionBlock(asked))
+
+    def question_news(self, news: QuestionNews) -> None:
+        """Note in its block what became of a request, or a question."""
+        block = self._blocks[news.block - 1]
+        assert isinstance(block, QuestionBlock)
+        block.news.append(news)
+        if isinstance(block.asked, events.Permission):
+            self.work_begins(block.asked.request.tool_call_id)
+
+    def answered(
+        self, request: events.RequestView, option: events.Option, rule: str, source: RuleSource
+    ) -> PermissionAuto:
+        """A permission request that a rule has answered."""
+        shown = PermissionAuto(
+            session=self.session,
+            block=len(self._blocks) + 1,
+            request=request,
+            option_id=option.option_id,
+            name=option.name,
+            kind=option.kind,
+            rule=rule,
+            source=source,
+        )
+        self._add(shown)
+        return shown
+
+    def asks(self, number: int, elicitation_id: int) -> bool:
+        """Whether that block is that question: a transcript may have been told anew."""
+        block = self._blocks[number - 1] if 0 < number <= len(self._blocks) else None
+        asked = block.asked if isinstance(block, QuestionBlock) else None
+        return isinstance(asked, Elicitation) and asked.request.id == elicitation_id
+
+    def end_message(self) -> None:
+        """What is said next is a new message."""
+        self._open_message = None
+
+    def begin_turn(self, prompted: bool = True, goes_on: bool = False, background: Collection[str] = ()) -> None:
+        """Ids of tool calls may be used again, and a new plan is a new block. `goes_on`: open calls are this turn's,
+        else only those in the `background`.
+
+        How much a turn may have is counted anew when the user has `prompted` it: an agent can begin any number.
+        """
+        self._turn_calls = {one: True for one in self.unfinished() if goes_on or one in background}
+        self._plans.clear()
+        if prompted:
+            self._new_blocks = self._new_plans = self.new_requests = 0
+            self._text.begin()
+            self._told.begin()
+        self._open_message = None
+
+    def begin_agent(self) -> None:
+        """The ids of the process that was there before mean nothing to a new one."""
+        self.begin_turn()
+        self._messages.clear()
+        self._calls.clear()
+        self.terminals.begin_agent()
+
+    def recall(self, blocks: Iterable[Sequence[KeptEvent]]) -> None:
+        """The conversation goes on: these are all of its blocks until now, with the numbers that they had."""
+        for kept in kept_views.in_order(blocks):
+            while len(self._blocks) + 1 < kept[0].block:
+                self._add(KeptBlock(()))
+            self._add(kept_views.block_of(kept))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody has said or done anything."""
+        return all(isinstance(block, events.Notice) for block in self._blocks)
+
+    def forget(self) -> None:
+        """All of it: it is told anew."""
+        self._blocks.clear()
+        self._last_messages.clear()
+        self.told_before = 0
+        self._shown_in.clear()
+        self._large.clear()
+        self._size = 0
+        self._stale.clear()
+        self.begin_agent()
+
+    def replay(self, after: bool = False) -> Iterator[events.Event]:
+        """The events that show all of it again, or what came `after` the blocks that another host had told."""
+        self._stale.clear()
+        yield events.Reset(session=self.session, after=after)
+        for number, block in enumerate(self._blocks, 1):
+            if number > self.told_before or not after:
+                yield from self._replay_block(number, block)
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def has_more_than(self, blocks: int) -> bool:
+        """Whether anything but notices of ours stands behind the first `blocks` blocks."""
+        return any(not isinstance(one, events.Notice) for one in self._blocks[blocks:])
+
+    def message(self, number: int) -> tuple[Role, bytearray] | None:
+        """Return who says the message of that block, and its text as UTF-8, which the caller must not change."""
+        block = self._blocks[number - 1]
+        return (block.role, block.text) if isinstance(block, MessageBlock) else None
+
+    def shown(self, number: int) -> Iterator[events.Event]:
+        """The events that show that block, with nothing left out."""
+        block = self._blocks[number - 1]
+        if isinstance(block, CallBlock):
+            yield events.ToolCall(session=self.session, block=number, call=self._call_view(number, WHOLE))
+        elif isinstance(block, QuestionBlock) and isinstance(block.asked, Elicitation):
+            done = next((one for one in block.news if isinstance(one, ElicitationDone)), None)
+            words = views.elicitation_words(block.asked.request, done)
+            yield events.Notice(session=self.session, block=number, level="info", text=words)
+        elif isinstance(block, KeptBlock):
+            yield from kept_views.whole(self.session, block.kept)
+        else:
+            yield from self._replay_block(number, block)
+
+    def _replay_block(self, number: int, block: Block) -> Iterator[events.Event]:
+        match block:
+            case MessageBlock():
+                text = block.text.decode("utf-8", "surrogatepass")
+                yield events.Append(session=self.session, block=number, kind=block.role, text=text)
+            case CallBlock():
+                yield self._call_event(number)
+            case events.Plan():
+                yield msgspec.structs.replace(block, over=number not in self._plans.values())
+            case QuestionBlock():
+                yield block.asked
+                yield from block.news
+            case KeptBlock():
+                yield from kept_views.shown(self.session, block.kept)
+            case _:
+                yield block
+
+    def _add(self, block: Block) -> int:
+        self._open_message = None
+        return super()._add(block)
+
+    def _message(self, role: Role, message_id: str | None) -> int:
+        """The number of the message block that a chunk belongs to."""
+        if message_id is not None:
+            known = self._messages.get((role, message_id))
+            if known is not None:
+                return known
+        elif self._open_message is not None:
+            block = self._blocks[self._open_message - 1]
+            if isinstance(block, MessageBlock) and block.role == role and block.message_id is None:
+                return self._open_message
+        last = self._last_messages.get(role)
+        if self._new_blocks >= TURN_BLOCKS and last is not None:
+            return last
+        number = self._last_messages[role] = self._add(MessageBlock(role, message_id))
+        self._open_message = number
+        if message_id is not None:
+            self._messages[role, message_id] = number
+        return number
+
+    def _message_block(self, number: int) -> MessageBlock:
+        block = self._blocks[number - 1]
+        assert isinstance(block, MessageBlock)
+        return block

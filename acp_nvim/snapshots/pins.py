@@ -1,0 +1,137 @@
+"""What the shadow repository keeps, and its cleaning, for which everything else waits."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from acp_nvim.snapshots.objects import DIRECTORY, FILE, TreeEntry
+from acp_nvim.snapshots.snapshot import GoneError, SnapshotError
+from acp_nvim.snapshots.store import Store
+
+
+class ReaderWriterLock:
+    """Users wait for the one who changes it, who waits for the users there are; new ones do not overtake him."""
+
+    def __init__(self) -> None:
+        self._turn = anyio.Lock()
+        self._users = 0
+        self._empty = anyio.Event()
+
+    @asynccontextmanager
+    async def use(self) -> AsyncIterator[None]:
+        """Together with others. Must not be used inside itself."""
+        async with self._turn:
+            self._users += 1
+        try:
+            yield
+        finally:
+            self._users -= 1
+            if self._users == 0:
+                self._empty.set()
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Hold the lock alone: wait until no `use()` is left, and let no other begin meanwhile. Not re-entrant."""
+        async with self._turn:
+            while self._users:
+                self._empty = anyio.Event()
+                await self._empty.wait()
+            yield
+
+
+CLEAN_SECONDS: Final = 120.0
+"""Time to clean a shadow repository: git packs 100,000 files in half of it."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+_SAME_END: Final = b"-" * 16
+"""git packs objects with names that end alike beside each other: so many bytes count. Else it would find no versions of
+the same file."""
+
+
+async def hold(store: Store, name: str, blobs: Iterable[str], trees: Sequence[str]) -> None:
+    """Keep these until `name` is released. Raises `SnapshotError`, `GoneError`."""
+    # of what is left out there is nothing to keep, and what is secret is in memory only
+    kept = [oid for oid in blobs if oid and oid not in store.secrets]
+    wanted = {**dict.fromkeys(kept, FILE), **dict.fromkeys(trees, DIRECTORY)}
+    missing = await store.missing(list(wanted))
+    if missing:  # git would clean nothing any more
+        raise GoneError(f"the object {missing[0]} is not in the shadow repository")
+    await store.copy(kept, trees)  # the user may clean, or remove, the repository that has them
+    await store.blocking(partial(_write_ref, store, _ref(store, name), wanted))
+
+
+async def release(store: Store, names: Sequence[str]) -> None:
+    """Delete the refs with these names, so that what only they hold can be removed."""
+    refs = [_ref(store, name) for name in names]
+    await store.blocking(partial(_unlink, store, refs))
+
+
+async def clean(store: Store, fresh: dict[str, int]) -> None:
+    """Pack all that a name holds, and `fresh` (modes by id), and remove the rest. Raises `SnapshotError`.
+
+    Nobody else may use the repository. Nothing is removed before the pack is there.
+    """
+    ref = store.places.held.with_name("fresh")
+    gone = await store.missing(list(fresh))
+    wanted = {oid: mode for oid, mode in fresh.items() if oid not in gone}
+    try:
+        with anyio.fail_after(CLEAN_SECONDS):
+            await store.blocking(partial(_write_ref, store, ref, wanted))
+            # what is only in the user's repository is missing here, and stays there
+            names = await store.git(["rev-list", "--objects", "--missing=allow-any", "--all"])
+            pack = await store.pack(names, {})
+            with anyio.CancelScope(shield=True):
+                await store.blocking(partial(_remove_all_but, store.places.objects, pack))
+    except TimeoutError as error:
+        raise SnapshotError(f"to clean took longer than {CLEAN_SECONDS:g} s") from error
+    finally:
+        with suppress(OSError):
+            ref.unlink()
+
+
+def _remove_all_but(objects: Path, pack: str) -> None:
+    for directory in objects.iterdir():
+        for path in directory.iterdir():
+            if not path.name.startswith(f"pack-{pack}."):
+                path.unlink()
+
+
+def size(objects: Path) -> int:
+    """Return the bytes of all files below `objects`, packed or not. Blocks."""
+    found = 0
+    for directory, _, names in os.walk(objects):
+        for name in names:
+            with suppress(OSError):
+                found += os.lstat(os.path.join(directory, name)).st_size
+    return found
+
+
+def _unlink(store: Store, refs: Iterable[Path]) -> None:
+    before = len(os.listdir(store.places.held))
+    for ref in refs:
+        ref.unlink(missing_ok=True)
+    after = len(os.listdir(store.places.held))
+    if after < before:
+        store.places.released(1 - after / before)
+
+
+def _ref(store: Store, name: str) -> Path:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name: letters, digits, - and _")
+    return store.places.held / name
+
+
+def _write_ref(store: Store, ref: Path, wanted: dict[str, int]) -> None:
+    """Let a name stand for a tree of all that it holds."""
+    tree = store.trees.write({oid.encode() + _SAME_END: TreeEntry(mode, oid) for oid, mode in wanted.items()})
+    temporary = ref.with_name(f"{ref.name}.{os.urandom(4).hex()}.lock")  # git passes such names over
+    temporary.write_text(f"{tree}\n", encoding="ascii")
+    temporary.replace(ref)

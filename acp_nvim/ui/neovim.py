@@ -1,0 +1,164 @@
+"""Neovim as the core's `Editor`: events go out in batches, each after the last was applied; buffers are Lua's."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import anyio
+import msgspec
+
+from acp_nvim.limits import FRAME_SECONDS
+from acp_nvim.tasks import failed
+from acp_nvim.ui.batches import Batches
+from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, UnopenedFile
+from acp_nvim.ui.events import Event
+from acp_nvim.ui.neovim_rpc import NvimError, NvimRpc, UnsendableError
+from acp_nvim.ui.pace import Pace
+
+log = logging.getLogger(__name__)
+
+EVENTS = "acp_nvim.events"
+BUFFERS = "acp_nvim.buffers"
+BUFFER_FUNCTIONS = {
+    "read_buffer": "read",
+    "saved_text": "saved_text",
+    "unopened": "unopened",
+    "write_buffer": "write",
+    "follow_disk": "follow_disk",
+    "file_gone": "file_gone",
+    "file_moved": "file_moved",
+    "file_removed": "file_removed",
+    "stale_buffers": "stale",
+}
+"""Methods of `Editor`, and the functions of that Lua module that answer them."""
+
+
+class NvimEditor:
+    """Implements `acp_nvim.editor.Editor`. `run` must be running for events to arrive."""
+
+    def __init__(self, rpc: NvimRpc) -> None:
+        self._rpc = rpc
+        self.on_lost: Callable[[int | None, Exception], None] = lambda session, error: None
+        """Tells the user that an event (of that session) cannot be shown."""
+        self._batches = Batches()
+        self._batches.on_lost = self._lost
+        self._pace = Pace()
+        self._filled = anyio.Event()
+        self._applied = anyio.Event()
+        self._applying: list[dict[str, Any]] = []
+
+    def __repr__(self) -> str:
+        return f"<NvimEditor {self._batches!r}>"
+
+    def publish(self, event: Event) -> None:
+        """Send an event with the next batch. What cannot be sent is given up, and `on_lost` told; never raises."""
+        try:
+            self._batches.add(event)
+        except Exception as error:
+            self._lost(getattr(event, "session", None), error)
+        self._filled.set()
+
+    async def told(self, session: int) -> None:
+        """See `Editor`."""
+        mark = self._batches.mark(session)
+        while self._batches.waits(mark):
+            await self._applied.wait()
+        if any(one.get("session") == session for one in self._applying):
+            await self._applied.wait()
+
+    async def run(self) -> None:
+        """Send batches: the first after a pause at once, the next when it was applied, at the editor's pace."""
+        while True:
+            await self._filled.wait()
+            self._filled = anyio.Event()
+            while self._batches:
+                try:
+                    await self._send_batch()
+                except Exception as error:
+                    failed("sending events to Neovim", error, partial(self.on_lost, None))
+                    await anyio.sleep(FRAME_SECONDS)
+
+    async def _send_batch(self) -> None:
+        sent = anyio.current_time()
+        retold = self._batches.retold
+        batch = self._batches.take(self._pace.limit(retold))
+        more_waits = self._batches.backlog
+        self._applying = batch
+        try:
+            seconds = await self._send(batch)
+        finally:
+            self._applying = []
+            self._applied.set()
+            self._applied = anyio.Event()
+        self._pace.applied(seconds, more_waits, retold)
+        await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), seconds, more_waits, retold))
+
+    async def read_buffer(self, path: str, known: str) -> BufferText | None:
+        """See `Editor`."""
+        return msgspec.convert(await self._ask("read_buffer", path, known), BufferText | None)
+
+    async def saved_text(self, path: str) -> str | None:
+        """See `Editor`."""
+        return msgspec.convert(await self._ask("saved_text", path), str | None)
+
+    async def unopened(self, path: str) -> UnopenedFile:
+        """See `Editor`."""
+        return msgspec.convert(await self._ask("unopened", path), UnopenedFile)
+
+    async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
+        """See `Editor`."""
+        return msgspec.convert(
+            await self._ask("write_buffer", path, msgspec.to_builtins(change), state, save), BufferWrite | None
+        )
+
+    async def follow_disk(self, path: str, state: str, found: FoundOnDisk) -> BufferWrite | None:
+        """See `Editor`."""
+        return msgspec.convert(
+            await self._ask("follow_disk", path, state, msgspec.to_builtins(found)), BufferWrite | None
+        )
+
+    async def file_gone(self, path: str) -> bool:
+        """See `Editor`."""
+        return msgspec.convert(await self._ask("file_gone", path), bool)
+
+    async def file_moved(self, path: str, new: str) -> bool:
+        """See `Editor`."""
+        return msgspec.convert(await self._ask("file_moved", path, new), bool)
+
+    async def file_removed(self, path: str) -> None:
+        """See `Editor`."""
+        await self._ask("file_removed", path)
+
+    async def stale_buffers(self) -> list[str]:
+        """See `Editor`."""
+        return msgspec.convert(await self._ask("stale_buffers"), list[str])
+
+    async def _ask(self, method: str, *args: Any) -> Any:
+        """Call the Lua function of a method of `Editor`."""
+        return await self._rpc.call_lua(BUFFERS, BUFFER_FUNCTIONS[method], *args)
+
+    async def _send(self, batch: list[dict[str, Any]]) -> float | None:
+        """How many seconds of the processor Lua took for it, when it says that.
+
+        Of a batch that cannot be encoded the events are sent that can: halves are tried until one event is left.
+        """
+        try:
+            milliseconds = await self._rpc.call_lua(EVENTS, "apply", batch)
+        except NvimError:
+            log.exception("Neovim could not take a batch of %d events", len(batch))
+            return None
+        except UnsendableError as error:
+            if len(batch) == 1:
+                self._lost(batch[0].get("session"), error)
+                return None
+            for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
+                await self._send(half)
+            return None
+        return float(milliseconds) / 1000 if isinstance(milliseconds, int | float) else None
+
+    def _lost(self, session: int | None, error: Exception) -> None:
+        """An event is given up."""
+        failed("sending an event to Neovim", error, partial(self.on_lost, session))

@@ -1,0 +1,49 @@
+"""Neovim's RPC from coroutines: pynvim's callback requests made awaitable. No other file touches pynvim's session."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import anyio
+import pynvim
+
+log = logging.getLogger(__name__)
+
+
+class NvimError(Exception):
+    """Neovim answered a request with an error; its text is what Neovim said."""
+
+
+class UnsendableError(Exception):
+    """The arguments cannot be encoded; nothing was sent."""
+
+
+class NvimRpc:
+    """Calls Lua functions in Neovim; answers come when Neovim takes requests (not while it waits at a prompt)."""
+
+    def __init__(self, nvim: pynvim.Nvim) -> None:
+        self._session = nvim._session._async_session
+
+    async def call_lua(self, module: str, function: str, *args: Any) -> Any:
+        """Call a function of a Lua module and return its result.
+
+        Raises `NvimError` when it fails there, `UnsendableError` when the arguments cannot be sent.
+        """
+        answered = anyio.Event()
+        answer: list[Any] = []
+
+        def settle(error: Any, result: Any) -> None:
+            answer.extend((error, result))
+            answered.set()
+
+        code = f"return require({module!r}).{function}(...)"
+        try:
+            self._session.request("nvim_exec_lua", [code, args], settle)
+        except Exception as cause:
+            raise UnsendableError(f"{type(cause).__name__}: {cause}") from cause
+        await answered.wait()
+        error, result = answer
+        if error:
+            raise NvimError(error[1] if isinstance(error, list) else str(error))
+        return result

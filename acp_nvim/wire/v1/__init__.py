@@ -1,1 +1,0 @@
-"""Version 1 of the protocol."""

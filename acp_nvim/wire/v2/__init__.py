@@ -1,1 +1,0 @@
-"""Version 2 of the protocol, as far as its draft goes."""

@@ -1,0 +1,176 @@
+-- What there is to say of a session on one line, part by part, with what may be left out first at the end.
+local cells = require("acp_nvim.chat.cells")
+local sessions = require("acp_nvim.sessions")
+local spinner = require("acp_nvim.chat.winbar.spinner")
+local states = require("acp_nvim.states")
+
+local M = {}
+
+local FULL_CONTEXT = 0.8 -- of the context, from which on it is told in a warning colour: agents shorten it soon after
+
+---@class acp.StatusPart
+---@field name string
+---@field long string
+---@field short? string
+---@field group? string
+---@field cut? boolean it may be cut where it does not fit
+
+---@type table<string, { [1]: string, [2]: string }>
+local STATES = {
+  starting = { "◌", "AcpStatusPending" },
+  idle = { "●", "AcpStatusCompleted" },
+  running = { "◐", "AcpStatusInProgress" },
+  background = { "◑", "AcpStatusInProgress" },
+  waiting = { "?", "AcpPermission" },
+  stopped = { "■", "AcpStatusPending" },
+  failed = { "✗", "AcpStatusFailed" },
+}
+local CURRENCIES = { USD = "$", EUR = "€", GBP = "£", JPY = "¥", CNY = "¥" }
+
+---@param status acp.Status
+---@param turns? boolean the symbol of a running turn moves
+---@return string symbol
+---@return string group
+function M.symbol(status, turns)
+  local state = STATES[status.state] or STATES.starting
+  return turns and states.is_working(status.state) and spinner.frame() or state[1], state[2]
+end
+
+---@param status acp.Status
+---@return string what goes on, in words
+function M.activity(status)
+  if status.sign_in then
+    return status.sign_in == "running" and "signing in" or "sign in: :AcpLogin"
+  elseif status.state == "waiting" then
+    return "waiting for you"
+  elseif not states.is_working(status.state) then
+    return cells.plain(tostring(status.state))
+  end
+  local words = cells.plain(status.activity)
+  words = words ~= "" and words or "working"
+  return status.state == "background" and ("%s (background)"):format(words) or words
+end
+
+---@param seconds number
+---@return string
+local function duration(seconds)
+  local whole = math.max(0, math.floor(seconds))
+  if whole < 60 then
+    return whole .. "s"
+  elseif whole < 3600 then
+    return ("%dm%02ds"):format(math.floor(whole / 60), whole % 60)
+  end
+  return ("%dh%02dm"):format(math.floor(whole / 3600), math.floor(whole / 60) % 60)
+end
+
+---@param status acp.Status
+---@return string? how long the turn has taken until now
+function M.elapsed(status)
+  return type(status.turn_started) == "number" and duration(os.time() - status.turn_started) or nil
+end
+
+---@param number number
+---@return string
+local function short(number)
+  if number >= 999500 then
+    return ("%.1fM"):format(number / 1e6)
+  end
+  return number >= 1000 and ("%dk"):format(math.floor(number / 1000 + 0.5)) or ("%d"):format(number)
+end
+
+---@param session acp.Session
+---@return integer done
+---@return integer total of the plans that live
+local function plan_of(session)
+  local done, total = 0, 0
+  for _, plan in pairs(session.plans.living or {}) do
+    done, total = done + plan.done, total + plan.total
+  end
+  return done, total
+end
+
+---@class acp.StatusParts the parts of a session, as they are gathered
+---@field list acp.StatusPart[]
+local Parts = {}
+Parts.__index = Parts
+
+---@param name string
+---@param long string|false|nil nothing is added without it
+---@param more? { short?: string, group?: string, cut?: boolean }
+function Parts:add(name, long, more)
+  if long and long ~= "" then
+    table.insert(self.list, vim.tbl_extend("error", { name = name, long = long }, more or {}))
+  end
+end
+
+---@param name string
+---@param count any
+---@param words string
+---@param sign string
+---@param group? string
+function Parts:count(name, count, words, sign, group)
+  if type(count) == "number" and count > 0 then
+    self:add(name, ("%d %s"):format(count, words), { short = ("%s%d"):format(sign, count), group = group })
+  end
+end
+
+---@param usage table
+function Parts:context(usage)
+  if type(usage.used) ~= "number" then
+    return
+  elseif type(usage.size) ~= "number" or usage.size <= 0 then
+    return self:add("context", short(usage.used))
+  end
+  local share = usage.used / usage.size
+  local percent = ("%d%%"):format(math.floor(share * 100 + 0.5))
+  local group = share >= FULL_CONTEXT and "AcpContextFull" or nil
+  local long = ("%s/%s (%s)"):format(short(usage.used), short(usage.size), percent)
+  self:add("context", long, { short = percent, group = group })
+end
+
+---@param usage table
+function Parts:cost(usage)
+  if type(usage.cost) == "number" then
+    local currency = cells.plain(usage.currency)
+    local sign = CURRENCIES[currency]
+    local amount = (usage.cost ~= 0 and math.abs(usage.cost) < 0.1 and "%.3f" or "%.2f"):format(usage.cost)
+    self:add("cost", sign and sign .. amount or vim.trim(amount .. " " .. currency))
+  end
+end
+
+---@param name string
+---@param now any
+---@param to any what was asked for
+function Parts:switched(name, now, to)
+  local words = type(to) == "string" and ("%s → %s …"):format(cells.plain(now), cells.plain(to)) or now
+  self:add(name, cells.plain(words), { cut = true })
+end
+
+---@param session acp.Session
+---@return acp.StatusPart[] the most important first
+function M.list(session)
+  local status, parts = session.status, setmetatable({ list = {} }, Parts)
+  local usage = type(status.usage) == "table" and status.usage or {}
+  local is_waiting = status.state == "waiting"
+  local done, total = plan_of(session)
+  local others = vim.iter(sessions.all()):fold(0, function(count, other)
+    return count + (other ~= session and (other.unread or 0) > 0 and 1 or 0)
+  end)
+  parts:add("activity", M.activity(status), { short = is_waiting and "waiting" or nil, cut = not is_waiting })
+  parts:count("permissions", status.pending_permissions, "to allow", "?", "AcpPermission")
+  parts:count("questions", status.pending_elicitations, "to answer", "?", "AcpPermission")
+  parts:add("elapsed", not is_waiting and M.elapsed(status)) -- nothing turns then: it would stand still
+  parts:add("plan", total > 0 and ("plan %d/%d"):format(done, total), { short = done .. "/" .. total })
+  parts:count("queue", status.queue, "queued", "+")
+  parts:count("review", status.review and status.review.files, "to review", "±")
+  parts:context(usage)
+  parts:count("others", others, others == 1 and "other chat has news" or "other chats have news", "✉", "AcpUnread")
+  parts:switched("mode", status.mode_name or status.mode, status.mode_next)
+  parts:switched("model", status.model_name or status.model, status.model_next)
+  parts:cost(usage)
+  parts:add("worktree", status.worktree and cells.plain("⎇ " .. vim.fs.basename(status.worktree)), { cut = true })
+  parts:add("title", cells.plain(status.title), { cut = true })
+  return parts.list
+end
+
+return M

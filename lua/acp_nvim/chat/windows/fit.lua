@@ -1,0 +1,187 @@
+-- Shares the lines of a chat in the current tab page: the prompt grows with its text, plans have a few, the chat the rest.
+local config = require("acp_nvim.config")
+local frame = require("acp_nvim.chat.windows.frame")
+local limits = require("acp_nvim.limits")
+local log = require("acp_nvim.log")
+local pin = require("acp_nvim.chat.windows.pin")
+local plans = require("acp_nvim.chat.plans")
+local sizes = require("acp_nvim.chat.windows.sizes")
+local splits = require("acp_nvim.chat.windows.splits")
+local stack = require("acp_nvim.chat.windows.stack")
+
+local M = {}
+
+local api = vim.api
+local PINNED_LINES = 6 -- of the plans above the prompt: they must not take the place of the chat
+local PINNED_PART = 0.3 -- of the lines of chat and prompt, for the same reason
+local PROMPT_PART = 0.5 -- of these lines, to which the prompt grows with its text: what it is about stays in sight
+local LEAST_CHAT = 4 -- lines, with its 'winbar': with fewer nobody reads
+local is_due = false
+local reported = false
+
+---@param now acp.Stack
+---@return integer lines that chat, plans and prompt have together, with what is between chat and plans
+local function together(now)
+  if stack.floats(now.chat) then
+    return frame.height()
+  end
+  local lines = api.nvim_win_get_height(now.chat) + (now.prompt and api.nvim_win_get_height(now.prompt) or 0)
+  return lines + (now.pin and api.nvim_win_get_height(now.pin) + 1 or 0)
+end
+
+---How many lines the prompt wants: those of the options at least, and what its text takes.
+---@param win integer of the prompt
+---@param most integer lines
+---@return integer lines, with those of its 'winbar'
+local function prompt_lines(win, most)
+  local least = math.max(1, math.floor(config.get().ui.prompt_height), vim.w[win].acp_nvim_least or 0)
+  if least >= most then
+    return math.max(1, most)
+  end
+  local count = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
+  local bar = api.nvim_win_get_height(win) - vim.fn.getwininfo(win)[1].height
+  if count + bar >= most then -- counting further would change nothing, and takes its time
+    return most
+  end
+  return math.min(math.max(least, api.nvim_win_text_height(win, {}).all + bar), most)
+end
+
+---@param now acp.Stack
+---@param whole integer
+---@param prompt integer lines
+---@return acp.PinnedLine[]
+local function lines_of(now, whole, prompt)
+  local living = plans.living(now.session)
+  local between = stack.floats(now.chat) and 0 or 1
+  local room = math.min(PINNED_LINES, math.floor(whole * PINNED_PART), whole - prompt - LEAST_CHAT - between)
+  if not now.prompt or #living == 0 or room < 1 or config.get().ui.plan ~= "pinned" then
+    return {}
+  end
+  return pin.lines(living, room, now.session.plans.several)
+end
+
+---@param now acp.Stack
+---@param whole integer
+---@param prompt integer lines
+---@param count integer lines of the plans
+local function share_split(now, whole, prompt, count)
+  if count > 0 and not now.pin then
+    now.pin = pin.open({ split = "below", win = now.chat, height = count })
+  end
+  if now.prompt then
+    vim.w[now.prompt].acp_nvim_lines = prompt
+    if api.nvim_win_get_height(now.prompt) ~= prompt then
+      api.nvim_win_set_height(now.prompt, prompt)
+    end
+  end
+  if now.pin and api.nvim_win_get_height(now.pin) ~= count then
+    api.nvim_win_set_height(now.pin, count)
+  end
+  local rest = whole - prompt - (now.pin and count + 1 or 0)
+  if now.prompt and api.nvim_win_get_height(now.chat) ~= rest then
+    api.nvim_win_set_height(now.chat, rest)
+  end
+end
+
+---@param now acp.Stack
+local function share(now)
+  local whole = together(now)
+  local most = math.max(1, math.floor(whole * PROMPT_PART))
+  local prompt = now.prompt and prompt_lines(now.prompt, most) or 0
+  local lines = lines_of(now, whole, prompt)
+  if #lines == 0 and now.pin then
+    pin.close(now.pin)
+    now.pin = nil
+  end
+  if stack.floats(now.chat) then
+    frame.layout(now, prompt, #lines, pin.open)
+  else
+    share_split(now, whole, prompt, #lines)
+  end
+  if now.pin then
+    pin.draw(now.pin, lines)
+  end
+end
+
+---Makes it so now, in the current tab page. What the user reads in the chat stays where it is.
+function M.now()
+  local now = stack.current()
+  if not now then -- what is left of a chat that is not seen any more is closed
+    for _, part in ipairs({ "pin", "frame" }) do
+      local win = stack.part(part)
+      if win then
+        pcall(pin.close, win)
+      end
+    end
+    return
+  end
+  local is_reading = api.nvim_win_get_cursor(now.chat)[1] < api.nvim_buf_line_count(api.nvim_win_get_buf(now.chat))
+  local view = api.nvim_win_call(now.chat, vim.fn.winsaveview)
+  share(now)
+  if is_reading then
+    api.nvim_win_call(now.chat, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+  splits.settled()
+end
+
+---Makes it so soon, once for all that has changed.
+function M.soon()
+  if is_due then
+    return
+  end
+  is_due = true
+  vim.schedule(function()
+    is_due = false
+    local ok, err = pcall(M.now)
+    if not ok and tostring(err):find("E565", 1, true) then -- no window may be opened or closed right now
+      vim.defer_fn(M.soon, limits.textlock_retry_ms)
+    elseif not ok and not reported and vim.fn.getcmdwintype() == "" then
+      reported = true
+      log.write("the windows of the chat could not share their lines: " .. tostring(err))
+    end
+  end)
+end
+
+---When the user gives the prompt more lines than it got, it does not get less later.
+local function resized()
+  for _, prompt in ipairs(splits.resized()) do
+    local lines, has = vim.w[prompt].acp_nvim_lines, api.nvim_win_get_height(prompt)
+    if lines and has ~= lines then
+      vim.w[prompt].acp_nvim_least = has
+    end
+  end
+end
+
+---Notices from now on what makes another share of it.
+function M.watch()
+  local group = api.nvim_create_augroup("acp_nvim.fit", {})
+  api.nvim_create_autocmd(
+    { "TabEnter", "VimResized", "WinClosed", "CmdwinLeave" },
+    { group = group, callback = M.soon }
+  )
+  api.nvim_create_autocmd("WinResized", { group = group, callback = resized })
+  api.nvim_create_autocmd("VimLeavePre", { group = group, callback = sizes.write })
+end
+
+---@param bufnr integer of a prompt: with its text its window grows and shrinks
+function M.watch_prompt(bufnr)
+  if vim.b[bufnr].acp_nvim_fits then
+    return
+  end
+  vim.b[bufnr].acp_nvim_fits = true
+  api.nvim_buf_attach(bufnr, false, {
+    on_lines = function()
+      M.soon()
+    end,
+    on_detach = function()
+      pcall(api.nvim_buf_del_var, bufnr, "acp_nvim_fits")
+    end,
+  })
+end
+
+plans.on_change(M.soon)
+config.on_change(M.soon)
+
+return M

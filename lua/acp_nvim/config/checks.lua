@@ -1,0 +1,162 @@
+-- Checks values of a user's table: each check gives words for what is wrong. Where one bad piece leaves the rest in force,
+-- the check gives back what is right.
+local hint = require("acp_nvim.config.hint")
+local icon_names = require("acp_nvim.chat.blocks.icons")
+
+local M = {}
+
+local KEY_BYTES = 50 -- of a key that is mapped: Neovim takes no more
+local ACTIONS = { "allow", "reject", "ask" }
+local KINDS = { "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other" }
+local MEMBERS = { "agent", "kind", "path", "command", "action" }
+
+---Like vim.spairs, for keys of any type.
+---@param values table
+---@return fun(): any, any
+function M.sorted(values)
+  local keys = vim.tbl_keys(values)
+  table.sort(keys, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  local at = 0
+  return function()
+    at = at + 1
+    return keys[at], values[keys[at]]
+  end
+end
+
+---@param value any
+---@return boolean a list of strings, or an empty one
+function M.is_strings(value)
+  return type(value) == "table"
+    and vim.islist(value)
+    and vim.iter(value):all(function(item)
+      return type(item) == "string"
+    end)
+end
+
+---@param key any
+---@return boolean
+local function is_key(key)
+  return type(key) == "string" and key ~= "" and #vim.keycode(key) <= KEY_BYTES
+end
+
+---@param value any
+---@param kind string a Lua type; "strings" = list of strings; "key" = key, list of keys, or false
+---@return string? problem
+function M.kind(value, kind)
+  if kind == "strings" then
+    return not M.is_strings(value) and "must be a list of strings" or nil
+  elseif kind == "key" then
+    local is_list = type(value) == "table" and vim.islist(value) and #value > 0 and vim.iter(value):all(is_key)
+    return not (value == false or is_key(value) or is_list) and "must be a key, a list of keys, or false" or nil
+  elseif not vim.list_contains(vim.split(kind, "|"), type(value)) then
+    return ("must be a %s, not a %s"):format(kind:gsub("|", " or "), type(value))
+  end
+end
+
+---@param value any
+---@param allowed any[]
+---@return string? problem
+function M.one_of(value, allowed)
+  local types = {}
+  for _, one in ipairs(allowed) do
+    types[#types + 1] = not vim.list_contains(types, type(one)) and type(one) or nil
+  end
+  if not vim.list_contains(types, type(value)) then
+    return M.kind(value, table.concat(types, "|"))
+  elseif not vim.list_contains(allowed, value) then
+    local near = type(value) == "string" and hint(value, vim.tbl_map(tostring, allowed)) or ""
+    return ("must be one of %s%s"):format(table.concat(vim.tbl_map(vim.inspect, allowed), ", "), near)
+  end
+end
+
+---Checks icons: which there are, and that they are short.
+---@param value any
+---@param problems string[] more are added
+---@return table<string, string> good
+function M.icons(value, problems)
+  local problem = M.kind(value, "table")
+  if problem then
+    problems[#problems + 1] = "ui.icons: " .. problem
+    return {}
+  end
+  local good = {}
+  for name, icon in pairs(value) do
+    local is_icon = type(icon) == "string" and icon ~= "" and not icon:find("%c")
+    if not icon_names[name] then
+      local near = hint(name, vim.tbl_keys(icon_names))
+      problems[#problems + 1] = ("ui.icons.%s: no such icon%s"):format(tostring(name), near)
+    elseif not is_icon or vim.fn.strdisplaywidth(icon) > 2 then
+      problems[#problems + 1] = ("ui.icons.%s: must be a character or two"):format(name)
+    else
+      good[name] = icon
+    end
+  end
+  return good
+end
+
+---@param value any
+---@return string? problem
+local function rule_kind(value)
+  local kinds = type(value) == "table" and value or { value }
+  if not vim.islist(kinds) or #kinds == 0 then
+    return "must be a kind of tool call, or a list of them"
+  end
+  for _, kind in ipairs(kinds) do
+    -- kinds of the agents' own begin with an underscore
+    if type(kind) ~= "string" or not (vim.list_contains(KINDS, kind) or vim.startswith(kind, "_")) then
+      local known = table.concat(KINDS, ", ")
+      return ("there is no kind %s%s (known: %s)"):format(vim.inspect(kind), hint(kind, KINDS), known)
+    end
+  end
+end
+
+---@param name any
+---@param value any
+---@return string? problem
+local function rule_member(name, value)
+  if name == "kind" then
+    return rule_kind(value)
+  elseif name == "action" then
+    local wrong = not vim.list_contains(ACTIONS, value)
+    local words = 'must be "allow", "reject" or "ask", not %s%s'
+    return wrong and words:format(vim.inspect(value), hint(value, ACTIONS)) or nil
+  elseif not vim.list_contains(MEMBERS, name) then
+    return "no such member" .. hint(name, MEMBERS)
+  elseif type(value) ~= "string" or value == "" then
+    return ("must be a string, not %s"):format(value == "" and "an empty one" or "a " .. type(value))
+  end
+end
+
+---Checks rules for permissions. One wrong rule is reason not to use any: a later one would say something else without it.
+---Everything is asked then.
+---@param rules any
+---@param problems string[] more are added
+---@return table[] good
+function M.rules(rules, problems)
+  local before = #problems
+  if type(rules) ~= "table" or not vim.islist(rules) then
+    problems[#problems + 1] = "permissions.rules: must be a list of rules"
+    return {}
+  end
+  for index, rule in ipairs(rules) do
+    local name = ("permissions.rules[%d]"):format(index)
+    local shape = M.kind(rule, "table")
+    problems[#problems + 1] = shape and ("%s: %s"):format(name, shape)
+    for member, value in M.sorted(shape and {} or rule) do
+      local problem = rule_member(member, value)
+      problems[#problems + 1] = problem and ("%s.%s: %s"):format(name, tostring(member), problem)
+    end
+    if not shape and rule.action == nil then
+      problems[#problems + 1] = ('%s: has no action: write action = "allow", "reject" or "ask"'):format(name)
+    end
+  end
+  if #problems > before then
+    problems[#problems + 1] = "permissions.rules: no rule counts until this is put right, everything is asked"
+    return {}
+  end
+  return rules
+end
+
+return M

@@ -1,0 +1,20 @@
+-- Maps the keys that the options give to an action.
+local config = require("acp_nvim.config")
+
+local M = {}
+
+---@param bufnr integer
+---@param modes string|string[]
+---@param action string without `keymaps.`
+---@param run fun(...) what the keys do
+---@param ... any arguments of `run`
+function M.map(bufnr, modes, action, run, ...)
+  local args, count = { ... }, select("#", ...)
+  for _, key in ipairs(config.keys(action)) do
+    vim.keymap.set(modes, key, function()
+      run(unpack(args, 1, count))
+    end, { buffer = bufnr, nowait = true, desc = "acp: " .. action:gsub("_", " ") })
+  end
+end
+
+return M

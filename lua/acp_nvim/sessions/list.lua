@@ -1,0 +1,219 @@
+-- Lets the user choose among sessions: those that are open, those that agents keep, and the conversations kept here.
+local agents = require("acp_nvim.agents")
+local client = require("acp_nvim.host.client")
+local message = require("acp_nvim.message")
+local question = require("acp_nvim.sessions.question")
+local session_arguments = require("acp_nvim.sessions.arguments")
+local session_entries = require("acp_nvim.sessions.entries")
+local session_ways = require("acp_nvim.sessions.ways")
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+---A line of the list: a session, or something that can be done to see more of them.
+---@class acp.SessionLine
+---@field words string
+---@field entry? acp.SessionEntry
+---@field act? fun(list: acp.SessionList)
+
+---@type acp.SessionList? the one that the user asked for last
+local latest
+
+---@return string changes when the user does anything
+local function moment()
+  local win = vim.api.nvim_get_current_win()
+  local at = vim.api.nvim_win_get_cursor(win)
+  local tick = vim.api.nvim_buf_get_changedtick(0)
+  return table.concat({ win, vim.api.nvim_get_current_buf(), at[1], at[2], tick, vim.fn.mode() }, " ")
+end
+
+---@return string[] agents whose programs are on this machine
+local function startable()
+  return vim.tbl_filter(agents.command_here, agents.names())
+end
+
+local choose
+
+---Shows the list when agents have answered, if the user has waited for it: nobody is taken from what they do.
+---@param list acp.SessionList
+---@param agent string
+local function wait_for(list, agent)
+  local before = moment()
+  message.info(("asking %s for its sessions ..."):format(agent))
+  list.on_news = function()
+    if latest ~= list or #list.waits > 0 or not list.is_ready then
+      return
+    end
+    list.on_news = function() end
+    if moment() == before then
+      choose(list)
+    elseif list.problems[agent] then
+      message.news(list.problems[agent])
+    else
+      local words = ("%s has told its sessions: :AcpSessions agent:%s"):format(agent, agent)
+      message.news(words, vim.log.levels.INFO)
+    end
+  end
+  list.on_news()
+end
+
+---@param list acp.SessionList
+local function ask_another(list)
+  local names = vim.tbl_filter(function(name)
+    return not vim.list_contains(list.asked, name)
+  end, startable())
+  vim.ui.select(names, { prompt = "Ask which agent for its sessions?", kind = "acp_agent" }, function(name)
+    if name then
+      question.more(list, name)
+      wait_for(list, name)
+    end
+  end)
+end
+
+---@param list acp.SessionList
+---@return acp.SessionLine[] what stands below the sessions
+local function more_lines(list)
+  local lines = {}
+  local function add(names, words, act)
+    for _, name in ipairs(names) do
+      table.insert(lines, {
+        words = words:format(name),
+        act = function()
+          act(name)
+        end,
+      })
+    end
+  end
+  add(list.more, "more sessions of %s ...", function(name)
+    question.more(list, name)
+    wait_for(list, name)
+  end)
+  add(list.waits, "%s has not answered yet: wait for it ...", function(name)
+    wait_for(list, name)
+  end)
+  local failed = vim.tbl_keys(list.problems)
+  table.sort(failed)
+  add(failed, "%s could not tell its sessions: why?", function(name)
+    message.error(list.problems[name])
+  end)
+  if #startable() > 0 then
+    table.insert(lines, { words = "ask an agent for its sessions ...", act = ask_another })
+  end
+  return lines
+end
+
+---@param list acp.SessionList
+choose = function(list)
+  local lines = vim.tbl_map(function(entry)
+    return { words = session_entries.words(entry), entry = entry }
+  end, list.entries)
+  local query = list.query
+  if #lines == 0 and #list.waits == 0 and not next(list.problems) and #list.more == 0 then
+    local nothing = query == "" and "no conversations are kept yet" or ("%q was said in no conversation"):format(query)
+    return message.info(nothing .. " (:AcpSessions agent:{name} asks an agent)")
+  end
+  vim.ui.select(vim.list_extend(lines, more_lines(list)), {
+    prompt = query == "" and "Sessions" or ("Sessions with %q"):format(query),
+    kind = "acp_session",
+    format_item = function(line)
+      return line.words
+    end,
+  }, function(line)
+    if not line then
+      return
+    elseif line.act then
+      line.act(list)
+    elseif line.entry.session then
+      client.show(line.entry.session)
+    else
+      session_ways.choose(line.entry, query)
+    end
+  end)
+end
+
+---@param opts { query?: string, agents?: string[], everywhere?: boolean }
+---@param on_ready fun(list: acp.SessionList) called once: all is known, but for agents that are slow
+---@return acp.SessionList?
+local function when_ready(opts, on_ready)
+  return question.list(opts, function(list)
+    list.on_news = function() end
+    on_ready(list)
+  end)
+end
+
+---@param args acp.CommandArgs
+function M.command(args)
+  local query, asked = session_arguments.sessions(args.args)
+  for _, name in ipairs(asked or {}) do
+    local problem = agents.problem(name)
+    if problem then
+      return message.error(problem)
+    end
+  end
+  latest = when_ready({ query = query, agents = asked, everywhere = args.bang }, function(list)
+    if latest == list and not asked then
+      choose(list)
+    end
+  end)
+  if latest and asked then
+    wait_for(latest, asked[1])
+  end
+end
+
+---@alias acp.OnSessions fun(entries: acp.SessionEntry[], more: string[], go_on: fun(agent: string))
+
+---@param list acp.SessionList
+---@param on_list acp.OnSessions
+local function tell(list, on_list)
+  local more = vim.list_extend(vim.list_slice(list.more), list.waits)
+  table.sort(more)
+  on_list(list.entries, more, function(agent)
+    if vim.list_contains(list.more, agent) then
+      question.more(list, agent)
+    end
+    list.on_news = function()
+      if not vim.list_contains(list.waits, agent) then
+        list.on_news = function() end
+        tell(list, on_list)
+      end
+    end
+    list.on_news()
+  end)
+end
+
+---The sessions that there are, for other code.
+---@param opts { text?: string, agents?: string[], everywhere?: boolean }
+---@param on_list acp.OnSessions `more`: agents with another page, or without an answer; `go_on` calls again with that
+function M.list(opts, on_list)
+  when_ready({ query = opts.text, agents = opts.agents, everywhere = opts.everywhere }, function(list)
+    tell(list, on_list)
+  end)
+end
+
+---@param entry acp.SessionEntry
+---@param session acp.Session
+---@return boolean
+local function is_of(entry, session)
+  return entry.session == session
+    or vim.iter(session.kept and entry.kept or {}):any(function(one)
+      return one.id == session.kept
+    end)
+end
+
+---Lets the user choose what is done with the session that is shown: an open one, or a kept conversation.
+function M.actions()
+  local session = sessions.current()
+  if not session then
+    return message.info("no session is open")
+  end
+  when_ready({ agents = {} }, function(list)
+    for _, entry in ipairs(list.entries) do
+      if is_of(entry, session) then
+        return session_ways.choose(entry, "")
+      end
+    end
+    message.warn("this conversation is not kept any more")
+  end)
+end
+
+return M

@@ -1,0 +1,159 @@
+-- Which window shows a file. The rules for all who open one: only windows with code, never one whose buffer would be lost.
+local config = require("acp_nvim.config")
+local file_buffer = require("acp_nvim.windows.file_buffer")
+local sessions = require("acp_nvim.sessions")
+
+local M = {}
+
+local api = vim.api
+
+---@type table<integer, integer> tab -> the code window used last
+local last_used = {}
+local watching = false
+
+---@param win integer
+---@return boolean a file is, or can be, shown in it, and nothing of the plugin is
+function M.is_file_window(win)
+  local bufnr = api.nvim_win_get_buf(win)
+  return vim.bo[bufnr].buftype == "" and not sessions.of_buffer(bufnr)
+end
+
+---@param win integer
+---@return boolean it is one for code, in which the user may want to see other files
+function M.is_code(win)
+  return api.nvim_win_get_config(win).relative == ""
+    and M.is_file_window(win)
+    and not vim.wo[win].previewwindow
+    and not vim.wo[win].winfixbuf
+end
+
+local function remember()
+  local win = api.nvim_get_current_win()
+  if M.is_code(win) then
+    last_used[api.nvim_get_current_tabpage()] = win
+  end
+end
+
+---Begins to notice which code window is used.
+function M.watch()
+  if watching then
+    return
+  end
+  watching = true
+  remember()
+  local group = api.nvim_create_augroup("acp_nvim.windows.open", {})
+  api.nvim_create_autocmd({ "WinEnter", "BufEnter" }, { group = group, callback = remember })
+end
+
+---@param accept? fun(win: integer): boolean
+---@return integer? win of the current tab to show things in, the one used last before others; never the current one
+function M.other(accept)
+  local current = api.nvim_get_current_win()
+  local function fits(win)
+    return win and win ~= current and api.nvim_win_is_valid(win) and M.is_code(win) and (accept == nil or accept(win))
+  end
+  local wins = api.nvim_tabpage_list_wins(0)
+  local last = last_used[api.nvim_get_current_tabpage()]
+  if fits(last) and vim.list_contains(wins, last) then
+    return last
+  end
+  return vim.iter(wins):find(fits)
+end
+
+---@param win integer
+---@param bufnr integer that would be shown in it
+---@return boolean the buffer that is there now can be hidden
+local function can_leave(win, bufnr)
+  local shown = api.nvim_win_get_buf(win)
+  return shown == bufnr or not vim.bo[shown].modified or vim.o.hidden or #vim.fn.win_findbuf(shown) > 1
+end
+
+---@param bufnr integer
+---@return integer win a new one, with the buffer
+local function new_window(bufnr)
+  local position = config.get().ui.position
+  local beside = { left = "right", right = "left", bottom = "above" }
+  local shape = { split = beside[position] or "above", win = -1 }
+  if vim.bo.filetype == "acp_review" then
+    shape = { split = "above", win = 0 }
+  end
+  if not pcall(api.nvim_open_win, bufnr, true, shape) then -- no room for a split
+    vim.cmd(("tab sbuffer %d"):format(bufnr))
+  end
+  return api.nvim_get_current_win()
+end
+
+---Shows a buffer to the user, who wants to see it: in the current window if that shows code, else in another one.
+---@param bufnr integer
+---@param preferred? integer window that takes it in any case
+---@return integer win the current one then, with the buffer
+function M.show(bufnr, preferred)
+  local function fits(win)
+    return can_leave(win, bufnr)
+  end
+  local current, win = api.nvim_get_current_win(), preferred
+  if not win and (api.nvim_win_get_buf(current) == bufnr or (M.is_code(current) and fits(current))) then
+    win = current
+  end
+  win = win or M.other(function(candidate)
+    return api.nvim_win_get_buf(candidate) == bufnr
+  end) or M.other(fits)
+  if not win then
+    return new_window(bufnr)
+  end
+  api.nvim_set_current_win(win)
+  if not preferred then
+    vim.cmd("normal! m'")
+  end
+  if api.nvim_win_get_buf(win) ~= bufnr then
+    api.nvim_win_set_buf(win, bufnr)
+  end
+  return win
+end
+
+---Opens a file at a place, for the user. Says why, when it is not opened.
+---@param path string absolute
+---@param line integer 1-based
+---@param col? integer 1-based
+function M.at(path, line, col)
+  local bufnr = file_buffer.get(path)
+  if bufnr then
+    local win = M.show(bufnr)
+    local row = math.max(1, math.min(line, api.nvim_buf_line_count(bufnr)))
+    api.nvim_win_set_cursor(win, { row, math.max((col or 1) - 1, 0) })
+    vim.cmd("normal! zvzz")
+  end
+end
+
+---@param win integer
+---@return boolean the buffer there would not outlive its window
+local function is_last_of_its_buffer(win)
+  local bufnr = api.nvim_win_get_buf(win)
+  local goes = vim.list_contains({ "unload", "delete", "wipe" }, vim.bo[bufnr].bufhidden)
+  return goes and #vim.fn.win_findbuf(bufnr) == 1
+end
+
+---@param win integer
+---@param bufnr? integer that would be shown, if it is loaded
+---@return boolean it can be shown there without the user, who did not ask for it, losing anything by it
+function M.can_show_unasked(win, bufnr)
+  local wo = vim.wo[win]
+  if wo.diff or wo.scrollbind or wo.cursorbind then
+    return false -- more than this window would change
+  elseif api.nvim_win_get_buf(win) == bufnr then
+    return true
+  end
+  return not wo.winfixbuf and not is_last_of_its_buffer(win) and can_leave(win, bufnr or -1)
+end
+
+---Shows a buffer which the user did not ask for: nothing but the window notices. Autocommands of windows are for users
+---who go there.
+---@param win integer not the current one; `can_show_unasked` says that it may be used
+---@param bufnr integer loaded
+function M.show_unasked(win, bufnr)
+  if api.nvim_win_get_buf(win) ~= bufnr then
+    vim.cmd(("noautocmd keepalt keepjumps call nvim_win_set_buf(%d, %d)"):format(win, bufnr))
+  end
+end
+
+return M

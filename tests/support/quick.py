@@ -1,0 +1,76 @@
+"""Which tests `make quick` leaves to `make test`: those that take longest, by the processor time of their files."""
+
+from __future__ import annotations
+
+from typing import Final
+
+QUICK: Final = ("tests/core/", "tests/lua/")
+"""Folders with quick tests. All others start hosts and agents, or programs that were brought."""
+
+SLOW: Final = frozenset(
+    f"tests/{name}.py"
+    for name in (
+        # random sequences, and each case of many
+        "core/acp/schema/test_broken",
+        "core/acp/schema/test_bounds",
+        "core/acp/schema/test_received",
+        "core/acp/schema/test_sent",
+        "core/jsonrpc/test_any_stream",
+        "core/permissions/test_input_paths",
+        "core/permissions/test_shells_agree",
+        "core/review/test_ledger_properties",
+        "core/review/test_restore_properties",
+        "core/session/test_any_permissions",
+        "core/snapshots/test_round_trip",
+        "core/traffic/test_masking",
+        "core/workspace/test_last_seen_model",
+        "core/workspace/test_merge",
+        "core/workspace/test_merge_attributes",
+        "lua/test_follow_typing",
+        # many processes, or waits for the clock of a file system
+        "core/acp/test_tool_call",
+        "core/replay/test_recordings_live",
+        "core/session/test_command_permissions",
+        "core/session/test_context",
+        "core/session/test_elicitations",
+        "core/session/test_elsewhere",
+        "core/session/test_fair_shares",
+        "core/session/test_going_on",
+        "core/session/test_grants",
+        "core/session/test_guarded_writes",
+        "core/session/test_hundred_permissions",
+        "core/session/test_isolated_tasks",
+        "core/session/test_isolation",
+        "core/session/test_open_terminals",
+        "core/session/test_outside",
+        "core/session/test_permission_rules",
+        "core/session/test_review",
+        "core/session/test_review_kept",
+        "core/session/test_review_trouble",
+        "core/session/test_sign_in",
+        "core/session/test_start_fails",
+        "core/session/test_terminals",
+        "core/session/test_wire",
+        "core/snapshots/test_hosts",
+        "core/snapshots/test_inner",
+        "core/snapshots/test_pins",
+        "core/snapshots/test_users_index",
+        "core/terminals/test_terminal",
+        "core/test_file_time",
+        "core/workspace/test_disk_killed",
+        # screens
+        "lua/test_markdown_screen",
+        "lua/test_review_screen",
+        "lua/test_review_ui_screen",
+        "lua/test_screen",
+        "lua/test_screen_calls",
+        "lua/test_screen_chat_windows",
+        "lua/test_screen_folds",
+    )
+)
+"""Files of these folders that take two seconds and more: without them the rest takes 90 s on two processors."""
+
+
+def is_quick(name: str) -> bool:
+    """Whether `make quick` runs the tests of a file; `name` is its path from the repository."""
+    return name.startswith(QUICK) and name not in SLOW

@@ -1,0 +1,55 @@
+"""Writes the part of doc/acp_nvim.txt that lists the fields of `require("acp_nvim").status()`."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import inspect as kinds
+
+from acp_nvim.ui.views import StatusView
+from tests.tools.contract import model
+from tests.tools.contract.lua_types import lua_type
+from tests.tools.contract.model import Field
+
+FILE = Path(__file__).resolve().parents[3] / "doc" / "acp_nvim.txt"
+BEGIN = "(From here on generated: change acp_nvim/ui/views.py, then type `make doc`.)"
+END = "(The end of the fields of a status.)"
+WIDTH = 78
+
+
+def text() -> str:
+    """The whole help, with the list as it is to be."""
+    old = FILE.read_text(encoding="utf-8")
+    before, rest = old.split(BEGIN)
+    _, after = rest.split(END)
+    return before + "\n".join([BEGIN, *_lines(), END]) + after
+
+
+def _lines() -> Iterator[str]:
+    for field in model.read(StatusView).fields:
+        words = field.doc and f": {field.doc}"
+        head = f"`{field.name}`{'?' if field.optional else ''}"
+        yield from textwrap.wrap(
+            f"{_type(field)}{words}",
+            WIDTH,
+            initial_indent=f"    {head:<24}",
+            subsequent_indent=" " * 28,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def _type(field: Field) -> str:
+    """As the help says it: what is inside of structs is spelled out."""
+    one = field.type
+    if isinstance(one, kinds.UnionType):
+        one = next(member for member in one.types if not isinstance(member, kinds.NoneType))
+    is_list = isinstance(one, kinds.ListType)
+    inner = one.item_type if isinstance(one, kinds.ListType) else one
+    if not isinstance(inner, kinds.StructType):
+        return f"list of {lua_type(inner)}s" if is_list else lua_type(inner)
+    members = ", ".join(f"{member.name}{'?' if member.optional else ''}" for member in model.read(inner.cls).fields)
+    shape = f"`{{ {members} }}`"
+    return f"list of {shape}" if is_list else shape
