@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -116,6 +117,11 @@ class Project(Desk):
         self.nvim.lua('require("acp_nvim").prompt(...)', code)
         self.script.wait_note("turn", turns + 1)
 
+    def work(self) -> str:
+        """What the hosts have written down of what agents did."""
+        files = (self.directory / "state" / "nvim" / "acp_nvim" / "work").glob("*.jsonl")
+        return "\n".join(f"{file.name}\n{file.read_text()}" for file in files)
+
     def wait_end(self) -> None:
         """The agent's turn is over."""
         self.nvim.wait_until(lambda: len(self.nvim.events("AcpTurnEnd")) > self._ends, what="the end of the turn")
@@ -130,14 +136,16 @@ class Project(Desk):
 
     def until_calls(self, *calls: tuple[str, str]) -> None:
         """The host has written down that these are done, or begun: id and status."""
-        ends = [f'call {call}"' if status == "completed" else f'{call}","words"' for call, status in calls]
-        work = self.directory / "state" / "nvim" / "acp_nvim" / "work"
 
         def are_known() -> bool:
-            lines = [line for file in work.glob("*.jsonl") for line in file.read_text().splitlines()]
-            return all(any(end in line for line in lines) for end in ends)
+            lines = [line for line in self.work().splitlines() if line.startswith("{")]
+            return all(any(is_of(call, status, json.loads(line)) for line in lines) for call, status in calls)
 
-        wait_until(are_known, what=f"{calls}")
+        def is_of(call: str, status: str, record: dict[str, Any]) -> bool:
+            # the command of a call has the id "call <id>", its end "command call <id>"
+            return record.get("id", "").endswith(call) and (record["what"] == "deed_end") == (status == "completed")
+
+        wait_until(are_known, what=f"{calls}", describe=self.work)
 
     def whose(self) -> Whose:
         """What is under review, and by whom."""
@@ -154,10 +162,7 @@ class Project(Desk):
             seen[:] = self.nvim.lua(REVIEW)
             return self._whose(seen) == wanted
 
-        try:
-            self.nvim.wait_until(is_that, what=f"{wanted}")
-        except AssertionError as error:
-            raise AssertionError(f"{seen}\ninstead of {wanted}") from error
+        wait_until(is_that, what=f"{wanted}", describe=lambda: f"{seen}\n{self.work()}\n{self.nvim.describe()}")
 
     def heard(self) -> dict[str, set[str]]:
         """Who has changed each file, as the autocommands have said; each of them says why."""

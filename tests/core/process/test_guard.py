@@ -68,7 +68,7 @@ def test_a_git_that_waits_for_ever_does_not_outlive_a_host_that_was_killed(
 ) -> None:
     os.mkfifo(tmp_path / "config")
     host, [_] = start_host(f"GIT {tmp_path / 'config'}")
-    wait_until(lambda: len(marked(mark)) >= 3, what="the host, its guard and git to run")
+    assert len(marked(mark)) >= 3
     host.kill()
     host.wait()
     wait_gone(lambda: marked(mark))
