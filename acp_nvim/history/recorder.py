@@ -25,7 +25,7 @@ TAKEN_BLOCKS: Final = 32
 GROWING: Final = 64
 """Messages of which is known how much is written; agents interleave a few, others are written again as a whole."""
 
-Kind = Literal["user", "agent", "thought"]
+Speaker = Literal["user", "agent", "thought"]
 
 _BEGIN = b"-----BEGIN "
 _END = b"-----END "
@@ -36,7 +36,7 @@ _WORKING = frozenset({"pending", "in_progress"})
 class Source(Protocol):
     """What a recorder reads blocks from when it writes them: a transcript, by the numbers of its blocks."""
 
-    def message(self, number: int) -> tuple[Kind, bytearray] | None:
+    def message(self, number: int) -> tuple[Speaker, bytearray] | None:
         """Who says the message of that block, and its text as UTF-8; None when it is none."""
 
     def shown(self, number: int) -> Iterable[events.Event]:
@@ -160,7 +160,9 @@ class Recorder:
         for block in self._due:
             self._note(block, SOON_SECONDS)
 
-    def _take_text(self, block: int, kind: Kind, text: bytearray, room: int, taken: list[events.Event | About]) -> int:
+    def _take_text(
+        self, block: int, kind: Speaker, text: bytearray, room: int, taken: list[events.Event | About]
+    ) -> int:
         """The rest of a message in pieces; of one that goes on as much as can be cut off without cutting a secret."""
         done = self._growing.pop(block, None)
         at = done or 0

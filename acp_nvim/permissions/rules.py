@@ -67,14 +67,14 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     why: str | None = None
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Judgement(msgspec.Struct, frozen=True):
     """What to do, and the rules that say so; `ask` without a rule: none says anything, or nothing certain."""
 
     action: RuleAction
     rules: tuple[Rule, ...] = ()
 
 
-def judge(rules: Sequence[Rule], wanted: Wanted, otherwise: RuleAction = "ask") -> Verdict:
+def judge(rules: Sequence[Rule], wanted: Wanted, otherwise: RuleAction = "ask") -> Judgement:
     """Each simple command is judged, and what it runs in turn; rejected if one is, allowed if all are.
 
     `otherwise` is done with what no rule says anything about.
@@ -86,10 +86,10 @@ def judge(rules: Sequence[Rule], wanted: Wanted, otherwise: RuleAction = "ask") 
         if meant:
             break
     by = dict.fromkeys(rule for one in meant for rule in one.rules)
-    return Verdict(meant[0].action, tuple(by))
+    return Judgement(meant[0].action, tuple(by))
 
 
-def _judge_one(rules: Sequence[Rule], wanted: Wanted, command: Command | None, otherwise: RuleAction) -> Verdict:
+def _judge_one(rules: Sequence[Rule], wanted: Wanted, command: Command | None, otherwise: RuleAction) -> Judgement:
     """By the first rule that matches; where it is not certain which one that is, they have to agree.
 
     An inner command is there already: it may be a reason not to run what runs it, and none to do so.
@@ -107,10 +107,10 @@ def _judge_one(rules: Sequence[Rule], wanted: Wanted, command: Command | None, o
         possible.append((nothing, None))
     actions = {action for action, _ in possible}
     if len(actions) > 1:
-        return Verdict("ask")
+        return Judgement("ask")
     action, by = possible[-1]
     is_no_reason = command is not None and command.inner and action == "allow"
-    return Verdict(action, () if by is None or is_no_reason else (by,))
+    return Judgement(action, () if by is None or is_no_reason else (by,))
 
 
 def _matches(rule: Rule, wanted: Wanted, command: Command | None) -> Match:

@@ -14,10 +14,10 @@ INTERNAL_ERROR = -32603
 REQUEST_CANCELLED = -32800
 CANCEL_REQUEST = "$/cancel_request"
 
-Kind = Literal["request", "notification", "answer", "odd"]
+MessageKind = Literal["request", "notification", "answer", "odd"]
 
 
-def kind(message: Any) -> Kind:
+def kind(message: Any) -> MessageKind:
     """Whether it wants an answer, is one, or neither; `odd`: no message at all."""
     if not isinstance(message, dict):
         return "odd"

@@ -27,7 +27,7 @@ CHECKPOINT_SECONDS: Final = 30 * 24 * 3600.0
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["turn", "restore", "reject"]
+CheckpointKind = Literal["turn", "restore", "reject"]
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     A restore that takes another one back, or a rejection, has its id in `undoes`.
     """
 
-    kind: Kind
+    kind: CheckpointKind
     agent: str
     prompt: str
     changes: list[KeptChange]

@@ -39,7 +39,7 @@ class Step(msgspec.Struct, frozen=True):
     review: InReview | None = None
 
 
-class Outcome(msgspec.Struct):
+class Done(msgspec.Struct):
     """What was done to which files."""
 
     paths: list[str] = []
@@ -96,35 +96,35 @@ class Restoring:
             return Restored(id=checkpoint_id, undo_id="", files=[], conflicts=[], problem=problem)
         undoes = checkpoint_id if chosen.checkpoint.kind != "turn" else None
         ahead = WriteAhead("restore", self._workspace_of, chosen.checkpoint.prompt, undoes)
-        outcome = Outcome()
+        done = Done()
         for path, records in chosen.records.items():
             async with self._files.alone(path):
                 try:
-                    await self._restore(path, records, outcome, ahead)
+                    await self._restore(path, records, done, ahead)
                 except (FileRefusedError, SnapshotError) as error:
-                    outcome.problems.append(self._not_restored(path, error))
-        if not outcome.problems:
+                    done.problems.append(self._not_restored(path, error))
+        if not done.problems:
             await ahead.mark(workspace)
         return Restored(
             id=checkpoint_id,
-            undo_id=ahead.id(workspace.root) if outcome.paths else "",
-            files=outcome.paths,
-            conflicts=outcome.conflicts,
-            problem="\n".join(outcome.problems) or None,
+            undo_id=ahead.id(workspace.root) if done.paths else "",
+            files=done.paths,
+            conflicts=done.conflicts,
+            problem="\n".join(done.problems) or None,
             left=chosen.left,
         )
 
-    async def _restore(self, path: str, records: Sequence[KeptChange], outcome: Outcome, ahead: WriteAhead) -> None:
+    async def _restore(self, path: str, records: Sequence[KeptChange], done: Done, ahead: WriteAhead) -> None:
         for _ in range(FOLLOW_ATTEMPTS):
             step = await self._step(path, records)
             if step is None:
                 return
             if step.conflict is not None:
                 await self._files.conflicts.keep(step.conflict)
-                outcome.conflicts.append(path)
+                done.conflicts.append(path)
                 return
             if await self._do(step, ahead):
-                outcome.paths.append(path)
+                done.paths.append(path)
                 return
         raise FileRefusedError(f"{path} is being changed all the time. It was left as it is.")
 

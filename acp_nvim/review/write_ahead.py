@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from acp_nvim.review.change import KeptChange
-from acp_nvim.review.checkpoints import Checkpoint, Kind
+from acp_nvim.review.checkpoints import Checkpoint, CheckpointKind
 from acp_nvim.review.contents import NOT_STORED, is_stored
 from acp_nvim.review.workspace import Workspace
 from acp_nvim.snapshots.snapshot import SnapshotError
@@ -23,7 +23,11 @@ class WriteAhead:
     """
 
     def __init__(
-        self, kind: Kind, workspace_of: Callable[[str], Workspace], prompt: str = "", undoes: str | None = None
+        self,
+        kind: CheckpointKind,
+        workspace_of: Callable[[str], Workspace],
+        prompt: str = "",
+        undoes: str | None = None,
     ) -> None:
         self._kind = kind
         self._prompt = prompt

@@ -21,7 +21,7 @@ class Resume(Open, kw_only=True):
     """Like `open`, with what was said before: in a kept `transcript`, or in the open session `source`."""
 
     session_id: str | None = None  #: the agent's id of what it knows; None: the agent begins a new session
-    how: ResumeWay = "go_on"  #: the way in which the agent takes up `session_id`
+    how: ResumeWay = "go_on"  #: the way in which the agent reopens `session_id`
     transcript: str | None = None
     source: int | None = None  #: key of a session
     worktree: str | None = None  #: the session works in a new git work tree of that name

@@ -28,7 +28,7 @@ _MAY_SIGN_IN = "If it wants a sign-in: :AcpLogin."
 _LOG = ":AcpLog shows what it said."
 
 NOT_RESTORED = frozenset({"agent_refused", "not_offered", "session_taken"})
-"""Failures to take up a session that would come again with each try."""
+"""Failures to reopen a session that would come again with each try."""
 
 KEPT_PROMPT = "Your prompt is kept, and goes out as soon as the agent starts."
 

@@ -45,7 +45,7 @@ class KeptPrompt(msgspec.Struct, frozen=True):
     context: list[ContextItem] = []
 
 
-class Entry(msgspec.Struct, omit_defaults=True):
+class JournalEntry(msgspec.Struct, omit_defaults=True):
     """What is kept of a session: its prompts in their order, and the options that the user has set."""
 
     prompts: list[KeptPrompt] = []
@@ -58,7 +58,7 @@ class SessionJournal:
     `before` is what the host before this one has left. `on_kept` is called when other prompts are on disk than before.
     """
 
-    def __init__(self, path: Path | None, before: Entry, tasks: Tasks) -> None:
+    def __init__(self, path: Path | None, before: JournalEntry, tasks: Tasks) -> None:
         self.before = before
         self.on_kept: Callable[[], None] = lambda: None
         self.on_disk: Mapping[int, KeptPrompt] = {one.id: one for one in before.prompts}
@@ -93,7 +93,7 @@ class SessionJournal:
             while self._writing is not None and is_running(self._writing):
                 await self._writing.wait()
 
-    def _keep(self, entry: Entry) -> None:
+    def _keep(self, entry: JournalEntry) -> None:
         self._entry = entry
         self._changed = True
         if self._path is not None and not is_running(self._writing):
@@ -112,7 +112,7 @@ class SessionJournal:
             self.on_disk = on_disk
             self.on_kept()
 
-    def _put(self, path: Path, entry: Entry) -> dict[int, KeptPrompt]:
+    def _put(self, path: Path, entry: JournalEntry) -> dict[int, KeptPrompt]:
         """Write the file; return the prompts that are in it, by their ids. Blocks. Raises `OSError`."""
         known, self._encoded, room = self._encoded, {}, JOURNAL_BYTES
         written: dict[int, str] = {}
@@ -140,7 +140,7 @@ class Journal:
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
         self._directory: Path | None = None
-        self._left: dict[int, Entry] = {}
+        self._left: dict[int, JournalEntry] = {}
         self._reading: anyio.Event | None = None
 
     def __repr__(self) -> str:
@@ -168,8 +168,8 @@ class Journal:
 
     def of(self, key: int, returned: Sequence[int] = ()) -> SessionJournal:
         """The journal of the session `key`; `returned` are the ids of prompts that the user has got back already."""
-        left = self._left.pop(key, Entry())
-        before = Entry([one for one in left.prompts if one.id not in returned], left.options)
+        left = self._left.pop(key, JournalEntry())
+        before = JournalEntry([one for one in left.prompts if one.id not in returned], left.options)
         path = self._directory / f"{key}.json" if self._directory is not None else None
         journal = SessionJournal(path, before, self._tasks)
         if before != left:
@@ -221,12 +221,12 @@ def _replace(path: Path, data: bytes) -> None:
             file.truncate()
 
 
-def _read(directory: Path) -> dict[int, Entry]:
-    found: dict[int, Entry] = {}
+def _read(directory: Path) -> dict[int, JournalEntry]:
+    found: dict[int, JournalEntry] = {}
     for path in directory.glob("*.json"):
         try:
             if path.stat().st_size <= 2 * JOURNAL_BYTES:
-                found[int(path.stem)] = msgspec.convert(json.loads(path.read_bytes()), Entry)
+                found[int(path.stem)] = msgspec.convert(json.loads(path.read_bytes()), JournalEntry)
         except (OSError, ValueError) as error:  # msgspec's and json's errors are values, too
             log.warning("the journal %s cannot be read: %s", path, error)
     return found

@@ -72,85 +72,85 @@ PUBLIC: Final[Mapping[State, State]] = {"signing_in": "failed", "asleep": "stopp
 """What `status()` calls the states that it has no word for; `asleep` and `sign_in` stand beside it there."""
 
 
-class Outcome(NamedTuple):
+class Transition(NamedTuple):
     """The state that takes the place of what stands at its level; None: that level ends."""
 
     state: State | None
     effects: tuple[Effect, ...] = ()
 
 
-_START: Final = Outcome("starting", ("work",))
-_GIVEN_UP: Final = Outcome("stopped", ("give_up_start",))
+_START: Final = Transition("starting", ("work",))
+_GIVEN_UP: Final = Transition("stopped", ("give_up_start",))
 
-TABLE: Final[Mapping[State, Mapping[Event, Outcome]]] = {
+TABLE: Final[Mapping[State, Mapping[Event, Transition]]] = {
     "stopped": {
         "open": _START,
-        "cancel": Outcome("stopped", ("give_up_queue",)),
-        "insist": Outcome("stopped", ("give_up_queue",)),
+        "cancel": Transition("stopped", ("give_up_queue",)),
+        "insist": Transition("stopped", ("give_up_queue",)),
     },
     "failed": {
         "open": _START,
-        "cancel": Outcome("failed", ("give_up_queue",)),
-        "insist": Outcome("failed", ("give_up_queue",)),
+        "cancel": Transition("failed", ("give_up_queue",)),
+        "insist": Transition("failed", ("give_up_queue",)),
     },
     "asleep": {
         "open": _START,
-        "cancel": Outcome("asleep", ("give_up_queue",)),
-        "insist": Outcome("asleep", ("give_up_queue",)),
-        "stop": Outcome("stopped"),
+        "cancel": Transition("asleep", ("give_up_queue",)),
+        "insist": Transition("asleep", ("give_up_queue",)),
+        "stop": Transition("stopped"),
     },
     "signing_in": {
         "open": _START,
-        "open_again": Outcome("idle", ("work",)),
-        "begin_own": Outcome("background"),
-        "cancel": Outcome("signing_in", ("give_up_sign_in",)),
-        "insist": Outcome("signing_in", ("give_up_sign_in", "end_process")),
-        "stop": Outcome("failed"),
-        "gone": Outcome("stopped"),
-        "lost": Outcome("failed"),
-        "failed": Outcome("failed"),
+        "open_again": Transition("idle", ("work",)),
+        "begin_own": Transition("background"),
+        "cancel": Transition("signing_in", ("give_up_sign_in",)),
+        "insist": Transition("signing_in", ("give_up_sign_in", "end_process")),
+        "stop": Transition("failed"),
+        "gone": Transition("stopped"),
+        "lost": Transition("failed"),
+        "failed": Transition("failed"),
     },
     "starting": {
         "open": _START,
-        "opened": Outcome("idle"),
-        "failed": Outcome("failed"),
-        "sign_in_wanted": Outcome("signing_in"),
-        "begin_own": Outcome("background"),
+        "opened": Transition("idle"),
+        "failed": Transition("failed"),
+        "sign_in_wanted": Transition("signing_in"),
+        "begin_own": Transition("background"),
         "cancel": _GIVEN_UP,
         "insist": _GIVEN_UP,
         "stop": _GIVEN_UP,
     },
     "idle": {
         "open": _START,
-        "open_again": Outcome("idle", ("work",)),
-        "begin": Outcome("running"),
-        "begin_own": Outcome("background"),
-        "cancel": Outcome("idle", ("end_rest",)),
-        "insist": Outcome("idle", ("end_process",)),
-        "stop": Outcome("stopped"),
-        "sleep": Outcome("asleep"),
-        "gone": Outcome("stopped"),
-        "lost": Outcome("failed"),
-        "failed": Outcome("failed"),
-        "sign_in_wanted": Outcome("signing_in"),
+        "open_again": Transition("idle", ("work",)),
+        "begin": Transition("running"),
+        "begin_own": Transition("background"),
+        "cancel": Transition("idle", ("end_rest",)),
+        "insist": Transition("idle", ("end_process",)),
+        "stop": Transition("stopped"),
+        "sleep": Transition("asleep"),
+        "gone": Transition("stopped"),
+        "lost": Transition("failed"),
+        "failed": Transition("failed"),
+        "sign_in_wanted": Transition("signing_in"),
     },
     "running": {
-        "end": Outcome(None),
-        "cancel": Outcome("cancelling", ("ask_to_stop",)),
-        "insist": Outcome("cancelling", ("ask_to_stop", "insist")),
+        "end": Transition(None),
+        "cancel": Transition("cancelling", ("ask_to_stop",)),
+        "insist": Transition("cancelling", ("ask_to_stop", "insist")),
     },
     "background": {
-        "begin": Outcome("running"),
-        "end": Outcome(None),
-        "cancel": Outcome("cancelling", ("ask_to_stop",)),
-        "insist": Outcome("cancelling", ("ask_to_stop", "insist")),
+        "begin": Transition("running"),
+        "end": Transition(None),
+        "cancel": Transition("cancelling", ("ask_to_stop",)),
+        "insist": Transition("cancelling", ("ask_to_stop", "insist")),
     },
     "cancelling": {
-        "end": Outcome(None),
-        "cancel": Outcome("cancelling", ("remind",)),
-        "insist": Outcome("cancelling", ("insist",)),
+        "end": Transition(None),
+        "cancel": Transition("cancelling", ("remind",)),
+        "insist": Transition("cancelling", ("insist",)),
     },
-    "waiting": {"answered": Outcome(None)},
+    "waiting": {"answered": Transition(None)},
 }
 
 

@@ -10,7 +10,7 @@ from acp_nvim.acp.updates import MessageChunk, MessageReplaced, StateChanged, Up
 
 Change = Literal["begun", "ended", "same"]
 
-Kind = Literal["prompt", "own", "told"]
+TurnKind = Literal["prompt", "own", "told"]
 """Whose turn it is: of a prompt, or of the agent, which does not say when it ends, or does so (version 2)."""
 
 Heard = Literal["nothing", "idle", "running", "requires_action"]
@@ -27,7 +27,7 @@ class Turn:
     """
 
     def __init__(self) -> None:
-        self.kind: Kind = "own"
+        self.kind: TurnKind = "own"
         self.count = 0
         """Turns until now, with the one that runs."""
         self.is_sent = True

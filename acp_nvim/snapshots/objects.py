@@ -10,12 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-Kind = bytes
+ObjectType = bytes
 BLOB: Final = b"blob"
 TREE: Final = b"tree"
 
 
-def object_id(kind: Kind, data: bytes) -> str:
+def object_id(kind: ObjectType, data: bytes) -> str:
     """The name that git gives it, in hex."""
     digest = hashlib.sha1(b"%s %d\0" % (kind, len(data)), usedforsecurity=False)
     digest.update(data)
@@ -35,7 +35,7 @@ class LooseObjects:
         except OSError:
             return False
 
-    def write(self, kind: Kind, data: bytes) -> str:
+    def write(self, kind: ObjectType, data: bytes) -> str:
         """Store it, unless it is there; returns its id. Raises `OSError`."""
         oid = object_id(kind, data)
         if not self.has(oid):

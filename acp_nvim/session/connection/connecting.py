@@ -71,10 +71,10 @@ class CrashLoopGuard:
         )
 
     def avoids(self, way: Way) -> bool:
-        """Whether that way to take up a session has been the end of it before."""
+        """Whether that way to reopen a session has been the end of it before."""
         return self._while[way] >= WAY_DEATHS
 
-    def taken_up(self) -> None:
+    def reopened(self) -> None:
         """A way of opening the session has worked: forget during which ways processes died."""
         self._while.clear()
 
@@ -98,7 +98,7 @@ ABOUT = (
 )
 """What is said of the session itself, and is as true as ever."""
 
-Fate = Literal["shown", "passed over", "anew"]
+ReplayView = Literal["shown", "passed over", "anew"]
 
 
 class Replaying:
@@ -107,13 +107,13 @@ class Replaying:
     def __init__(self, presenter: Presenter, queue: PromptQueue) -> None:
         self._queue = queue
         self._presenter = presenter
-        self._fate: Fate = "shown"
+        self._view: ReplayView = "shown"
         self._heard = 0
         self.is_over = True
         """Whether what comes now is new."""
 
     def __repr__(self) -> str:
-        return f"<Replaying {self._fate} {self._heard}>"
+        return f"<Replaying {self._view} {self._heard}>"
 
     def begin(self, how: ResumeWay | None) -> None:
         """The session is about to be opened; None: as a new one.
@@ -123,13 +123,13 @@ class Replaying:
         self._heard, self.is_over = 0, how is None
         is_empty = self._presenter.transcript.is_empty
         if how == "go_on" or (how is not None and how != "load" and not is_empty):
-            self._fate = "passed over"
+            self._view = "passed over"
         else:
-            self._fate = "anew" if how == "load" and not is_empty else "shown"
+            self._view = "anew" if how == "load" and not is_empty else "shown"
 
     def end(self) -> None:
         """Show what comes from now on: the agent does not tell the past any more."""
-        self._fate, self.is_over = "shown", True
+        self._view, self.is_over = "shown", True
 
     def takes(self, update: updates.Update) -> bool:
         """Whether an update is shown; False while the agent tells again what the chat has already."""
@@ -138,11 +138,11 @@ class Replaying:
                 self.end()
             return True
         self._heard += 1
-        if self._fate == "anew":
-            self._fate = "shown"
+        if self._view == "anew":
+            self._view = "shown"
             self._presenter.forget()
             self._queue.unshow()
-        return self._fate == "shown"
+        return self._view == "shown"
 
     async def settled(self, late: bool) -> None:
         """Until all is told. `late`: even if nothing was, yet."""
@@ -186,7 +186,7 @@ class Connecting:
         self.last: str | None = None
         self.crash_loop = CrashLoopGuard()
         self.replaying = Replaying(presenter, queue)
-        self.taking_up: Way | None = None  # in that way, just now
+        self.reopening: Way | None = None  # in that way, just now
         self.refusal: Failure | None = None  # why this session is never opened
         self._missed = False  # what the user chose could not be had
         self._agent = agent
@@ -208,7 +208,7 @@ class Connecting:
     @property
     def fresh(self) -> bool:
         """Whether the agent knows nothing of the session that is being opened."""
-        return self.taking_up is None
+        return self.reopening is None
 
     def cancel(self) -> None:
         """Stop connecting, if that has begun."""
@@ -284,7 +284,7 @@ class Connecting:
             await self._go_on(peer, session, place, kept.session_id)
         else:
             await self._ask_for(peer, session, place, kept.session_id, kept.how)
-        self.crash_loop.taken_up()
+        self.crash_loop.reopened()
 
     async def _go_on(self, peer: AgentPeer, session: PeerSession, place: Place, session_id: str) -> None:
         """By the best means that the agent has and that does not kill it; a new session is the last one."""
@@ -304,21 +304,21 @@ class Connecting:
         self, peer: AgentPeer, session: PeerSession, place: Place, session_id: str | None = None, way: Way | None = None
     ) -> None:
         call = opening(peer, place, session_id, way)
-        self.taking_up = way
+        self.reopening = way
         try:
             if session_id is None or way == "fork":
                 await send(peer, call, partial(self._opened, peer, session, None))
             else:
-                await self._take_up(peer, session, session_id, call)
+                await self._reopen(peer, session, session_id, call)
             if way is not None:
                 await self.replaying.settled(late=way == "load")
         except FailureError as error:
             self.crash_loop.note_way(error.failure, way)
             raise
         finally:
-            self.taking_up = None
+            self.reopening = None
 
-    async def _take_up(self, peer: AgentPeer, session: PeerSession, session_id: str, call: Call[Opened]) -> None:
+    async def _reopen(self, peer: AgentPeer, session: PeerSession, session_id: str, call: Call[Opened]) -> None:
         """A session whose id is known: what was said in it may come before the answer."""
         peer.router.require_free(session_id, session)
         self._presenter.transcript.begin_agent()

@@ -21,7 +21,7 @@ from acp_nvim.tasks import Tasks, contained
 log = logging.getLogger(__name__)
 
 GONE_SECONDS: Final = 10.0
-"""Time for a process to be gone before another takes up its sessions: it may be writing them down."""
+"""Time for a process to be gone before another reopens its sessions: it may be writing them down."""
 
 
 async def nobody(_peer: AgentPeer, _asked: ElicitationAsked) -> CreateElicitationResponse:

@@ -44,7 +44,7 @@ IN_REQUEST = TextLimits(REQUEST_TEXT_LINES, REQUEST_TEXT_CHARS)
 WHOLE = TextLimits(DETAILS_CHARS, DETAILS_CHARS, cuts_diffs=False)
 
 
-class Hunk(msgspec.Struct, frozen=True):
+class CutHunk(msgspec.Struct, frozen=True):
     """A part of a change; it goes on for so many `lines` after this one, which are not told."""
 
     piece: Piece
@@ -62,15 +62,15 @@ def beginning(text: str, limits: TextLimits) -> tuple[str, int, int]:
     return text[:end], text.count("\n", end, len(text) - 1) + 1 if rest else 0, rest
 
 
-def hunks(piece: Piece) -> list[Hunk]:
+def hunks(piece: Piece) -> list[CutHunk]:
     """What there is room for of a change: all of it, its hunks, or its beginning."""
     old, new = piece.old_text or "", piece.new_text
     if len(old) + len(new) <= DIFF_CHARS:
-        return [Hunk(piece)]
+        return [CutHunk(piece)]
     narrow = _narrowed(piece, old, new)
     old, new = narrow.old_text or "", narrow.new_text
     if len(old) + len(new) <= DIFF_CHARS:
-        return [Hunk(narrow)]
+        return [CutHunk(narrow)]
     if old and new and len(old) + len(new) <= DIFF_SEARCH_CHARS:
         return _found(narrow, lines_with_ends(old), lines_with_ends(new))
     return [_first_lines(narrow, old, new)]
@@ -100,9 +100,9 @@ def _lines_after(text: str, at: int) -> int:
     return at
 
 
-def _found(piece: Piece, old: list[str], new: list[str]) -> list[Hunk]:
+def _found(piece: Piece, old: list[str], new: list[str]) -> list[CutHunk]:
     """Hunk by hunk; the last one that there is room for knows how many lines the others have."""
-    told: list[Hunk] = []
+    told: list[CutHunk] = []
     room, hidden = DIFF_LINES, 0
     for group in _groups(list(differences(old, new))):
         first, last = group[0], group[-1]
@@ -116,7 +116,7 @@ def _found(piece: Piece, old: list[str], new: list[str]) -> list[Hunk]:
         part = Piece("".join(old[i1:i2]), "".join(new[j1:j2]), (piece.line or 1) + i1)
         told.append(_first_lines(part, part.old_text or "", part.new_text))
     if told and hidden:
-        told[-1] = Hunk(told[-1].piece, told[-1].lines + hidden)
+        told[-1] = CutHunk(told[-1].piece, told[-1].lines + hidden)
     return told
 
 
@@ -126,12 +126,12 @@ def _groups(blocks: list[Block]) -> Iterator[list[Block]]:
     return (blocks[a:b] for a, b in pairwise(starts) if a < b)
 
 
-def _first_lines(piece: Piece, old: str, new: str) -> Hunk:
+def _first_lines(piece: Piece, old: str, new: str) -> CutHunk:
     if len(old) + len(new) <= DIFF_CHARS:
-        return Hunk(piece)
+        return CutHunk(piece)
     limits = TextLimits(DIFF_LINES, DIFF_CHARS // 2)
     (old, old_rest, _), (new, new_rest, _) = beginning(old, limits), beginning(new, limits)
-    return Hunk(Piece(None if piece.old_text is None else old, new, piece.line), max(old_rest, new_rest))
+    return CutHunk(Piece(None if piece.old_text is None else old, new, piece.line), max(old_rest, new_rest))
 
 
 TURN_TEXT_BYTES: Final = 10 * 1024 * 1024

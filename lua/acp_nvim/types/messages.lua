@@ -167,7 +167,7 @@
 ---@field additional_directories? string[]
 ---@field returned? integer[] ids of prompts that the user got back from a dead host
 ---@field session_id? string the agent's id of what it knows; nil: the agent begins a new session
----@field how? "fork"|"load"|"resume"|"go_on" the way in which the agent takes up `session_id`
+---@field how? "fork"|"load"|"resume"|"go_on" the way in which the agent reopens `session_id`
 ---@field transcript? string
 ---@field source? integer key of a session
 ---@field worktree? string the session works in a new git work tree of that name

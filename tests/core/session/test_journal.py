@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.session.journal import JOURNAL_BYTES, Entry, Journal, KeptPrompt, SessionJournal
+from acp_nvim.session.journal import JOURNAL_BYTES, Journal, JournalEntry, KeptPrompt, SessionJournal
 from acp_nvim.session.prompt import ImageItem, Prompt, TextItem
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.transcript.presenter import Presenter
@@ -130,7 +130,7 @@ async def test_a_session_that_is_closed_leaves_nothing(host: Host) -> None:
 async def test_what_may_be_a_secret_or_is_too_large_is_not_on_disk_and_stays_with_the_editor(tmp_path: Path) -> None:
     path, editor = tmp_path / "1.json", FakeEditor()
     async with anyio.create_task_group() as group:
-        journal = SessionJournal(path, Entry(), Tasks(group, failing))
+        journal = SessionJournal(path, JournalEntry(), Tasks(group, failing))
         queue = PromptQueue(Presenter(1, "/", editor, lambda: None), journal)
         image = ImageItem(name="i", mime_type="image/png", data="A" * JOURNAL_BYTES)
         queue.add(Prompt("a", [note("token ghp_" + "a1B2" * 9)], 1))
@@ -164,7 +164,7 @@ async def test_a_disk_that_refuses_costs_the_journal_and_nothing_else(
     (tmp_path / "in the way").write_text("")
     editor = FakeEditor()
     async with anyio.create_task_group() as group:
-        journal = SessionJournal(tmp_path / "in the way" / "1.json", Entry(), Tasks(group, failing))
+        journal = SessionJournal(tmp_path / "in the way" / "1.json", JournalEntry(), Tasks(group, failing))
         queue = PromptQueue(Presenter(1, "/", editor, lambda: None), journal)
         queue.add(Prompt("a", id=1))
         await journal.written()
@@ -177,7 +177,7 @@ async def test_a_disk_that_refuses_costs_the_journal_and_nothing_else(
 async def test_a_change_counts_as_kept_only_when_it_is_on_disk(tmp_path: Path) -> None:
     editor = FakeEditor()
     async with anyio.create_task_group() as group:
-        journal = SessionJournal(tmp_path / "1.json", Entry(), Tasks(group, failing))
+        journal = SessionJournal(tmp_path / "1.json", JournalEntry(), Tasks(group, failing))
         queue = PromptQueue(Presenter(1, "/", editor, lambda: None), journal)
         queue.add(Prompt("a", id=1))
         await journal.written()
@@ -192,7 +192,7 @@ async def test_a_sent_prompt_leaves_the_journal_although_the_disk_is_full(
 ) -> None:
     path = tmp_path / "1.json"
     async with anyio.create_task_group() as group:
-        journal = SessionJournal(path, Entry(), Tasks(group, failing))
+        journal = SessionJournal(path, JournalEntry(), Tasks(group, failing))
         queue = PromptQueue(Presenter(1, "/", FakeEditor(), lambda: None), journal)
         queue.add(Prompt("a", id=1))
         queue.add(Prompt("b", id=2))
@@ -206,7 +206,7 @@ async def test_a_sent_prompt_leaves_the_journal_although_the_disk_is_full(
 async def test_a_password_in_an_address_is_not_on_disk(tmp_path: Path) -> None:
     path, url = tmp_path / "1.json", "ftp://me:hunter2hunter2@host/etc/motd"
     async with anyio.create_task_group() as group:
-        journal = SessionJournal(path, Entry(), Tasks(group, failing))
+        journal = SessionJournal(path, JournalEntry(), Tasks(group, failing))
         queue = PromptQueue(Presenter(1, "/", FakeEditor(), lambda: None), journal)
         queue.add(Prompt("a", [TextItem(uri=url, name=url, text="harmless")], 1))
         await journal.written()
@@ -216,7 +216,7 @@ async def test_a_password_in_an_address_is_not_on_disk(tmp_path: Path) -> None:
 async def test_two_prompts_that_are_steered_at_once_both_stay_until_they_are_sent(tmp_path: Path) -> None:
     path = tmp_path / "1.json"
     async with anyio.create_task_group() as group:
-        journal = SessionJournal(path, Entry(), Tasks(group, failing))
+        journal = SessionJournal(path, JournalEntry(), Tasks(group, failing))
         queue = PromptQueue(Presenter(1, "/", FakeEditor(), lambda: None), journal)
         for number in (1, 2, 3):
             queue.add(Prompt("p", id=number))
@@ -229,7 +229,7 @@ async def test_two_prompts_that_are_steered_at_once_both_stay_until_they_are_sen
 
 async def test_an_older_view_of_the_queue_returns_nothing_that_still_goes_out() -> None:
     editor = FakeEditor()
-    queue = PromptQueue(Presenter(1, "/", editor, lambda: None), SessionJournal(None, Entry(), Mock()))
+    queue = PromptQueue(Presenter(1, "/", editor, lambda: None), SessionJournal(None, JournalEntry(), Mock()))
     queue.add(Prompt("a", id=1))
     queue.add(Prompt("b", id=2))
     queue.show()
@@ -278,7 +278,7 @@ class Disk(SessionJournal):
     """Written when the test says so: `there` is what would be found."""
 
     def __init__(self, before: Sequence[KeptPrompt] = ()) -> None:
-        super().__init__(None, Entry(list(before)), None)  # type: ignore[arg-type]
+        super().__init__(None, JournalEntry(list(before)), None)  # type: ignore[arg-type]
         self.there: list[KeptPrompt] = list(before)
         self.wanted: list[KeptPrompt] = list(before)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.session.journal import Entry, SessionJournal
+from acp_nvim.session.journal import JournalEntry, SessionJournal
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.transcript.presenter import Presenter
@@ -140,7 +140,7 @@ def test_whatever_is_edited_while_prompts_go_out_nothing_typed_is_lost_and_nothi
 ) -> None:
     """A view of the queue is edited while prompts come and go; each text is unique."""
     editor = FakeEditor()
-    queue = PromptQueue(Presenter(1, "/", editor, lambda: None), SessionJournal(None, Entry(), Mock()))
+    queue = PromptQueue(Presenter(1, "/", editor, lambda: None), SessionJournal(None, JournalEntry(), Mock()))
     typed: set[str] = set()
     gone: list[str] = []
     removed: set[str] = set()

@@ -11,7 +11,7 @@ from acp_nvim.session.transcript.truncation import (
     DIFF_CHARS,
     DIFF_LINES,
     DIFF_SEARCH_CHARS,
-    Hunk,
+    CutHunk,
     TextLimits,
     beginning,
     hunks,
@@ -55,7 +55,7 @@ def changed(count: int, *places: int) -> tuple[str, str]:
 
 def test_a_small_change_is_told_as_it_came() -> None:
     piece = Piece("a\nb\n", "a\nc\n", 7)
-    assert hunks(piece) == [Hunk(piece)]
+    assert hunks(piece) == [CutHunk(piece)]
 
 
 def test_of_a_large_text_with_a_small_change_the_place_is_told() -> None:
