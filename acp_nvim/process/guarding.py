@@ -32,7 +32,12 @@ class Guard:
         self._told: dict[int, str] = {}
 
     def __repr__(self) -> str:
-        return f"<Guard pid={self._process.pid if self._process else None}>"
+        return f"<Guard pid={self.pid}>"
+
+    @property
+    def pid(self) -> int | None:
+        """The guard's process; None before there was anything to guard."""
+        return None if self._process is None else self._process.pid
 
     def watch(self, pid: int, mark: str) -> None:
         """From now on `pid` must not outlive us."""

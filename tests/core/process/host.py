@@ -25,14 +25,14 @@ async def main(scripts: list[str]) -> None:
             if script.startswith("GIT "):
                 words = ["config", "--file", script.removeprefix("GIT "), "--list"]
                 tasks.start_soon(git.run, words, "/", git.environment({}))
-                while guard._process is None:  # noqa: ASYNC110  # told in the step in which it starts, it sets no event
+                while guard.pid is None:  # noqa: ASYNC110  # told in the step in which it starts, it sets no event
                     await anyio.sleep(0.001)
                 continue
             child = await Child.spawn("it", ["sh", "-c", script], "/", {}, guard)
             while b"ready" not in await child.source.receive():
                 continue
             pids.append(child.pid)
-        print(*pids, guard._process.pid if guard._process else 0, flush=True)
+        print(*pids, guard.pid or 0, flush=True)
         await anyio.sleep_forever()
 
 
