@@ -66,6 +66,24 @@ def test_an_escape_sequence_in_two_pieces():
     assert fed(b"a\x1b", b"[1", b"mb\x1bP+q", b"54\x1b", b"\\c") == "abc"
 
 
+def test_an_update_is_shown_when_all_of_it_is_there():
+    terminal = Terminal(20, 2, lambda _data: None)
+    seen = []
+    for piece in (b"old\x1b[?20", b"26h\rnew", b" text\x1b[?2026", b"l and", b" more"):
+        terminal.feed(piece)
+        seen.append(terminal.screen.display[0].rstrip())
+    assert seen == ["old", "old", "old", "new text and", "new text and more"]
+
+
+def test_neovim_writes_updates(plain):
+    fed = []
+    feed = plain.terminal._terminal.feed
+    plain.terminal._terminal.feed = lambda data: (fed.append(data), feed(data))
+    plain.type("ihello screen\x1b")
+    plain.wait_for("hello screen")
+    assert b"\x1b[?2026h" in b"".join(fed)
+
+
 def test_colours_with_colons():
     terminal = Terminal(20, 2, lambda _data: None)
     terminal.feed(b"\x1b[38:2::1:2:3;4:3;58:2::9:9:9mx\x1b[4:0my")
@@ -76,5 +94,8 @@ def test_colours_with_colons():
 
 def test_the_terminal_answers():
     said = []
-    Terminal(20, 2, said.append).feed(b"\x1b[5n")
-    assert said == [b"\x1b[0n"]
+    terminal = Terminal(20, 2, said.append)
+    terminal.feed(b"\x1b[5n")
+    terminal.feed(b"\x1b[?2026$")
+    terminal.feed(b"p")
+    assert said == [b"\x1b[0n", b"\x1b[?2026;2$y"]

@@ -1,4 +1,8 @@
-"""What a terminal shows: pyte's screen, fed with what Neovim writes, less what pyte misunderstands."""
+"""What a terminal shows: pyte's screen, fed with what Neovim writes, less what pyte misunderstands.
+
+Neovim writes a change of the screen as one synchronized update (mode 2026), if the terminal has that. It arrives in
+pieces of 4 kB; nobody sees the half of it, so a test that has found a text may look at the rest of the screen at once.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ import pyte
 
 # Strings for the terminal itself (DCS, APC, PM, OSC) and private sequences that pyte would take for colours.
 UNKNOWN = re.compile(rb"\x1b[P_^\]].*?(?:\x1b\\|\x07)|\x1b\[[>=<][0-9;]*[a-zA-Z]", re.DOTALL)
+ASKED_FOR_UPDATES, HAS_UPDATES = b"\x1b[?2026$p", b"\x1b[?2026;2$y"
+UPDATE, END_OF_UPDATE = b"\x1b[?2026h", b"\x1b[?2026l"
 SUB_PARAMETERS = re.compile(rb"\x1b\[[0-9;:]*:[0-9;:]*m")
 UNFINISHED = re.compile(rb"\x1b(?:\[[0-9;:<=>?$ ]*|[P_^\]](?:(?!\x1b\\|\x07).)*)?\Z", re.DOTALL)
 
@@ -29,18 +35,26 @@ class Terminal:
     """Bytes in, rows and cells out."""
 
     def __init__(self, columns: int, lines: int, answer: Callable[[bytes], None]) -> None:
+        self._answer = answer
         self.screen = Screen(columns, lines, answer)
         self._stream = pyte.ByteStream(self.screen)
         self._rest = b""
 
     def feed(self, data: bytes) -> None:
-        """Takes what was written; an unfinished escape sequence waits for its end."""
+        """Takes what was written; an unfinished update, or escape sequence, waits for its end."""
         data = UNKNOWN.sub(b"", self._rest + data)
-        data = SUB_PARAMETERS.sub(_plain_colours, data)
-        unfinished = UNFINISHED.search(data)
-        at = unfinished.start() if unfinished else len(data)
+        if ASKED_FOR_UPDATES in data:
+            data = data.replace(ASKED_FOR_UPDATES, b"")
+            self._answer(HAS_UPDATES)
+        begun = data.rfind(UPDATE)
+        if begun > data.rfind(END_OF_UPDATE):
+            at = begun
+        else:
+            unfinished = UNFINISHED.search(data)
+            at = unfinished.start() if unfinished else len(data)
         self._rest = data[at:]
-        self._stream.feed(data[:at])
+        shown = data[:at].replace(UPDATE, b"").replace(END_OF_UPDATE, b"")
+        self._stream.feed(SUB_PARAMETERS.sub(_plain_colours, shown))
 
 
 def _plain_colours(found: re.Match[bytes]) -> bytes:
