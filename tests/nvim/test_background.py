@@ -26,21 +26,36 @@ AGENT = f"""
         while not os.path.exists(name):
             time.sleep(0.01)
 
-    def edit(prompt):
-        path = os.path.join(os.getcwd(), "util.py")
-        diff = {{"type": "diff", "path": path, "oldText": "a - b", "newText": "a + b"}}
-        prompt.tool("e", "Edit util.py", kind="edit", status="pending", content=[diff], locations=[{{"path": path}}])
-        if prompt.ask("e", title="Edit util.py", kind="edit", content=[diff]) is None:
+    def at_once(agent, act):
+        # in one write: a pause between could be the end of a turn of its own
+        said, send = [], agent.wire.send
+        agent.wire.send = said.append
+        act()
+        agent.wire.send = send
+        agent.wire.send_lines(json.dumps({{"jsonrpc": "2.0", **one}}).encode() for one in said)
+
+    PATH = os.path.join(os.getcwd(), "util.py")
+    DIFF = {{"type": "diff", "path": PATH, "oldText": "a - b", "newText": "a + b"}}
+
+    def begin(prompt):
+        prompt.say("They have failed.")
+        prompt.tool("e", "Edit util.py", kind="edit", status="pending", content=[DIFF], locations=[{{"path": PATH}}])
+
+    def end(prompt):
+        prompt.tool_update("e", status="completed")
+        prompt.say("Fixed.")
+
+    def edit(agent, prompt):
+        if prompt.ask("e", title="Edit util.py", kind="edit", content=[DIFF]) is None:
             prompt.tool_update("e", status="failed")
             return prompt.say("I was stopped.")
         if WAY == "fs/write":
-            prompt.write(path, TEXT)
+            prompt.write(PATH, TEXT)
         elif WAY == "its own tool":
-            open(path, "w").write(TEXT)
+            open(PATH, "w").write(TEXT)
         else:
             prompt.run("sed -i 's/a - b/a + b/' util.py")
-        prompt.tool_update("e", status="completed")
-        prompt.say("Fixed.")
+        at_once(agent, lambda: end(prompt))
 
     def turn(agent, prompt):
         if prompt.text != "start":
@@ -51,10 +66,10 @@ AGENT = f"""
         prompt.reply({{"stopReason": "end_turn"}})
         prompt.update("usage_update", used=1, size=10)
         wait_for("go")
-        prompt.say("They have failed.")
+        at_once(agent, lambda: begin(prompt))
         if WAY == "its own tool, and a note":
             prompt.write(os.path.join(os.getcwd(), "note"), "failed\\n")
-        edit(prompt)
+        edit(agent, prompt)
         EDITED.set()
         return NO_ANSWER
 """
