@@ -139,13 +139,12 @@ def test_typed_into_the_agents_lines(typing: Typing) -> None:
     typing.agent()
     typing.until_hunks(HUNK)
     typing.nvim.keys("2GAmine<Esc>")
-    typing.nvim.wait_until(lambda: typing.desk.shown_hunks(typing.buffer) != [HUNK], what="the line to be the user's")
+    typing.until_hunks((1, 0, ["two"]))
     assert "TWOmine" in typing.text
-    assert typing.desk.shown_hunks(typing.buffer) == [(1, 0, ["two"])]
     typing.nvim.keys("u")
     typing.until_hunks(HUNK)
     typing.nvim.keys("<C-r>")
-    typing.nvim.wait_until(lambda: typing.desk.shown_hunks(typing.buffer) != [HUNK], what="the line to be the user's")
+    typing.until_hunks((1, 0, ["two"]))
     typing.nvim.keys("u")
     typing.until_hunks(HUNK)
     typing.reject(OLD.decode())

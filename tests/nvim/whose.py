@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -72,6 +73,8 @@ def until_heard(record):
 
 REVIEW = 'return require("acp_nvim").review()'
 ENDED = "the host ended"
+RESTORED = re.compile(r"restored|all files are as they were|no turn to go back to")
+"""The last words about a restore."""
 
 Whose = dict[str, str]
 """Names of files, and who changed them."""
@@ -120,7 +123,8 @@ class Project(Desk):
     def work(self) -> str:
         """What the hosts have written down of what agents did."""
         files = (self.directory / "state" / "nvim" / "acp_nvim" / "work").glob("*.jsonl")
-        return "\n".join(f"{file.name}\n{file.read_text()}" for file in files)
+        # what follows the last newline is still being written
+        return "\n".join(f"{file.name}\n{file.read_text().rpartition(chr(10))[0]}" for file in files)
 
     def wait_end(self) -> None:
         """The agent's turn is over."""
@@ -183,7 +187,8 @@ class Project(Desk):
         self.nvim.lua("vim.ui.select = function(items, _, on_choice) on_choice(items[#items], #items) end")
         said = len(self.nvim.messages())
         self.nvim.command(f"AcpRestore{bang}")
-        self.nvim.wait_until(lambda: len(self.nvim.messages()) > said, what="word of it")
+        # the words about a rejection before it may come only now
+        self.nvim.wait_until(lambda: any(map(RESTORED.search, self.nvim.messages()[said:])), what="word of it")
 
     def kill(self, *names: str) -> None:
         """Kill these, with no chance to clean up: nvim, host, guard; until the agent is gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -82,7 +83,10 @@ class Places:
 
     def open_to_others(self, bits: int) -> list[str]:
         """Those of them that have some of these permission bits, with their modes."""
-        modes = {path: path.lstat().st_mode for path in self.ours()}
+        modes = {}
+        for path in self.ours():
+            with contextlib.suppress(FileNotFoundError):  # it was replaced just now
+                modes[path] = path.lstat().st_mode
         return [f"{mode:o} {path}" for path, mode in modes.items() if mode & bits and not stat.S_ISLNK(mode)]
 
     def contract_problems(self) -> list[str]:
