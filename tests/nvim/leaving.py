@@ -11,9 +11,7 @@ from pathlib import Path
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
 from tests.support.processes import wait_gone
-
-SECONDS = 5.0
-"""How long something may still run after the end of its Neovim."""
+from tests.support.waiting import LIMIT
 
 SCRIPTS = {
     "polite": """
@@ -38,18 +36,18 @@ SCRIPTS = {
 MOMENTS = ("at once", "when the host is there", "when the agent is there", "when it speaks")
 
 
-def rounds(directory: Path, count: int, told: Callable[[str], None]) -> None:
-    """So many; each time another agent, and another moment. Raises `AssertionError` when something is left."""
+def rounds(directory: Path, count: int, told: Callable[[str], None], seconds: float = LIMIT) -> None:
+    """So many; each time another agent, and another moment. Raises `AssertionError` when something stays for longer."""
     chance = random.Random("killing Neovim")
     for number in range(count):
         kind, moment = chance.choice(sorted(SCRIPTS)), chance.choice(MOMENTS)
         if kind == "slow to start" and moment == "when it speaks":
             moment = "when the agent is there"
         told(f"{number}: {kind}, {moment}")
-        one_round(directory / str(number), kind, moment)
+        one_round(directory / str(number), kind, moment, seconds)
 
 
-def one_round(directory: Path, kind: str, moment: str) -> None:
+def one_round(directory: Path, kind: str, moment: str, seconds: float) -> None:
     """Start, prompt, kill, look."""
     directory.mkdir()
     script = agent_script(directory, SCRIPTS[kind])
@@ -58,7 +56,7 @@ def one_round(directory: Path, kind: str, moment: str) -> None:
         nvim.lua('require("acp_nvim").prompt("go")')
         wait_for(nvim, script, moment)
         os.kill(nvim.pid, signal.SIGKILL)
-        wait_gone(nvim.family, SECONDS, f"all that was started to end: {kind}, {moment}")
+        wait_gone(nvim.family, seconds, f"all that was started to end: {kind}, {moment}")
     finally:
         nvim.close()
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
+from tests.support.waiting import LIMIT
 
 SCRIPT = """
 def turn(agent, prompt):
@@ -152,10 +153,10 @@ def test_completion_of_files_and_the_diff_do_not_wait(chat: Chat, name: str) -> 
     os.mkfifo(path)
     chat.nvim.lua("require('acp_nvim.prompt.complete.files').when_listed(..., function() end)", str(chat.nvim.project))
     listed = "vim.list_contains(require('acp_nvim.prompt.complete.files').get(...).paths, 'code.txt')"
-    chat.nvim.wait_until(f"return {listed}", 20, "the list of files", str(chat.nvim.project))
+    chat.nvim.wait_until(f"return {listed}", LIMIT, "the list of files", str(chat.nvim.project))
     chat.nvim.lua(
         "require('acp_nvim.prompt.mentions.words').diff(..., function(item) _G.answer = { it = item, over = 1 } end)",
         str(chat.nvim.project),
     )
-    chat.nvim.wait_until("_G.answer", 20, "git")
+    chat.nvim.wait_until("_G.answer", LIMIT, "git")
     assert chat.nvim.lua("return _G.answer.it == nil")

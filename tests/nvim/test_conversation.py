@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
+from tests.support.waiting import LIMIT
 
 TURN = """
     def turn(agent, prompt):
@@ -147,7 +148,7 @@ def test_the_code_window_follows_without_taking_the_focus(
     code = nvim.lua("return vim.api.nvim_get_current_win()")
     ask_by_keys(nvim, "go")
     focus = nvim.lua("return vim.api.nvim_get_current_win()")
-    nvim.wait_until("vim.api.nvim_win_get_cursor(...)[1] == 70", 10, "the cursor to follow", code)
+    nvim.wait_until("vim.api.nvim_win_get_cursor(...)[1] == 70", LIMIT, "the cursor to follow", code)
     name = nvim.lua("return vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(...))", code)
     assert name == str(nvim.project / "far.txt")
     assert nvim.lua("return vim.api.nvim_get_current_win()") == focus

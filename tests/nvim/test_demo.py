@@ -12,7 +12,7 @@ from tests.support.places import ROOT
 from tests.support.processes import MARK, kill, marked, wait_gone
 from tests.support.pseudo_terminal import PseudoTerminal
 from tests.support.screen import TERMINAL
-from tests.support.waiting import wait_until
+from tests.support.waiting import LIMIT, wait_until
 
 DEMO = ROOT / "tests" / "tools" / "demo.py"
 
@@ -27,7 +27,7 @@ def demo(tmp_path):
     process = terminal.start([sys.executable, str(DEMO)], tmp_path, env)
     yield terminal, process, temporary
     kill(marked(str(tmp_path)))
-    process.wait(5)
+    process.wait(LIMIT)
     terminal.close()
 
 
@@ -35,7 +35,7 @@ def test_the_demo_opens_a_chat_and_leaves_nothing(demo, tmp_path):
     terminal, process, temporary = demo
 
     def shows(text: str) -> None:
-        wait_until(lambda: text in terminal.text(), 20, f"{text!r} on the screen", terminal.text)
+        wait_until(lambda: text in terminal.text(), LIMIT, f"{text!r} on the screen", terminal.text)
 
     shows("def greet")
     shows("demo idle")

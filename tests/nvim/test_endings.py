@@ -14,9 +14,6 @@ from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
 from tests.support.processes import Process, wait_gone
 
-SECONDS = 3.0
-"""What a person may find still running, for how long."""
-
 STUBBORN = """
     IGNORE_EOF = IGNORE_SIGTERM = True
 
@@ -37,7 +34,7 @@ AGENTS = {"stubborn": STUBBORN, "polite": POLITE}
 
 def quit_neovim(editor: HeadlessEditor) -> None:
     with contextlib.suppress(OSError, AssertionError):
-        editor.rpc.request("nvim_command", "qall!", limit=SECONDS)
+        editor.rpc.request("nvim_command", "qall!")
 
 
 def kill_neovim(editor: HeadlessEditor) -> None:
@@ -81,7 +78,7 @@ def test_nothing_is_left(
     count = len(script.notes("started")) + len(script.notes("spawned"))
     nvim.wait_until(lambda: len(of_the_agent(nvim, script)) == count, what="all of them to be seen")
     end(nvim)
-    wait_gone(lambda: of_the_agent(nvim, script), SECONDS, "the agent and its children to end")
+    wait_gone(lambda: of_the_agent(nvim, script), what="the agent and its children to end")
 
 
 def test_after_a_crash_of_the_host_the_next_prompt_works(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> None:

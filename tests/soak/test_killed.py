@@ -13,6 +13,7 @@ from tests.nvim.leaving import rounds
 POINTS = int(os.environ.get("POINTS", "50"))
 BATCH = 10  # conversations in one Neovim
 ROUNDS = int(os.environ.get("ROUNDS", "200"))
+SECONDS = 5.0  # how long something may still run after the end of its Neovim
 BATCHES = range(0, POINTS, BATCH)
 
 
@@ -25,4 +26,4 @@ def test_all_is_there_and_the_next_prompt_goes_on(tmp_path: Path, victim: Victim
 
 @pytest.mark.timeout(3600)
 def test_a_killed_neovim_leaves_nothing(tmp_path: Path) -> None:
-    rounds(tmp_path, ROUNDS, print)
+    rounds(tmp_path, ROUNDS, print, SECONDS)

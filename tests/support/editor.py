@@ -16,6 +16,9 @@ from tests.support.processes import Process, descendants, kill, marked, wait_gon
 from tests.support.rpc import Rpc
 from tests.support.waiting import LIMIT, PATIENT, wait_until
 
+BLOCKED_LIMIT = 5.0
+"""Seconds until a Neovim is killed that waits for a key; any other writes down what is not to be lost, and leaves."""
+
 CHAT_BUFFER = """
 for _, nr in ipairs(vim.api.nvim_list_bufs()) do
   if vim.bo[nr].filetype == "acp_chat" then
@@ -169,11 +172,13 @@ class Editor:
         hides nothing; what tests have made themselves is not for others to write. And it fails when Neovim and the host
         told each other what their contract does not have.
         """
+        patience = LIMIT
         try:
             with contextlib.suppress(OSError, AssertionError):
-                self.rpc.request("nvim_command", "qall!", limit=5)
+                patience = BLOCKED_LIMIT if self.api("get_mode")["blocking"] else LIMIT
+                self.rpc.request("nvim_command", "qall!", limit=patience)
             self.rpc.close()
-            self._end_process()
+            self._end_process(patience)
             wait_gone(self.family, limit, "all processes of this Neovim to end")
             assert self.places.open_to_others(0o002) == []
             assert self.places.contract_problems() == []
@@ -181,12 +186,12 @@ class Editor:
             kill(self.family())
             self.places.remove()
 
-    def _end_process(self) -> None:
+    def _end_process(self, patience: float = BLOCKED_LIMIT) -> None:
         try:
-            self._process.wait(5)
+            self._process.wait(patience)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait(5)
+            self._process.wait(LIMIT)
 
     def _last_words(self) -> str:
         stderr = self.places.stderr
@@ -208,7 +213,7 @@ class HeadlessEditor(Editor):
                 umask=0,
             )
 
-    def _end_process(self) -> None:
-        super()._end_process()
+    def _end_process(self, patience: float = BLOCKED_LIMIT) -> None:
+        super()._end_process(patience)
         if self._process.stdin:
             self._process.stdin.close()

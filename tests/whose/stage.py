@@ -25,7 +25,7 @@ OVER = re.compile(r"rejected:|restored|nothing (is left|was)|your own edits stay
 """The last words about a command."""
 COARSE = 5
 """`CLOCK_REALTIME_COARSE` of Linux, by which files get their times; Python has no name for it."""
-LIMIT = 10.0
+LIMIT = 30.0
 """Seconds; who waits longer has found a rule that does not hold."""
 USER = {"GIT_AUTHOR_NAME": "User", "GIT_AUTHOR_EMAIL": "user@example.org"}
 USER |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in USER.items()}

@@ -8,6 +8,8 @@ from base64 import b64encode
 
 import pytest
 
+from tests.support.waiting import LIMIT
+
 HOME = 100  # the line where the user is
 HOME_LINE = f"line {HOME} of the file"
 TOPS = "vim.tbl_map(function(w) return vim.fn.getline(vim.fn.getwininfo(w)[1].topline) end, vim.api.nvim_list_wins())"
@@ -95,7 +97,7 @@ def test_typing_in_one_of_two_windows(scenery):
         place.agent_writes(known, meanwhile=f" w{turn}")
         assert nvim.api("get_mode") == {"mode": "i", "blocking": False}
     typed = "".join(f" w{turn}" for turn in range(60))
-    nvim.wait_until("vim.api.nvim_get_current_line() == ...", 10, "all that was typed", HOME_LINE + typed)
+    nvim.wait_until("vim.api.nvim_get_current_line() == ...", LIMIT, "all that was typed", HOME_LINE + typed)
     assert place.buffer.lines == [line + typed if line == HOME_LINE else line for line in known]
     row, column = place.lua("vim.api.nvim_win_get_cursor(0)")
     assert (place.buffer.lines[row - 1], column) == (HOME_LINE + typed, len(HOME_LINE + typed))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.limits import EOF_GRACE_SECONDS, KILL_SECONDS, TERM_GRACE_SECONDS
 from acp_nvim.process import guard
 from acp_nvim.process.guarding import Guard
 from tests.core.guards import close_guard
@@ -104,6 +105,10 @@ def test_watch_and_forget_change_the_table() -> None:
     guard.watch(told, watched, doomed)
     assert watched == {6: "def"}
     assert doomed == {8}
+
+
+def test_the_time_that_agents_are_given_is_over_within_three_seconds() -> None:
+    assert EOF_GRACE_SECONDS + TERM_GRACE_SECONDS + KILL_SECONDS < 3
 
 
 def test_no_guard_runs_before_the_first_agent() -> None:

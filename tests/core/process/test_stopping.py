@@ -11,6 +11,7 @@ from acp_nvim.process import stopping
 from acp_nvim.process.child import Child
 from tests.core.process.conftest import Spawn
 from tests.support.processes import look_at, marked
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
 
@@ -20,21 +21,23 @@ NOBODY_HEEDS = 0.05
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ladder gives little time on its first step."""
+    """The ladder gives little time on its first step; who heeds SIGTERM has as much as a busy machine takes."""
     monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", NOBODY_HEEDS)
+    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", LIMIT)
+    monkeypatch.setattr(stopping, "KILL_SECONDS", LIMIT)
 
 
 @pytest.fixture
 def merciless(monkeypatch: pytest.MonkeyPatch, impatient: None) -> None:
-    """The ladder gives little time on any step."""
+    """The ladder gives little time on any step before the last."""
     monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", NOBODY_HEEDS)
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """So much time on every step that a slow machine changes nothing."""
-    monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", 30)
-    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", 30)
+    monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", LIMIT)
+    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", LIMIT)
 
 
 async def stop(child: Child) -> list[stopping.Rung]:
@@ -67,7 +70,7 @@ async def test_who_cleans_up_on_sigterm_has_the_time_for_it(
     spawn: Spawn, mark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", NOBODY_HEEDS)
-    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", 30)
+    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", LIMIT)
     log = tmp_path / "log"
     child = await spawn(f'trap "sleep 0.2; echo clean > {log}; exit 7" TERM; echo ready; sleep 1000 & wait')
     rungs = await stop(child)
@@ -102,7 +105,7 @@ async def test_what_it_started_goes_with_it(spawn: Spawn, mark: str, script: str
     assert marked(mark) == []
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("merciless")
 @pytest.mark.parametrize("script", GRANDCHILDREN.values(), ids=GRANDCHILDREN)
 async def test_what_it_left_behind_is_ended_although_it_is_gone_itself(spawn: Spawn, mark: str, script: str) -> None:
     child = await spawn(f"{script} echo ready")

@@ -9,14 +9,15 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from acp_nvim.process import stopping
 from acp_nvim.process.guarding import Guard
 from acp_nvim.terminals.command_line import command_to_run
 from acp_nvim.terminals.terminal import Ended, Listener, Terminal
 from tests.core.guards import close_guard
 from tests.support.processes import MARK, kill, marked
-from tests.support.waiting import wait_until
+from tests.support.waiting import LIMIT, wait_until
 
-LIMIT_SECONDS = 20.0
+LIMIT_SECONDS = LIMIT
 
 
 async def until(condition: Callable[[], object], what: str) -> None:
@@ -58,6 +59,13 @@ def mark() -> Iterator[str]:
     word = secrets.token_hex(8)
     yield word
     kill(marked(word))
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who heeds SIGTERM, or was killed, is waited for however busy the machine is."""
+    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", LIMIT)
+    monkeypatch.setattr(stopping, "KILL_SECONDS", LIMIT)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ async def output_of(shell: Start, line: str) -> str:
 
 
 @pytest.fixture
-def merciless(monkeypatch: pytest.MonkeyPatch) -> None:
+def merciless(monkeypatch: pytest.MonkeyPatch, patient: None) -> None:
     """Who ignores SIGTERM is killed at once."""
     monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", 0.05)
 
