@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.process import stopping
 from acp_nvim.session.requests import terminals
 from tests.core.session.host import Host, running_host
 from tests.support.processes import MARK, kill, marked
+from tests.support.waiting import LIMIT
 
 
 @pytest.fixture
@@ -28,6 +30,12 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("SHELL", "/bin/sh")
     yield word
     kill(marked(word))
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who heeds SIGTERM is waited for however busy the machine is, and gets no SIGKILL."""
+    monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", LIMIT)
 
 
 @pytest.fixture

@@ -410,6 +410,7 @@ RUNS = """
 """
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_cancel_ends_the_commands_of_its_turn_and_their_output_stays(free_host: Host) -> None:
     host = free_host
     script = host.script(RUNS)
@@ -429,6 +430,7 @@ async def test_a_cancel_ends_the_commands_of_its_turn_and_their_output_stays(fre
     assert host.notices() == ["Stopped: cancelled", "Stopped: 1 command that went on after the turn"]
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_command_that_the_user_allows_while_it_is_cancelled_does_not_go_on(free_host: Host) -> None:
     host = free_host
     host.script("""

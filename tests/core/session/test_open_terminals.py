@@ -176,6 +176,7 @@ async def test_the_chat_keeps_what_terminals_showed_when_the_agent_is_started_ag
     assert text(host) == b"Running \x1b[1mtests\x1b[0m\n1 passed\n"
 
 
+@pytest.mark.usefixtures("patient")
 async def test_the_end_of_a_command_is_told_although_a_new_agent_has_begun(host: Host) -> None:
     host.script("""
         def turn(agent, prompt):

@@ -84,6 +84,7 @@ for what in ("wait_for_exit", "output", "release", "output"):
     assert words.startswith("terminal/output: there is no terminal 'terminal-")
 
 
+@pytest.mark.usefixtures("patient")
 async def test_what_is_answered_is_what_the_schema_wants(host: Host) -> None:
     script(
         host,
@@ -111,6 +112,7 @@ async def test_a_line_of_shell_runs_in_the_users_shell_where_the_session_works(h
     assert [one["output"] for one in results(host)] == [f"{host.cwd}\nX\n"]
 
 
+@pytest.mark.usefixtures("patient")
 async def test_output_can_be_asked_while_it_runs_and_after_it_was_killed(host: Host) -> None:
     script(
         host,
@@ -469,6 +471,7 @@ async def test_a_command_that_is_just_started_when_the_agent_is_left_does_not_st
     await host.until("its end", lambda: of_terminals(mark) == [] and asked._alive == set())
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_fault_of_ours_takes_nothing_else_along(host: Host, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fault(*_: Any) -> None:
         raise RuntimeError("a bug")
