@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tests.agents.scripted_wire import LIMIT, Error, Json
@@ -90,6 +91,11 @@ class Prompt(Request):
 
     def tool_update(self, tool_call_id: str, **fields: Any) -> None:
         self.update("tool_call_update", toolCallId=tool_call_id, **fields)
+
+    def until_heard(self) -> None:
+        """Wait until the client has taken all that was sent: it takes messages in order, and has to answer this one."""
+        with suppress(Error):
+            self.request("_heard")
 
     # What the turn asks
 

@@ -119,6 +119,22 @@ def test_an_error_answer_can_be_caught(start):
     assert client.text() == "-32002 gone"
 
 
+def test_a_turn_waits_until_the_client_has_heard_what_it_said(start):
+    client = start("""
+        def turn(agent, prompt):
+            prompt.say("hello")
+            prompt.until_heard()
+            agent.note(heard=True)
+    """)
+    prompt = client.begin(client.open())
+    asked = client.take_until(lambda message: message.get("method") == "_heard")
+    assert client.text() == "hello"
+    assert client.script.notes("heard") == []
+    client.send({"id": asked["id"], "error": {"code": -32601, "message": "Method not found"}})
+    assert client.finish(prompt) == {"stopReason": "end_turn"}
+    assert client.script.notes("heard") == [True]
+
+
 def test_a_turn_sees_its_cancel_only(start):
     client = start("""
         def turn(agent, prompt):

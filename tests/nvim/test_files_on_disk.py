@@ -19,6 +19,7 @@ def turn(agent, prompt):
     how, what = prompt.text.split(" ", 1)
     call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": what, "kind": "execute", "status": "in_progress"}
     agent.update(prompt.session_id, call)
+    prompt.until_heard()
     if how == "run":
         subprocess.run(what, shell=True, check=True, cwd=DIRECTORY)
     else:

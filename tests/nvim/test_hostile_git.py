@@ -20,6 +20,7 @@ def turn(agent, prompt):
     agent.note(blocks=prompt.blocks)
     call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "edit", "kind": "edit", "status": "in_progress"}
     agent.update(prompt.session_id, call)
+    prompt.until_heard()
     for name in ("plain.txt", "a.evil", "new.long"):
         with open(os.path.join(ROOT, name), "a") as file:
             file.write("of the agent\\n")

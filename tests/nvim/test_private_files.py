@@ -24,6 +24,7 @@ def turn(agent, prompt):
     number = prompt.text.split()[-1]
     line = {"command": "secrets.sh --token TYPED"}
     prompt.tool("c" + number, "secrets.sh --token TYPED", kind="execute", status="in_progress", rawInput=line)
+    prompt.until_heard()
     for name in (".env", "config/id_rsa", "private", "plain.txt"):
         with open(os.path.join(ROOT, name), "a") as file:
             file.write("of the agent " + number + chr(10))

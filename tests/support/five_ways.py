@@ -36,12 +36,14 @@ def by_tool(prompt, work):
     if work["asks"]:
         prompt.ask("1", OPTIONS, **fields)
     prompt.update("tool_call_update", toolCallId="1", status="in_progress")
+    prompt.until_heard()  # what a busy host hears late would be nobody's
     subprocess.run(work["shell"], shell=True, check=True, cwd=work["cwd"])
     prompt.update("tool_call_update", toolCallId="1", status="completed")
 
 def by_command(prompt, work):
     fields = {"title": work["shell"], "kind": "execute", "rawInput": {"command": work["shell"]}}
     prompt.update("tool_call", toolCallId="1", status="in_progress", **fields)
+    prompt.until_heard()
     subprocess.run(work["shell"], shell=True, check=True, cwd=work["cwd"])
     prompt.update("tool_call_update", toolCallId="1", status="completed")
 

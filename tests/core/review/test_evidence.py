@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from acp_nvim.acp.diff import FileChange, Piece
+from acp_nvim.review import work
 from acp_nvim.review.evidence import Evidence, Seen
 from acp_nvim.review.work import DEEDS, Record, Work
 from acp_nvim.workspace.roots import Roots
@@ -112,6 +113,27 @@ async def test_without_any_evidence_it_is_the_agents_never(case: Case, at: int) 
 async def test_a_call_that_names_the_file(case: Case, at: float, by: str) -> None:
     case.deed("call", 20, 30, "Edit f", (FILE,))
     assert (await case.judge(at))[0] == by
+
+
+@pytest.mark.parametrize(("kind", "slack"), [("call", 1), ("command", 0.25)])
+async def test_what_is_heard_a_little_late(
+    case: Case, monkeypatch: pytest.MonkeyPatch, kind: str, slack: float
+) -> None:
+    monkeypatch.setattr(work, "now", lambda: NOW + 20 * SECOND)
+    if kind == "call":
+        case.work.call("c", "Edit f", [FILE], {}, finished=False)
+    else:
+        case.work.command("c", "make", "", finished=False)
+    assert (await case.judge(20 - slack - 0.01))[0] == "unknown"
+    assert (await case.judge(20 - slack))[0] == "agent"
+
+
+async def test_what_is_heard_late_was_not_done_before_the_turn(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "now", lambda: NOW + int(10.2 * SECOND))
+    case.work.call("c", "Edit f", [FILE], {}, finished=False)
+    case.work.command("c", "make", "", finished=False)
+    assert (await case.judge(9.9))[0] == "user"
+    assert (await case.judge(10))[0] == "agent"
 
 
 async def test_a_call_that_names_another_file(case: Case) -> None:

@@ -48,6 +48,7 @@ async def test_the_agent_dies_in_its_turn(host: Host) -> None:
     host.script(
         AGENT + "\ndef by_command(prompt, work):\n"
         "    prompt.update('tool_call', toolCallId='1', kind='execute', title=work['shell'], status='in_progress')\n"
+        "    prompt.until_heard()\n"
         "    subprocess.run(work['shell'], shell=True, check=True, cwd=work['cwd'])\n"
         "    prompt.agent.die()\nDO['a command'] = by_command\n"
     )
@@ -67,6 +68,7 @@ async def test_the_turn_is_cancelled(host: Host, force: bool) -> None:
     host.script(
         AGENT + "\ndef by_command(prompt, work):\n"
         "    prompt.update('tool_call', toolCallId='1', kind='execute', title=work['shell'], status='in_progress')\n"
+        "    prompt.until_heard()\n"
         "    subprocess.run(work['shell'], shell=True, check=True, cwd=work['cwd'])\n"
         "    prompt.agent.note(did=True)\n    prompt.wait_cancelled()\n"
         "DO['a command'] = by_command\n"
