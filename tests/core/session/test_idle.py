@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from acp_nvim.session.connection import peers
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at
@@ -45,11 +46,15 @@ async def long_enough(host: Host) -> None:
     await host.until("time to pass", lambda: anyio.current_time() - peer.last_word > 6 * SOON["idle"] / 1000)
 
 
-async def test_it_is_stopped_and_the_next_prompt_goes_on_without_a_word(host: Host) -> None:
-    host.hello(timeouts=SOON)
+async def test_it_is_stopped_and_the_next_prompt_goes_on_without_a_word(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peers, "IDLE_LOOK_SECONDS", 0.01)
+    host.hello(timeouts={"idle": 0})  # else it may be stopped between the two turns
     script = host.script(RESUMES)
     for key in (1, 2):
         await host.turn("one", key)
+    host.hello(timeouts=SOON)
     assert [(await asleep(host, key)).state for key in (1, 2)] == ["stopped", "stopped"]
     [pid] = script.notes("started")
     await host.until("the end of the process", lambda: look_at(pid) is None)

@@ -16,12 +16,11 @@ from tests.core.session.hit_agent import HIT
 from tests.core.session.injecting import Kind, TaskInjector
 from tests.core.session.stage import Stage, report, staged
 from tests.core.session.task_scenarios import SCENARIOS, Scenario
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
 
 ROOT = Path(acp_nvim.__file__).parent
-SECONDS = 20
-"""Only who fails waits as long."""
 NOT_AT_THE_END = {
     "Journal._begin": "it is started before anything that could be hit",
     "TranscriptStore._run": "runs until the host is cancelled",
@@ -49,7 +48,7 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 async def within(what: str) -> AsyncIterator[None]:
     """What is awaited in the block must come in time; else the failure says what was made to fail."""
     try:
-        with anyio.fail_after(SECONDS):
+        with anyio.fail_after(LIMIT):
             yield
     except TimeoutError:
         raise AssertionError(f"nothing went on after a bug in {what}") from None
