@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -12,6 +13,7 @@ import pytest
 
 from acp_nvim.acp.diff import FileChange
 from acp_nvim.review.reviews import Reviews
+from acp_nvim.session import turn_changes
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.objects import LooseObjects
@@ -21,11 +23,18 @@ from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import check_told, do, hunks, judge, place, reviews, shown
 from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Work, look
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
 
 WORK = WORKS["edits"]
 NO_SNAPSHOT = "There is no snapshot"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine, too, it takes less time to look at a file than an agent waits for it."""
+    monkeypatch.setattr(turn_changes, "NAMED_WAIT_SECONDS", LIMIT)
 
 
 def complaints(host: Host) -> list[str]:
@@ -188,10 +197,12 @@ async def test_that_a_turn_begins_is_written_down_before_the_agent_can_do_anythi
 async def test_a_prompt_does_not_wait_for_a_slow_snapshot(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     cwd = place(host, "repository", WORK)
     (cwd / "untracked").write_text("of the user\n")
-    take, go_on = Shadow.take, anyio.Event()
+    take, go_on, taken_by_now = Shadow.take, anyio.Event(), host.directory / "taken"
+    work = replace(WORK, shell=f"until test -e {taken_by_now}; do sleep 0.01; done; {WORK.shell}")
 
     async def slow(shadow: Shadow) -> Snapshot:
         taken = await take(shadow)
+        taken_by_now.touch()
         await go_on.wait()
         return taken
 
@@ -199,7 +210,7 @@ async def test_a_prompt_does_not_wait_for_a_slow_snapshot(host: Host, monkeypatc
     host.script(AGENT)
     host.hello(timeouts={"snapshot": 100})
     host.open()
-    host.prompt(WORK.prompt("a command", cwd))
+    host.prompt(work.prompt("a command", cwd))
     await host.until("the end of the turn", lambda: host.of(events.TurnEnd))
     assert [one for one in host.notices() if "goes on in the background" in one]
     assert not host.of(review_events.Summary)
