@@ -29,7 +29,7 @@ from acp_nvim.snapshots.snapshot import Blob
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui import events
 from acp_nvim.ui.events import Event
-from acp_nvim.ui.review_events import Checkpoints
+from acp_nvim.ui.review_events import Checkpoints, ReviewLoaded
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.private_file import make_directory
 from acp_nvim.workspace.roots import Roots
@@ -131,6 +131,13 @@ class Reviews:
             await self.keep()
             self._opened.add(directory)
             self._tasks.spawn(workspace.clean, self.max_bytes)
+
+    async def load(self, root: str, cwd: str) -> None:
+        """`open`, and tell the editor when that is over, also when it has failed; `root` is the real path of `cwd`."""
+        try:
+            await self.open(root)
+        finally:
+            self._publish(ReviewLoaded(cwd=cwd))
 
     async def conclude(self, turn: TurnLog, workspace: Workspace) -> Checkpoint | None:
         """The checkpoint of a turn that is over, and kept; None when it has changed nothing."""

@@ -23,7 +23,7 @@ class ReviewHandlers:
             review_messages.Saved: self._saved,
             review_messages.Edited: reviews.tracker.edited,
             review_messages.ReviewOpen: lambda message: reviews.tracker.wanted(message.path),
-            review_messages.ReviewLoad: lambda message: reviews.open(_root(message.cwd)),
+            review_messages.ReviewLoad: lambda message: reviews.load(_root(message.cwd), message.cwd),
             review_messages.PreviewOpen: self._preview_open,
             review_messages.Review: lambda message: reviews.judge(
                 message.action, message.path, message.hunks, message.session, message.force

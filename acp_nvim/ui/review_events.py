@@ -100,6 +100,12 @@ class Checkpoints(Event, omit_defaults=False):
     checkpoints: list[CheckpointView]  #: the newest first
 
 
+class ReviewLoaded(Event, omit_defaults=False):
+    """All that was left to review there was told, or could not be; the answer to `review_load`."""
+
+    cwd: str
+
+
 class PlannedFile(FileView):
     """What a restore would do to a file."""
 

@@ -12,7 +12,6 @@ return {
   follow_share = 0.025, -- of a processor that showing places may take; with what comes of it that is less than 5 %
   follow_pause_ms = 100, -- between two places that are shown: nobody reads faster
   health_ms = 2000, -- how long :checkhealth waits for Python
-  review_load_ms = 3000, -- until nothing was left to review: a host that starts on a slow machine has told by then
   list_columns = 60, -- for the names of files under review: beside them stand counts, and notes
   deleted_lines = 60, -- of one hunk that are shown: about one tall screen
   edit_pause_ms = 100, -- without a change until the host is told: no word is typed that slowly

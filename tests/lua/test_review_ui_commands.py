@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.lua.review_files import TWO, hunk, review, tell, written
-from tests.support.contract import as_sent
 
 CHECKPOINT = {"id": "x", "kind": "turn", "agent": "demo", "prompt": "do it", "time": 1_700_000_000, "files": []}
 
@@ -153,18 +152,26 @@ def test_nothing_to_review(editor, word):
     assert editor.sent("review") == editor.sent("review_load") == []
 
 
+def loaded(editor):
+    """The host has told all that was left."""
+    editor.apply({"type": "review_loaded", "cwd": str(editor.project)})
+
+
 def test_what_was_left_in_another_neovim_is_asked_for(editor):
     path = written(editor.project, "a.py")
     editor.command("AcpReview")
     editor.command("AcpReview")
+    assert editor.messages() == []  # however long the host takes
     assert editor.sent("review_load") == [{"cwd": str(editor.project)}]
     tell(editor, review(path, added=1, sessions=[]))
     editor.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
     tell(editor, review(path, "none"))
     assert "nothing is left to review" in editor.message()
-    editor.lua("_G.channel = 2; require('acp_nvim.limits').review_load_ms = 1")
+    editor.lua("_G.channel = 2")
     editor.command("AcpReview next")
     assert len(editor.sent("review_load")) == 2
+    assert "nothing is left to review" in editor.message()
+    loaded(editor)
     editor.wait_until(lambda: "nothing to review" in editor.messages()[-1], what="the message")
     tell(editor, review(path, added=1, sessions=[]))
     editor.lua("vim.schedule(function() _G.later = true end)")
@@ -174,17 +181,9 @@ def test_what_was_left_in_another_neovim_is_asked_for(editor):
 
 def test_it_is_not_called_nothing_once_it_is_told(editor):
     path = written(editor.project, "a.py")
-    event = review(path, added=1, sessions=[])
-    editor.lua(
-        """
-        require("acp_nvim.limits").review_load_ms = 1
-        vim.cmd.AcpReview()
-        require("acp_nvim.events").apply({ ... })
-        vim.defer_fn(function() _G.later = true end, 5)
-        """,
-        as_sent(event),
-    )
-    editor.wait_until("_G.later", what="the time in which nothing might have been told")
+    editor.command("AcpReview")
+    editor.apply(review(path, added=1, sessions=[]), {"type": "review_loaded", "cwd": str(editor.project)})
+    editor.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
     assert editor.messages() == []
 
 

@@ -4,6 +4,7 @@ local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local client = require("acp_nvim.host.client")
 local follow = require("acp_nvim.follow")
+local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local permission_rules = require("acp_nvim.permission.rules")
 local restore = require("acp_nvim.review.restore")
@@ -41,4 +42,5 @@ return {
   session_done = session_question.answer,
   worktree_seen = session_question.answer,
   review = review_files.told,
+  review_loaded = loading.told,
 }

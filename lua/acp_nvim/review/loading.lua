@@ -2,7 +2,6 @@
 local buffers = require("acp_nvim.buffers")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
-local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 
@@ -14,6 +13,8 @@ local NOBODY = 0 -- the session of those that are gone
 local waiting
 ---@type table<string, integer> directory -> channel of the host that was asked for it
 local asked = {}
+---@type table<string, true> directories of which the host has not told all yet
+local loading = {}
 
 ---@return string
 function M.directory()
@@ -35,24 +36,34 @@ function M.load(cwd)
     return false
   end
   buffers.set_roots(NOBODY, { vim.uv.fs_realpath(cwd) }) -- what is reviewed is to be what is in the files
-  return host.send("review_load", { cwd = cwd })
+  loading[cwd] = host.send("review_load", { cwd = cwd }) or nil
+  return loading[cwd] ~= nil
 end
 
 ---@param run fun() with files under review; a message says so when there are none
 function M.with_files(run)
+  local cwd = M.directory()
   if #files.all() > 0 then
     return run()
-  elseif not M.load(M.directory()) then
+  elseif not M.load(cwd) and not loading[cwd] then
     return message.info("nothing to review")
   end
   waiting = run
-  vim.defer_fn(function()
-    if waiting == run then
-      waiting = nil
-      message.info("nothing to review")
-    end
-  end, limits.review_load_ms)
 end
+
+---The host has told all of a directory.
+---@param event acp.event.ReviewLoaded
+function M.told(event)
+  loading[event.cwd] = nil
+  if waiting and next(loading) == nil then
+    waiting = nil
+    message.info("nothing to review")
+  end
+end
+
+host.on_exit(function()
+  waiting, loading = nil, {}
+end)
 
 files.on_change(function()
   local run = waiting

@@ -687,6 +687,11 @@
 ---@field cwd string
 ---@field checkpoints acp.Checkpoint[] the newest first
 
+---All that was left to review there was told, or could not be; the answer to `review_load`.
+---@class acp.event.ReviewLoaded: acp.Event
+---@field type "review_loaded"
+---@field cwd string
+
 ---What a restore would do; the answer to `restore_plan`.
 ---@class acp.event.RestorePlan: acp.Event
 ---@field type "restore_plan"

@@ -486,3 +486,16 @@ async def test_secret_files_come_back_only_in_the_neovim_that_rejected_them(host
         assert done.files == [str(cwd / "a.txt")]
         assert look(cwd) == after | {".env": b"KEY=1\n"}
     check_log(host)
+
+
+async def test_that_all_was_told_is_told_even_when_it_fails(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    await load(host, host.cwd)
+    loaded = [review_events.ReviewLoaded(cwd=str(host.cwd))]
+    await host.until("word of it", lambda: host.editor.all(review_events.ReviewLoaded) == loaded)
+
+    async def fail(_: str) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    monkeypatch.setattr(host.app.reviews, "open", fail)
+    host.app.receive("review_load", {"cwd": str(host.cwd)})
+    await host.until("word of it", lambda: host.editor.all(review_events.ReviewLoaded) == loaded * 2)
