@@ -9,8 +9,9 @@ The test listens on the Unix socket, and sends commands as JSON, one a line; eac
   `{"do": "rename", "path", "to"}`: done by the agent's own process, and told as a completed tool call.
 - `{"do": "say", "text"}`: a message.
 - `{"do": "told", "kind", "path"}`: a completed tool call about something that somebody else did.
-- `{"do": "start_tool", "kind", "title", "paths", "ask"}`: a tool call that goes on until `{"do": "end_tool"}`;
-  `ask` is a file that is read through the client first: it knows of the call then, before anything changes.
+- `{"do": "start_tool", "kind", "title", "paths", "ask"}`: a tool call that goes on until `{"do": "end_tool", "ask"}`;
+  `ask` is a file that is read through the client: when that is answered, the client knows that the call has begun, or
+  has ended, before anything else changes.
 - `{"do": "work", "path", "data" (base64; null: delete)}`: its own process writes a file, and tells nothing.
 - `{"do": "terminal", "argv"}`: runs a command through the client to its end.
 """
@@ -117,8 +118,9 @@ class Obedience:
         )
         self.do_read(ask)
 
-    def do_end_tool(self) -> None:
+    def do_end_tool(self, ask: str) -> None:
         self._update("tool_call_update", toolCallId=f"call-{self._calls}", status="completed")
+        self.do_read(ask)
 
     def do_work(self, path: str, data: str | None, in_place: bool = False) -> None:
         if data is None:

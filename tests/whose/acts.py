@@ -43,7 +43,7 @@ class Acts:
         path = str(self.stage.where / name)
         self._start_tool("edit", f"Edit {name}", [path])
         words = self._work(name, rng, number, "tool")
-        self.stage.agent.tell("end_tool")
+        self._end_tool()
         return f"a tool call of the agent that names {name} {words}"
 
     def agent_command(self, name: str, rng: random.Random, number: int, is_background: bool = False) -> str | None:
@@ -111,8 +111,11 @@ class Acts:
     def _start_tool(self, kind: str, title: str, paths: list[str]) -> None:
         self.stage.agent.tell("start_tool", kind=kind, title=title, paths=paths, ask=str(self.stage.project / "README"))
 
+    def _end_tool(self) -> None:
+        self.stage.agent.tell("end_tool", ask=str(self.stage.project / "README"))
+
     def _end_command(self) -> None:
-        self.stage.agent.tell("end_tool")
+        self._end_tool()
         self.stage.command_ended = now()
         self.command = False
 
