@@ -192,3 +192,35 @@ def test_pages_have_their_colours_when_they_are_seen_again(screen):
         wait_for_colour(editor, '"word"', "707070")
         for row in range(60, lines, 20):
             editor.lua(LOOK_AT, row)
+
+
+GIVES_UP = """
+local create = vim._create_ts_parser
+vim._create_ts_parser = function(language)
+  local parser, left = create(language), ...
+  local slow = { reset = function() end }
+  function slow:parse(...)
+    left = left - 1
+    _G.parsed = (_G.parsed or 0) + 1
+    return left < 0 and parser:parse(...) or nil
+  end
+  return slow
+end
+"""
+
+
+def test_code_is_parsed_again_when_the_machine_was_busy(screen):
+    editor = opened(screen)
+    editor.lua(GIVES_UP.replace("...", "2", 1))
+    tell(editor, '```lua\nlocal one = "word"\n```\n')
+    wait_for_colour(editor, '"word"', "707070")
+
+
+def test_code_that_takes_too_long_is_not_parsed_for_ever(screen):
+    editor = opened(screen)
+    editor.lua(GIVES_UP.replace("...", "1000", 1))
+    tell(editor, '```lua\nlocal one = "word"\n```\n')
+    editor.wait_until("(_G.parsed or 0) >= 3", what="three tries")
+    editor.lua("vim.defer_fn(function() _G.later = true end, 200)")
+    editor.wait_until("_G.later", what="the time of another try")
+    assert editor.lua("return _G.parsed") == 3

@@ -11,7 +11,7 @@ import pytest
 from acp_nvim.process import stopping
 from acp_nvim.session.requests import terminals
 from tests.core.session.host import Host, running_host
-from tests.support.processes import MARK, kill, marked
+from tests.support.processes import MARK, kill, marked, wait_gone
 from tests.support.waiting import LIMIT
 
 
@@ -45,4 +45,4 @@ async def free_host(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) 
     async with running_host(tmp_path) as host:
         host.hello(permissions={"terminal": "allow"})
         yield host
-    assert marked(mark) == []
+    wait_gone(lambda: marked(mark))

@@ -121,9 +121,10 @@ async def test_terminals_run_here_if_the_user_wants_it(free_host: Host) -> None:
 
 
 async def test_what_a_prompt_names_and_other_directories_are_known_there(host: Host) -> None:
-    library = host.directory / "library"
+    library, nowhere = host.directory / "library", host.directory / "nowhere"
     library.mkdir()
-    host.hello(additional_directories=[str(library), "/usr"])
+    nowhere.mkdir()
+    host.hello(additional_directories=[str(library), str(nowhere)])
     script, _ = elsewhere(host, STARTED)
     host.config["agents"]["it"]["paths"].append({"here": str(library), "there": "/library"})
     host.hello()
@@ -134,7 +135,7 @@ async def test_what_a_prompt_names_and_other_directories_are_known_there(host: H
     assert script.received("session/new")[0]["params"]["additionalDirectories"] == ["/library"]
     said = script.received("session/prompt")[0]["params"]["prompt"]
     assert {one["uri"] for one in said if one["type"] == "resource_link"} == {"file:///library"}
-    assert any("/usr" in notice and "paths" in notice for notice in host.notices())
+    assert any(str(nowhere) in notice and "paths" in notice for notice in host.notices())
 
 
 async def test_a_directory_that_is_nowhere_there_is_told(host: Host) -> None:

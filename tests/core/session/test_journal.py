@@ -25,8 +25,16 @@ from acp_nvim.ui import events
 from acp_nvim.ui.events import PromptsTaken, Queue, QueuedText, QueueLate
 from tests.core.session.host import Host
 from tests.support.fake_editor import FakeEditor
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written is waited for, however busy the machine is."""
+    monkeypatch.setattr("acp_nvim.session.journal.WRITE_SECONDS", LIMIT)
+
 
 BUSY = """
     def turn(agent, prompt):

@@ -14,6 +14,7 @@ local SEGMENTS_KEPT = 200 -- whose colours are kept: some screens
 local CODE_CONTEXT = 30 -- lines above a segment of code that are parsed as well: a string or a comment begins there
 local CODE_CONTEXT_STREAMING = 12 -- the same while text comes in
 local TREE_KB = 100 -- that a tree and what found captures in it are taken for: Lua counts some bytes
+local CODE_TRIES = 3 -- of a segment whose parser had not enough time: the machine may be busy
 local REDRAWS_SEEN = 30 -- after which a segment that was not in them counts as gone from the screen
 ---@type acp.Segment[] that have colours
 local kept = {}
@@ -103,6 +104,7 @@ local function colour_code(painted, lang, again)
     rows[row] = segment.rows and segment.rows[row]
   end
   segment.plain = not code.colour(rows, code_text(painted, from), lang)
+  segment.tries = lang and segment.plain and (segment.tries or 0) + 1 or nil
   keep(painted, rows)
   segment.done = painted.last - painted.first
   if lang and not credit.quiet() and not segment.rough then
@@ -110,6 +112,9 @@ local function colour_code(painted, lang, again)
     credit.wait("quiet", again)
   elseif credit.quiet() then
     segment.rough = nil
+  end
+  if segment.tries and segment.tries < CODE_TRIES then
+    credit.wait("time", again)
   end
 end
 

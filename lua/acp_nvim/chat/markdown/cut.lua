@@ -18,9 +18,10 @@ local M = {}
 ---@field rows? table<integer, acp.Span[]> its colours by row in it, from 1; nil: not known, or dropped
 ---@field fresh? boolean `rows` fits its text
 ---@field done? integer lines of code that have colours and were complete
----@field plain? boolean of code: there is no parser for it
+---@field plain? boolean of code: there is no parser for it, or that has given up
 ---@field rough? boolean they were found in parts, while text came in
 ---@field waits? boolean for time to be parsed in
+---@field tries? integer parsers that have given up so far, for lack of time
 ---@field used? integer number of the redraw in which it was last seen
 ---@field cut? acp.Cut that it is part of, while its colours are kept
 
