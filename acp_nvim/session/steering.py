@@ -78,13 +78,13 @@ class Steering:
             if not taken:
                 self._queue.put_back(prompt)
             raise
-        if not taken:
-            prompt.shown = False  # it is to be seen where it goes out in the end
+        if not taken or not taken[0].injected:
+            waits_for_user = self._turns.is_cancelled and self._queue.next is None  # nothing was sent since
+            if not taken or waits_for_user:
+                prompt.shown = False  # it is to be seen where it goes out in the end
             self._queue.put_back(prompt)
-            if self._turns.is_cancelled:
+            if waits_for_user:
                 self._queue.hold()
-        elif not taken[0].injected:
-            self._queue.put_back(prompt)
         self._turns.presenter.publish_status()
         if peer.alive and not self._turns.turn.running:
             self._wake()

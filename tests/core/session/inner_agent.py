@@ -19,7 +19,7 @@ from tests.core.guards import close_guard, close_log
 from tests.core.jsonrpc.peer import Source
 from tests.support.fake_editor import FakeEditor
 
-V1 = {"protocolVersion": 1, "agentCapabilities": {}}
+V1 = {"protocolVersion": 1, "agentCapabilities": {}, "_meta": {"steering": {"supported": True}}}
 V2 = {"protocolVersion": 2, "info": {"name": "inner", "version": "1"}, "capabilities": {"session": {}}}
 
 
@@ -84,9 +84,10 @@ class InnerAgent:
             message = json.loads(line)
             for one in message if isinstance(message, list) else [message]:
                 self.heard.append(one)
-                self._answer(one)
+                self.react(one)
 
-    def _answer(self, message: Any) -> None:
+    def react(self, message: Any) -> None:
+        """What it does when it hears that; a test may put another in its place."""
         match message.get("method"):
             case "initialize":
                 self.say({"id": message["id"], "result": V2 if self.v2 else V1})

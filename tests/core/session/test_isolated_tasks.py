@@ -48,7 +48,7 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 async def within(what: str) -> AsyncIterator[None]:
     """What is awaited in the block must come in time; else the failure says what was made to fail."""
     try:
-        with anyio.fail_after(LIMIT):
+        with anyio.fail_after(2 * LIMIT):  # what is awaited in it says more
             yield
     except TimeoutError:
         raise AssertionError(f"nothing went on after a bug in {what}") from None

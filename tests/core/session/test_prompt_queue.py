@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -218,7 +219,7 @@ async def test_with_version_2_a_prompt_that_waits_goes_into_the_turn_that_runs(t
 async def test_the_echo_of_a_steered_prompt_may_come_before_an_answer_that_names_no_message(tmp_path: Path) -> None:
     async with inner_host(tmp_path, v2=True) as host:
         await with_three(host)
-        usual = host.agent._answer
+        usual = host.agent.react
 
         def echo_first(message: dict) -> None:  # type: ignore[type-arg]
             if message.get("method") != "session/prompt":
@@ -229,7 +230,7 @@ async def test_the_echo_of_a_steered_prompt_may_come_before_an_answer_that_names
             host.agent.say({"id": message["id"], "result": {}})
             host.agent.update(sessionUpdate="agent_message", messageId="m3", content=[{"type": "text", "text": "fine"}])
 
-        host.agent._answer = echo_first  # type: ignore[method-assign]
+        host.agent.react = echo_first  # type: ignore[method-assign]
         host.say("steer")
         await host.editor.until("what it says", lambda: host.of(events.Replace))
         shown = [one.text for one in host.editor.events if isinstance(one, events.Append | events.Replace)]
@@ -239,7 +240,7 @@ async def test_the_echo_of_a_steered_prompt_may_come_before_an_answer_that_names
 async def test_what_the_agent_refuses_is_the_next_one(tmp_path: Path) -> None:
     async with inner_host(tmp_path, v2=True) as host:
         await with_three(host)
-        with_error = host.agent._answer
+        with_error = host.agent.react
 
         def refuse(message: dict) -> None:  # type: ignore[type-arg]
             if message.get("method") == "session/prompt":
@@ -247,7 +248,7 @@ async def test_what_the_agent_refuses_is_the_next_one(tmp_path: Path) -> None:
             else:
                 with_error(message)
 
-        host.agent._answer = refuse  # type: ignore[method-assign]
+        host.agent.react = refuse  # type: ignore[method-assign]
         host.say("steer", id=list(waiting(host))[-1])
         await sent(host, 2)
         await host.editor.until("it to wait again", lambda: list(waiting(host).values()) == ["three", "one", "two"])
@@ -316,3 +317,53 @@ async def test_into_a_turn_that_is_to_end_nothing_is_sent(tmp_path: Path) -> Non
         host.say("steer")
         assert host.of(events.Notice)[-1].text == "inner takes no prompt just now: yours goes out when it is done."
         assert list(waiting(host).values()) == ["one", "two", "three"]
+
+
+async def with_one_on_its_way_at_cancel(host: InnerHost) -> Any:
+    """A prompt was sent into the turn, and the user has cancelled; returns the request, which is not answered yet."""
+    usual = host.agent.react
+    asked = []
+
+    def wait(message: Any) -> None:
+        if message.get("method") in ("session/prompt", "_session/steering"):
+            asked.append(message)
+        else:
+            usual(message)
+
+    host.agent.react = wait  # type: ignore[method-assign]
+    host.say("prompt", text="two")
+    host.say("steer")
+    await host.editor.until("the request", lambda: asked)
+    host.agent.react = usual  # type: ignore[method-assign]
+    host.say("cancel")
+    return asked[0]
+
+
+REFUSED = {"error": {"code": -32603, "message": "not now"}}
+TOO_LATE = {"result": {"outcome": "promptRequired", "reason": "noRunningTurn"}}
+
+
+@pytest.mark.parametrize(("v2", "answer"), [(True, REFUSED), (False, REFUSED), (False, TOO_LATE)])
+async def test_refused_after_a_cancel_it_waits_for_the_user(tmp_path: Path, v2: bool, answer: dict[str, Any]) -> None:
+    async with inner_host(tmp_path, v2=v2) as host:
+        asked = await with_one_on_its_way_at_cancel(host)
+        host.agent.say({"id": asked["id"], **answer})
+        await host.editor.until("it to be held", lambda: host.of(Queue)[-1].held)
+        host.agent.end_turn("cancelled")
+        await host.editor.until("the end", lambda: host.of(events.TurnEnd))
+        assert list(waiting(host).values()) == ["two"]
+        before = len(host.agent.heard_of("session/prompt"))
+        host.say("steer")
+        assert (await sent(host, before + 1))[-1] == "two"
+
+
+async def test_refused_after_a_cancel_it_does_not_hold_up_what_was_sent_since(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=True) as host:
+        asked = await with_one_on_its_way_at_cancel(host)
+        host.say("prompt", text="three")
+        host.agent.say({"id": asked["id"], **REFUSED})
+        await host.editor.until("both to wait", lambda: list(waiting(host).values()) == ["two", "three"])
+        host.agent.end_turn("cancelled")
+        assert await sent(host, 3) == ["go", "two", "two"]
+        host.agent.end_turn("end_turn")
+        assert await sent(host, 4) == ["go", "two", "two", "three"]
