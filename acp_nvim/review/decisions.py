@@ -149,21 +149,30 @@ class Decisions:
 
     async def _reject(self, path: str, ids: Collection[int] | None, ahead: WriteAhead) -> None:
         """These hunks become what was there before; None: the whole file does, its name and mode too."""
-        async with self._files.alone(path):
-            for _ in range(FOLLOW_ATTEMPTS):
+        for _ in range(FOLLOW_ATTEMPTS):
+            names = self._names(path)
+            async with self._files.alone(*names):
                 entry = await self._entry(path)
                 if entry is None:
                     return
+                if self._names(path) != names:
+                    continue  # it was renamed just now
                 if ids is None or entry.text is None:
                     await ahead.secure(rejection(entry, self._ledger.contents(entry.path)))
                     if await self._take_back(entry):
                         return
+                    path = entry.path  # its old name, once that is taken back
                     continue
                 wanted = self._text(entry, entry.text.rejected(ids))
                 await ahead.secure([hunk_rejection(entry, self._now(entry), wanted)])
                 if await self._put(entry, wanted):
                     return
         raise FileRefusedError(f"{path} is being changed all the time. Nothing was rejected; try again.")
+
+    def _names(self, path: str) -> list[str]:
+        """The file's, and the one that it had before: taking back a new name changes both."""
+        entry = self._ledger.entries.get(path)
+        return [path] if entry is None or entry.old_path is None else [path, entry.old_path]
 
     async def _resolve(self, path: str, ids: Collection[int] | None, choice: Choice) -> None:
         """These conflicts become the user's lines, the other version's, or both."""

@@ -211,6 +211,10 @@ class DiskChanges:
                 change.rebase(now)
             self._ledger.tell(path)
 
+    async def is_renamed(self, path: str, new: str) -> bool:
+        """Whether there is a file of the new name, and none of the old one (any more)."""
+        return await self.found(path) is None and await self.found(new) is not None
+
     async def moved(self, path: str, new: str, before: Content | None = None) -> None:
         """The file goes by another name; it was `before` then, if it has changed as well."""
         entry = self._ledger.entries.get(path)

@@ -279,8 +279,8 @@ class ChangeTracker:
         """A file that may be open, or under review, has another name, and perhaps another text."""
         async with self._files.alone(old_path):
             await self._read(old_path)  # its buffer goes along
-        async with self._files.alone(one.path):
-            if not self.ledger.is_taken(one.path, old_path):
+        async with self._files.alone(old_path, one.path):
+            if not self.ledger.is_taken(one.path, old_path) and await self.disk.is_renamed(old_path, one.path):
                 await self.disk.moved(old_path, one.path, Content(one.before))
                 return
         await self.scanned([Changed(old_path, one.before, None), Changed(one.path, None, one.after)])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import sys
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
@@ -144,9 +144,13 @@ class OpenFiles:
     def __repr__(self) -> str:
         return f"<OpenFiles {self._texts!r}>"
 
-    def alone(self, path: str) -> AbstractAsyncContextManager[None]:
-        """Hold the lock of a file, a real path: no other agent changes it, or its buffer, meanwhile."""
-        return self._locks.setdefault(path, anyio.Lock())
+    @asynccontextmanager
+    async def alone(self, *paths: str) -> AsyncIterator[None]:
+        """Hold the locks of files, real paths: no other agent changes them, or their buffers, meanwhile."""
+        async with AsyncExitStack() as held:
+            for path in sorted(set(paths)):  # in one order: who waits for another never has what that one needs
+                await held.enter_async_context(self._locks.setdefault(path, anyio.Lock()))
+            yield
 
     async def disk_changed(self, path: str) -> None:
         """The editor has noticed something: the buffer follows."""
