@@ -16,6 +16,13 @@ TICK_NS: Final = 10_000_000
 """A file that is changed after some moment may have a time that is so much earlier."""
 
 
+LastChange = tuple[int, int | None]
+"""When a file was changed last (nanoseconds since 1970), and its size in bytes.
+
+Of one that is gone: when the directory was changed where it was, and None.
+"""
+
+
 def now() -> int:
     """The time that a file would get that is changed now, in nanoseconds since 1970.
 
@@ -41,3 +48,19 @@ def status_of(path: str) -> os.stat_result:
         finally:
             os.close(file)
     return os.lstat(path)
+
+
+def last_change(path: str) -> LastChange:
+    """Return when the file at that path was changed last, and its size. Blocks."""
+    try:
+        status = status_of(path)
+        return status.st_ctime_ns, status.st_size if stat.S_ISREG(status.st_mode) else None
+    except OSError:
+        pass
+    while True:
+        path = os.path.dirname(path)
+        try:
+            return os.lstat(path).st_mtime_ns, None
+        except OSError:
+            if path in ("", os.sep):
+                return 0, None

@@ -8,13 +8,13 @@ from typing import Final
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.file_time import LastChange, last_change
 from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import ABSENT, Content, FileOnDisk, look_at, mode_of
-from acp_nvim.review.evidence import Evidence, Seen, Verdict, looked_at
+from acp_nvim.review.evidence import Evidence, Seen, Verdict
 from acp_nvim.review.ledger import NOBODY, Ledger
 from acp_nvim.snapshots.snapshot import Blob, SnapshotError
 from acp_nvim.ui.events import Operation
-from acp_nvim.workspace.disk import DiskText
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
 
 Known = Callable[[str], Awaitable[Blob | None]]
@@ -100,16 +100,16 @@ class DiskChanges:
         before: Content,
         after: Content,
         on_disk: Content | None = None,
-        replaced: DiskText | None = None,
+        replaced: LastChange | None = None,
     ) -> Verdict:
         """Enter that a file was changed on disk; return who did it, to be told.
 
         `on_disk` is what the file is, where that is not `after`: a buffer has the user's own changes, too. `replaced`:
-        `after` is not on the disk any more, and was that file there.
+        `after` is not on the disk any more, and that is when it became so.
         """
         seen = await self.seen(path, before, on_disk or after)
         if replaced is not None:
-            seen = msgspec.structs.replace(seen, changed=replaced.changed, size=replaced.size, is_past=False)
+            seen = msgspec.structs.replace(seen, changed=replaced[0], size=replaced[1], is_past=False)
         verdict = await self._evidence.judge(seen)
         if verdict.by == "user":
             await self._ledger.user(path, after)
@@ -122,7 +122,7 @@ class DiskChanges:
 
     async def seen(self, path: str, before: Content, after: Content) -> Seen:
         """What there is to be judged: the file as it is now, which is `after`."""
-        changed, size = await anyio.to_thread.run_sync(looked_at, path)
+        changed, size = await anyio.to_thread.run_sync(last_change, path)
         text = after.text
         if text is None and self._evidence.shows(path):
             text = (await self._ledger.with_text(path, after, None)).text
@@ -147,10 +147,10 @@ class DiskChanges:
         self._ledger.tell(path)
         self._ledger.announce(path, self._ledger.of(verdict.sessions))
 
-    async def account(self, path: str, now: Content, replaced: DiskText | None = None) -> bool:
+    async def account(self, path: str, now: Content, replaced: LastChange | None = None) -> bool:
         """What a file without a buffer is now, if that is news, was done by who works there. False: nobody knows.
 
-        `replaced`: the file with that text, when it has been overwritten since; its times are those of `now`.
+        `replaced`: the file has been written since, and that is when it became `now`.
         """
         entry = self._ledger.entries.get(path)
         try:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.file_time import status_of
 from acp_nvim.review.locate import unapplied
 from acp_nvim.review.work import Deed, Work
 from acp_nvim.ui.events import By
@@ -214,25 +212,6 @@ class Evidence:
             if seen.text is not None and change.pieces and unapplied(seen.text, change) is not None:
                 return deed
         return None
-
-
-def looked_at(path: str) -> tuple[int, int | None]:
-    """When the file at that path was changed last (nanoseconds since 1970), and its size.
-
-    Of one that is gone: when the directory was changed where it was, and None. Blocks.
-    """
-    try:
-        status = status_of(path)
-        return status.st_ctime_ns, status.st_size if stat.S_ISREG(status.st_mode) else None
-    except OSError:
-        pass
-    while True:
-        path = os.path.dirname(path)
-        try:
-            return os.lstat(path).st_mtime_ns, None
-        except OSError:
-            if path in ("", os.sep):
-                return 0, None
 
 
 def _is_of(saved: Saved, seen: Seen) -> bool:

@@ -11,8 +11,8 @@ import anyio
 import anyio.to_thread
 
 from acp_nvim.acp.diff import FileChange
+from acp_nvim.file_time import last_change
 from acp_nvim.review.contents import Contents
-from acp_nvim.review.evidence import looked_at
 from acp_nvim.review.locate import unapplied
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.snapshots.comparing import CLOCK_NS
@@ -91,7 +91,7 @@ class Scanner:
         known = {one.path for one in found} | {one.old_path for one in found}
         others = [path for path in self._tracker.ledger.known_below(self.shadow.root) if path not in known]
         fresh = await anyio.to_thread.run_sync(
-            lambda: [one for one in others if looked_at(one)[0] >= last.time - CLOCK_NS]
+            lambda: [one for one in others if last_change(one)[0] >= last.time - CLOCK_NS]
         )
         return [Changed(path, None, await self.shadow.find(now, path)) for path in fresh]
 

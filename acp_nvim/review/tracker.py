@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.file_time import last_change
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import ABSENT, Content
 from acp_nvim.review.disk_changes import DiskChanges, Known
-from acp_nvim.review.evidence import Evidence, Verdict, looked_at
+from acp_nvim.review.evidence import Evidence, Verdict
 from acp_nvim.review.kept_ledger import KeptEntry
 from acp_nvim.review.ledger import NOBODY, Ledger, TurnLog
 from acp_nvim.snapshots.snapshot import Blob, Changed
@@ -287,7 +288,7 @@ class ChangeTracker:
 
     async def named(self, path: str) -> None:
         """An agent is about to change the file: what was done to it before is not its doing."""
-        changed, size = await anyio.to_thread.run_sync(looked_at, path)
+        changed, size = await anyio.to_thread.run_sync(last_change, path)
         if size is not None and changed >= self._since(path):  # what is gone may have another name: a look tells
             async with self._files.alone(path):
                 await self.look_at(path)

@@ -7,8 +7,10 @@ from contextlib import suppress
 from typing import Literal, NoReturn
 
 import anyio
+import anyio.to_thread
 import msgspec
 
+from acp_nvim.file_time import LastChange, last_change
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.conflicts import Conflict
@@ -27,14 +29,14 @@ from acp_nvim.workspace.text_shape import FileShape, of_buffer, of_file
 class Written(msgspec.Struct, frozen=True):
     """What was written: `how` tells whether it had to be merged; the text before (None: no file) and after.
 
-    `replaced`: the file before the write; None when there was none, or when the editor wrote it.
+    `replaced`: when what was there before became so; None when the editor wrote the file.
     """
 
     how: Literal["clean", "merged"]
     before: str | None
     after: str
     encoding: str
-    replaced: disk.DiskText | None = None
+    replaced: LastChange | None = None
 
 
 async def write_text_file(
@@ -141,13 +143,16 @@ class _Write:
         try:
             if found is None:
                 self._text = self._asked
+                gone = await anyio.to_thread.run_sync(last_change, self._path)
                 await disk.write(self._path, self._text)
-                return await self._done(self._text, Written("clean", None, self._text, "utf-8"))
+                return await self._done(self._text, Written("clean", None, self._text, "utf-8", gone))
             shape = of_file(found.text, unopened.fixeol, unopened.mac)
             self._text = shape.applied(self._asked)
             text = await self._merged(await self._base(found.text), found.text, shape)
             await disk.write(self._path, text, found.encoding, found.stamp)
-            return await self._done(text, Written("clean", found.text, text, found.encoding, found))
+            return await self._done(
+                text, Written("clean", found.text, text, found.encoding, (found.changed, found.size))
+            )
         except ChangedOnDiskError:
             return None
 

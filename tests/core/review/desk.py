@@ -6,7 +6,7 @@ import logging
 import os
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.read_text_file import read_text_file
+from acp_nvim.workspace.refusals import NoSuchFileError
 from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.write_text_file import write_text_file
 from tests.support.fake_editor import FakeEditor, stamp
@@ -103,9 +104,10 @@ class Desk:
     # --- what is done -----------------------------------------------------------------------------------------------
 
     async def fs_write(self, name: str, change: Callable[[str], str]) -> None:
-        """The agent reads a file and writes another text, both through us."""
-        path = str(self.cwd / name)
-        text = await read_text_file(self.files, self.seen, path, None, None)
+        """The agent reads a file and writes another text, both through us; a file that is not there has no text."""
+        path, text = str(self.cwd / name), ""
+        with suppress(NoSuchFileError):
+            text = await read_text_file(self.files, self.seen, path, None, None)
         on_written = partial(self.reviews.tracker.wrote, self.changes.log, path, True)
         await write_text_file(self.files, self.seen, path, change(text), True, on_written)
 

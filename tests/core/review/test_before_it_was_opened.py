@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from acp_nvim.file_time import now
 from acp_nvim.review.work import COMMAND_LATE_NS
-from tests.core.review.desk import running_desk
+from tests.core.review.desk import Desk, running_desk
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.anyio
@@ -28,20 +29,34 @@ async def test_written_on_disk_then_opened_then_written_through_us(tmp_path: Pat
         assert desk.look() == {"f": b"one\ntwo\nthree\n"}
 
 
+async def command_just_before_a_write(desk: Desk, command: Callable[[], None]) -> None:
+    """The agent's command does it, and ends; later the agent writes f through us, before anybody looks."""
+    await desk.changes.begin("do it")
+    desk.changes.work.command("it", "make", "")
+    command()
+    desk.changes.work.command("it", "make", "", finished=True)
+    late = now() + COMMAND_LATE_NS
+    wait_until(lambda: now() > late)
+    await desk.fs_write("f", lambda text: text.replace("three", "THREE") or "ONE\n")
+    (entry,) = desk.reviews.ledger.entries.values()
+    assert entry.verdict.by == "agent", entry.verdict
+    await desk.end_turn()
+
+
 async def test_what_a_command_did_just_before_the_agent_writes_the_file(tmp_path: Path) -> None:
     async with running_desk(tmp_path) as desk:
         desk.put("f", b"one\ntwo\nthree\n")
-        await desk.changes.begin("do it")
-        desk.changes.work.command("it", "make", "")
-        desk.put("f", b"ONE\ntwo\nthree\n")
-        desk.changes.work.command("it", "make", "", finished=True)
-        late = now() + COMMAND_LATE_NS
-        wait_until(lambda: now() > late)
-        await desk.fs_write("f", lambda text: text.replace("three", "THREE"))
-        (entry,) = desk.reviews.ledger.entries.values()
-        assert entry.verdict.by == "agent", entry.verdict
-        await desk.end_turn()
+        await command_just_before_a_write(desk, lambda: desk.put("f", b"ONE\ntwo\nthree\n"))
         assert desk.shown() == {"f": ("modify", 2, 2, None)}
+        await desk.judge("reject")
+        assert desk.look() == {"f": b"one\ntwo\nthree\n"}
+
+
+async def test_what_a_command_removed_just_before_the_agent_writes_the_file(tmp_path: Path) -> None:
+    async with running_desk(tmp_path) as desk:
+        desk.put("f", b"one\ntwo\nthree\n")
+        await command_just_before_a_write(desk, (desk.cwd / "f").unlink)
+        assert desk.shown() == {"f": ("modify", 1, 3, None)}
         await desk.judge("reject")
         assert desk.look() == {"f": b"one\ntwo\nthree\n"}
 

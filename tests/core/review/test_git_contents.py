@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.review.evidence import Seen, looked_at
+from acp_nvim.file_time import last_change
+from acp_nvim.review.evidence import Seen
 from acp_nvim.review.git_contents import GitContents
 from acp_nvim.snapshots.objects import BLOB, object_id
 from acp_nvim.snapshots.places import Places
@@ -53,7 +54,7 @@ class Repository:
     async def made(self, name: str, before: str | None, *, since: int = 0, is_first: bool = True) -> str | None:
         """Which part of git has made the file what it is."""
         path = str(self.top / name)
-        changed, size = looked_at(path)
+        changed, size = last_change(path)
         return await self.contents.made(Seen(path, changed, size, before, self.oid(name), since), is_first)
 
 
@@ -151,7 +152,7 @@ async def test_what_git_would_have_added_again_it_may_have_made(repository: Repo
 
 async def test_what_git_has_removed_before_another_file_was_made(repository: Repository) -> None:
     repository.git("checkout", "-q", "other")
-    new, since = repository.oid("new"), looked_at(str(repository.top / "new"))[0]
+    new, since = repository.oid("new"), last_change(str(repository.top / "new"))[0]
     repository.git("checkout", "-q", "main")
     index = os.stat(repository.top / ".git" / "index").st_mtime_ns
     wait_until(lambda: _made_later(repository.top, index + 30_000_000), what="another time")
