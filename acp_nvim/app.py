@@ -43,7 +43,7 @@ from acp_nvim.session.connection.peers import AgentLeases, Peers
 from acp_nvim.session.connection.startup import PeerSettings
 from acp_nvim.session.failures import WarningDeduplicator
 from acp_nvim.session.journal import Journal
-from acp_nvim.session.requests.files import what_followed
+from acp_nvim.session.requests.followed import what_followed
 from acp_nvim.session.requests.unscoped_requests import ask_unscoped
 from acp_nvim.session.services import Services
 from acp_nvim.session.session import Session
@@ -84,7 +84,15 @@ class App:
         self.reviews.ledger.on_news = self._on_review
         desk = self.sign_ins = SignIns(editor, self.peers, lambda name: self._catalogue.find(name), tasks.spawn)
         self._services = Services(
-            editor, desk.find, self.peers, self.permissions, self.reviews, self._rules, desk, tasks
+            editor,
+            desk.find,
+            self.peers,
+            self.permissions,
+            self.reviews,
+            self._rules,
+            desk,
+            tasks,
+            self._new_memory,
         )
         self.peers.ask_user = partial(ask_unscoped, self.sessions.values)
         self.transcripts = TranscriptStore(tasks, partial(self._trouble, "no_transcripts"))
@@ -155,13 +163,13 @@ class App:
             self._seen_directory = Path(hello.cache_path, "seen")
             self._files.conflicts = Conflicts(Path(hello.state_path, "conflicts"))
             self.reviews.begin(Path(hello.state_path))
-            self.peers.write_ends(self.reviews.ends)
+            self.peers.write_ends(self.reviews.journal.ends)
             self._rules.directory = Path(hello.state_path, "permissions")
             self._services.defaults.directory = Path(hello.state_path)
         self._journal.begin(Path(hello.state_path, "journal"), hello.instance, self._receive_early)
         config = self._config = hello.config
         LEARNED.learn(secret_values(configured_env(config)))
-        self.reviews.max_bytes = int(config.state.megabytes * 1e6)
+        self.reviews.workspaces.max_bytes = int(config.state.megabytes * 1e6)
         self.reviews.decisions.save = config.fs.write == "save"
         self._rules.configured = config.permissions.rules
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
@@ -199,9 +207,8 @@ class App:
         agent = wanted.agent or self._catalogue.default_name()
         there, missing = additional(wanted.cwd, [*self._config.additional_directories, *wanted.additional_directories])
         place = Place(wanted.cwd, additional_directories=there)
-        seen = LastSeen(self._seen_directory)
         journal = self._journal.of(wanted.session, wanted.returned)
-        session = Session(wanted.session, agent, place, self._services, seen, journal)
+        session = Session(wanted.session, agent, place, self._services, journal)
         self.sessions[wanted.session] = session
         session.worktree = self._resume.worktree_at(wanted.cwd)
         self._configure(session)
@@ -226,9 +233,13 @@ class App:
             )
         return session
 
+    def _new_memory(self) -> LastSeen:
+        """Of what one agent has seen."""
+        return LastSeen(self._seen_directory)
+
     def _configure(self, session: Session) -> None:
         session.requests.files.save = self._config.fs.write == "save"
-        session.requests.terminals.mode = self._config.permissions.terminal
+        session.requests.terminals.access.mode = self._config.permissions.terminal
         session.cancelling.patience = Patience(self._config.timeouts.cancel / 1000)
         session.changes.snapshot_wait = self._config.timeouts.snapshot / 1000
         session.turns.background.seconds = self._config.timeouts.background / 1000
@@ -267,7 +278,7 @@ class App:
         concerned = [one for one in there if one.state not in GONE] or there
         for session in concerned:
             with session.tasks.contained("telling of a file"):
-                await session.requests.files.followed(what)  # first: what the agent has seen decides what it may write
+                await session.requests.followed.take(what)  # first: what the agent has seen decides what it may write
         await self.reviews.tracker.followed(what)
         if not concerned and what.kind == "conflict":
             self._editor.publish(events.Error(text=what_followed(what), code="conflict"))

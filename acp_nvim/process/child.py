@@ -15,6 +15,7 @@ import anyio
 import anyio.abc
 import anyio.lowlevel
 
+from acp_nvim.file_time import now
 from acp_nvim.limits import TAKEN_BYTES
 from acp_nvim.process import group, umask
 from acp_nvim.process.end_times import note_end
@@ -70,9 +71,9 @@ log = logging.getLogger(__name__)
 
 
 class Child:
-    """A running process; `source` and `sink` are its stdout and stdin."""
+    """A running process; `source` and `sink` are its stdout and stdin. It `began` then (nanoseconds since 1970)."""
 
-    def __init__(self, name: str, process: anyio.abc.Process, mark: str, guard: Guard) -> None:
+    def __init__(self, name: str, process: anyio.abc.Process, mark: str, began: int, guard: Guard) -> None:
         assert process.stdout is not None
         assert process.stdin is not None
         self.name = name
@@ -81,6 +82,7 @@ class Child:
         self.stderr = StderrTail()
         self._process = process
         self.mark = mark
+        self.began = began
         self._guard = guard
 
     def __repr__(self) -> str:
@@ -91,12 +93,13 @@ class Child:
         """Start `argv` in `cwd` with our environment and `env` on top. Raises `OSError` when it cannot be started."""
         mark = os.urandom(8).hex()
         environment = {**os.environ, **env, group.MARK_VARIABLE: mark}
+        began = now()
         with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped
             process = await anyio.open_process(
                 argv, cwd=cwd, env=environment, start_new_session=True, umask=umask.of_users()
             )
         guard.watch(process.pid, mark)
-        return cls(name, process, mark, guard)
+        return cls(name, process, mark, began, guard)
 
     @property
     def pid(self) -> int:

@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from acp_nvim.review import form as forms
-from acp_nvim.review.form import TextForm
+from acp_nvim.workspace import text_form as forms
 from acp_nvim.workspace.line_differences import Block, differences
+from acp_nvim.workspace.text_form import TextForm
 
 
 class ConflictBlock(msgspec.Struct, frozen=True):

@@ -17,7 +17,8 @@ from acp_nvim.review.evidence import Evidence
 from acp_nvim.review.kept_ledger import KeptReview, OpenTurn
 from acp_nvim.review.ledger import NOBODY, TurnLog
 from acp_nvim.review.tracker import ChangeTracker
-from acp_nvim.review.work import Work, WorkJournal
+from acp_nvim.review.work import Work
+from acp_nvim.review.work_journal import WorkJournal
 from acp_nvim.review.workspace import Workspace
 from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.workspace.roots import Roots
@@ -41,14 +42,12 @@ class LeftBehind:
         tracker: ChangeTracker,
         evidence: Evidence,
         journal: WorkJournal,
-        ended_at: Callable[[str], int | None],
         conclude: Callable[[TurnLog, Workspace], Awaitable[Checkpoint | None]],
     ) -> None:
         self._tracker = tracker
         self._ledger = tracker.ledger
         self._evidence = evidence
         self._journal = journal
-        self._ended_at = ended_at
         self._conclude = conclude
 
     def __repr__(self) -> str:
@@ -85,7 +84,7 @@ class LeftBehind:
     async def _work(self, turn: TurnLog, left: OpenTurn) -> Work:
         """What its host has written down of a turn, once the agent has ended, or that takes too long."""
         turn.prompt = left.prompt
-        work = Work(turn.session, left.agent, turn.roots, self._ended_at)
+        work = Work(turn.session, left.agent, turn.roots, self._journal.ended_at)
         for record in await anyio.to_thread.run_sync(lambda: list(self._journal.read(left.evidence, left.session))):
             work.take(record)
         work.is_over = True

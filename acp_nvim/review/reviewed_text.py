@@ -10,10 +10,10 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from acp_nvim.review import form as forms
-from acp_nvim.review.form import TextForm
 from acp_nvim.review.owned_lines import OwnedLines, Run, Splice
+from acp_nvim.workspace import text_form as forms
 from acp_nvim.workspace.line_differences import Block, trimmed
+from acp_nvim.workspace.text_form import TextForm
 
 REVIEW_MOMENTS: Final = 1000
 """Earlier moments of a text under review that undo and redo come back to: as many as 'undolevels' is by default."""

@@ -10,10 +10,8 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from acp_nvim.acp.diff import FileChange
 from acp_nvim.file_time import last_change
 from acp_nvim.review.contents import Contents
-from acp_nvim.review.locate import unapplied
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.snapshots.comparing import CLOCK_NS
 from acp_nvim.snapshots.objects import EMPTY
@@ -94,49 +92,6 @@ class Scanner:
             lambda: [one for one in others if last_change(one)[0] >= last.time - CLOCK_NS]
         )
         return [Changed(path, None, await self.shadow.find(now, path)) for path in fresh]
-
-
-class FirstTouch:
-    """The files that the agent of one session names: what they were when it did so first.
-
-    They may be ignored by git, or there may be no snapshot.
-    """
-
-    def __init__(self, tracker: ChangeTracker) -> None:
-        self._tracker = tracker
-        self._was: dict[str, Blob | None] = {}
-
-    def __repr__(self) -> str:
-        return f"<FirstTouch {len(self._was)} files>"
-
-    async def named(self, contents: Contents, path: str) -> None:
-        """The agent is about to change the file of that real path, perhaps."""
-        if path not in self._was:
-            found = await self._tracker.disk.found(path)
-            was = None if found is None else found.blob
-            if found is not None and found.data is not None:
-                was = contents.put(path, found.data, found.blob.mode)
-            self._was.setdefault(path, was)
-
-    async def shown(self, contents: Contents, path: str, change: FileChange) -> None:
-        """The agent shows what it does to the file; if that was done before we looked, the diff says what was there."""
-        await self.named(contents, path)
-        found = await self._tracker.disk.found(path)
-        if found is None or found.blob != self._was.get(path):
-            return
-        content = await contents.look(path, found.blob)
-        if content.text is None:
-            return
-        before = await anyio.to_thread.run_sync(unapplied, content.text, change)
-        if before is not None:
-            is_new = all(piece.old_text is None for piece in change.pieces)
-            text = contents.put_text(path, before, content.encoding, found.blob.mode)
-            self._was[path] = None if is_new and not before else text.blob
-
-    async def scan(self) -> None:
-        """Tell the tracker which of them are others now; the next turn begins anew."""
-        was, self._was = self._was, {}
-        await self._tracker.scanned([Changed(path, before, None) for path, before in was.items()])
 
 
 def _has_files(root: str) -> bool:

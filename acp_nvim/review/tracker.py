@@ -104,6 +104,11 @@ class ChangeTracker:
                 await self.disk.became(path, before, self.disk.text(path, what.has, what.encoding), after)
             self.ledger.set_on_disk(path, after.blob)
 
+    async def refused(self, turn: TurnLog, path: str) -> None:
+        """What the agent wanted to write through us could not be merged."""
+        async with self._files.alone(path):
+            await self.conflict(path, Verdict("agent", f"written by {turn.agent}", (turn.session,)))
+
     async def conflict(self, path: str, verdict: Verdict, now: Content | None = None) -> None:
         """A version of the file, which is `now` (its buffer's text, if there is one), could not be merged."""
         kept = self._files.conflicts.of(path)

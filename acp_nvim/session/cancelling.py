@@ -119,7 +119,7 @@ class Cancelling:
 
     async def _climb(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
         """From the friendliest means to the one that always works; the first that does is the last."""
-        if self._turns.withdraw(peer):
+        if self._turns.call.withdraw(peer):
             self._presenter.notice("info", "Asked the agent again to stop ($/cancel_request) ...")
         else:
             peer.notify(*peer.dialect.cancel(session_id))

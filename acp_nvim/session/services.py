@@ -15,11 +15,12 @@ from acp_nvim.session.config.kept_defaults import KeptDefaults
 from acp_nvim.session.connection.peers import Peers
 from acp_nvim.tasks import Tasks
 from acp_nvim.ui.editor import Editor
+from acp_nvim.workspace.last_seen import LastSeen
 
 
 @dataclass(frozen=True)
 class Services:
-    """`find` knows the agents by name; it raises `FailureError`."""
+    """`find` knows the agents by name; it raises `FailureError`. `last_seen` makes the memory of a session."""
 
     editor: Editor
     find: Callable[[str], AgentDefinition]
@@ -29,5 +30,6 @@ class Services:
     rules: Policy
     sign_ins: SignIns
     tasks: Tasks
+    last_seen: Callable[[], LastSeen]
     defaults: KeptDefaults = field(default_factory=KeptDefaults)
     elicitations: PendingElicitations = field(default_factory=PendingElicitations)

@@ -35,7 +35,6 @@ from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import failed, is_running
 from acp_nvim.ui import events
 from acp_nvim.ui.views import PromptTypes
-from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.roots import Roots
 
 CLOSE_SECONDS: Final = 5.0
@@ -47,9 +46,7 @@ log = logging.getLogger(__name__)
 class Session(PeerSession):
     """A conversation under the key that the editor chose."""
 
-    def __init__(
-        self, key: int, agent: str, place: Place, services: Services, seen: LastSeen, journal: SessionJournal
-    ) -> None:
+    def __init__(self, key: int, agent: str, place: Place, services: Services, journal: SessionJournal) -> None:
         self.key, self.agent, self.place = key, agent, place
         self.session_id: str | None = None
         self.worktree: str | None = None
@@ -58,7 +55,7 @@ class Session(PeerSession):
         self.tasks = services.tasks.owned_by(self.on_bug)
         self.roots = Roots([place.cwd, *place.additional_directories])
         self.changes = TurnChanges(key, agent, self.roots, services.reviews, self.presenter, self.tasks)
-        self.requests = AgentRequests(self.presenter, services, self.roots, seen, self._publish_status, self.changes)
+        self.requests = AgentRequests(self.presenter, services, self._publish_status, self.changes)
         self.queue = PromptQueue(self.presenter, journal)
         self.sign_in = SignIn(self, services.sign_ins)
         self.connecting = Connecting(agent, services, self.presenter, self.sign_in, self._begin, self.tasks, self.queue)

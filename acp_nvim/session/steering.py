@@ -15,6 +15,7 @@ from acp_nvim.jsonrpc.requests import Answer
 from acp_nvim.session import failures
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.prompt_call import blocks
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import Spawn
@@ -65,7 +66,7 @@ class Steering:
         try:
             await prompt.ready()
             self._turns.presenter.prompt(prompt)
-            call = peer.dialect.steer(session_id, self._turns.blocks(prompt, peer))
+            call = peer.dialect.steer(session_id, blocks(prompt, peer, self._turns.presenter))
             await self._queue.leave(prompt)
             if self._turns.takes_more:  # else the turn was cancelled meanwhile, or is over
                 self._turns.expect_echo()

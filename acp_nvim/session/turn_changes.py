@@ -5,30 +5,23 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
-from itertools import islice
 from typing import Final
 
 import anyio
-import anyio.lowlevel
 
-from acp_nvim.acp.diff import FileChange
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.errors import Severity
 from acp_nvim.file_time import now
 from acp_nvim.limits import SNAPSHOT_WAIT_SECONDS
 from acp_nvim.review.checkpoints import file_views
 from acp_nvim.review.ledger import TurnLog
+from acp_nvim.review.named_files import NamedFiles
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.review.scanner import FirstTouch
 from acp_nvim.session.call_changes import note_deed
 from acp_nvim.session.transcript.presenter import WRITES_FILES, Presenter
 from acp_nvim.snapshots.snapshot import Snapshot, SnapshotError
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui import events
-from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
 log = logging.getLogger(__name__)
@@ -40,14 +33,9 @@ SCAN_PAUSE: Final = 5.0
 """Pause between two looks at the disk while an agent works, in durations of the last look."""
 SCAN_PAUSE_SECONDS: Final = 0.5
 """The same in seconds, at least."""
-NAMED_WAIT_SECONDS: Final = 2.0
-"""Time that an agent waits for its permission until its files were looked at: one takes a millisecond."""
 KEPT_WAIT_SECONDS: Final = 0.1
 """Time that a prompt waits until it is written down that a turn begins: with what else is to be done it is with the
 agent within a second."""
-NAMED_FILES: Final = 1000
-"""Files that an agent has named, and that are still to be looked at, one after the other: what comes beyond is passed
-over, and seen by the snapshots only."""
 
 
 class TurnChanges:
@@ -60,24 +48,22 @@ class TurnChanges:
         self, session: int, agent: str, roots: Roots, reviews: Reviews, presenter: Presenter, tasks: Tasks
     ) -> None:
         self.log = TurnLog(session, agent, roots)
-        self.work = reviews.work(session, agent, roots)
+        self.work = reviews.journal.begin(session, agent, roots)
         self._roots = roots
-        self._reviews = reviews
+        self.reviews = reviews
         self.tasks = tasks
         self._presenter = presenter
-        self._touched = FirstTouch(reviews.tracker)
+        self.named = NamedFiles(reviews, roots, tasks)
         self.snapshot_wait = SNAPSHOT_WAIT_SECONDS
         self._turn = 0
         self._waited = 0.0
-        self._is_blind = False  # without snapshots
-        self._names: deque[tuple[str, FileChange | None]] = deque()  # files that are still to be looked at
-        self._naming: anyio.Event | None = None
         self._closing: list[anyio.Event] = []
         self._one = anyio.Lock()
         self._wanted = anyio.Event()
         self._looking = anyio.CancelScope()
         self._said: set[str] = set()  # notices about snapshots of this turn
         reviews.ledger.logs.append(self.log)
+        reviews.evidence.works.append(self.work)
         reviews.on_trouble.append(self._told_of_trouble)
         presenter.on_call.append(self._call_changed)
 
@@ -87,7 +73,7 @@ class TurnChanges:
     @property
     def counts(self) -> events.ReviewCounts | None:
         """What is left to review of what this session's agent did, or the host before this one has left."""
-        return self._reviews.ledger.counts(self.log.session, self._roots)
+        return self.reviews.ledger.counts(self.log.session, self._roots)
 
     def prepare(self) -> None:
         """A prompt may come: what takes time is done before."""
@@ -125,7 +111,7 @@ class TurnChanges:
         """The agent starts while the snapshot is still taken."""
         unknown = False
         for directory in self._roots.outermost:
-            scanner = self._reviews.workspace(directory).scanner
+            scanner = self.reviews.workspaces.at(directory).scanner
             scanner.not_waited_for(time.time_ns())
             unknown = unknown or scanner.last is None
         if unknown:
@@ -151,7 +137,7 @@ class TurnChanges:
     async def _keep(self) -> None:
         """The next host may have to find out what the turn did."""
         try:
-            await self._reviews.keep()
+            await self.reviews.keep()
         except Exception:
             log.exception("what is left to review of session %d cannot be written", self.log.session)
 
@@ -183,31 +169,19 @@ class TurnChanges:
         self.tasks.spawn(self._look_again, self._looking)
 
     def _last_looks(self) -> dict[str, Snapshot]:
-        looks = {directory: self._reviews.workspace(directory).scanner.last for directory in self._roots.outermost}
+        looks = {directory: self.reviews.workspaces.at(directory).scanner.last for directory in self._roots.outermost}
         return {directory: last for directory, last in looks.items() if last is not None}
 
     def _call_changed(self, call: ToolCall, _patch: ToolCallPatch) -> None:
         note_deed(self.log, self.work, call)
         if call.kind in WRITES_FILES:
-            self.named([(os.path.join(self._presenter.cwd, path), change) for path, change in call.files()])
+            self.named.add([(os.path.join(self._presenter.cwd, path), change) for path, change in call.files()])
             if call.finished:
                 self.something_changed()
 
     def something_changed(self) -> None:
         """Files may be others now: a tool call, or a command, is done."""
         self._wanted.set()
-
-    def named(self, files: Sequence[tuple[str, FileChange | None]]) -> None:
-        """The agent says that it works on these files (absolute paths), and what it does to them."""
-        self._names += islice(files, max(0, NAMED_FILES - len(self._names)))
-        if self._names and not is_running(self._naming):
-            self._naming = self.tasks.spawn(self._name)
-
-    async def names_known(self) -> None:
-        """Until it is known what the files were that the agent has named: allowed to, it may change them at once."""
-        with anyio.move_on_after(NAMED_WAIT_SECONDS):
-            while self._naming is not None and is_running(self._naming):
-                await self._naming.wait()
 
     def end(self, goes_on: bool) -> None:
         """The turn is over; the agent may go on in the background."""
@@ -225,34 +199,8 @@ class TurnChanges:
 
     async def _prepare(self) -> None:
         for directory in self._roots.directories:
-            await self._reviews.open(directory)
+            await self.reviews.open(directory)
         await self._scan()
-
-    async def _name(self) -> None:
-        """One after the other: an agent may name a million, and others want to look at files, too."""
-        while self._names:
-            await anyio.lowlevel.checkpoint()  # many may be refused, one after the other
-            path, change = self._names.popleft()
-            with self.tasks.contained("looking at a file that was named"), suppress(NotAllowedError):  # not ours
-                await self._look_at_named(self._roots.resolve(path), change)
-
-    async def _look_at_named(self, path: str, change: FileChange | None) -> None:
-        contents = self._reviews.contents(path)
-        await self._reviews.tracker.named(path)
-        if change is None or await self._is_in_snapshot(path):
-            await self._touched.named(contents, path)
-        else:
-            await self._touched.shown(contents, path, change)
-
-    async def _is_in_snapshot(self, path: str) -> bool:
-        """Then it is known what it was before the turn."""
-        if self._is_blind:
-            return False
-        try:
-            await self._reviews.known(path)
-        except SnapshotError:
-            return False
-        return True
 
     async def _look_again(self, until: anyio.CancelScope) -> None:
         """While the turn runs: after what may have changed something, not all the time."""
@@ -278,20 +226,20 @@ class TurnChanges:
             await self._look_at_all()
 
     async def _look_at_all(self) -> None:
-        for path in await self._reviews.files.editor.stale_buffers():
+        for path in await self.reviews.files.editor.stale_buffers():
             if self._roots.contains(path):
-                await self._reviews.files.disk_changed(path)
+                await self.reviews.files.disk_changed(path)
         await self._scan()
-        await self._touched.scan()  # what git does not see; it knows better what the rest was
+        await self.named.scan()  # what git does not see; it knows better what the rest was
 
     async def _scan(self) -> None:
-        self._is_blind = False
+        self.named.is_blind = False
         for directory in self._roots.outermost:
-            workspace = self._reviews.workspace(directory)
+            workspace = self.reviews.workspaces.at(directory)
             try:
                 await workspace.scanner.scan()
             except SnapshotError as error:
-                self._is_blind = True
+                self.named.is_blind = True
                 if not workspace.complain("snapshot", error):
                     self._say_missing(f"{directory}: {error}")
             else:
@@ -312,7 +260,7 @@ class TurnChanges:
 
     async def _conclude(self) -> None:
         """The turn's checkpoint, and what the chat says of it."""
-        made = await self._reviews.conclude(self.log, self._reviews.workspace(self._roots.directories[0]))
+        made = await self.reviews.conclude(self.log, self.reviews.workspaces.at(self._roots.directories[0]))
         if made is not None:
             shown = self._presenter.transcript.summary(made.id, made.time, file_views(made.changes))
             self._presenter.publish(shown)

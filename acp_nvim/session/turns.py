@@ -7,26 +7,21 @@ from functools import partial
 from typing import Final
 
 import anyio
-import msgspec
 
 from acp_nvim.acp import updates
-from acp_nvim.acp.answers import PromptAnswer
-from acp_nvim.acp.dialect import Call
-from acp_nvim.acp.schema_common import ContentBlock
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.jsonrpc.messages import RpcError
-from acp_nvim.jsonrpc.requests import Answer
 from acp_nvim.session import failures
 from acp_nvim.session.background import Background
 from acp_nvim.session.connection.connecting import CrashLoopGuard
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.prompt_call import PromptCall
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.state import StateMachine
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn import Turn
 from acp_nvim.session.turn_changes import TurnChanges
-from acp_nvim.tasks import failed
 from acp_nvim.ui import events
 
 EMPTY_TURN_SECONDS: Final = 2.0
@@ -53,8 +48,8 @@ class Turns:
         self._crash_loop = crash_loop
         self._tasks = tasks = changes.tasks
         self._prompting = anyio.CancelScope()
-        self._call_id: int | None = None  # of our prompt, until it is answered
         self._shown = 0  # blocks of the transcript up to the last prompt
+        self.call = PromptCall(self.turn, presenter, requests.permissions, tasks, self._finish)
         begin, finish = partial(self.begin, prompted=False), partial(self._finish, "end_turn")
         self.background = Background(self.turn, presenter, requests, tasks, begin, finish)
 
@@ -101,9 +96,7 @@ class Turns:
                 await prompt.ready()
                 await leave(prompt)
                 await self.presenter.told()  # without a limit: who dies right then would have it sent twice
-                self.turn.is_sent = True
-                call = peer.dialect.prompt(session_id, self.blocks(prompt, peer))
-                await peer.request(call.method, call.params, partial(self._on_answer, call, peer), self._on_call)
+                await self.call.send(peer, session_id, prompt)
                 await self.turn.over.wait()
         except RpcError as error:  # who took the answer has told it, else
             is_refused = failures.wants_sign_in(error) and self.turn.stop_reason == "error"
@@ -111,7 +104,7 @@ class Turns:
         except FailureError:
             return None  # who lost the agent has told it
         finally:
-            self._call_id = None
+            self.call.forget()
         return None
 
     async def _begin_with(self, prompt: Prompt) -> None:
@@ -127,13 +120,6 @@ class Turns:
                 await self._changes.settled()
             finally:
                 self.presenter.prompt(prompt)
-
-    def blocks(self, prompt: Prompt, peer: AgentPeer) -> list[ContentBlock]:
-        """What that agent gets of a prompt that is ready; what it does not get is told."""
-        blocks, remarks = prompt.blocks(peer.abilities)
-        for remark in remarks:
-            self.presenter.notice("warn", remark)
-        return blocks
 
     def expect_echo(self) -> None:
         """One more prompt of ours goes into the turn that runs: it is the turn of a prompt from now on."""
@@ -202,13 +188,6 @@ class Turns:
             return False
         peer.notify(*peer.dialect.cancel(session_id))
         self._requests.cancel_waiting(overrule=True)
-        return True
-
-    def withdraw(self, peer: AgentPeer) -> bool:
-        """Ask the agent to give up our prompt as a request; False when it is answered, or there was none."""
-        if self._call_id is None:
-            return False
-        peer.withdraw(self._call_id)
         return True
 
     def take_state(self, news: updates.StateChanged) -> None:
@@ -286,41 +265,3 @@ class Turns:
             partial(self._requests.cancel_waiting, overrule=refusing, of_session=True),
             self.presenter.publish_status,
         )
-
-    def _on_call(self, call_id: int) -> None:
-        self._call_id = call_id
-
-    def _on_answer(self, call: Call[PromptAnswer], peer: AgentPeer, answer: Answer) -> None:
-        """The turn of version 1 is over the moment its answer is read, before any later message."""
-        self._call_id = None
-        if not self.turn.running:
-            return
-        try:
-            self._take_outcome(call, peer, answer)
-        except Exception as error:
-            failed("taking the answer to a prompt", error, self._tasks.on_failure)
-            if self.turn.running:  # nobody else would end it
-                self._finish("error")
-
-    def _take_outcome(self, call: Call[PromptAnswer], peer: AgentPeer, answer: Answer) -> None:
-        if isinstance(answer, RpcError):
-            refusing = self._requests.permissions.refusing
-            if not (refusing or failures.wants_sign_in(answer)):
-                self.presenter.failure(failures.turn_failed(self._agent, answer))
-            self._finish("cancelled" if refusing else "error")
-        elif isinstance(answer, Exception):
-            return  # the agent is gone: who lost it ends the turn
-        else:
-            self._take_answer(call, peer, answer)
-
-    def _take_answer(self, call: Call[PromptAnswer], peer: AgentPeer, raw: msgspec.Raw) -> None:
-        try:
-            answer = call.read(raw)
-        except msgspec.DecodeError as error:
-            self.presenter.failure(failures.malformed_answer(self._agent, call.method, error))
-            self._finish("error")
-            return
-        if peer.dialect.answer_ends_turn:
-            self._finish(answer.stop_reason or "end_turn")
-        else:
-            self.turn.accept(answer.message_id)

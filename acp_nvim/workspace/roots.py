@@ -40,6 +40,10 @@ class Roots:
         others = {one: Roots([other for other in self._directories if other != one]) for one in self._directories}
         return [one for one, rest in others.items() if not rest.contains(one)]
 
+    def name(self, real_path: str) -> str:
+        """The path as the user is told it: relative to the working directory if it is in there."""
+        return real_path.removeprefix(self._directories[0].rstrip(os.sep) + os.sep)
+
     def contains(self, real_path: str) -> bool:
         """Whether that real path is one of the directories, or below one."""
         tops = (directory.rstrip(os.sep) for directory in self._directories)

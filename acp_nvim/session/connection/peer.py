@@ -5,18 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import anyio
 import msgspec
 
 from acp_nvim.acp.answers import Abilities, Initialized
 from acp_nvim.acp.dialect import Dialect
-from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.agents.builtin_agents import quirks_of, state_of
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure, FailureError
-from acp_nvim.file_time import now
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.jsonrpc.messages import PeerGoneError
 from acp_nvim.jsonrpc.requests import Answer
@@ -25,14 +23,11 @@ from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stopping import Rung
 from acp_nvim.session import failures
 from acp_nvim.session.connection.router import MessageRouter
-from acp_nvim.session.connection.startup import Launch, PeerSettings, greet, launch, path_map
+from acp_nvim.session.connection.startup import Launch, PeerSettings, Recording, greet, launch, path_map, recording
 from acp_nvim.tasks import Tasks, contained, failed
 
 EXIT_SECONDS: Final = 1.0
 """Time for an agent to exit after it closed its stdout, before it is stopped."""
-
-if TYPE_CHECKING:
-    from acp_nvim.traffic.log import TrafficLog
 
 log = logging.getLogger(__name__)
 
@@ -51,12 +46,10 @@ class AgentPeer:
         self._tasks: Tasks | None = None
         self._child: Child | None = None
         self._connection: Connection | None = None
-        self._traffic: TrafficLog | None = None
+        self._recording: Recording | None = None
         self._holders: set[object] = set()
         self._stopping = False
         self._last_call = 0.0
-        self.began = 0
-        """When its process was started (nanoseconds since 1970)."""
         self._told: Failure | None = None  # what its sessions hear when it is ended because of these:
         self._ended_by: set[str] = set()
 
@@ -72,6 +65,11 @@ class AgentPeer:
     def mark(self) -> str:
         """What all processes of this one have in their environment, and no others; "" before it was started."""
         return self._child.mark if self._child is not None else ""
+
+    @property
+    def began(self) -> int:
+        """When its process was started (nanoseconds since 1970); 0 before."""
+        return self._child.began if self._child is not None else 0
 
     @property
     def held(self) -> bool:
@@ -118,38 +116,24 @@ class AgentPeer:
         definition, self._tasks, self.router.beside = self.definition, tasks.owned_by(self.router.bug), tasks.on_failure
         how = await self._spawn(guard)
         assert self._child is not None
-        if self.settings.traffic is not None:
-            from acp_nvim.traffic.log import TrafficLog  # which takes 15 ms, and few want it
-
-            self._traffic = TrafficLog.open(
-                self.settings.traffic, definition.name, definition.command, self.cwd, definition.env
-            )
-        self._connection = Connection(self._child.source, self._child.sink, self.router, self._traffic)
+        self._recording = recording(definition, self.cwd, self.settings)
+        self._connection = Connection(self._child.source, self._child.sink, self.router, self._recording)
         self._tasks.spawn(self._live)
-        DialectV1.prepare()  # while the agent starts
         try:
             if how.first:
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # whoever reads will see the end
                     await self._child.sink.send(how.first)
-            dialect, self.info = await greet(definition, self.settings, self.request, self._last_words)
-            self.router.dialect = self._placed(dialect)
+            met = greet(definition, self.paths, self.settings, self.request, self._last_words)
+            self.router.dialect, self.info = await met
         except BaseException:
             self._stopping = True
             await self._child.stop()
             raise
 
-    def _placed(self, dialect: Dialect) -> Dialect:
-        if self.definition.offers_terminal and not self.paths:
-            return dialect
-        from acp_nvim.acp.remote_paths import elsewhere  # few agents run elsewhere
-
-        return elsewhere(dialect, self.paths, self.definition.offers_terminal)
-
     async def _spawn(self, guard: Guard) -> Launch:
         definition = self.definition
         try:
             how = launch(definition, self.cwd, self.paths)
-            self.began = now()
             self._child = await Child.spawn(definition.name, how.argv, self.cwd, how.env, guard)
         except FailureError:
             self.gone.set()
@@ -251,9 +235,9 @@ class AgentPeer:
             with contained(f"ending {self.name}", self.router.bug):
                 await self._child.stop()
             self.gone.set()
-            if self._traffic is not None:
+            if self._recording is not None:
                 with contained("closing a recording", self.router.bug):
-                    self._traffic.close()
+                    self._recording.close()
         log.info("%s: ended with %s", self.name, self._child.returncode)
         for session_id, session in list(self.router.sessions.items()):
             with contained(f"telling of the end of {self.name}", session.on_bug):

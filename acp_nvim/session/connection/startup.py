@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 import msgspec
@@ -16,9 +16,11 @@ import msgspec
 from acp_nvim.acp.answers import Initialized
 from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.negotiation import NEWEST, VersionError, choose_dialect, initialize_params
-from acp_nvim.acp.remote_paths import PathMap, unmapped
+from acp_nvim.acp.remote_paths import PathMap, elsewhere, unmapped
+from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import FailureError
+from acp_nvim.jsonrpc.connection import Tap
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, RpcError
 from acp_nvim.limits import IDLE_SECONDS
 from acp_nvim.session import failures
@@ -108,11 +110,32 @@ class PeerSettings(msgspec.Struct, frozen=True):
     idle_seconds: float = IDLE_SECONDS
 
 
+class Recording(Tap, Protocol):
+    """A tap that keeps what it sees."""
+
+    def close(self) -> None:
+        """End the recording: what is said later is not in it."""
+
+
+def recording(definition: AgentDefinition, cwd: str, settings: PeerSettings) -> Recording | None:
+    """Begin to record what is said with an agent in `cwd`; None when that is not wanted."""
+    if settings.traffic is None:
+        return None
+    from acp_nvim.traffic.log import TrafficLog  # which takes 15 ms, and few want it
+
+    return TrafficLog.open(settings.traffic, definition.name, definition.command, cwd, definition.env)
+
+
 async def greet(
-    definition: AgentDefinition, settings: PeerSettings, request: Request, last_words: Callable[[], tuple[str, ...]]
+    definition: AgentDefinition,
+    paths: PathMap,
+    settings: PeerSettings,
+    request: Request,
+    last_words: Callable[[], tuple[str, ...]],
 ) -> tuple[Dialect, Initialized]:
     """`initialize`. Raises `FailureError`: it is silent, refuses, or speaks no version that we do."""
     name = definition.name
+    DialectV1.prepare()  # while the agent starts
     try:
         with anyio.fail_after(settings.initialize_seconds):
             answer = await _answer(definition, settings.v2, request)
@@ -128,7 +151,8 @@ async def greet(
     except msgspec.DecodeError as error:
         raise FailureError(failures.malformed_answer(name, "initialize", error)) from error
     log.info("%s: %s %s, ACP version %d", name, info.name, info.version, dialect.version)
-    return dialect, info
+    is_here = definition.offers_terminal and not paths
+    return dialect if is_here else elsewhere(dialect, paths, definition.offers_terminal), info
 
 
 async def _answer(definition: AgentDefinition, v2: bool, request: Request) -> msgspec.Raw:

@@ -25,6 +25,7 @@ from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.masking import has_secret
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import RuleAction
+from acp_nvim.workspace.roots import Roots
 
 WAITING_PERMISSIONS: Final = 200
 """Permission requests of one session that wait for the user; further ones are refused. Nobody reads through more."""
@@ -72,7 +73,7 @@ class PermissionBroker:
         presenter: Presenter,
         pending: PendingPermissions,
         policy: Policy,
-        grants: Grants,
+        roots: Roots,
         previews: Previews,
         refusals: Refusals,
         tasks: Tasks,
@@ -85,7 +86,7 @@ class PermissionBroker:
         self._transcript = presenter.transcript
         self._pending = pending
         self._policy = policy
-        self._grants = grants
+        self.grants = Grants(presenter.transcript, roots)
         self._previews = previews
         self._refusals = refusals
         self._tasks = tasks
@@ -168,7 +169,7 @@ class PermissionBroker:
         if request.key is not None and chosen.kind.endswith("always"):
             self._remember(request.key, chosen)
         if chosen.kind.startswith("allow"):
-            self._grants.add(request.grant)
+            self.grants.add(request.grant)
         if chosen.ours:
             action: Literal["allow", "reject"] = "allow" if chosen.kind == "allow_always" else "reject"
             once = option_for(action, pending.options)

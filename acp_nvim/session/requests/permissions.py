@@ -17,7 +17,6 @@ from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.limits import COMMAND_SHOWN_CHARS, TURN_BLOCKS
 from acp_nvim.session.requests.bounds import Refusals
 from acp_nvim.session.requests.broker import Outcome, PermissionBroker, Request
-from acp_nvim.session.requests.grants import Grants
 from acp_nvim.session.requests.subject import SessionPaths, of_permission
 from acp_nvim.session.transcript import views
 from acp_nvim.session.transcript.presenter import Presenter
@@ -35,7 +34,6 @@ class AgentPermissions:
         presenter: Presenter,
         where: SessionPaths,
         broker: PermissionBroker,
-        grants: Grants,
         refusals: Refusals,
         names_known: Callable[[], Awaitable[None]],
     ) -> None:
@@ -43,7 +41,6 @@ class AgentPermissions:
         self._transcript = presenter.transcript
         self._where = where
         self._broker = broker
-        self._grants = grants
         self._refusals = refusals
         self._names_known = names_known
 
@@ -66,7 +63,7 @@ class AgentPermissions:
         """What is asked, as of now. The transcript knows already what the request says of its tool call."""
         tool_call_id = asked.tool_call_id or ""
         call = self._transcript.call(tool_call_id)
-        named, grant = self._grants.named(asked)
+        named, grant = self._broker.grants.named(asked)
         wanted = of_permission(asked, call, self._transcript.diffs(tool_call_id), self._where)
         if wanted.about is not None and wanted.about.command is not None and (named is None or not named.is_shown):
             wanted = msgspec.structs.replace(wanted, about=None)  # nothing is answered for good that nobody could read

@@ -10,10 +10,10 @@ from acp_nvim.acp.answers import Asked, CommandToRun, FileToRead, FileToWrite, P
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.requests.bounds import Refusals, Share
 from acp_nvim.session.requests.broker import PermissionBroker
+from acp_nvim.session.requests.command_access import CommandAccess
 from acp_nvim.session.requests.elicitations import Elicitations
 from acp_nvim.session.requests.files import AgentFiles
-from acp_nvim.session.requests.grants import Grants
-from acp_nvim.session.requests.path_access import PathAccess
+from acp_nvim.session.requests.followed import FollowedFiles
 from acp_nvim.session.requests.permissions import AgentPermissions
 from acp_nvim.session.requests.previews import Previews
 from acp_nvim.session.requests.subject import SessionPaths
@@ -21,8 +21,6 @@ from acp_nvim.session.requests.terminals import AgentTerminals
 from acp_nvim.session.services import Services
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn_changes import TurnChanges
-from acp_nvim.workspace.last_seen import LastSeen
-from acp_nvim.workspace.roots import Roots
 
 
 class AgentRequests:
@@ -35,28 +33,28 @@ class AgentRequests:
         self,
         presenter: Presenter,
         services: Services,
-        roots: Roots,
-        seen: LastSeen,
         on_permissions: Callable[[], None],
         changes: TurnChanges,
     ) -> None:
-        agent, tasks = changes.log.agent, changes.tasks
+        agent, roots, tasks = changes.log.agent, changes.log.roots, changes.tasks
         where = SessionPaths(agent, presenter.cwd, roots)
         self.on_asked: Callable[[Asked], None] = lambda asked: None
         self.serving = 0
         """Requests that are not answered yet, but for those about the state of a terminal."""
         self._changes = changes
         self.refusals, self.share = Refusals(agent, presenter), Share()
-        self.granted = grants = Grants(presenter.transcript, roots)
         self.previews = Previews(presenter, services.reviews.files, roots, tasks)
         self.permissions = broker = PermissionBroker(
-            presenter, services.permissions, services.rules, grants, self.previews, self.refusals, tasks, on_permissions
+            presenter, services.permissions, services.rules, roots, self.previews, self.refusals, tasks, on_permissions
         )
-        self.rejected = broker.rejected
-        self._asked = AgentPermissions(presenter, where, broker, grants, self.refusals, changes.names_known)
-        access = PathAccess(where, broker)
-        self.files = AgentFiles(presenter, services.reviews, roots, seen, access, changes.log, tasks, self.share)
-        self.terminals = AgentTerminals(presenter, where, broker, grants, changes, self.share, self.refusals)
+        self.granted, self.rejected = broker.grants, broker.rejected
+        self._asked = AgentPermissions(presenter, where, broker, self.refusals, changes.named.known)
+        self.followed = FollowedFiles(presenter, roots, services.last_seen())
+        seen = self.followed.seen
+        self.files = AgentFiles(presenter, changes, where, seen, broker, self.share)
+        self.terminals = AgentTerminals(
+            presenter, roots, CommandAccess(where, broker), changes, self.share, self.refusals
+        )
         self.elicitations = Elicitations(agent, presenter, services.elicitations, on_permissions, broker, self.refusals)
 
     def __repr__(self) -> str:
@@ -79,7 +77,8 @@ class AgentRequests:
         """Serve the requests of that process from now on; in a `fresh` session it has seen no file."""
         self.permissions.peer = peer
         self.share.room = peer.room
-        self.files.begin(peer.quirks, fresh)
+        self.files.quirks = peer.quirks
+        self.followed.begin(fresh)
         self.granted.quirks = peer.quirks
 
     def begin_turn(self) -> None:
@@ -120,5 +119,5 @@ class AgentRequests:
     async def _with_names_known(self, answer: Awaitable[dict[str, Any]]) -> dict[str, Any]:
         """An agent that has its answer goes on, and may change the files that it has named."""
         answered = await answer
-        await self._changes.names_known()
+        await self._changes.named.known()
         return answered

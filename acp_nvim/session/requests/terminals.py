@@ -12,64 +12,47 @@ import anyio
 
 from acp_nvim.acp.answers import CommandToRun, TerminalAsked
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RpcError
-from acp_nvim.limits import COMMAND_SHOWN_CHARS, TERMINAL_BYTES
+from acp_nvim.limits import TERMINAL_BYTES
 from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.session.requests.bounds import Refusals, Share
-from acp_nvim.session.requests.broker import Outcome, PermissionBroker, Request
-from acp_nvim.session.requests.grants import Grants, variables
-from acp_nvim.session.requests.subject import SessionPaths, of_terminal
+from acp_nvim.session.requests.broker import Outcome
+from acp_nvim.session.requests.command_access import CommandAccess
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.transcript.shown_terminals import ShownTerminals
-from acp_nvim.session.transcript.views import command_chars
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.terminals.command_line import Command, command_to_run, in_words
 from acp_nvim.terminals.terminal import Ended, Listener, Terminal
 from acp_nvim.ui import events
 from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots
 
 TERMINALS: Final = 100
 """Terminals of a session that are kept for its agent; of those that have ended it forgets to release some."""
 STARTING_TERMINALS: Final = 4
 """Commands of one session that are started at once: to start one keeps the host busy for a few milliseconds."""
 
-COMMAND_TITLE_CHARS: Final = 200
-"""Characters of a command in the title of our question: the whole of it is shown below."""
-
-DEFAULT = "ask_unless_asked"
-"""The default of `permissions.terminal`."""
-
-OPTIONS = (
-    events.Option("allow_once", "Allow once", "allow_once"),
-    events.Option("allow_always", "Allow this command in this session", "allow_always"),
-    events.Option("reject_once", "Reject once", "reject_once"),
-    events.Option("reject_always", "Reject this command in this session", "reject_always"),
-)
-
 log = logging.getLogger(__name__)
 
 
 class AgentTerminals:
-    """The terminals of one session's agent, by id; they run in the directories of `where`, if they may.
+    """The terminals of one session's agent, by id; they run below `roots`, if `access` lets them.
 
-    `mode` is `permissions.terminal` of the configuration. `changes` hears of each command before it runs, and when it
-    has ended, before the agent does: files may be others than before.
+    `changes` hears of each command before it runs, and when it has ended, before the agent does: files may be others
+    than before.
     """
 
     def __init__(
         self,
         presenter: Presenter,
-        where: SessionPaths,
-        broker: PermissionBroker,
-        grants: Grants,
+        roots: Roots,
+        access: CommandAccess,
         changes: TurnChanges,
         share: Share,
         refusals: Refusals,
     ) -> None:
-        self.mode = DEFAULT
         self._presenter = presenter
-        self._where = where
-        self._broker = broker
-        self._grants = grants
+        self._roots = roots
+        self.access = access
         self._changes = changes
         self._tasks = changes.tasks
         self._shown = ShownTerminals(presenter, changes.tasks)
@@ -85,7 +68,7 @@ class AgentTerminals:
         self._starting = anyio.Semaphore(STARTING_TERMINALS)
 
     def __repr__(self) -> str:
-        return f"<AgentTerminals {self._known} {self.mode}>"
+        return f"<AgentTerminals {self._known} {self.access.mode}>"
 
     @property
     def running(self) -> bool:
@@ -114,11 +97,11 @@ class AgentTerminals:
         """The answer to `terminal/create`, to come. If the user has to be asked, the question is shown now."""
         if not wanted.command:
             raise RpcError(INVALID_PARAMS, "terminal/create: there is no command")
-        if self._broker.refusing:
+        if self.access.refusing:
             raise RpcError(INVALID_PARAMS, "The user has cancelled this: nothing is run for it any more")
         self._make_room()
         run = command_to_run(wanted.command, wanted.args, self._directory(wanted), wanted.env)
-        return self._create(wanted, run, self._allowed(wanted, run))
+        return self._create(wanted, run, self.access.allowed(wanted, run))
 
     def serve(self, asked: TerminalAsked) -> Awaitable[dict[str, Any]]:
         """The answer to what is asked of a terminal that the agent has made, to come."""
@@ -148,45 +131,12 @@ class AgentTerminals:
 
     def _directory(self, wanted: CommandToRun) -> str:
         try:
-            cwd = self._where.roots.resolve(wanted.cwd) if wanted.cwd else self._where.roots.directories[0]
+            cwd = self._roots.resolve(wanted.cwd) if wanted.cwd else self._roots.directories[0]
         except NotAllowedError as error:
             raise RpcError(INVALID_PARAMS, str(error)) from error
         if not os.path.isdir(cwd):
             raise RpcError(INVALID_PARAMS, f"{wanted.cwd or cwd} is not a directory, so that no command can run there")
         return cwd
-
-    def _allowed(self, wanted: CommandToRun, run: Command) -> Awaitable[Outcome]:
-        """Whether `run` may be run for `wanted`, to come. If the user has to be asked, the question is shown now.
-
-        Raises `RpcError` for a command that is too long to be shown whole, when the user would have to be asked.
-        """
-        if self.mode == "ask_unless_asked" and self._grants.take(wanted, run):
-            return _granted()
-        words, env = in_words(wanted.command, wanted.args), variables(wanted)
-        length, too_long = command_chars(words, env), None
-        if length > COMMAND_SHOWN_CHARS:
-            too_long = f"The command has {length} characters. The user cannot be shown more than {COMMAND_SHOWN_CHARS}."
-        first = words.partition("\n")[0][:COMMAND_TITLE_CHARS]
-        view = events.RequestView(
-            id=0,
-            tool_call_id="",
-            title=f"Run {first}{' …' if first != words else ''}",
-            kind="execute",
-            options=list(OPTIONS),
-            content=[],
-            locations=[],
-            command=words,
-            cwd=run.cwd,
-            env=env,
-        )
-        request = Request(
-            view=view,
-            wanted=of_terminal(wanted, run, self._where),
-            otherwise="allow" if self.mode == "allow" else "ask",
-            key=("terminal", tuple(run.argv), run.cwd, tuple(sorted(wanted.env.items()))),
-            unaskable=too_long,
-        )
-        return self._broker.ask(request)
 
     def _make_room(self) -> None:
         """Forget terminals that have ended, the oldest first, if the agent never releases them."""
@@ -263,10 +213,6 @@ class AgentTerminals:
             self._alive.discard(terminal)
             self._of_turn.discard(terminal)
             self._killed.discard(terminal)
-
-
-async def _granted() -> Outcome:
-    return Outcome(True)
 
 
 async def _wait_for_exit(terminal: Terminal) -> dict[str, Any]:

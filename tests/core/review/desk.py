@@ -85,7 +85,7 @@ class Desk:
     async def restart(self) -> None:
         """The host ends; the next one takes up what is left. Buffers go with Neovim."""
         await self.reviews.keep()
-        note_end(self.reviews.ends, self.mark)
+        note_end(self.reviews.journal.ends, self.mark)
         await self.end()
         self.editor.buffers.clear()
         await self.begin()
@@ -95,7 +95,7 @@ class Desk:
         """All that the host has begun is over, and what it has open is closed."""
         self._tasks.cancel_scope.cancel()
         await self._tasks.__aexit__(None, None, None)
-        for workspace in self.reviews._workspaces.values():
+        for workspace in self.reviews.workspaces.all.values():
             workspace.scanner.shadow.close()
             if workspace.kept._lock is not None:
                 os.close(workspace.kept._lock)

@@ -32,7 +32,7 @@ class InnerAgent:
         self.source = Source()
         self.stderr = StderrTail()
         self.pid = 0
-        self.mark = ""
+        self.mark, self.began = "", 0
         self.returncode: int | None = None
         self._ended = anyio.Event()
 

@@ -39,7 +39,7 @@ async def next_host(host: Host, directory: Path) -> AsyncIterator[Host]:
     async def dead(*args: object) -> None: ...
 
     await host.app.reviews.keep()
-    for workspace in host.app.reviews._workspaces.values():
+    for workspace in host.app.reviews.workspaces.all.values():
         async with workspace._keeping:
             workspace.keep = dead  # type: ignore[method-assign]
     host.app.reviews.close()

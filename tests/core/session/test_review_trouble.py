@@ -12,9 +12,9 @@ import anyio
 import pytest
 
 from acp_nvim.acp.diff import FileChange
+from acp_nvim.review import named_files
+from acp_nvim.review.named_files import NamedFiles
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.session import turn_changes
-from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.objects import LooseObjects
 from acp_nvim.snapshots.shadow import Shadow
@@ -34,7 +34,7 @@ NO_SNAPSHOT = "There is no snapshot"
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine, too, it takes less time to look at a file than an agent waits for it."""
-    monkeypatch.setattr(turn_changes, "NAMED_WAIT_SECONDS", LIMIT)
+    monkeypatch.setattr(named_files, "KNOWN_WAIT_SECONDS", LIMIT)
 
 
 def complaints(host: Host) -> list[str]:
@@ -164,14 +164,14 @@ async def test_who_is_allowed_begins_when_it_is_known_what_was_there(
 ) -> None:
     cwd = place(host, "repository", WORK)
     no_git(monkeypatch, host)
-    look_at_it = TurnChanges._look_at_named
+    look_at_it = NamedFiles._look_at
 
-    async def late(changes: TurnChanges, path: str, change: FileChange | None) -> None:
+    async def late(named: NamedFiles, path: str, change: FileChange | None) -> None:
         with anyio.move_on_after(0.3):  # the agent's chance
             await host.until("the agent's work", lambda: look(cwd) == WORK.after)
-        await look_at_it(changes, path, change)
+        await look_at_it(named, path, change)
 
-    monkeypatch.setattr(TurnChanges, "_look_at_named", late)
+    monkeypatch.setattr(NamedFiles, "_look_at", late)
     await do(host, WORK, "a tool with locations", cwd, asks=True)
     assert shown(host, cwd) == WORK.shown
 

@@ -13,6 +13,8 @@ import pytest
 from acp_nvim.acp.diff import FileChange
 from acp_nvim.history import recorder
 from acp_nvim.history.store import HistorySettings, TranscriptStore
+from acp_nvim.review import named_files
+from acp_nvim.review.named_files import WAITING, NamedFiles
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.rpc.resume import ResumeHandlers
 from acp_nvim.rpc.session_messages import Resume
@@ -20,7 +22,7 @@ from acp_nvim.session import turn_changes
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.transcript.location_tracker import LocationTracker
 from acp_nvim.session.transcript.shown_terminals import ShownTerminals
-from acp_nvim.session.turn_changes import NAMED_FILES, TurnChanges
+from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
 from tests.support.waiting import LIMIT
@@ -77,23 +79,23 @@ async def test_conversations_are_written_again(tasks: Any, tmp_path: Path, monke
 async def test_named_files_and_ends_of_turns_are_waited_for_no_longer(
     tasks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("NAMED_WAIT_SECONDS", "SETTLED_WAIT_SECONDS"):
-        monkeypatch.setattr(turn_changes, name, 2 * LIMIT)
+    monkeypatch.setattr(named_files, "KNOWN_WAIT_SECONDS", 2 * LIMIT)
+    monkeypatch.setattr(turn_changes, "SETTLED_WAIT_SECONDS", 2 * LIMIT)
     changes = TurnChanges(
         1,
         "demo",
         Roots([str(tmp_path)]),
-        Mock(spec=Reviews, ledger=Mock(), tracker=Mock(), on_trouble=[]),
+        Mock(spec=Reviews, ledger=Mock(), tracker=Mock(), workspaces=Mock(), on_trouble=[]),
         Mock(),
         tasks,
     )
     for _ in range(2):
-        changes.named([(str(tmp_path / "f"), None)])
+        changes.named.add([(str(tmp_path / "f"), None)])
         changes.end(goes_on=False)
     with anyio.fail_after(LIMIT):
-        await changes.names_known()
+        await changes.named.known()
         await changes.settled()
-    assert tasks.started == ["_name", "_close"] * 2
+    assert tasks.started == ["_look", "_close"] * 2
 
 
 async def test_a_session_that_could_not_be_made_defers_nothing(tasks: Any, tmp_path: Path) -> None:
@@ -112,15 +114,8 @@ async def test_who_could_not_sign_in_may_try_again(tasks: Any, tmp_path: Path) -
 async def test_files_that_are_named_are_looked_at_by_one_task_and_do_not_pile_up(tmp_path: Path) -> None:
     tasks: Any = Mock()
     tasks.spawn.return_value = anyio.Event()  # it runs
-    changes = TurnChanges(
-        1,
-        "demo",
-        Roots([str(tmp_path)]),
-        Mock(spec=Reviews, ledger=Mock(), tracker=Mock(), on_trouble=[]),
-        Mock(),
-        tasks,
-    )
+    named = NamedFiles(Mock(spec=Reviews, tracker=Mock(), workspaces=Mock()), Roots([str(tmp_path)]), tasks)
     for _ in range(20):
-        changes.named([(str(tmp_path / f"f{number}"), None) for number in range(500)])
+        named.add([(str(tmp_path / f"f{number}"), None) for number in range(500)])
     assert tasks.spawn.call_count == 1
-    assert len(changes._names) == NAMED_FILES
+    assert len(named) == WAITING

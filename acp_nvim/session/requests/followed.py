@@ -1,0 +1,98 @@
+"""Files of a session that were changed on disk: what its agent knows of that, and what the user is told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final
+
+from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
+from acp_nvim.errors import Severity
+from acp_nvim.session.transcript.presenter import CHANGES_WHAT_IT_NAMES, Presenter
+from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.merge import merge
+from acp_nvim.workspace.open_files import Followed
+from acp_nvim.workspace.refusals import NotAllowedError
+from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.stamps import stamp_of
+
+OWN_PATHS: Final = 200
+"""Files looked at when a tool call says that it has changed them: what one call edits; each is a task."""
+
+
+class FollowedFiles:
+    """Those below the `roots` of one session; `seen` is what the agent has seen of them."""
+
+    def __init__(self, presenter: Presenter, roots: Roots, seen: LastSeen) -> None:
+        self.seen = seen
+        self._presenter = presenter
+        self._roots = roots
+        self._own: dict[str, str] = {}  # the stamps that the files had when the agent was done with them
+        presenter.on_call.append(self._call_changed)
+
+    def __repr__(self) -> str:
+        return f"<FollowedFiles {self.seen!r}>"
+
+    def begin(self, fresh: bool) -> None:
+        """Another agent process works from now on; in a `fresh` session it has seen nothing."""
+        self._own.clear()
+        if fresh:
+            self.seen.clear()
+
+    def _call_changed(self, call: ToolCall, _patch: ToolCallPatch) -> None:
+        if call.finished and call.kind in CHANGES_WHAT_IT_NAMES:
+            self._wrote(os.path.join(self._presenter.cwd, path) for path, _ in call.files())
+
+    def _wrote(self, paths: Iterable[str]) -> None:
+        """The agent says that it has changed these files (absolute paths) itself: as they are now, it knows them."""
+        for path in list(dict.fromkeys(paths))[:OWN_PATHS]:
+            with suppress(NotAllowedError, OSError):
+                real = self._roots.resolve(path)
+                self._own[real] = stamp_of(os.stat(real))
+        for old in list(self._own)[:-OWN_PATHS]:
+            del self._own[old]
+
+    async def take(self, what: Followed) -> None:
+        """A file of the session was changed on disk."""
+        if what.kind == "moved":
+            self.seen.moved(what.path, what.detail)
+        if what.kind in ("read", "merged") and self._own.get(what.path) == what.stamp:
+            await self._see_own(what)
+        if what.kind != "read":
+            level: Severity = "info" if what.kind in ("merged", "moved") else "warn"
+            self._presenter.notice(level, what_followed(what, self._roots.name))
+
+    async def _see_own(self, what: Followed) -> None:
+        """Note that the agent has seen its own change; it may not have seen what else was in the file."""
+        seen = await self.seen.text(what.path)
+        if seen is not None and what.before is not None and what.after is not None:
+            view = await merge(what.before, seen, what.after)
+            if view.text is not None:
+                await self.seen.remember(what.path, view.text)
+
+
+def what_followed(what: Followed, name_of: Callable[[str], str] = str) -> str:
+    """Return what the chat says of a file that was changed on disk below a buffer."""
+    name = name_of(what.path)
+    match what.kind:
+        case "read":
+            return f"{name} was changed on disk, and read again."
+        case "merged":
+            return f"{name} was changed on disk. That was merged with your unsaved edits: the buffer has both."
+        case "conflict":
+            return (
+                f"Your edits were kept: {name} was changed on disk, and the two cannot be merged: {what.why}. "
+                f"To :write the buffer makes your text the file's.{kept_in('The version on disk', what.detail)}"
+            )
+        case "deleted":
+            return f"{name} was deleted. Its buffer keeps the text; to :write it brings the file back."
+        case "moved":
+            return f"{name} is now {name_of(what.detail)}, and so is its buffer."
+        case "unreadable":
+            return f"A buffer cannot follow its file: {what.detail}"
+
+
+def kept_in(what: str, file: str) -> str:
+    """Return a sentence that says where a version of a file is kept; "" when it is not."""
+    return f" {what} is kept in {file}: compare with :diffsplit." if file else ""
