@@ -96,7 +96,7 @@ class ConfigOption(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A slash command of the agent."""
+    """A slash command that the agent offers (ACP "Slash Commands"); `hint` says what to type behind it."""
 
     name: str
     description: str

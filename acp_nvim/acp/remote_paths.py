@@ -266,12 +266,12 @@ class RemoteDialect:
     # --- what the agent says -----------------------------------------------------------------------------------------
 
     def update(self, params: msgspec.Raw) -> tuple[str, Update]:
-        """As `Dialect.update`."""
+        """See `Dialect.update`."""
         session_id, update = self._dialect.update(params)
         return session_id, self._moved.update(update)
 
     def rest_of_update(self, params: msgspec.Raw) -> tuple[str, Update]:
-        """As `Dialect.rest_of_update`."""
+        """See `Dialect.rest_of_update`."""
         session_id, update = self._dialect.rest_of_update(params)
         return session_id, self._moved.update(update)
 
@@ -303,11 +303,11 @@ class RemoteDialect:
         return self._dialect.open_session(moved, way, session_id)
 
     def prompt(self, session_id: str, blocks: Sequence[ContentBlock]) -> Call[PromptAnswer]:
-        """As `Dialect.prompt`."""
+        """See `Dialect.prompt`."""
         return self._dialect.prompt(session_id, self._blocks(blocks))
 
     def steer(self, session_id: str, blocks: Sequence[ContentBlock]) -> Call[Steered]:
-        """As `Dialect.steer`."""
+        """See `Dialect.steer`."""
         return self._dialect.steer(session_id, self._blocks(blocks))
 
     def _blocks(self, blocks: Sequence[ContentBlock]) -> list[ContentBlock]:

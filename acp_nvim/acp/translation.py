@@ -119,7 +119,7 @@ def plan_of_another_kind(said: dict[str, Any]) -> updates.Update:
 
 
 def plan_entries(entries: Iterable[wire.PlanEntry]) -> list[updates.PlanEntry]:
-    """The steps of a plan."""
+    """The steps of a plan, in the words of the model."""
     return [updates.PlanEntry(one.content, one.status, one.priority) for one in entries]
 
 

@@ -70,7 +70,7 @@ class ToolCallContentAdded(msgspec.Struct, frozen=True):
 
 
 class PlanEntry(msgspec.Struct, frozen=True):
-    """One step of a plan."""
+    """One step of a plan (ACP "Agent Plan"), with `status` and `priority` in the words of the protocol."""
 
     content: str
     status: str = "pending"

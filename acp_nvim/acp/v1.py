@@ -113,7 +113,7 @@ class DialectV1(Dialect):
         )
 
     def open_session(self, place: Place, way: Way | None = None, session_id: str = "") -> Call[Opened]:
-        """`session/new`, `load`, `resume` or `fork`."""
+        """The call that begins a session (`session/new`), or takes up that one: `load`, `resume` or `fork`."""
         kind, answer = _OPENING[way]
         params = kind(
             cwd=place.cwd,

@@ -226,7 +226,7 @@ def _choices_problem(field: ChoicesField, value: object) -> str | None:
 
 
 def characters(count: int) -> str:
-    """A number of characters in words."""
+    """Say in words how many characters `count` are."""
     return "1 character" if count == 1 else f"{count} characters"
 
 

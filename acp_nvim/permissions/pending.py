@@ -58,7 +58,7 @@ class BySession(Generic[P]):
         return iter(list(self._all.values()))
 
     def new_id(self) -> int:
-        """The id of one more request."""
+        """The id for one more request; no other of this host has it."""
         self._last_id += 1
         return self._last_id
 

@@ -103,7 +103,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id."""
+        """The process id; another process may have it once this one is gone."""
         return self._process.pid
 
     @property

@@ -16,7 +16,7 @@ GUARD = Path(__file__).with_name("guard.py")
 
 @cache
 def guard_of_host() -> Guard:
-    """The one guard of this process."""
+    """Return the one guard of this process; it is made by the first who asks."""
     return Guard()
 
 

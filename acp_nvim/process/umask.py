@@ -45,7 +45,7 @@ def make_directories(path: str) -> None:
 
 
 async def narrow_all(directories: Iterable[str], apart: Path) -> None:
-    """As `narrow`, for each of them."""
+    """Do what `narrow` does for each of the directories, in a thread."""
     for one in directories:
         await anyio.to_thread.run_sync(narrow, Path(one), apart)
 

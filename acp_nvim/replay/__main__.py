@@ -36,7 +36,7 @@ class Stage:
         self._output.flush()
 
     def say(self, words: str) -> None:
-        """Tell the person who replays."""
+        """Tell the person who replays, on stderr: stdout is for the client."""
         print(f"replay: {words}", file=sys.stderr, flush=True)
 
     def _pause(self, seconds: float) -> None:

@@ -24,7 +24,7 @@ from acp_nvim.workspace.refusals import FileRefusedError
 
 
 class Done(msgspec.Struct):
-    """What was done to which files."""
+    """What was done: the real paths of files that were changed, or in conflict, and what went wrong in words."""
 
     paths: list[str] = []
     conflicts: list[str] = []

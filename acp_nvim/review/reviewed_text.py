@@ -161,7 +161,7 @@ class ReviewedText:
 
     @property
     def size(self) -> int:
-        """Bytes that its texts take, about."""
+        """How many bytes its texts take in memory, roughly."""
         return len(self.base) + len(self.current) + self._history.size
 
     @property

@@ -11,7 +11,7 @@ from acp_nvim.ui.request_events import AnswerAction
 
 
 class Answer(Message):
-    """Answer a permission request."""
+    """Answer a permission request with one of the options that it has."""
 
     id: int
     option_id: str
@@ -79,7 +79,7 @@ class LoginCancel(Message):
 
 
 class Logout(Message):
-    """Sign out of an agent."""
+    """Sign out of an agent, where it offers that (ACP "Authentication")."""
 
     agent: str
     cwd: str

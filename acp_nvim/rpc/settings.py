@@ -26,7 +26,7 @@ class Fs(msgspec.Struct):
 
 
 class Timeouts(msgspec.Struct):
-    """`timeouts` of the configuration, in milliseconds."""
+    """How long is waited for what, in milliseconds: section `timeouts` of `setup()`."""
 
     initialize: float = INITIALIZE_SECONDS * 1000
     cancel: float = CANCEL_SECONDS * 1000

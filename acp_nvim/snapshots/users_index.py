@@ -109,7 +109,7 @@ _CONVERTED: Final = ":(exclude,attr:!filter !ident !working-tree-encoding)"
 
 
 class Row(NamedTuple):
-    """An entry of an index."""
+    """One file in a git index, as `gitformat-index` describes it."""
 
     mode: bytes
     oid: bytes

@@ -165,7 +165,7 @@ class Terminal:
 
     @property
     def pid(self) -> int:
-        """The process id, while it runs."""
+        """The process id of the command; another process may have it once the command has ended."""
         return self._process.pid
 
     async def run(self, listener: Listener) -> None:

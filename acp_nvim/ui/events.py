@@ -47,7 +47,7 @@ class Event(msgspec.Struct, tag_field="type", tag=wire_name, omit_defaults=True,
 
 
 class SessionEvent(Event):
-    """An event of one session."""
+    """What happens in one session; the editor chose its key."""
 
     session: int  #: its key
 
@@ -61,7 +61,7 @@ class Ready(Event):
 
 
 class SessionRef(msgspec.Struct):
-    """A session that is alive."""
+    """A session that is alive in the host, for an editor that has forgotten it."""
 
     session: int  #: its key
     agent: str
@@ -214,13 +214,13 @@ class SessionReady(SessionEvent):
 
 
 class TurnStart(SessionEvent):
-    """A turn begins."""
+    """A turn begins: the agent works until `turn_end`."""
 
     background: bool = False  #: the agent works by itself, without a prompt
 
 
 class TurnEnd(SessionEvent):
-    """A turn has ended."""
+    """A turn has ended, and with it all that it left open."""
 
     stop_reason: str  #: of the protocol
     background: bool = False
@@ -240,7 +240,7 @@ class Queue(SessionEvent, omit_defaults=False):
 
 
 class WaitingView(msgspec.Struct):
-    """A prompt that waits."""
+    """A prompt that waits in the queue of its session."""
 
     id: int  #: unique in this Neovim: the editor chose it when the user sent the prompt
     text: str
@@ -269,7 +269,7 @@ class PromptsTaken(SessionEvent, omit_defaults=False):
 
 
 class CommandView(msgspec.Struct, omit_defaults=True):
-    """A slash command of the agent."""
+    """A slash command that the agent offers, as it is completed in the prompt."""
 
     name: str
     description: str
@@ -283,7 +283,7 @@ class Commands(SessionEvent):
 
 
 class ValueView(msgspec.Struct, omit_defaults=True):
-    """A value of an option."""
+    """One of the values that an option can have."""
 
     value: str
     name: str

@@ -59,7 +59,7 @@ class ChoiceView(msgspec.Struct, omit_defaults=True):
 
 
 class FieldView(msgspec.Struct, omit_defaults=True):
-    """A field of a form."""
+    """A field of a form that the user is to fill in."""
 
     name: str
     kind: FieldKind
@@ -97,7 +97,7 @@ class ElicitationView(msgspec.Struct, omit_defaults=True):
 
 
 class AnswerView(msgspec.Struct):
-    """The answer to one field."""
+    """The answer to one field, as the chat shows it."""
 
     field: str  #: its name
     title: str  #: what people read
@@ -105,7 +105,7 @@ class AnswerView(msgspec.Struct):
 
 
 class ProblemView(msgspec.Struct):
-    """What is wrong in one field."""
+    """What is wrong with the text of one field, in words."""
 
     field: str  #: its name
     text: str
@@ -156,7 +156,7 @@ class VariableView(msgspec.Struct, omit_defaults=True):
 
 
 class MethodView(msgspec.Struct, omit_defaults=True):
-    """A way to sign in."""
+    """A way to sign in that the agent offers."""
 
     id: str
     name: str

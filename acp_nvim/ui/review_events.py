@@ -10,7 +10,7 @@ from acp_nvim.ui.events import By, Event, Operation, SessionEvent
 
 
 class FileView(msgspec.Struct):
-    """What was done to one file."""
+    """What was done to one file, and who did it."""
 
     path: str
     operation: Operation
@@ -72,7 +72,7 @@ class Judged(Event, omit_defaults=False):
 
 
 class Summary(SessionEvent, omit_defaults=False):
-    """A turn has changed files."""
+    """A turn has changed files: what the chat shows at its end."""
 
     block: int
     id: str  #: of the checkpoint

@@ -16,7 +16,7 @@ Offer = Literal["list", "load", "resume", "fork", "close", "delete"]
 
 
 class FoundSession(msgspec.Struct, omit_defaults=True):
-    """A conversation that is kept."""
+    """A conversation of which a transcript is kept on this machine."""
 
     id: str  #: for `transcript_open`
     agent: str
@@ -74,7 +74,7 @@ class AgentsKnown(Event, omit_defaults=False):
 
 
 class ListedSession(msgspec.Struct, omit_defaults=True):
-    """A session that an agent keeps."""
+    """A session that an agent keeps, as it lists it."""
 
     session_id: str
     cwd: str
@@ -83,7 +83,7 @@ class ListedSession(msgspec.Struct, omit_defaults=True):
 
 
 class SessionEntry(msgspec.Struct, omit_defaults=True):
-    """One conversation, wherever it is."""
+    """One conversation, whether it is open, kept by us, or kept by its agent."""
 
     agent: str
     cwd: str

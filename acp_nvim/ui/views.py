@@ -83,7 +83,7 @@ Item = TextItem | DiffItem | TerminalItem | MediaItem | ResourceItem | OtherItem
 
 
 class CallView(msgspec.Struct, omit_defaults=True):
-    """A tool call."""
+    """A tool call as the chat shows it."""
 
     id: str  #: the agent's
     title: str
@@ -100,7 +100,7 @@ class CallView(msgspec.Struct, omit_defaults=True):
 
 
 class PlanStep(msgspec.Struct):
-    """One entry of a plan."""
+    """One step of a plan, in the words of the protocol."""
 
     content: str
     status: str
@@ -133,7 +133,7 @@ class Usage(msgspec.Struct, omit_defaults=True):
 
 
 class StatusView(msgspec.Struct, omit_defaults=True):
-    """How a session stands."""
+    """How a session stands: what `status()` returns of it."""
 
     agent: str
     agent_title: str  #: the agent's name for people

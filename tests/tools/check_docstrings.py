@@ -1,4 +1,4 @@
-"""Counts public names of the product whose docstrings say too little. Each count may only fall."""
+"""Finds public names of the product whose docstrings say too little."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 WORDS = 6
 """A docstring of so many words, or fewer, says too little."""
-SHORT = 53
-"""How many public functions, methods and classes may have such a docstring, or none."""
-UNNAMED_NUMBERS = 0
-"""How many arguments may be numbers of which neither their name nor the docstring says what is counted."""
+ELSEWHERE = re.compile(r"See `[\w.]+`\.")
+"""What is enough where another docstring says it: a method is as its protocol wants it."""
+SAMPLES = "demo_project"
+"""A folder of files for the demo agent, in which it has something to mend."""
 UNITS = re.compile(
     r"(^|_)(seconds|ms|ns|time|moment|bytes|megabytes|size|chars|lines?|rows?|columns?|width|height|files?|count|number|"
     r"index|position|offset|id|oid|key|session|block|pid|fd|gid|uid|mode|code|errno|signal|version|port|descriptor|ago|now)$"
@@ -36,7 +36,8 @@ def says_too_little(node: Function | ast.ClassDef) -> bool:
     """Whether the docstring has too few words. What only repeats a signature (`@overload`, a setter) needs none."""
     if any(ast.unparse(one).endswith(("overload", ".setter")) for one in node.decorator_list):
         return False
-    return len((ast.get_docstring(node) or "").split()) <= WORDS
+    words = ast.get_docstring(node) or ""
+    return len(words.split()) <= WORDS and not ELSEWHERE.fullmatch(words)
 
 
 def unnamed_numbers(node: Function | ast.ClassDef) -> list[str]:
@@ -65,7 +66,7 @@ def offenders(root: Path) -> tuple[list[str], list[str]]:
     short, unnamed = [], []
     for path in sorted((root / "acp_nvim").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        if "generated" in text[:300].lower():
+        if "generated" in text[:300].lower() or SAMPLES in path.parts:
             continue
         for node in public_names(ast.parse(text).body):
             where = f"{path.relative_to(root).as_posix()}:{node.lineno}: {node.name}"
@@ -76,15 +77,11 @@ def offenders(root: Path) -> tuple[list[str], list[str]]:
 
 
 def main() -> int:
-    """Fails when there are more offenders than there may be; with `--all` they are printed in any case."""
+    """Fails when there is one."""
     short, unnamed = offenders(Path(__file__).resolve().parents[2])
-    failed = False
-    for found, most, what in ((short, SHORT, "short docstrings"), (unnamed, UNNAMED_NUMBERS, "numbers without a unit")):
-        if len(found) > most or "--all" in sys.argv:
-            print("\n".join(found))
-        print(f"{len(found)} {what}, at most {most}")
-        failed |= len(found) > most
-    return 1 if failed else 0
+    for found, what in ((short, "short docstrings"), (unnamed, "numbers without a unit")):
+        print("\n".join([*found, f"{len(found)} {what}"]))
+    return 1 if short or unnamed else 0
 
 
 if __name__ == "__main__":

@@ -59,8 +59,11 @@ def test_docstrings_that_say_too_little_are_found(root: Path) -> None:
         '"""Module."""\n\n\n'
         'def wait(limit: float, max_bytes: int, seconds: float | None) -> None:\n    """Wait for it."""\n\n\n'
         'def cut(most: int) -> None:\n    """Cut the text after `most` characters of the first line."""\n\n\n'
-        "def _private(limit: int) -> None:\n    pass\n"
+        "def _private(limit: int) -> None:\n    pass\n\n\n"
+        'def told() -> None:\n    """See `Editor`."""\n'
     )
+    (root / "acp_nvim/demo_project").mkdir()
+    (root / "acp_nvim/demo_project/sample.py").write_text("def greet() -> None:\n    pass\n")
     short, unnamed = offenders(root)
     assert short == ["acp_nvim/product.py:4: wait: Wait for it."]
     assert unnamed == ["acp_nvim/product.py:4: wait: what does the number 'limit' count?"]

@@ -44,7 +44,7 @@ def test_the_files_are_up_to_date() -> None:
     [
         ("ui/events.py", "    prompts: list[WaitingView]\n", "    prompts: list[WaitingView]\n    more: int = 0\n"),
         ("ui/views.py", "class PromptTypes(", "class PromptTypes(  # no other one\n    "),
-        ("ui/events.py", "A turn begins.", "A turn is about to begin."),
+        ("ui/events.py", "A turn begins:", "A turn is about to begin:"),
         ("rpc/messages.py", "#: by all means", "#: at once"),
         ("ui/editor.py", '"""Show an event soon; never', '"""Show an event at once; never'),
     ],

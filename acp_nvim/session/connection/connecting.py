@@ -211,7 +211,7 @@ class Connecting:
         return self.reopening is None
 
     def cancel(self) -> None:
-        """Stop connecting, if that has begun."""
+        """Give up what is being connected; nothing happens when that has not begun, or is done."""
         self._scope.cancel()
 
     def outcome(self, had_turns: bool) -> tuple[Severity, str] | None:

@@ -43,7 +43,7 @@ class PeerSession(Protocol):
     """What a session must be for its agent process."""
 
     def on_update(self, update: Update) -> None:
-        """Handle a `session/update` of the agent."""
+        """Take what a `session/update` of the agent says, in the words of the model."""
 
     def on_request(self, method: str, asked: Asked) -> Awaitable[Any]:
         """A request of the agent; raises or awaits to `RpcError` for what it cannot have."""

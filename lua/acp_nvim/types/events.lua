@@ -24,13 +24,13 @@
 ---Why a request was cancelled: its agent took it back, the user gave up what it was about, or nobody waits for it.
 ---@alias acp.Why "agent_gone"|"cancelled"|"withdrawn"
 
----A session that is alive.
+---A session that is alive in the host, for an editor that has forgotten it.
 ---@class acp.SessionRef
 ---@field session integer its key
 ---@field agent string
 ---@field cwd string
 
----A tool call.
+---A tool call as the chat shows it.
 ---@class acp.ToolCall
 ---@field id string the agent's
 ---@field title string
@@ -50,7 +50,7 @@
 ---@field path string
 ---@field line? integer 1-based
 
----One entry of a plan.
+---One step of a plan, in the words of the protocol.
 ---@class acp.PlanEntry
 ---@field content string
 ---@field status string
@@ -79,7 +79,7 @@
 ---@field kind string `allow_once`, `allow_always`, `reject_once`, `reject_always`, or another word
 ---@field ours? boolean not the agent's, but one that we remember for the project
 
----How a session stands.
+---How a session stands: what `status()` returns of it.
 ---@class acp.Status
 ---@field agent string
 ---@field agent_title string the agent's name for people
@@ -127,7 +127,7 @@
 ---@field audio boolean
 ---@field embedded_context boolean
 
----A prompt that waits.
+---A prompt that waits in the queue of its session.
 ---@class acp.QueuedPrompt
 ---@field id integer unique in this Neovim: the editor chose it when the user sent the prompt
 ---@field text string
@@ -139,7 +139,7 @@
 ---@field id? integer one that was never told is that of a new prompt
 ---@field context? table<string, any>[] what comes along
 
----A slash command of the agent.
+---A slash command that the agent offers, as it is completed in the prompt.
 ---@class acp.SlashCommand
 ---@field name string
 ---@field description string
@@ -156,7 +156,7 @@
 ---@field changing? string|boolean what was asked for, while the agent has not answered
 ---@field values? acp.ConfigValue[]
 
----A value of an option.
+---One of the values that an option can have.
 ---@class acp.ConfigValue
 ---@field value string
 ---@field name string
@@ -186,7 +186,7 @@
 ---@field url? acp.FormUrl
 ---@field about? string title of a tool call
 
----A field of a form.
+---A field of a form that the user is to fill in.
 ---@class acp.FormField
 ---@field name string
 ---@field kind acp.FieldKind
@@ -213,18 +213,18 @@
 ---@field warnings string[]
 ---@field refused? string why it is not opened at all
 
----The answer to one field.
+---The answer to one field, as the chat shows it.
 ---@class acp.FormAnswer
 ---@field field string its name
 ---@field title string what people read
 ---@field text string the answer, for people
 
----What is wrong in one field.
+---What is wrong with the text of one field, in words.
 ---@class acp.FormProblem
 ---@field field string its name
 ---@field text string
 
----A way to sign in.
+---A way to sign in that the agent offers.
 ---@class acp.SignInMethod
 ---@field id string
 ---@field name string
@@ -257,7 +257,7 @@
 ---@field by acp.By
 ---@field why string it was left
 
----What was done to one file.
+---What was done to one file, and who did it.
 ---@class acp.ChangedFile
 ---@field path string
 ---@field operation acp.Operation
@@ -303,7 +303,7 @@
 ---@field running boolean
 ---@field offers acp.Offer[]
 
----One conversation, wherever it is.
+---One conversation, whether it is open, kept by us, or kept by its agent.
 ---@class acp.ListedEntry
 ---@field agent string
 ---@field cwd string
@@ -315,7 +315,7 @@
 ---@field updated? number seconds since 1970; 0 when nobody knows
 ---@field snippet? string a text of its transcripts around what was looked for
 
----A conversation that is kept.
+---A conversation of which a transcript is kept on this machine.
 ---@class acp.FoundSession
 ---@field id string for `transcript_open`
 ---@field agent string
@@ -489,13 +489,13 @@
 ---@field session_id string the agent's
 ---@field agent string
 
----A turn begins.
+---A turn begins: the agent works until `turn_end`.
 ---@class acp.event.TurnStart: acp.Event
 ---@field type "turn_start"
 ---@field session integer its key
 ---@field background? boolean the agent works by itself, without a prompt
 
----A turn has ended.
+---A turn has ended, and with it all that it left open.
 ---@class acp.event.TurnEnd: acp.Event
 ---@field type "turn_end"
 ---@field session integer its key
@@ -672,7 +672,7 @@
 ---@field left acp.LeftFile[]
 ---@field undo_id string of the checkpoint that takes a rejection back; empty when nothing was rejected
 
----A turn has changed files.
+---A turn has changed files: what the chat shows at its end.
 ---@class acp.event.Summary: acp.Event
 ---@field type "summary"
 ---@field session integer its key

@@ -20,7 +20,7 @@
 ---@field write? string
 ---@field outside? string
 
----`timeouts` of the configuration, in milliseconds.
+---How long is waited for what, in milliseconds: section `timeouts` of `setup()`.
 ---@class acp.host.Timeouts
 ---@field initialize? number
 ---@field cancel? number
@@ -240,7 +240,7 @@
 ---@field overwrite? boolean
 ---@field transcript? string
 
----Answer a permission request.
+---Answer a permission request with one of the options that it has.
 ---@class acp.message.Answer
 ---@field id integer
 ---@field option_id string
@@ -290,7 +290,7 @@
 ---@class acp.message.LoginCancel
 ---@field agent string
 
----Sign out of an agent.
+---Sign out of an agent, where it offers that (ACP "Authentication").
 ---@class acp.message.Logout
 ---@field agent string
 ---@field cwd string
