@@ -1,4 +1,4 @@
--- Has the host take up what was left to review in a directory, when no session of this Neovim has done so.
+-- Has the host take up what was left to review in a directory, and waits until it has told all of it.
 local buffers = require("acp_nvim.buffers")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
@@ -23,18 +23,14 @@ function M.directory()
 end
 
 ---@param cwd string
----@return boolean new false when the host knows that directory
+---@return boolean new false when this host was asked for that directory before
 function M.load(cwd)
   host.ensure()
   local channel = host.channel()
-  local is_known = asked[cwd] == channel
-    or vim.iter(sessions.all()):any(function(session)
-      return session.cwd == cwd and session.host == channel
-    end)
-  asked[cwd] = channel
-  if is_known then
+  if asked[cwd] == channel then
     return false
   end
+  asked[cwd] = channel
   buffers.set_roots(NOBODY, { vim.uv.fs_realpath(cwd) }) -- what is reviewed is to be what is in the files
   loading[cwd] = host.send("review_load", { cwd = cwd }) or nil
   return loading[cwd] ~= nil
