@@ -147,10 +147,10 @@ def test_a_key_in_the_chat_asks_again_and_two_sessions_are_asked_once(editor: St
     send(nvim)
     nvim.wait_until(lambda: len(selects(nvim)) == 1)
     nvim.command("AcpChat!")
+    nvim.wait_until(lambda: len(selects(nvim)) == 2)  # it opens by itself, for the chat
     nvim.lua('require("acp_nvim").prompt("ho", { session_id = 2 })')
+    nvim.wait_until(lambda: len(selects(nvim)) == 3)  # and again for a prompt that comes later; nothing is chosen
     nvim.wait_until('local s = require("acp_nvim").status(2) return s.sign_in == "needed" and s.queue == 1')
-    # it opens by itself, for the chat and again for the prompt when that comes later; nothing is chosen
-    nvim.wait_until(lambda: len(selects(nvim)) > 1)
     nvim.lua("_G.picks = { acp_sign_in = 1 }")
     nvim.keys("<Esc>gl")
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) == 2)

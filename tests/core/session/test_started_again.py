@@ -81,14 +81,9 @@ async def test_named_files_and_ends_of_turns_are_waited_for_no_longer(
 ) -> None:
     monkeypatch.setattr(named_files, "KNOWN_WAIT_SECONDS", 2 * LIMIT)
     monkeypatch.setattr(turn_changes, "SETTLED_WAIT_SECONDS", 2 * LIMIT)
-    changes = TurnChanges(
-        1,
-        "demo",
-        Roots([str(tmp_path)]),
-        Mock(spec=Reviews, ledger=Mock(), tracker=Mock(), workspaces=Mock(), on_trouble=[]),
-        Mock(),
-        tasks,
-    )
+    shared = ("ledger", "tracker", "workspaces", "journal", "evidence")
+    reviews = Mock(spec=Reviews, on_trouble=[], **{name: Mock() for name in shared})
+    changes = TurnChanges(1, "demo", Roots([str(tmp_path)]), reviews, Mock(), tasks)
     for _ in range(2):
         changes.named.add([(str(tmp_path / "f"), None)])
         changes.end(goes_on=False)
