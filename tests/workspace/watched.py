@@ -71,9 +71,14 @@ class Watched:
         buffer, disk = stage.buffer(self.path), on_disk(self.path)
         if buffer is None:
             self.stale = False
-        elif self.is_told_of(stage, self.stale_since) or (disk is not None and same(buffer, disk)):
+        elif self.is_told_of(stage, self.stale_since) or (disk is not None and self._has_followed(buffer, disk)):
             self.followed()
         return not self.stale
+
+    def _has_followed(self, buffer: Buffer, disk: str) -> bool:
+        """Whether the buffer took what is on disk; the user may have typed since."""
+        news = tokens(disk) - tokens(self.synced or "")
+        return same(buffer, disk) or (bool(news) and news <= tokens(buffer.text))
 
 
 def same(buffer: Buffer, disk: str) -> bool:
