@@ -1,7 +1,7 @@
-# One command per task; `make help` lists them. Everything they need goes into .venv and .cache.
+# One command per task; `make help` lists them. All dependencies are installed into .venv and .cache.
 PYTHON ?=
 VENV := .venv
-# `make test PYTHON=...`: an environment of its own, whatever .venv was made with
+# `make test PYTHON=...` uses a separate environment; .venv stays as it is
 ifneq ($(and $(PYTHON),$(filter test,$(MAKECMDGOALS))),)
 VENV := .cache/venvs/$(or $(shell "$(PYTHON)" -c 'import platform; print(platform.python_version())'),none)
 endif
@@ -10,10 +10,10 @@ PY := $(VENV)/bin/python
 .DEFAULT_GOAL := help
 .PHONY: help setup lock demo quick test check format schema bench interop soak fuzz picture doc clean
 
-help: ## this list
+help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1|/' | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-setup: $(VENV)/.stamp .cache/peers/.stamp ## bring all that development needs into .venv and .cache (once; needs the network)
+setup: $(VENV)/.stamp .cache/peers/.stamp ## install everything that development needs into .venv and .cache (once; needs the network)
 	@:
 
 $(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt
@@ -25,47 +25,47 @@ $(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt
 .cache/stylua/stylua: tests/tools/setup_stylua.sh tests/tools/stylua/package-lock.json | .venv/.stamp .cache/peers/.stamp
 	@sh tests/tools/setup_stylua.sh
 
-lock: .venv/.stamp ## write the lock files again, after a change in pyproject.toml or a package.json (LOCK=--upgrade: newer versions too)
+lock: .venv/.stamp ## update the lock files after a change in pyproject.toml or a package.json (LOCK=--upgrade: upgrade all packages)
 	@sh tests/tools/lock.sh $(LOCK)
 
-demo: .venv/.stamp ## talk to the bundled demo agent in a throw-away directory
+demo: .venv/.stamp ## talk to the bundled demo agent in a temporary project
 	@$(PY) tests/tools/demo.py
 
-quick: setup ## the quick tests of core and Lua: for every edit (90 s on two processors)
+quick: setup ## the quick tests of core and Lua, for every edit (90 s on two processors)
 	@$(PY) -m pytest -q -n auto --dist worksteal --quick tests/core tests/lua $(PYTEST_ARGS)
 
-test: setup ## every test that needs no third-party agent (PYTHON=/path/to/python3.13: with that one, in an environment of its own)
+test: setup ## every test that needs no third-party agent (PYTHON=/path/to/python3.13: with that Python, in a separate environment)
 	@$(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
-check: setup .cache/stylua/stylua ## style, types, shape, of Python and Lua
+check: setup .cache/stylua/stylua ## check style, types and structure of Python and Lua
 	@sh tests/tools/check.sh
 
 format: setup .cache/stylua/stylua ## format Python and Lua
 	@sh tests/tools/format.sh
 
-schema: setup ## write the wire types again, from the schemas of the locked SDK (SCHEMA=directory: from others)
+schema: setup ## generate the wire types from the schemas of the locked SDK (SCHEMA=directory: from other schemas)
 	@$(PY) -m tests.tools.acp_schema $(SCHEMA)
 
-bench: setup ## measure
+bench: setup ## run the benchmarks (NAMES="start review": only these)
 	@if [ -d tests/bench ]; then $(PY) -m tests.bench; else echo "no tests/bench here"; exit 1; fi
 
-interop: setup ## real agents (brought from registries) with a scripted model: the table doc/interop.md (AGENTS="gemini": just these)
+interop: setup ## run real agents from the registries against a scripted model, and write doc/interop.md (AGENTS="gemini": only these)
 	@if [ -d tests/interop ]; then $(PY) -m tests.interop.installing && $(PY) -m pytest tests/interop $(PYTEST_ARGS); \
 	else echo "no tests/interop here"; exit 1; fi
 
-soak: setup ## long runs
+soak: setup ## run the long tests
 	@if [ -d tests/soak ]; then $(PY) -m pytest tests/soak; else echo "no tests/soak here"; exit 1; fi
 
-fuzz: .venv/.stamp ## any bytes at all against the wire layer, for a minute (FUZZ_SECONDS=600: longer); brings a fuzzer the first time
+fuzz: .venv/.stamp ## fuzz the wire layer for a minute (FUZZ_SECONDS=600: longer); installs a fuzzer the first time
 	@sh tests/fuzz/setup.sh && $(PY) -m tests.fuzz
 
-picture: setup ## make the pictures of the README again
+picture: setup ## generate the pictures of the README
 	@$(PY) -m tests.tools.picture
 
-doc: setup ## write what is generated again: parts of the help, doc/development/contract.md, Lua's annotations and list of agents
+doc: setup ## generate the generated files: parts of the help, doc/development/contract.md, Lua's annotations and list of agents
 	@$(PY) -m tests.tools.agent_catalogue
 	@$(PY) -m tests.tools.contract
 	@nvim=$$($(PY) tests/support/find_nvim.py) && "$$nvim" --clean --headless -l doc/generate.lua
 
-clean: ## remove all that make brought
+clean: ## remove everything that make has installed or built
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build ./*.egg-info
