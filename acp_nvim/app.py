@@ -1,4 +1,4 @@
-"""Joins the parts: takes what Lua says, owns the sessions, and knows every other layer."""
+"""The composition root: creates all parts, owns the sessions, and passes Lua's messages to their handlers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.policy import Policy
 from acp_nvim.process import umask
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.rpc import messages, review_messages, session_messages
+from acp_nvim.rpc import messages
 from acp_nvim.rpc.chat import ChatHandlers
 from acp_nvim.rpc.history import HistoryHandlers
-from acp_nvim.rpc.messages import Handlers
-from acp_nvim.rpc.registry import MESSAGES
-from acp_nvim.rpc.requests import ElicitationHandlers, PermissionHandlers, SignInHandlers
+from acp_nvim.rpc.messages import MESSAGES, Handlers
+from acp_nvim.rpc.requests import ElicitationHandlers, permission_handlers, sign_in_handlers
 from acp_nvim.rpc.resume import ResumeHandlers
-from acp_nvim.rpc.review import ReviewHandlers
+from acp_nvim.rpc.review import review_handlers
 from acp_nvim.rpc.session_lists import SessionListHandlers
 from acp_nvim.rpc.sessions import SessionHandlers
 from acp_nvim.rpc.settings import Config
@@ -64,7 +63,7 @@ GONE = ("stopped", "failed")
 
 
 class App:
-    """The whole host behind an editor; lives in the task group it is given."""
+    """The host of an editor; all of its tasks run in the given task group."""
 
     def __init__(self, editor: Editor, group: anyio.abc.TaskGroup) -> None:
         self._editor = editor
@@ -77,10 +76,10 @@ class App:
         self._config = Config()
         self.sessions: dict[int, Session] = {}
         self._journal = Journal(tasks)
-        self._early: list[tuple[str, Any]] = []  # said before the journal was read
+        self._early: list[tuple[str, Any]] = []  # messages that arrived before the journal was read
         self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories)
         self.reviews = Reviews(self._files, editor.publish, tasks)
-        self._files.on_read = self.reviews.tracker.buffer_is
+        self._files.on_read = self.reviews.tracker.buffer_read
         self.reviews.ledger.on_news = self._on_review
         desk = self.sign_ins = SignIns(editor, self.peers, lambda name: self._catalogue.find(name), tasks.spawn)
         self._services = Services(
@@ -92,24 +91,24 @@ class App:
             self._rules,
             desk,
             tasks,
-            self._new_memory,
+            lambda: LastSeen(self._seen_directory),
         )
         self.peers.ask_user = partial(ask_unscoped, self.sessions.values)
         self.transcripts = TranscriptStore(tasks, partial(self._trouble, "no_transcripts"))
         self._seen_directory: Path | None = None
-        self._telling: anyio.Event | None = None  # of news of the review; set when that has failed
+        self._telling: anyio.Event | None = None  # the task that publishes the statuses after a review
         self._resume = ResumeHandlers(self.transcripts, self.sessions, self.new_session, self.receive, editor, tasks)
         agents = AgentLeases(desk.find, self.peers, tasks)
         handlers: Handlers = {
             messages.Hello: self._hello,
-            session_messages.Open: self._open,
-            review_messages.DiskChanged: self._disk_changed,
+            messages.Open: self._open,
+            messages.DiskChanged: self._disk_changed,
             **self._resume.handlers,
             **ChatHandlers(self.sessions, editor).handlers,
-            **PermissionHandlers(self.permissions, self._rules, editor).handlers,
+            **permission_handlers(self.permissions, self._rules, editor),
             **ElicitationHandlers(self._services.elicitations, editor, tasks).handlers,
-            **SignInHandlers(self.sign_ins, self.sessions).handlers,
-            **ReviewHandlers(self.reviews, self.sessions.values, tasks).handlers,
+            **sign_in_handlers(self.sign_ins, self.sessions),
+            **review_handlers(self.reviews, self.sessions.values, tasks),
             **HistoryHandlers(self.transcripts, self.sessions, editor, partial(self._trouble, "no_history")).handlers,
             **SessionListHandlers(self.transcripts, agents, self.peers, editor, tasks).handlers,
             **SessionHandlers(
@@ -122,7 +121,7 @@ class App:
         return f"<App {list(self.sessions.values())}>"
 
     def receive(self, method: str, params: Any) -> None:
-        """Something that Lua says. Nothing that it says raises, nor a bug of ours in taking it."""
+        """Handle a message of Lua. Never raises: a malformed message or a bug is reported to the user."""
         try:
             if self._journal.is_reading:
                 self._early.append((method, params))
@@ -143,12 +142,12 @@ class App:
             await work
 
     def on_bug_in(self, key: object, error: Exception) -> None:
-        """Something of ours has failed in the session of that key; beside the sessions, if there is none."""
+        """Report a bug of the host in the session with that key; outside of the sessions if there is none."""
         session = self.sessions.get(key) if isinstance(key, int) else None
         (session.on_bug if session is not None else self._on_bug)(error)
 
     def _on_bug(self, error: Exception) -> None:
-        """Beside the sessions: each kind is told once."""
+        """Report a bug outside of the sessions, once for each kind."""
         failure = failures.own_bug(error)
         if self.warnings.is_news(failure):
             self._editor.publish(events.Error(text=str(failure), code=failure.code))
@@ -196,14 +195,11 @@ class App:
         for method, params in early:
             self.receive(method, params)
 
-    def _open(self, wanted: session_messages.Open) -> None:
-        self._known(wanted).wake()
+    def _open(self, wanted: messages.Open) -> None:
+        (self.sessions.get(wanted.session) or self.new_session(wanted)).wake()
 
-    def _known(self, wanted: session_messages.Open) -> Session:
-        return self.sessions.get(wanted.session) or self.new_session(wanted)
-
-    def new_session(self, wanted: session_messages.Open, before: Recalled | None = None) -> Session:
-        """Begin a session under the key that the editor chose; `before` is what was said in it already."""
+    def new_session(self, wanted: messages.Open, before: Recalled | None = None) -> Session:
+        """Create a session with the key that the editor chose; `before` is the conversation that it continues."""
         agent = wanted.agent or self._catalogue.default_name()
         there, missing = additional(wanted.cwd, [*self._config.additional_directories, *wanted.additional_directories])
         place = Place(wanted.cwd, additional_directories=there)
@@ -233,10 +229,6 @@ class App:
             )
         return session
 
-    def _new_memory(self) -> LastSeen:
-        """Of what one agent has seen."""
-        return LastSeen(self._seen_directory)
-
     def _configure(self, session: Session) -> None:
         session.requests.files.save = self._config.fs.write == "save"
         session.requests.terminals.access.mode = self._config.permissions.terminal
@@ -245,7 +237,7 @@ class App:
         session.turns.background.seconds = self._config.timeouts.background / 1000
         session.requests.files.access.asks = self._config.fs.outside == "ask"
 
-    def _disk_changed(self, news: review_messages.DiskChanged) -> None:
+    def _disk_changed(self, news: messages.DiskChanged) -> None:
         for path in news.paths:
             self._tasks.spawn(self._files.disk_changed, path)
 
@@ -253,11 +245,11 @@ class App:
         self._editor.publish(events.Error(text=words, code=code))
 
     def close(self) -> None:
-        """The process ends: what is not written yet is written."""
+        """Write everything that is not written yet: the process ends."""
         self._tasks.all_of("closing", self.transcripts.close, self.reviews.close, self._journal.close)
 
     def _on_review(self) -> None:
-        """Of many news at once the sessions tell once."""
+        """Publish the statuses of all sessions soon, once for many changes of a review."""
         if not is_running(self._telling):
             self._telling = self._tasks.spawn(self._tell_of_review)
 
@@ -269,16 +261,16 @@ class App:
                 session.presenter.publish_status()
 
     def _directories(self) -> list[str]:
-        """The real paths of all directories in which the agents of all sessions work."""
+        """Return the real paths of all directories in which agents work."""
         return [directory for session in self.sessions.values() for directory in session.roots.directories]
 
     async def _followed(self, what: Followed) -> None:
-        """Told where somebody works on that file; else wherever the user is."""
+        """Report a change of a file to the sessions that work on it; a conflict also if there are none."""
         there = [one for one in self.sessions.values() if one.roots.contains(what.path)]
         concerned = [one for one in there if one.state not in GONE] or there
         for session in concerned:
             with session.tasks.contained("telling of a file"):
-                await session.requests.followed.take(what)  # first: what the agent has seen decides what it may write
+                await session.requests.followed.take(what)  # first: an agent may only write what it has seen
         await self.reviews.tracker.followed(what)
         if not concerned and what.kind == "conflict":
             self._editor.publish(events.Error(text=what_followed(what), code="conflict"))

@@ -1,4 +1,4 @@
-"""Starts agents for :checkhealth, all at once: what they say of themselves, and whether they want a sign-in.
+"""Starts agents for :checkhealth, all at once, and reports their abilities, and whether they require a sign-in.
 
 `main` reads a `Wanted` in MessagePack from standard input, and writes a line of JSON for each agent, a `Report`.
 """
@@ -14,7 +14,6 @@ import anyio
 import anyio.abc
 import msgspec
 
-from acp_nvim.acp.answers import Abilities, AuthMethod
 from acp_nvim.acp.dialect import Place
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.agents.definition import AgentDefinition
@@ -30,11 +29,11 @@ from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.masking import Masker, known_secrets
 
 CHECKUP_INITIALIZE_SECONDS: Final = 20.0
-"""For an agent to answer `initialize`: the slowest that we know takes 3 s alone, but all start at once."""
+"""Time for an agent to answer `initialize`: the slowest known one takes 3 s alone, but all start at once."""
 CHECKUP_SESSION_SECONDS: Final = 8.0
-"""For it to open a session: they take up to 2 s alone."""
+"""Time for an agent to open a session: agents take up to 2 s alone."""
 CHECKUP_CLOSE_SECONDS: Final = 1.0
-"""For it to delete that again."""
+"""Time for an agent to delete that session."""
 
 _WORDS = {
     "load": "session load",
@@ -52,11 +51,11 @@ _WORDS = {
     "mcp_sse": "MCP over sse",
     "sign_out": "sign-out",
 }
-"""Abilities, in the words of the report; the others go without saying."""
+"""The abilities that the report names, and their names there."""
 
 
 class Wanted(msgspec.Struct):
-    """Which agents; `cwd` is where those behind a prefix are started: others get a directory that is thrown away."""
+    """The agents to check. Those with a prefix are started in `cwd`, the others in a temporary directory."""
 
     names: list[str]
     cwd: str
@@ -64,7 +63,7 @@ class Wanted(msgspec.Struct):
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """One agent. `signed_in`: None when it could not be found out; `why` says more of what did not work."""
+    """The result for one agent. `signed_in`: None if it is not known; `why` explains a failure."""
 
     name: str
     seconds: float = 0.0
@@ -81,7 +80,7 @@ class Report(msgspec.Struct, kw_only=True):
 
 
 async def check(wanted: Wanted) -> None:
-    """All of them; each is told when it is known. None is left running."""
+    """Check all agents, and print each report as soon as it is complete. No agent is left running."""
     agents = wanted.config.agents if isinstance(wanted.config.agents, dict) else {}  # Lua's empty table is a list
     catalogue = Catalogue(agents, wanted.config.default_agent)
     masker = Masker(known_secrets(configured_env(wanted.config), os.environ))
@@ -106,14 +105,14 @@ async def _report(catalogue: Catalogue, name: str, wanted: Wanted, guard: Guard)
             await _talk(report, definition, wanted.cwd if definition.prefix else directory, wanted.config, guard)
     except FailureError as error:
         _failed(report, error.failure)
-    except Exception as error:  # one agent must not take the others along
+    except Exception as error:  # must not affect the other agents
         _failed(report, failures.bug(name, error))
     return report
 
 
 def _failed(report: Report, failure: Failure) -> None:
     report.problem, report.detail = failure.what, list(failure.detail)
-    step = failure.next_step.removeprefix("Your next prompt starts it again. ")  # nobody has one here, nor a log:
+    step = failure.next_step.removeprefix("Your next prompt starts it again. ")  # there are no prompts here, and no log
     report.next_step = step.replace(":AcpLog shows what it said.", "Check that its command starts an ACP agent.")
 
 
@@ -123,26 +122,27 @@ async def _talk(report: Report, definition: AgentDefinition, cwd: str, config: C
     async with anyio.create_task_group() as group:
         tasks = Tasks(group, lambda error: _failed(report, failures.bug(report.name, error)))
         try:
-            await _ask(report, peer, tasks, guard)
+            begun = anyio.current_time()
+            await peer.start(tasks, guard)
+            report.seconds = anyio.current_time() - begun
+            _describe(report, peer)
+            await _try_session(report, peer)
         except FailureError as error:
             _failed(report, error.failure)
         finally:
             peer.leave(None)
 
 
-async def _ask(report: Report, peer: AgentPeer, tasks: Tasks, guard: Guard) -> None:
-    begun = anyio.current_time()
-    await peer.start(tasks, guard)
-    report.seconds = anyio.current_time() - begun
-    report.program = " ".join(filter(None, (peer.info.title or peer.info.name, peer.info.version)))
+def _describe(report: Report, peer: AgentPeer) -> None:
+    info = peer.info
+    report.program = " ".join(filter(None, (info.title or info.name, info.version)))
     report.protocol = peer.dialect.version
-    report.can = _can(peer.info.abilities)
-    report.methods = [_in_words(method) for method in peer.info.auth_methods]
-    await _try_session(report, peer)
+    report.can = [words for name, words in _WORDS.items() if getattr(info.abilities, name)]
+    report.methods = [one.name if one.kind == "agent" else f"{one.name} ({one.kind})" for one in info.auth_methods]
 
 
 async def _try_session(report: Report, peer: AgentPeer) -> None:
-    """Only a session shows whether the agent wants a sign-in: ways to sign in are named by all."""
+    """Open a session, which alone shows whether a sign-in is required: every agent names authentication methods."""
     call = peer.dialect.open_session(Place(peer.cwd))
     try:
         with anyio.fail_after(CHECKUP_SESSION_SECONDS):
@@ -160,7 +160,7 @@ async def _try_session(report: Report, peer: AgentPeer) -> None:
 
 
 async def _remove(peer: AgentPeer, session_id: str) -> None:
-    """It was for a try only."""
+    """Delete the session that was opened for the check."""
     can = peer.info.abilities
     for offered, make in ((can.delete, peer.dialect.delete_session), (can.close, peer.dialect.close_session)):
         if offered:
@@ -173,15 +173,7 @@ async def _remove(peer: AgentPeer, session_id: str) -> None:
             return
 
 
-def _can(abilities: Abilities) -> list[str]:
-    return [words for name, words in _WORDS.items() if getattr(abilities, name)]
-
-
-def _in_words(method: AuthMethod) -> str:
-    return method.name if method.kind == "agent" else f"{method.name} ({method.kind})"
-
-
 def main() -> None:
-    """Read what to check from stdin (msgpack, `Wanted`), check it, and print what was found."""
+    """Read a `Wanted` in MessagePack from stdin, check its agents, and print the reports."""
     wanted: Any = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Wanted)
     anyio.run(check, wanted)

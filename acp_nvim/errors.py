@@ -1,4 +1,4 @@
-"""Every kind of failure that a user can meet: its code, how bad it is, and its words."""
+"""Failures that are reported to the user: their codes, severities and messages."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ SEVERITY: dict[str, Severity] = {
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong, in words for the user.
+    """A failure as the user is told of it.
 
-    `what` says what failed and whose it is, `next_step` what to do about it, `detail` holds the lines that explain it
-    (an agent's last words on stderr, say), oldest first.
+    `what` says what failed and to whom it belongs, `next_step` what to do about it, `detail` contains lines that
+    explain it (such as the end of an agent's stderr), oldest first.
     """
 
     code: str
@@ -46,7 +46,7 @@ class Failure:
 
     @property
     def severity(self) -> Severity:
-        """How bad it is; who tells of a failure must not fail for want of an entry."""
+        """The severity of the code; "error" for an unknown code."""
         return SEVERITY.get(self.code, "error")
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Failure:
 
 
 class FailureError(Exception):
-    """Carries a `Failure` up to whoever can tell the user."""
+    """Raised with a `Failure` that a caller reports to the user."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(str(failure))

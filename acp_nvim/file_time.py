@@ -1,4 +1,4 @@
-"""The clock by which files get their times, and those times."""
+"""Reads change times of files, and the clock that the system takes them from."""
 
 from __future__ import annotations
 
@@ -13,35 +13,33 @@ _COARSE: Final = 5 if sys.platform == "linux" else None
 """`CLOCK_REALTIME_COARSE`, which Python has no name for (`<linux/time.h>`)."""
 
 TICK_NS: Final = 10_000_000
-"""A file that is changed after some moment may have a time that is so much earlier."""
+"""Nanoseconds by which the time of a file may be earlier than the moment of its change."""
 
 
 LastChange = tuple[int, int | None]
-"""When a file was changed last (nanoseconds since 1970), and its size in bytes.
-
-Of one that is gone: when the directory was changed where it was, and None.
-"""
+"""When a file was changed last (nanoseconds since 1970), and its size in bytes. For a deleted file: when its directory
+was changed, and None."""
 
 
 def now() -> int:
-    """The time that a file would get that is changed now, in nanoseconds since 1970.
+    """Return the time that a file changed now would get, in nanoseconds since 1970.
 
-    Linux gives files the time of the last tick, up to 10 ms ago: a file may be changed after `time.time_ns` was asked
-    and have an earlier time.
+    Linux gives files the time of the last tick, up to 10 ms ago, so that a file may be changed after a call of
+    `time.time_ns` and have an earlier time.
     """
     return time.time_ns() if _COARSE is None else time.clock_gettime_ns(_COARSE)
 
 
 def status_of(path: str) -> os.stat_result:
-    """Return what `os.lstat` says, not before whoever is changing the size of a file has done so.
+    """Return `os.lstat(path)` as it is after a truncation in progress.
 
-    While Linux truncates a file, it is empty for a moment and has its old change time. To ask where its data begin
-    waits until that is over. Blocks for that moment; raises `OSError`.
+    While Linux truncates a file, the file is empty for a moment with its old change time. A seek to the first data
+    waits until the truncation is complete. Blocks; raises `OSError`.
     """
     status = os.lstat(path)
     if not stat.S_ISREG(status.st_mode):
         return status
-    with suppress(OSError):  # nobody may read it, or there are no data
+    with suppress(OSError):  # unreadable, or without data
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             os.lseek(file, 0, os.SEEK_DATA)

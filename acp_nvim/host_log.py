@@ -1,4 +1,4 @@
-"""The host's log file: secrets are masked, and of a flood of one kind of entries some are written, others counted."""
+"""The host's log file: masks secrets, and limits how many entries of one kind are written."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -18,15 +19,15 @@ from acp_nvim.traffic.masking import Masker, known_secrets
 LOG_BYTES: Final = 4 * 1024 * 1024
 """Size at which the log file is rotated; one older file is kept."""
 LOGGED_AT_ONCE: Final = 500
-"""Entries of one kind that go into the log within `LOGGED_SECONDS`, the others are counted: a long traceback is 100."""
+"""Entries of one kind that are written within `LOGGED_SECONDS`; others are counted. A long traceback has 100."""
 LOGGED_SECONDS: Final = 60.0
-"""See there. An agent that complains all day leaves some of what came before it in the log."""
+"""Period of that limit: an agent that complains all day must not displace all older entries."""
 LOGGED_KINDS: Final = 200
-"""Kinds of entries whose numbers are remembered: some words of each call to the log, for each agent."""
+"""Kinds of entries that are counted separately."""
 
 
 def configured_env(config: Config) -> dict[str, str]:
-    """The environment variables of all agents, which hold their keys; numbered, since agents share names."""
+    """Return the environment variables of all agents, which contain keys; numbered, since agents share names."""
     agents = config.agents.values() if isinstance(config.agents, dict) else ()
     settings = [one.get("env") for one in agents if isinstance(one, dict)]
     return {
@@ -39,7 +40,7 @@ def configured_env(config: Config) -> dict[str, str]:
 
 
 def start_log(path: str, env: Mapping[str, str]) -> None:
-    """From now on everything goes into the file at `path`, which is rotated; secrets (of `env`, too) are masked."""
+    """Write the log to the file at `path`, which is rotated; mask secrets, including those in `env`."""
     logger = logging.getLogger("acp_nvim")
     for handler in list(logger.handlers):
         logger.removeHandler(handler)
@@ -55,7 +56,7 @@ def start_log(path: str, env: Mapping[str, str]) -> None:
 
 
 class MaskingFormatter(logging.Formatter):
-    """Masks each line as recordings are; `env` is what was configured for agents."""
+    """Masks secrets in each line; `env` contains the variables that were configured for agents."""
 
     def __init__(self, layout: str, env: Mapping[str, str]) -> None:
         super().__init__(layout)
@@ -66,25 +67,22 @@ class MaskingFormatter(logging.Formatter):
         return Masker(known_secrets(self._env, os.environ))
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, or lines, of a record."""
+        """Return the masked line, or lines, of a record."""
         return self._masker.text(super().format(record))
 
 
 class LogRate(logging.Filter):
-    """A filter for a handler. The kind of an entry: its logger, its message before formatting, and its first argument.
+    """Limits the entries of one kind: same logger, same message before formatting, and same first argument.
 
-    The first argument is the agent's name wherever agents are logged, so that one does not silence another.
+    The first argument is the agent's name in all entries about agents, so that one does not silence another.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._kinds: dict[tuple[str, str, str], _Kind] = {}
 
-    def __repr__(self) -> str:
-        return f"<LogRate of {len(self._kinds)} kinds>"
-
     def filter(self, record: logging.LogRecord) -> bool:
-        """False for an entry that is only counted; the next one that is written says how many there were."""
+        """Return False for an entry that is only counted; the next one that is written has the count."""
         first = record.args[0] if isinstance(record.args, tuple) and record.args else ""
         key = (record.name, str(record.msg)[:200], str(first)[:100])
         now = time.monotonic()
@@ -106,9 +104,10 @@ class LogRate(logging.Filter):
         return True
 
 
+@dataclass(slots=True)
 class _Kind:
-    """Entries since a moment, and those left out that nobody was told of."""
+    """The number of entries since a time, and of those left out that the log does not mention yet."""
 
-    def __init__(self, since: float) -> None:
-        self.since = since
-        self.count = self.left_out = 0
+    since: float
+    count: int = 0
+    left_out: int = 0

@@ -1,199 +1,132 @@
-"""Numbers that bound something in several modules, each with its reason; a number with one user stands beside it."""
+"""Bounds that several modules share, each with its reason; a bound of one module is defined there."""
 
 from __future__ import annotations
 
 from typing import Final
 
+# Connections and messages
 READ_BYTES: Final = 64 * 1024
-"""Bytes asked of a pipe at once: what a Linux pipe holds."""
-
+"""Bytes requested from a pipe in one read: the capacity of a Linux pipe."""
 TAKEN_BYTES: Final = 16 * 1024
-"""Of an agent's words looked at without a pause: half a millisecond, in which nobody else gets an answer."""
-
-MAX_FILE_BYTES: Final = 32 * 1024 * 1024
-"""One text file served to an agent: escaped as JSON it must still fit into a message."""
-
-PATCH_CHARS: Final = 256 * 1024
-"""A patch that is taken apart into hunks: that much takes 30 ms of the host."""
-
-TERMINAL_BYTES: Final = 1024 * 1024
-"""Output kept of a terminal, the agent's or ours, whatever it asks for: its end."""
-
-TERMINAL_LINES: Final = 20
-"""Lines of it shown in the chat."""
-
-TERMINAL_LINE_BYTES: Final = 1000
-"""Bytes looked at for one of these lines."""
-
-TROUBLES: Final = 20
-"""Different complaints about an agent's messages, and kinds of unknown ones shown in a session; more are not news."""
-
-INITIALIZE_SECONDS: Final = 60.0
-"""Time for an agent to answer `initialize`, when the user set none: slow ones take 3 s, a first download more."""
-
-CANCEL_SECONDS: Final = 10.0
-"""Time for a turn to end after the agent was asked to stop it, when the user set none: agents take 0.2 s."""
-
-EOF_GRACE_SECONDS: Final = 0.7
-"""Time for an agent to leave by itself after its stdin was closed (slow ones take 0.5 s)."""
-
-TERM_GRACE_SECONDS: Final = 0.8
-"""Time between SIGTERM and SIGKILL; with the grace above everything is gone well within 3 s."""
-
-KILL_SECONDS: Final = 1.0
-"""Time for what got SIGKILL to be gone; only who hangs in the kernel needs more, and cannot be waited for."""
-
-ENVELOPE_HEAD_BYTES: Final = 4 * 1024
-"""Kept of the beginning of a message over the limit: its id and method stand there, or else at the end."""
-
-ENVELOPE_TAIL_BYTES: Final = 256
-"""Kept of its end."""
-
-LOGGED_LINE_CHARS: Final = 500
-"""Characters of one faulty message that go into the log."""
-
-SECRET_CHARS: Final = 8
-"""A secret shorter than this is not looked for inside texts: it would be found everywhere."""
-
-ENTERED_SECRET_CHARS: Final = 7
-"""The same for what the user has entered as a secret: "none" and "ollama" are keys for many local models."""
-
-FOLLOW_ATTEMPTS: Final = 5
-"""How often a buffer is brought up to its file, or a file written, while somebody changes either: keys take 100 ms."""
-
-REVIEW_TEXT_BYTES: Final = 8 * 1024 * 1024
-"""Size of a file up to which it is reviewed line by line: 200,000 lines, 50 MB of memory; larger ones as a whole."""
-
-SNAPSHOT_FILES: Final = 300_000
-"""Files of a workspace of which snapshots are taken: to look at that many takes 0.5 s."""
-
-COMPARE_SECONDS: Final = 20.0
-"""Time to compare two snapshots, or files: 10,000 changed ones take 1 s."""
-
-EXCLUDES_BYTES: Final = 1024 * 1024
-"""Read of a file with rules about what to ignore."""
-
-GIT_ERROR_CHARS: Final = 300
-"""Of what git said when it failed."""
-
-# --- batches ---------------------------------------------------------------------------------------------------------
-
-FRAME_SECONDS: Final = 0.018
-"""The shortest time between two batches for the editor, unless more waits than one can take.
-
-A bit more than a frame at 60 Hz: each batch costs Neovim a millisecond, most of it to draw; words wait for half of it.
-"""
-
-BATCH_BYTES: Final = 32 * 1024
-"""Text in the first full batch: Lua puts it into a buffer, and finds the markdown in it, within about that time."""
-
-# --- calls -----------------------------------------------------------------------------------------------------------
-
-REQUEST_TEXT_LINES: Final = 5000
-"""The same of a text in a permission request: people see the whole of what they allow."""
-
-COMMAND_SHOWN_CHARS: Final = 128 * 1024
-"""Characters of a command that is shown whole, so that it can be allowed: Linux takes no longer argument."""
-
-# --- evidence --------------------------------------------------------------------------------------------------------
-
-ENDS_SECONDS: Final = 2_592_000.0
-"""After 30 days nobody asks any more when an agent ended: what is left to review is kept as long."""
-
-# --- fair shares -----------------------------------------------------------------------------------------------------
-
+"""Bytes of an agent's output handled without a pause: half a millisecond during which no other agent is served."""
 SLICE_SECONDS: Final = 0.002
-"""Time for which the messages of one agent are handled before others have theirs: a turn waits for a hundred such."""
-
-BATCH_ENTRIES: Final = 1000
-"""Messages in one batch array, which are handled at once: as many requests as are served at once."""
-
-TURN_REQUESTS: Final = 2000
-"""Requests and questions of one turn that the user is asked, withdrawn ones too: 35 MB of the host and Neovim."""
-
-# --- git -------------------------------------------------------------------------------------------------------------
-
-GIT_LOOK_SECONDS: Final = 2.0
-"""Time for git to look at what a repository is: it takes 10 ms. One that waits for a FIFO would take for ever."""
-
-# --- growth ----------------------------------------------------------------------------------------------------------
-
-TURN_BLOCKS: Final = 7000
-"""Tool calls and messages of one turn that get a place of their own: 40 MB of the host and Neovim together.
-
-A day of work has a thousand.
-
-Of more messages the text goes on in the last one; more tool calls are counted.
-"""
-
-OLD_TITLE_CHARS: Final = 200
-"""Of the title that a call keeps whose texts are forgotten: a line of the chat."""
-
-# --- history ---------------------------------------------------------------------------------------------------------
-
-SOON_SECONDS: Final = 1.0
-"""Time until a finished block is written: those that end together are one write, and a flood is over by then."""
-
-RECORD_BYTES: Final = 8 * 1024 * 1024
-"""The longest line; of a tool call that shows more only the words are kept."""
-
-# --- lives -----------------------------------------------------------------------------------------------------------
-
-IDLE_SECONDS: Final = 30 * 60.0
-"""Time without a turn after which a process is stopped, when the user set none: a long lunch goes unnoticed."""
-
-# --- messages --------------------------------------------------------------------------------------------------------
-
-LEFT_OUT: Final = "acp_nvim/leftOut"
-"""The member by which an object says what is missing in it: by name the entries of a list, the characters of a text.
-
-Zero says that something is missing in what is inside that member.
-"""
-
+"""Time for which the messages of one agent are handled before other agents get their turn; there may be a hundred."""
 SCANNED_BYTES: Final = 32 * 1024
-"""A line is looked through for long lists from this length on: a shorter one is decoded faster than looked through.
+"""Length from which a line is scanned for long lists: decoding a shorter line is faster than scanning it.
 
-Twice what is read at once (`TAKEN_BYTES`), so that lines which are whole are never looked through; and no more, because
-so much is looked through at once: if it is all brackets that takes 40 ms.
+Twice `TAKEN_BYTES`, so that lines which arrive whole are never scanned. No more than that, because this much is scanned
+without a pause: 40 ms if it consists of brackets.
 """
+ENVELOPE_HEAD_BYTES: Final = 4 * 1024
+"""Bytes kept of the beginning of a message over the limit: its id and method are there, or else at the end."""
+ENVELOPE_TAIL_BYTES: Final = 256
+"""Bytes kept of the end of a message over the limit."""
+LEFT_OUT: Final = "acp_nvim/leftOut"
+"""The member of an object that counts what was dropped from it: list entries or characters, by member name.
 
+Zero means that something is missing further inside that member.
+"""
 LIST_ENTRIES: Final = 10_000
 """Elements of one array, or members of one object, that are kept; no bound of a single field is larger."""
-
-NESTED: Final = 200
-"""Arrays and objects in each other. Python's own bound depends on its version; msgpack has one of 511."""
-
 STRING_BYTES: Final = 8 * 1024 * 1024
-"""One string of a message that is not a request; it may take four times as much in memory for a moment.
+"""Length of one string of a message; while it is decoded, it may take four times as much memory.
 
-An image of 6 MB fits, and any text that is shown. A request with a longer one is refused.
+An image of 6 MB fits, and so does any text that is shown. A request with a longer string is refused.
 """
+NESTED: Final = 200
+"""Depth of nested arrays and objects. Python's own limit depends on its version; that of msgpack is 511."""
+BATCH_ENTRIES: Final = 1000
+"""Messages in one batch array, which are handled at once: as many as the requests that are served at once."""
+LOGGED_LINE_CHARS: Final = 500
+"""Characters of a faulty message that are logged."""
+MAX_FILE_BYTES: Final = 32 * 1024 * 1024
+"""Size of a text file served to an agent: escaped as JSON it must fit into one message."""
+TROUBLES: Final = 20
+"""Distinct complaints about an agent's messages, and unknown update kinds, that a session shows."""
 
-# --- permissions -----------------------------------------------------------------------------------------------------
+# Processes
+INITIALIZE_SECONDS: Final = 60.0
+"""Default time for an agent to answer `initialize`: slow ones take 3 s, one that is downloaded first takes longer."""
+CANCEL_SECONDS: Final = 10.0
+"""Default time for a turn to end after a cancel: agents take 0.2 s."""
+EOF_GRACE_SECONDS: Final = 0.7
+"""Time for an agent to exit after its stdin was closed: slow ones take 0.5 s."""
+TERM_GRACE_SECONDS: Final = 0.8
+"""Time between SIGTERM and SIGKILL; together with the grace above, a process is gone well within 3 s."""
+KILL_SECONDS: Final = 1.0
+"""Time for a process to end after SIGKILL; only one that hangs in the kernel takes longer, and is not waited for."""
+IDLE_SECONDS: Final = 30 * 60.0
+"""Default time without a turn after which an agent's process is stopped: longer than a lunch break."""
+ENDS_SECONDS: Final = 2_592_000.0
+"""Time for which the end of an agent is recorded: 30 days, as long as changes that are left to review are kept."""
+GIT_LOOK_SECONDS: Final = 2.0
+"""Time for git to inspect a repository: it takes 10 ms, but one that opens a FIFO would never end."""
+GIT_ERROR_CHARS: Final = 300
+"""Characters of git's error message that are shown."""
 
-INPUT_STRINGS: Final = 200
-"""Files that a request may name, with what may be one: to look at that many takes 50 ms of the host."""
+# Secrets
+SECRET_CHARS: Final = 8
+"""Shortest secret that is searched for inside texts: a shorter one would match everywhere."""
+ENTERED_SECRET_CHARS: Final = 7
+"""The same for secrets that the user entered: "none" and "ollama" are keys for many local models."""
 
-# --- prompt ----------------------------------------------------------------------------------------------------------
-
-MENTION_BYTES: Final = 1024 * 1024
-"""Of one file whose text comes along: 300,000 tokens, more than the context of a model."""
-
-IMAGE_BYTES: Final = 7 * 1024 * 1024
-"""Of an image: 10 MB in base64, which is what agents take."""
-
-# --- review ----------------------------------------------------------------------------------------------------------
-
+# Files, snapshots and reviews
+PATCH_CHARS: Final = 256 * 1024
+"""Length of a patch that is parsed into hunks: 30 ms of the host."""
+FOLLOW_ATTEMPTS: Final = 5
+"""Attempts to synchronize a buffer with its file, or to write a file, while it keeps changing: a key takes 100 ms."""
+REVIEW_TEXT_BYTES: Final = 8 * 1024 * 1024
+"""Size of a file that is reviewed line by line: 200,000 lines, 50 MB of memory. A larger one is reviewed as a whole."""
+SNAPSHOT_FILES: Final = 300_000
+"""Files of a workspace that is snapshotted: to scan that many takes 0.5 s."""
 SNAPSHOT_WAIT_SECONDS: Final = 0.8
-"""Time that a prompt waits for the snapshot before it, which then goes on: it takes 0.3 s for 100,000 files."""
-
-# --- state -----------------------------------------------------------------------------------------------------------
-
+"""Time that a prompt waits for the snapshot before it, which then continues: it takes 0.3 s for 100,000 files."""
+COMPARE_SECONDS: Final = 20.0
+"""Time to compare two snapshots, or files: 10,000 changed files take 1 s."""
+EXCLUDES_BYTES: Final = 1024 * 1024
+"""Bytes read of a file with ignore rules."""
 MEGABYTES: Final = 2000.0
-"""Size of the state directory, when the user set none: as much as a few large projects need for weeks."""
+"""Default size of the state directory, in MB: what a few large projects need for weeks."""
 
-# --- turns -----------------------------------------------------------------------------------------------------------
+# Sessions, turns and prompts
+TURN_REQUESTS: Final = 2000
+"""Requests and questions of one turn, withdrawn ones included, that reach the user: 35 MB of the host and Neovim."""
+TURN_BLOCKS: Final = 7000
+"""Tool calls and messages of one turn that get a block of their own: 40 MB of the host and Neovim together.
 
+A day of work has a thousand. The text of further messages is appended to the last one; further tool calls are counted.
+"""
+OLD_TITLE_CHARS: Final = 200
+"""Characters of the title that a tool call keeps after its texts are dropped: one line of the chat."""
+REQUEST_TEXT_LINES: Final = 5000
+"""Lines of a text in a permission request: users must see all of what they allow."""
+COMMAND_SHOWN_CHARS: Final = 128 * 1024
+"""Length of a command that is shown whole, so that it can be allowed: the longest argument that Linux accepts."""
+INPUT_STRINGS: Final = 200
+"""Strings in the input of a permission request that are checked as paths: that many take 50 ms of the host."""
 QUIET_SECONDS: Final = 5.0
-"""Silence, with nothing open, after which such a turn is over, when the user set none; also the time after a cancel in
-which the agent's words count to what was cancelled. Models stream: few are silent for longer while they work."""
+"""Default silence, with nothing open, that ends a background turn; also how long output after a cancel belongs to the
+cancelled turn. Models stream: few are silent for longer while they work."""
+MENTION_BYTES: Final = 1024 * 1024
+"""Size of an attached text file: 300,000 tokens, more than the context of a model."""
+IMAGE_BYTES: Final = 7 * 1024 * 1024
+"""Size of an attached image: 10 MB in base64, which is what agents accept."""
+SOON_SECONDS: Final = 1.0
+"""Delay until finished blocks are written to the transcript, so that one write takes all blocks of a burst."""
+RECORD_BYTES: Final = 8 * 1024 * 1024
+"""Length of a line of a transcript, in bytes; the content of a tool call that is longer is dropped."""
+
+# The editor
+FRAME_SECONDS: Final = 0.018
+"""Shortest time between two batches for the editor, unless a backlog waits.
+
+A little more than a frame at 60 Hz: a batch costs Neovim a millisecond, mostly for drawing. The average wait is half.
+"""
+BATCH_BYTES: Final = 32 * 1024
+"""Text in the first full batch: Lua inserts it into a buffer and parses its markdown within one frame."""
+TERMINAL_BYTES: Final = 1024 * 1024
+"""Output kept of a terminal, whatever the agent requests: the end of it."""
+TERMINAL_LINES: Final = 20
+"""Lines of a terminal's output that the chat shows."""
+TERMINAL_LINE_BYTES: Final = 1000
+"""Bytes examined for one of these lines."""

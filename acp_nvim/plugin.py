@@ -1,4 +1,4 @@
-"""The pynvim plugin: receives what Lua sends, and runs the app on pynvim's own event loop."""
+"""The pynvim plugin: receives Lua's messages, and runs the app on pynvim's event loop."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from acp_nvim.ui.neovim import NvimEditor
 from acp_nvim.ui.neovim_rpc import NvimRpc
 
 GARBAGE: Final = (10_000, 20, 20)
-"""New objects until cycles are looked for, and how often the older ones are looked through: there are few."""
+"""Thresholds of the garbage collector, higher than the default: there are few cycles."""
 THREAD_SECONDS: Final = 0.0005
-"""Time after which a thread that wants to run gets the interpreter: one that reads files wants it a hundred times."""
+"""Switch interval of the interpreter: a thread that reads files waits for the interpreter a hundred times."""
 
 log = logging.getLogger(__name__)
 
 
 @pynvim.plugin
 class AcpPlugin:
-    """Made by pynvim when the first message arrives."""
+    """The plugin object, created by pynvim when the first message arrives."""
 
     def __init__(self, nvim: pynvim.Nvim) -> None:
         self._nvim = nvim
         self._app: App | None = None
         self._early: list[tuple[str, Any]] = []
-        self._main = nvim.loop.create_task(self._run())  # kept: a task that nobody holds may vanish
+        self._main = nvim.loop.create_task(self._run())  # a reference, so that it is not garbage-collected
         self._main.add_done_callback(self._ended)
 
     @pynvim.rpc_export("acp_nvim", sync=False)  # type: ignore[untyped-decorator]  # pynvim has no types here
     def receive(self, method: str, params: Any) -> None:
-        """Take a message of Lua, `vim.rpcnotify(channel, "acp_nvim", method, params)`; early ones wait for the app."""
+        """Receive a message of Lua: `vim.rpcnotify(channel, "acp_nvim", method, params)`."""
         if self._app is None:
             self._early.append((method, params))
         else:
@@ -46,7 +46,7 @@ class AcpPlugin:
 
     @staticmethod
     def _ended(main: asyncio.Task[None]) -> None:
-        """Nothing works any more. The process ends, which Lua tells the user; the next command starts another one."""
+        """End the process, of which Lua tells the user; the next command starts another one."""
         if not main.cancelled():
             log.critical("the host ends, because its main task has ended", exc_info=main.exception())
             raise SystemExit(f"acp_nvim: the main task of the host has ended: {main.exception()!r}")
@@ -59,10 +59,10 @@ class AcpPlugin:
             self._app = App(editor, group)
             editor.on_lost = self._app.on_bug_in
             atexit.register(self._app.close)
-            gc.freeze()  # what is there by now stays; to look through it over and over takes a tenth of a flood's time
+            gc.freeze()  # these objects stay; scanning them repeatedly takes a tenth of the time of a flood
             gc.set_threshold(*GARBAGE)
             sys.setswitchinterval(THREAD_SECONDS)
-            gc.enable()  # who started the host has switched it off
+            gc.enable()  # it is disabled during start-up
             for method, params in self._early:
                 self._app.receive(method, params)
             self._early.clear()

@@ -1,4 +1,4 @@
-"""Background tasks, and what a bug of ours costs: the one thing that failed, never the tasks that run beside it."""
+"""Background tasks whose failures are reported, and do not affect the tasks beside them."""
 
 from __future__ import annotations
 
@@ -11,39 +11,38 @@ from typing import Any, Final, Protocol
 import anyio.abc
 
 TRACEBACKS: Final = 5
-"""Of the same failure in the log: each is some 2 kB, and takes a millisecond."""
+"""Tracebacks of the same failure in the log: each has about 2 kB, and takes a millisecond."""
 KNOWN_FAILURES: Final = 500
-"""Kinds that are counted: an exception may hold words of an agent, who may have any number of them."""
-
+"""Kinds of failures that are counted: exceptions may contain texts of an agent, so there is no natural limit."""
 
 log = logging.getLogger(__name__)
 
 OnFailure = Callable[[Exception], None]
-"""Tells whoever the failed work belongs to."""
+"""Reports a failure to the owner of the failed work."""
 
 _seen: Final[Counter[tuple[str, str]]] = Counter()
 
 
 class Spawn(Protocol):
-    """Starts a background task; `Tasks.spawn` is one."""
+    """Starts a background task: the interface of `Tasks.spawn`."""
 
     def __call__(self, act: Callable[..., Awaitable[Any]], *args: Any) -> anyio.Event:
-        """Start `act(*args)`. The event is set when that has ended, however it ends."""
+        """Start `act(*args)`; return an event that is set when it has ended, however it ends."""
 
 
 def is_running(task: anyio.Event | None) -> bool:
-    """Whether a task still runs, by the event that `Tasks.spawn` returned; None: there was none yet.
+    """Return whether a task still runs, by the event that `Tasks.spawn` returned; False for None.
 
-    Who starts a task once for many calls asks this. A flag that the task resets stays set when it fails before that.
+    For a task that is started once for many calls. A flag that the task resets would stay set if the task failed.
     """
     return task is not None and not task.is_set()
 
 
 class Tasks:
-    """Starts tasks in a task group that is shared, so that the failure of one does not cancel the others.
+    """Starts tasks in a shared task group, so that the failure of one does not cancel the others.
 
     `on_failure` is called with the exception of a task; `owned_by` gives the same group another owner. Cancellation,
-    and what is no `Exception`, pass through to the group. No other module may start tasks in a shared group
+    and exceptions that are no `Exception`, propagate to the group. No other module may start tasks in a shared group
     (`tests/core/test_task_groups.py`).
     """
 
@@ -52,20 +51,20 @@ class Tasks:
         self.on_failure = on_failure
 
     def owned_by(self, on_failure: OnFailure) -> Tasks:
-        """The same task group, for work whose failures `on_failure` tells."""
+        """Return a `Tasks` for the same task group, with another `on_failure`."""
         return Tasks(self._group, on_failure)
 
     def spawn(self, act: Callable[..., Awaitable[Any]], *args: Any) -> anyio.Event:
-        """Start `act(*args)`. If it raises, that is logged with its traceback, and `on_failure` is called.
+        """Start `act(*args)`; log an exception with its traceback, and call `on_failure` with it.
 
-        The event that is returned is set when it has ended, however it ends: who waits for a task waits for that.
+        Return an event that is set when the task has ended, however it ends.
         """
         ended = anyio.Event()
         self._group.start_soon(self._run, act, args, ended)
         return ended
 
     def contained(self, doing: str) -> AbstractContextManager[None]:
-        """A context manager that does the same for an exception of its block. `doing` names it in the log."""
+        """Return a context manager that handles an exception of its block alike; `doing` names it in the log."""
         return contained(doing, self.on_failure)
 
     def all_of(self, doing: str, *steps: Callable[[], object]) -> None:
@@ -84,7 +83,7 @@ class Tasks:
 
 @contextmanager
 def contained(doing: str, on_failure: OnFailure) -> Iterator[None]:
-    """Log an exception of the block with its traceback, and tell `on_failure`. It ends here, whatever that raises."""
+    """Log an exception of the block with its traceback, and call `on_failure`; the exception does not propagate."""
     try:
         yield
     except Exception as error:
@@ -92,7 +91,7 @@ def contained(doing: str, on_failure: OnFailure) -> Iterator[None]:
 
 
 def failed(doing: str, error: Exception, on_failure: OnFailure) -> None:
-    """`error` came out of something that must not end anything else: it is logged and told. This never raises."""
+    """Log `error`, and call `on_failure` with it; `doing` names what has failed. Never raises."""
     _note(doing, error)
     try:
         on_failure(error)
@@ -101,7 +100,7 @@ def failed(doing: str, error: Exception, on_failure: OnFailure) -> None:
 
 
 def _note(doing: str, error: Exception) -> None:
-    """Write it into the log. What fails for every message of a flood gets few tracebacks: each takes a millisecond."""
+    """Log an error; one that repeats for every message of a flood gets few tracebacks."""
     kind = (doing, repr(error))
     if len(_seen) >= KNOWN_FAILURES:
         _seen.clear()

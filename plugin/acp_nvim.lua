@@ -57,17 +57,17 @@ local function follow_words(lead)
   return require("acp_nvim.commands").complete_follow(lead)
 end
 
----@param name string of the function in acp_nvim.login.commands
+---@param name string of the function in acp_nvim.login
 ---@return fun(args: table)
 local function login(name)
   return function(args)
-    require("acp_nvim.login.commands")[name](args)
+    require("acp_nvim.login")[name](args)
   end
 end
 
 ---@return string[]
 local function login_words(lead, line)
-  return require("acp_nvim.login.commands").complete(lead, line)
+  return require("acp_nvim.login").complete(lead, line)
 end
 
 local command = vim.api.nvim_create_user_command
@@ -130,7 +130,7 @@ command("AcpExport", function(args)
   require("acp_nvim.sessions.export").command(args)
 end, { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" })
 
--- What the user saves is noted (lua/acp_nvim/buffers/saves.lua), also where no agent works: those of another Neovim may.
+-- lua/acp_nvim/buffers/save_journal.lua records the user's saves even without an agent: another Neovim may have one.
 local on = vim.api.nvim_create_autocmd
 local group = vim.api.nvim_create_augroup("acp_nvim.saves", {})
 
@@ -158,13 +158,13 @@ on("BufFilePost", {
 on({ "BufWritePre", "FileWritePre", "FileAppendPre" }, {
   group = group,
   callback = function(event)
-    require("acp_nvim.buffers.saves").writing(event)
+    require("acp_nvim.buffers.save_journal").writing(event)
   end,
 })
 on({ "BufWritePost", "FileWritePost", "FileAppendPost" }, {
   group = group,
   callback = function(event)
-    require("acp_nvim.buffers.saves").written(event)
+    require("acp_nvim.buffers.save_journal").written(event)
   end,
 })
 

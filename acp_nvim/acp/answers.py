@@ -1,4 +1,4 @@
-"""What agents tell of themselves and their sessions, and what they ask of us, whatever the protocol version."""
+"""The model of agents' answers and requests, into which both protocol versions are translated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acp_nvim.acp.tool_call import ToolCallPatch
 
 
 class AuthVariable(msgspec.Struct, frozen=True):
-    """An environment variable that an agent signs in with."""
+    """An environment variable that an authentication method uses."""
 
     name: str
     label: str | None = None
@@ -20,11 +20,10 @@ class AuthVariable(msgspec.Struct, frozen=True):
 
 
 class AuthMethod(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to sign in. `kind`: `agent`, `terminal`, `env_var`, `api_key`, or another word.
+    """An authentication method. `kind`: `agent`, `terminal`, `env_var`, `api_key`, or an unknown one.
 
-    `terminal` is the agent's program with `args` and `env` more, or the whole `command` where the agent names one;
-    `env_var` wants `variables`, and `link` is where to get what belongs into them. `api_key` is `agent` with a key
-    that goes along, the only one of its `variables`.
+    `terminal` runs the agent's program with additional `args` and `env`, or `command` if the agent names one. `env_var`
+    requires `variables`, whose values are available at `link`. `api_key` is `agent` with a key, its only variable.
     """
 
     method_id: str
@@ -39,9 +38,9 @@ class AuthMethod(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Abilities(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent can be asked for: its capabilities. `mode_methods`: `session/set_mode` and `session/set_model`.
+    """The capabilities of an agent. `mode_methods`: `session/set_mode` and `session/set_model`.
 
-    `steering`: it takes prompts while it works.
+    `steering`: it accepts prompts during a turn.
     """
 
     image: bool = False
@@ -64,7 +63,7 @@ class Abilities(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Initialized(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to `initialize`; `complaints` name what was wrong in it and left out."""
+    """The answer to `initialize`; `complaints` name malformed members, which were dropped."""
 
     name: str | None = None
     title: str | None = None
@@ -84,7 +83,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class ConfigOption(msgspec.Struct, frozen=True, kw_only=True):
-    """A configuration option: a choice, a switch, or (with neither) one of a kind that we do not know."""
+    """A configuration option: a choice, a boolean, or one of an unknown kind."""
 
     config_id: str
     name: str
@@ -96,7 +95,7 @@ class ConfigOption(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A slash command that the agent offers (ACP "Slash Commands"); `hint` says what to type behind it."""
+    """A slash command of the agent (ACP "Slash Commands"); `hint` says what to type after it."""
 
     name: str
     description: str
@@ -104,17 +103,17 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """Modes, or models, and which of them is in use."""
+    """The available modes, or models, and the current one."""
 
     current: str
     choices: list[Choice] = []
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to what opens a session; `session_id` is the agent's when it is a new one.
+    """The answer to a request that opens a session; `session_id` is the agent's for a new session.
 
-    `None` where the agent says nothing. `models` is what agents had before configuration options. `complaints` name
-    what was wrong in it and left out.
+    None stands for absent members. `models` is used by agents from before configuration options. `complaints` name
+    malformed members, which were dropped.
     """
 
     session_id: str | None = None
@@ -126,7 +125,7 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A session that the agent keeps; `updated_at` is a time as the agent writes it."""
+    """A session that the agent stores; `updated_at` is a time as the agent formats it."""
 
     session_id: str
     cwd: str
@@ -136,14 +135,14 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionPage(msgspec.Struct, frozen=True):
-    """Some of the agent's sessions, and where the next ones are."""
+    """A page of the agent's stored sessions, and the cursor of the next page."""
 
     sessions: list[SessionInfo]
     next_cursor: str | None = None
 
 
 class PermissionOption(msgspec.Struct, frozen=True):
-    """One way to answer; its `kind` decides, never its id."""
+    """An option of a permission request; its `kind` defines its meaning, never its id."""
 
     option_id: str
     name: str
@@ -151,10 +150,9 @@ class PermissionOption(msgspec.Struct, frozen=True):
 
 
 class PermissionAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """`session/request_permission`: about a tool call (`patch`), about a `command`, or only in words.
+    """`session/request_permission`: for a tool call (`patch`), for a `command`, or only described by texts.
 
-    `env`: the variables that the command gets, as `NAME=value`. `is_cut`: there is more of the title, or of the
-    description, which was not kept.
+    `env`: the variables of the command, as `NAME=value`. `is_cut`: the title or the description was cut.
     """
 
     options: list[PermissionOption]
@@ -178,16 +176,16 @@ class FileToRead(msgspec.Struct, frozen=True):
 
 
 class FileToWrite(msgspec.Struct, frozen=True):
-    """What `fs/write_text_file` asks: `content` is all of the file's text afterwards."""
+    """`fs/write_text_file`: `content` is the complete new text of the file."""
 
     path: str
     content: str
 
 
 class CommandToRun(msgspec.Struct, frozen=True, kw_only=True):
-    """`terminal/create`: a command in a terminal, in `cwd` (absolute; None: where the session works).
+    """`terminal/create`: a command to run, in `cwd` (absolute; None: the session's directory).
 
-    Of its output the last `output_byte_limit` bytes are wanted.
+    The last `output_byte_limit` bytes of its output are kept.
     """
 
     command: str
@@ -198,28 +196,25 @@ class CommandToRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TerminalAsked(msgspec.Struct, frozen=True):
-    """What is asked of a terminal that the agent has made."""
+    """A request about a terminal that the agent has created."""
 
     method: Literal["terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release"]
     terminal_id: str
 
 
 Asked = PermissionAsked | FileToRead | FileToWrite | CommandToRun | TerminalAsked | ElicitationAsked
-"""What an agent asks of us."""
+"""A request of an agent."""
 
 
 class PromptAnswer(msgspec.Struct, frozen=True):
-    """The answer to `session/prompt`.
-
-    In version 1 the turn's end, with its reason; in version 2 only that the prompt was taken, as that message.
-    """
+    """The answer to `session/prompt`: in version 1 why the turn ended, in version 2 the id of the prompt's message."""
 
     stop_reason: str | None = None
     message_id: str | None = None
 
 
 class Steered(msgspec.Struct, frozen=True):
-    """The answer to a prompt for the turn that runs; not `injected`: no turn ran any more, it is ours to send again."""
+    """The answer to a steering prompt; not `injected`: the turn had ended, and the prompt must be sent again."""
 
     injected: bool = True
     message_id: str | None = None

@@ -1,4 +1,4 @@
-"""The ways to sign in that agents name, in the words of the model: typed ones, and those of before the types."""
+"""Translates the authentication methods of agents into the model: typed ones, and those from before the types."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ from acp_nvim.acp.answers import AuthMethod, AuthVariable
 T = TypeVar("T")
 
 LAUNCH = "terminal-auth"
-"""In the `_meta` of a method: the whole command that signs in; in that of our capabilities: we run it."""
-
-
+"""In the `_meta` of a method: the command that signs in; in that of the client's capabilities: it can run it."""
 API_KEY = "api-key"
-"""In the `_meta` of a method: it takes a key; in that of `authenticate`: the key."""
+"""In the `_meta` of a method: it accepts a key; in that of `authenticate`: the key."""
 
-_KEY = AuthVariable(API_KEY, "the key, which the agent gets and nobody else", optional=True)
-"""It may have one already."""
+_KEY = AuthVariable(API_KEY, "the key, which the agent gets and nobody else", optional=True)  # it may have a key
 
 
 class _Launch(msgspec.Struct):
-    """What is in that `_meta`; it has a label, too, which says less than the method's name."""
+    """The value of `LAUNCH` in a method's `_meta`, without its label."""
 
     command: str
     args: list[str] = []
@@ -39,9 +36,9 @@ class _Variables(msgspec.Struct):
 
 
 def with_meta(method: AuthMethod, meta: Mapping[str, Any] | None) -> AuthMethod:
-    """The method, with what its `_meta` says: that it takes a key, or a command to run, unless its type says how.
+    """Add what the `_meta` of a method says, unless its type says so: that it accepts a key, or a command to run.
 
-    Arguments that both name are those of that command, and would be nonsense behind the agent's own (mistral-vibe).
+    If the method has the arguments of that command, they must not be added to the agent's own command (mistral-vibe).
     """
     meta = meta or {}
     if method.kind == "agent" and isinstance(meta.get(API_KEY), dict):
@@ -56,7 +53,7 @@ def with_meta(method: AuthMethod, meta: Mapping[str, Any] | None) -> AuthMethod:
 
 
 def other_method(method_id: str, said: Mapping[str, Any]) -> AuthMethod:
-    """One of a type that has no shape of its own in the schema."""
+    """Translate a method of a type that the schema does not define."""
     kind, description = str(said.get("type")), said.get("description")
     variables = (_read(_Variables, said) if kind == "env_var" else None) or _Variables()
     named = [AuthVariable(variables.var_name)] if variables.var_name else []
@@ -73,12 +70,12 @@ def other_method(method_id: str, said: Mapping[str, Any]) -> AuthMethod:
 
 
 def key_along(key: str, as_text: bool) -> dict[str, Any]:
-    """The `_meta` of `authenticate` with that key; agents do not agree on how it looks."""
+    """Return the `_meta` of `authenticate` with a key, in one of the two forms that agents expect."""
     return {API_KEY: key if as_text else {"apiKey": key}}
 
 
 def named_by_error(data: Any) -> tuple[AuthMethod, ...]:
-    """The methods in the data of an error, where some agents tell them (until 2026-03 the protocol did)."""
+    """Return the methods in the data of an error, where some agents name them (as the protocol did until 2026-03)."""
     said = data.get("authMethods") if isinstance(data, dict) else None
     methods = [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
     return tuple(_described(one) for one in methods if isinstance(one.get("id", one.get("methodId")), str))

@@ -1,6 +1,6 @@
-"""Decoding of what agents say: unknown kinds are kept, what is too long is cut, what is wrong can be left out.
+"""Decodes what agents send: keeps objects of unknown kinds, and cuts what is too long.
 
-`decode` and `convert` raise for what is malformed; `salvage` gives the rest of it, and names what is wrong.
+`decode` and `convert` raise for malformed data; `salvage` drops the malformed members, and names them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES
 T = TypeVar("T")
 
 WRONG_PARTS: Final = 20
-"""Wrong parts of one message that are left out and named; what has more is not the protocol."""
+"""Malformed members of one message that are dropped and named; a message with more is rejected."""
 
 _LEFT_OUT: Final = re.compile(re.escape(f'"{LEFT_OUT}"').encode())
 _PLACE: Final = re.compile(r" - at `\$([^`]*)`$")
@@ -29,18 +29,19 @@ _STEP: Final = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
 @functools.cache
 def decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    """The decoder for a type or a union of types, made once: that takes 7 ms for a `session/update`."""
+    """Return the cached decoder for a type or a union of types: that of `session/update` takes 7 ms to build."""
     return msgspec.json.Decoder(kind)
 
 
 def decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
-    """What is written there. Raises `msgspec.ValidationError` that names the wrong member, or `msgspec.DecodeError`.
+    """Decode JSON. Raises `msgspec.ValidationError` that names the malformed member, or `msgspec.DecodeError`.
 
-    Nearly everything is right the first time; only what is not is looked at with care.
+    Nearly all messages take the fast path; others are checked for unknown kinds and for texts and lists to be cut.
     """
     try:
         try:
-            if not is_incomplete(raw):
+            was_cut = len(raw) > LIST_ENTRIES and _LEFT_OUT.search(memoryview(raw)) is not None
+            if not was_cut:
                 return cast(T, decoder(cast(Hashable, kind)).decode(raw))
         except msgspec.ValidationError:
             pass
@@ -49,21 +50,16 @@ def decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
         raise msgspec.ValidationError("JSON that is nested too deeply") from error
 
 
-def is_incomplete(raw: bytes | msgspec.Raw) -> bool:
-    """Whether something was left out of it while it arrived."""
-    return len(raw) > LIST_ENTRIES and _LEFT_OUT.search(memoryview(raw)) is not None
-
-
 def convert(value: Any, to: type[T]) -> T:
-    """Convert JSON that is decoded already as `decode` does; `value` stays as it is."""
+    """Convert decoded JSON like `decode`, without changing `value`."""
     return msgspec.convert(_masked(value, _type_info(cast(Hashable, to))), to)
 
 
 def salvage(raw: bytes | msgspec.Raw, kind: type[T]) -> tuple[T, list[str]]:
-    """What is right of it, and what was wrong or too long, each in words that name the member.
+    """Decode what is well-formed, and return complaints that name the members which are malformed or too long.
 
-    A wrong member that must be there takes along what it belongs to. Where nothing is left it raises the first error,
-    a `msgspec.DecodeError`.
+    If a required member is malformed, the object around it is dropped. Raises the first error, a
+    `msgspec.DecodeError`, if nothing is left.
     """
     try:
         whole = decode(raw, kind)
@@ -73,20 +69,22 @@ def salvage(raw: bytes | msgspec.Raw, kind: type[T]) -> tuple[T, list[str]]:
     removed = _steps(first)
     value, complaints = msgspec.json.decode(raw) if removed else None, [str(first)]
     while removed and len(complaints) < WRONG_PARTS:
-        _remove(value, removed)
+        container = functools.reduce(lambda inner, step: inner[step], removed[:-1], value)
+        del container[removed[-1]]
         try:
             rest = convert(value, kind)
             return rest, complaints + left_out(rest)
         except msgspec.ValidationError as error:
             wrong = _steps(error)
-            if len(wrong) >= len(removed) or removed[: len(wrong)] != wrong:  # else it is what the removal left behind
+            is_around = len(wrong) < len(removed) and removed[: len(wrong)] == wrong  # a consequence of the removal
+            if not is_around:
                 complaints.append(str(error))
             removed = wrong
     raise first
 
 
 def left_out(value: Any) -> list[str]:
-    """What was too long in it, in words."""
+    """Return complaints about members that were cut."""
     if isinstance(value, list):
         return list(dict.fromkeys(words for one in value for words in left_out(one)))
     if not isinstance(value, Wire):
@@ -98,18 +96,12 @@ def left_out(value: Any) -> list[str]:
 
 
 def _steps(error: msgspec.ValidationError) -> list[str | int]:
-    """Where it is wrong: names and places of members, as far as they are known."""
+    """Return the path of the malformed member: names and indices, as far as msgspec reports them."""
     place = _PLACE.search(str(error))
     if place is None:
         return []
     known = place[1].partition("[...]")[0]
     return [name or int(index) for name, index in _STEP.findall(known)]
-
-
-def _remove(value: Any, steps: list[str | int]) -> None:
-    for step in steps[:-1]:
-        value = value[step]
-    del value[steps[-1]]
 
 
 # --- unknown kinds and bounds ----------------------------------------------------------------------------------------
@@ -121,22 +113,18 @@ def _type_info(of: Any) -> inspect.Type:
 
 
 def _masked(value: Any, kind: inspect.Type) -> Any:
-    """`value` with everything that has an unknown tag, or none, in the shape that its type has for such."""
+    """Return `value` with objects of unknown kinds in the form of `Unknown`, and everything within its bounds."""
     match value:
         case dict():
             return _masked_object(value, _choices(kind))
         case list():
             items = next((one.item_type for one in _choices(kind) if isinstance(one, inspect.ListType)), None)
             return value if items is None else [_masked(item, items) for item in value]
-        case float() if _is_int64(value) and any(isinstance(one, inspect.IntType) for one in _choices(kind)):
-            return int(value)  # JSON has one kind of numbers
+        case float() if value.is_integer() and any(isinstance(one, inspect.IntType) for one in _choices(kind)):
+            # JSON has one kind of numbers; msgpack cannot encode larger integers
+            return int(value) if -(2**63) <= value < 2**63 else value
         case _:
             return value
-
-
-def _is_int64(value: float) -> bool:
-    """Larger integers cannot be told to an editor."""
-    return value.is_integer() and -(2**63) <= value < 2**63
 
 
 def _masked_object(value: dict[str, Any], choices: tuple[inspect.Type, ...]) -> Any:
@@ -150,12 +138,14 @@ def _masked_object(value: dict[str, Any], choices: tuple[inspect.Type, ...]) -> 
     tag = value.get(field, UNTAGGED)
     variant = next((one for one in structs if one.tag == tag), None)
     if (field in value and isinstance(tag, str)) and (tag in (UNKNOWN, UNTAGGED) or not _fits(value, variant)):
-        return {field: UNKNOWN, "original": _original(value, field)}
+        texts = {name: item for name, item in value.items() if isinstance(item, str)}
+        shown = {name: shortened(item, WORD_CHARS if name == field else TEXT_CHARS) for name, item in texts.items()}
+        return {field: UNKNOWN, "original": Original({**value, **shown})}
     return value if variant is None else _masked_members({**value, field: tag}, variant)
 
 
 def _masked_members(value: dict[str, Any], struct: inspect.StructType) -> dict[str, Any]:
-    """With each member within its bound, and told what is left out of them."""
+    """Return the object with all members within their bounds, and the counts of what was cut."""
     kinds = {field.encode_name: field.type for field in struct.fields}
     given = value.get(LEFT_OUT)
     said: dict[str, Any] = given if isinstance(given, dict) else {}
@@ -168,25 +158,14 @@ def _masked_members(value: dict[str, Any], struct: inspect.StructType) -> dict[s
         if bound and (len(item) > bound.most or before > 0):
             item, missing[name] = within(item, bound, before)
         masked[name] = item if kind is None else _masked(item, kind)
-        if _is_cut(masked[name]):
+        inner = masked[name] if isinstance(masked[name], list) else [masked[name]]
+        if any(isinstance(one, dict) and LEFT_OUT in one for one in inner):
             missing.setdefault(name, 0)
     return {**masked, LEFT_OUT: missing} if missing else masked
 
 
-def _is_cut(value: Any) -> bool:
-    """Whether something is left out in an object, or in one of a list."""
-    return any(isinstance(one, dict) and LEFT_OUT in one for one in (value if isinstance(value, list) else [value]))
-
-
-def _original(value: dict[str, Any], tag: str) -> Original:
-    """With texts that are not too long to be shown: what is unknown is told by its tag."""
-    room = {tag: WORD_CHARS}
-    texts = {name: item for name, item in value.items() if isinstance(item, str)}
-    return Original({**value, **{name: shortened(item, room.get(name, TEXT_CHARS)) for name, item in texts.items()}})
-
-
 def _fits(value: dict[str, Any], variant: inspect.StructType | None) -> bool:
-    """Whether the variant is known, and so are the values of its other members that choose a shape."""
+    """Return whether the variant is known, and also the values of its `open_members`."""
     if variant is None:
         return False
     choosing = cast(type[Wire], variant.cls).open_members

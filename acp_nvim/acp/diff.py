@@ -1,4 +1,4 @@
-"""One model of changed files, for the diffs of both protocol versions (v1 "Tool Calls", v2 "Tool Calls", Diffs)."""
+"""A model of changed files for the diffs of both protocol versions (v1 "Tool Calls", v2 "Tool Calls", Diffs)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A stretch of a file before and after: the whole file, a hunk with context, or only the words that change.
+    """A part of a file before and after a change: the whole file, a hunk with context, or only the changed words.
 
-    `old_text` is None where the file is new; `line` is where the old text begins, 1-based, when that is known.
+    `old_text` is None for a new file; `line` is where the old text begins, 1-based, if known.
     """
 
     old_text: str | None
@@ -26,10 +26,9 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 class FileChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What happens to one file; without pieces there is no text to show, and `note` may say why.
+    """The change of one file; without pieces there is no text to show, and `note` may tell why.
 
-    `operation` is `add`, `delete`, `modify`, `move`, `copy`, or a word that we do not know; `old_path` belongs to the
-    last two of these.
+    `operation` is `add`, `delete`, `modify`, `move`, `copy` (the last two with `old_path`), or unknown.
     """
 
     path: str
@@ -43,8 +42,8 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
 class Diff(msgspec.Struct, frozen=True):
     """An item of a tool call's content: changes of files.
 
-    `others` are files that its patch names and its changes do not; None among them: there may be more. `is_cut`: of its
-    patch only the beginning is kept.
+    `others` are files that only the patch names; None among them means that there may be more. `is_cut`: only the
+    beginning of the patch was read.
     """
 
     changes: tuple[FileChange, ...]
@@ -53,28 +52,28 @@ class Diff(msgspec.Struct, frozen=True):
 
 
 def from_texts(path: str, old_text: str | None, new_text: str) -> Diff:
-    """Version 1's diff: one file, its text (or a part of it) before and after."""
+    """Return a diff of version 1: one file, its text (or a part of it) before and after."""
     operation = "add" if old_text is None else "modify"
     return Diff((FileChange(path=path, operation=operation, pieces=(Piece(old_text, new_text),)),))
 
 
 def too_large(path: str, chars: int) -> Diff:
-    """A change whose texts are not kept: half of one would show lines that go, which do not."""
+    """Return a change without texts, which were too long: a cut text would show lines as removed that are not."""
     return Diff((FileChange(path=path, note=f"a change of {chars:,} characters is too large to be shown"),))
 
 
 def from_patch(changes: Sequence[FileChange], patch: str) -> Diff:
-    """Version 2's diff: the changes, with the hunks of a `git_patch` put where they belong.
+    """Return a diff of version 2: the changes, with the hunks of a `git_patch` added to them.
 
-    A file that only the patch names is a change too. A patch that cannot be read is shown as it is.
+    A file that only the patch names becomes a change, too. A patch that cannot be parsed is shown as a text.
     """
     if len(patch) > PATCH_CHARS:
         beginning = unread(patch[:PATCH_CHARS], f"the first {PATCH_CHARS} of {len(patch)} characters")
         return Diff((*changes, beginning), is_cut=True)
-    try:  # not at start-up: it is rarely needed
+    try:  # imported here, since it is rarely needed
         from unidiff.errors import UnidiffParseError
         from unidiff.patch import PatchSet
-    except ImportError:  # an environment that is older than the plugin
+    except ImportError:  # the environment is older than the plugin
         return Diff((*changes, unread(patch, "the Python package unidiff is missing, see :checkhealth acp_nvim")))
     try:
         files = list(PatchSet(patch))
@@ -86,7 +85,7 @@ def from_patch(changes: Sequence[FileChange], patch: str) -> Diff:
 
 
 def _others(changes: Sequence[FileChange], patch: str) -> tuple[str | None, ...]:
-    """unidiff skips what it does not know, and of a file that is renamed it tells one name only."""
+    """Return files that unidiff does not report: it skips unknown lines, and one of the names of a renamed file."""
     known = {name for one in changes for name in (one.path, one.old_path) if name is not None}
     named = patch_paths(patch)
     if named is None:
@@ -96,59 +95,44 @@ def _others(changes: Sequence[FileChange], patch: str) -> tuple[str | None, ...]
 
 
 def unread(patch: str, why: str) -> FileChange:
-    """A patch that is not taken apart."""
+    """Return a change that shows a patch as a text, and why it was not parsed."""
     return FileChange(path="patch", operation="patch", pieces=(Piece(None, patch),), note=f"shown as it came: {why}")
 
 
 def _with_hunks(change: FileChange, files: list[PatchedFile]) -> FileChange:
-    """The change with its hunks, which are taken out of `files`."""
+    """Return the change with its hunks, and remove these from `files`."""
     for one in files:
-        if change.path in _paths(one) or _git_path(one) == change.path:
+        paths = {one.source_file, one.target_file} - {NULL_FILE}
+        if change.path in paths or _git_path(one) == change.path:
             files.remove(one)
-            return msgspec.structs.replace(change, pieces=_pieces(one), note=_note(one))
+            patched = _change(one)
+            return msgspec.structs.replace(change, pieces=patched.pieces, note=patched.note)
     return change
 
 
 def _change(one: PatchedFile) -> FileChange:
-    operation = "add" if one.is_added_file else "delete" if one.is_removed_file else "modify"
-    return FileChange(path=_git_path(one), operation=operation, pieces=_pieces(one), note=_note(one))
-
-
-def _paths(one: PatchedFile) -> set[str]:
-    return {one.source_file, one.target_file} - {NULL_FILE}
+    return FileChange(
+        path=_git_path(one),
+        operation="add" if one.is_added_file else "delete" if one.is_removed_file else "modify",
+        pieces=tuple(_piece(hunk, is_new=one.is_added_file) for hunk in one),
+        note="binary file" if one.is_binary_file else None,
+    )
 
 
 def _git_path(one: PatchedFile) -> str:
-    """The path without git's `a/` and `b/`."""
+    """Return the path without git's prefixes `a/` and `b/`."""
     if one.target_file not in (None, NULL_FILE):
         return str(one.target_file).removeprefix("b/")
     return str(one.source_file).removeprefix("a/")
 
 
-def _note(one: PatchedFile) -> str | None:
-    return "binary file" if one.is_binary_file else None
-
-
-def _pieces(one: PatchedFile) -> tuple[Piece, ...]:
-    return tuple(
-        Piece(
-            None if one.is_added_file else _text(hunk, "-"),
-            _text(hunk, "+"),
-            _line(hunk),
-        )
-        for hunk in one
-    )
-
-
-def _line(hunk: Hunk) -> int | None:
-    """Where it begins in the old text; what only inserts names the line before."""
-    if hunk.source_start == 0:
-        return None
-    return hunk.source_start if hunk.source_length else hunk.source_start + 1
+def _piece(hunk: Hunk, is_new: bool) -> Piece:
+    line = hunk.source_start if hunk.source_length else hunk.source_start + 1  # an insertion names the line before it
+    return Piece(None if is_new else _text(hunk, "-"), _text(hunk, "+"), line if hunk.source_start else None)
 
 
 def _text(hunk: Hunk, side: str) -> str:
-    r"""One side of a hunk; `\ No newline at end of file` takes the newline of the line before it."""
+    r"""Return one side of a hunk; `\ No newline at end of file` removes the newline of the line before it."""
     lines: list[str] = []
     last_is_ours = False
     for line in hunk:

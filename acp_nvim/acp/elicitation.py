@@ -1,8 +1,8 @@
-"""What an agent asks the user for (ACP "Elicitation"), in one model for both versions."""
+"""Questions of agents to the user (ACP "Elicitation"), in one model for both protocol versions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -11,15 +11,15 @@ from acp_nvim.acp import schema_common as wire
 from acp_nvim.acp.fields import Unknown, given
 
 FIELDS: Final = 200
-"""Fields of one form: nobody fills in more."""
+"""Fields of one form: more than anybody fills in."""
 CHOICES: Final = 2000
-"""Values to choose from in one form: more can be typed."""
+"""Values to choose from in one form."""
 REQUEST_BYTES: Final = 1024 * 1024
-"""Of a question: a form that people fill in has some kB."""
+"""Size of a question: a form that people fill in has some kB."""
 
 
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A value that can be chosen, and its words."""
+    """A value that can be chosen, and how it is displayed."""
 
     value: str
     title: str
@@ -27,7 +27,7 @@ class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Field(msgspec.Struct, frozen=True, kw_only=True):
-    """What all fields of a form have; `name` is that of the property, `title` what people read."""
+    """Base of the fields of a form; `name` is that of the property, `title` is displayed."""
 
     name: str
     title: str
@@ -36,7 +36,7 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TextField(Field, frozen=True, kw_only=True):
-    """A text; with `choices` one of these."""
+    """A text, or one of `choices` if there are any."""
 
     choices: tuple[Choice, ...] | None = None
     min_length: int | None = None
@@ -47,7 +47,7 @@ class TextField(Field, frozen=True, kw_only=True):
 
 
 class NumberField(Field, frozen=True, kw_only=True):
-    """A number, with `whole` one without a fraction."""
+    """A number field; `whole`: only integers are valid."""
 
     whole: bool
     minimum: float | None = None
@@ -56,13 +56,13 @@ class NumberField(Field, frozen=True, kw_only=True):
 
 
 class BooleanField(Field, frozen=True, kw_only=True):
-    """A field that is answered with yes or no; `default` is what the agent proposes."""
+    """A yes-or-no field; `default` is the agent's proposal."""
 
     default: bool | None = None
 
 
 class ChoicesField(Field, frozen=True, kw_only=True):
-    """Any number of these values, within bounds."""
+    """Any number of the choices, within bounds."""
 
     choices: tuple[Choice, ...]
     min_items: int | None = None
@@ -71,7 +71,7 @@ class ChoicesField(Field, frozen=True, kw_only=True):
 
 
 class UnknownField(Field, frozen=True, kw_only=True):
-    """A field of a `type` that we do not know: it cannot be answered."""
+    """A field of an unknown `type`, which cannot be answered."""
 
     type: str
 
@@ -80,7 +80,7 @@ AnyField = TextField | NumberField | BooleanField | ChoicesField | UnknownField
 
 
 class Form(msgspec.Struct, frozen=True):
-    """What the user is to fill in: its fields in the agent's order, with a title and a text above them."""
+    """A form for the user: its fields in the agent's order, with a title and a text above them."""
 
     fields: tuple[AnyField, ...]
     title: str | None = None
@@ -88,14 +88,14 @@ class Form(msgspec.Struct, frozen=True):
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Where the user is to do something; `elicitation_id` is how the agent says that it is done."""
+    """A URL for the user to visit; the agent reports completion with `elicitation_id`."""
 
     url: str
     elicitation_id: str
 
 
 class ElicitationAsked(msgspec.Struct, frozen=True):
-    """`elicitation/create`; without a `session_id` it is about a request of ours."""
+    """The request `elicitation/create`; without a `session_id` it belongs to a request of the client."""
 
     message: str
     what: Form | Address
@@ -104,8 +104,8 @@ class ElicitationAsked(msgspec.Struct, frozen=True):
 
 
 def elicitation_asked(request: Any) -> ElicitationAsked:
-    """`elicitation/create` of either version. Raises `msgspec.ValidationError` for what can not be answered."""
-    if isinstance(request, Unknown):  # it must not be shown as one of those that we know
+    """Translate `elicitation/create`. Raises `msgspec.ValidationError` for a question that cannot be answered."""
+    if isinstance(request, Unknown):
         mode = request.original.get("mode")
         raise msgspec.ValidationError(f"the mode {mode!r} is not offered - at `$.mode`")
     if hasattr(request, "requested_schema"):
@@ -137,7 +137,7 @@ def _form(schema: Any) -> Form:
 
 
 def _require_answerable(field: AnyField) -> None:
-    """A form that cannot be sent is not shown: the agent hears why."""
+    """Raise `msgspec.ValidationError` for a required field without a valid answer."""
     where = f" - at `$.requestedSchema.properties.{field.name}`"
     match field:
         case UnknownField(required=True):
@@ -148,7 +148,14 @@ def _require_answerable(field: AnyField) -> None:
 
 def _field(name: str, schema: wire.ElicitationPropertySchema, required: bool) -> AnyField:
     if isinstance(schema, wire.UnknownElicitationPropertySchema):
-        return _unknown(name, schema.original, required)
+        title, description = schema.original.get("title"), schema.original.get("description")
+        return UnknownField(
+            name=name,
+            title=title if isinstance(title, str) and title else name,
+            description=description if isinstance(description, str) else None,
+            required=required,
+            type=str(schema.original.get("type")),
+        )
     common: dict[str, Any] = {
         "name": name,
         "title": given(schema.title) or name,
@@ -172,22 +179,11 @@ def _field(name: str, schema: wire.ElicitationPropertySchema, required: bool) ->
             )
 
 
-def _unknown(name: str, original: dict[str, Any], required: bool) -> UnknownField:
-    title, description = original.get("title"), original.get("description")
-    return UnknownField(
-        name=name,
-        title=title if isinstance(title, str) and title else name,
-        description=description if isinstance(description, str) else None,
-        required=required,
-        type=str(original.get("type")),
-    )
-
-
 def _text(schema: wire.StringPropertySchema, common: dict[str, Any]) -> TextField:
     choices: tuple[Choice, ...] | None = None
     plain, titled = given(schema.enum), given(schema.one_of)
     if titled is not None:
-        choices = tuple(_titled(one for one in titled if plain is None or one.const in plain))
+        choices = _titled(one for one in titled if plain is None or one.const in plain)
     elif plain is not None:
         choices = _plain(plain)
     return TextField(
@@ -206,7 +202,7 @@ def _choices(schema: wire.MultiSelectPropertySchema, common: dict[str, Any]) -> 
         case wire.StringMultiSelectItems(enum=values):
             choices = _plain(values)
         case wire.TitledMultiSelectItems(any_of=options):
-            choices = tuple(_titled(options))
+            choices = _titled(options)
         case unknown:
             return UnknownField(**common, type=f"array of {unknown.original.get('type')}")
     return ChoicesField(
@@ -222,9 +218,8 @@ def _plain(values: Sequence[str]) -> tuple[Choice, ...]:
     return tuple(Choice(value, value) for value in dict.fromkeys(values))
 
 
-def _titled(options: Iterable[wire.EnumOption]) -> Iterator[Choice]:
-    seen: set[str] = set()
+def _titled(options: Iterable[wire.EnumOption]) -> tuple[Choice, ...]:
+    choices: dict[str, Choice] = {}
     for one in options:
-        if one.const not in seen:
-            seen.add(one.const)
-            yield Choice(one.const, one.title or one.const, given(one.description))
+        choices.setdefault(one.const, Choice(one.const, one.title or one.const, given(one.description)))
+    return tuple(choices.values())

@@ -1,7 +1,7 @@
-"""What the generated types are made of: their bases, members that may be absent or null, and bounded texts and lists.
+"""The building blocks of the generated types: bases, members that may be absent or null, and bounded texts and lists.
 
 There are three kinds of bounds (`acp_nvim.acp.field_limits`). A field beyond an `exact` one is malformed. What is only
-shown is `cut`, and says so. What is worth nothing in part is left out as a `whole`. Either is counted in `left_out`.
+displayed is `cut`, with a note. What is useless in part is dropped as a `whole`. `left_out` counts what was dropped.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ Maybe: TypeAlias = T | UnsetType | None
 """A member that may be absent (`UNSET`) or null (None)."""
 
 UNKNOWN: Final = "acp_nvim/unknown"
-"""The tag of an object whose tag the schema does not have."""
+"""The tag of an object whose tag the schema does not define."""
 
 UNTAGGED: Final = "acp_nvim/untagged"
-"""The tag of a variant that has none on the wire."""
+"""The tag of a variant without a tag on the wire."""
 
 CUT: Final = "cut"
 WHOLE: Final = "whole"
 
 
 def exact(most: int) -> Meta:
-    """The bound of a field that is malformed with more than `most` characters, entries or members."""
+    """Return the bound of a field that is malformed with more than `most` characters, entries or members."""
     return Meta(max_length=most)
 
 
 def cut(most: int) -> Meta:
-    """The bound of a field of which everything beyond `most` characters or entries is left out."""
+    """Return the bound of a field that is cut after `most` characters or entries."""
     return Meta(max_length=most, extra={"beyond": CUT})
 
 
 def whole(most: int) -> Meta:
-    """The bound of a text that is left out altogether when it is longer than `most` characters."""
+    """Return the bound of a text that is dropped as a whole if it is longer than `most` characters."""
     return Meta(max_length=most, extra={"beyond": WHOLE})
 
 
@@ -64,27 +64,27 @@ DiffText: TypeAlias = Annotated[str, whole(limits.DIFF_CHARS)]
 Data: TypeAlias = Annotated[str, whole(limits.DATA_CHARS)]
 
 Untyped: TypeAlias = Annotated[Any, Meta(extra={"beyond": "the message's bounds"})]
-"""Any JSON: only the bounds of the message that it is in (`acp_nvim.limits`) hold for it."""
+"""Any JSON value: only the bounds of the whole message (`acp_nvim.limits`) apply."""
 
 
 class Sent(msgspec.Struct, rename="camel", kw_only=True, gc=False):
-    """Base of the types that are only sent: they have no bounds."""
+    """Base of the types that are only sent, and have no bounds."""
 
     meta: Maybe[dict[str, Any]] = msgspec.field(name="_meta", default=UNSET)
 
 
 class Wire(msgspec.Struct, rename="camel", kw_only=True, gc=False):
-    """Base of the types that are read; members that the schema does not have are ignored."""
+    """Base of the types that are received; members that the schema does not define are ignored."""
 
     meta: Maybe[dict[str, Untyped]] = msgspec.field(name="_meta", default=UNSET)
     left_out: Maybe[dict[str, int]] = msgspec.field(name=LEFT_OUT, default=UNSET)
-    """By member, how much of what came is missing (`acp_nvim.limits.LEFT_OUT`); never sent."""
+    """How much of each member was dropped (`acp_nvim.limits.LEFT_OUT`); never sent."""
 
     open_members: ClassVar[dict[str, frozenset[str]]] = {}
-    """Further members, by wire name, that choose the shape of a tagged variant, and their known values."""
+    """Further members, by wire name, that select the shape of a tagged variant, and their known values."""
 
     def require_one(self, *choices: tuple[str, ...]) -> None:
-        """Raise `ValueError`, which names what is missing, unless all members of one of the choices are there."""
+        """Raise `ValueError` with the missing names, unless all members of one of the choices are present."""
         missing = [[name for name in choice if getattr(self, name) is UNSET] for choice in choices]
         if all(missing):
             encoded = dict(zip(self.__struct_fields__, self.__struct_encode_fields__, strict=True))
@@ -92,18 +92,18 @@ class Wire(msgspec.Struct, rename="camel", kw_only=True, gc=False):
             raise ValueError(f"Object missing required field {words}")
 
     def require_known(self) -> None:
-        """Raise `ValueError` for a value of an open member that we do not know: its object is an unknown one."""
+        """Raise `ValueError` for an unknown value of an open member, so that the object is treated as unknown."""
         for name, known in self.open_members.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"Invalid value {getattr(self, name)!r} of `{name}`")
 
 
 class Original(dict[str, Any]):
-    """An object exactly as it came. A type of its own, to which no JSON decodes: no agent can pretend to have one."""
+    """An object as it was received. JSON never decodes to this type, so that no agent can forge one."""
 
 
 class Unknown(msgspec.Struct, tag=UNKNOWN, tag_field="type", kw_only=True):
-    """An object whose tag the schema does not have; subclasses say where it may stand, and which member is its tag."""
+    """An object whose tag the schema does not define; subclasses define where it may occur, and its tag member."""
 
     original: Original
 
@@ -112,14 +112,14 @@ class Unknown(msgspec.Struct, tag=UNKNOWN, tag_field="type", kw_only=True):
 
 
 class Bound(NamedTuple):
-    """A bound of `most` characters or entries; what becomes of what is `beyond`: `CUT` or `WHOLE`."""
+    """A bound of `most` characters or entries; `beyond` says what is dropped: the excess (`CUT`) or all (`WHOLE`)."""
 
     most: int
     beyond: str
 
 
 def bound_of(kind: inspect.Type) -> Bound | None:
-    """The bound of a field beyond which something is left out; None for one that has none, or an exact one."""
+    """Return the bound of a field that is cut or dropped; None for a field without bound, or with an exact one."""
     for one in kind.types if isinstance(kind, inspect.UnionType) else (kind,):
         inner = one.type if isinstance(one, inspect.Metadata) else one
         most = getattr(inner, "max_length", None)
@@ -129,9 +129,9 @@ def bound_of(kind: inspect.Type) -> Bound | None:
 
 
 def within(value: str | list[Any], bound: Bound, missing: int) -> tuple[str | list[Any], int]:
-    """As much of `value` as there may be, and how much is left out with what is `missing` already.
+    """Return `value` within the bound, and how much is dropped, including what was `missing` before.
 
-    A text that is cut says so at its end.
+    A text that is cut ends with a note.
     """
     left = len(value) - bound.most + missing
     if bound.beyond == WHOLE:
@@ -144,7 +144,7 @@ def within(value: str | list[Any], bound: Bound, missing: int) -> tuple[str | li
 
 
 def shortened(text: str, most: int) -> str:
-    """`text`, cut to `most` characters, which say how much is left out."""
+    """Return `text` cut to `most` characters, with a note at its end if it was longer."""
     return text if len(text) <= most else str(within(text, Bound(most, CUT), 0)[0])
 
 
@@ -156,22 +156,22 @@ def _more(count: int) -> str:
 
 
 def given(value: T | UnsetType | None) -> T | None:
-    """The value of a member for which absent and null mean the same; None for either."""
+    """Return the value of a member; None if it is absent or null."""
     return None if value is UNSET else value
 
 
 def left(said: Wire, *members: str) -> int:
-    """How much is missing of those members of what came, by their names on the wire."""
+    """Return how much of these members (by their names on the wire) was dropped."""
     missing = said.left_out
     return sum(max(0, missing.get(name, 0)) for name in members) if isinstance(missing, dict) else 0
 
 
 def lacks(said: Wire, *members: str) -> bool:
-    """Whether anything is missing in those members, however deep."""
+    """Return whether anything was dropped from these members, at any depth."""
     return isinstance(said.left_out, dict) and any(name in said.left_out for name in members)
 
 
 def lacks_inside(said: Wire, member: str) -> bool:
-    """Whether anything is missing in one of the objects of that list, rather than some of these."""
+    """Return whether anything was dropped inside an object of a list, in contrast to objects of the list."""
     items = getattr(said, member)
     return lacks(said, member) and any(isinstance(one.left_out, dict) for one in items or () if isinstance(one, Wire))

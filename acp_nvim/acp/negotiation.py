@@ -1,4 +1,4 @@
-"""The start of a connection (ACP "Initialization"): what we tell an agent of ourselves, and which version we speak."""
+"""The start of a connection (ACP "Initialization"): the client's capabilities, and the choice of the version."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.v1 import TERMINAL_OUTPUT, DialectV1
 
 NEWEST = 2
-"""The latest version that we know."""
+"""The latest supported version."""
 
 CLIENT_INFO = {"name": "acp_nvim", "title": "acp_nvim for Neovim", "version": __version__}
 
@@ -23,10 +23,10 @@ CAPABILITIES_V2: dict[str, Any] = {"auth": {"terminal": {}}, "elicitation": ELIC
 
 
 def initialize_params(v2: bool, terminal: bool = True) -> dict[str, Any]:
-    """The parameters of `initialize`; `terminal`: whether commands are run for the agent.
+    """Return the parameters of `initialize`; `terminal`: the client runs commands for the agent.
 
-    With `v2` they are readable in both versions, so that an agent of version 1 can answer with its own version and
-    still knows what we can do.
+    With `v2` they are valid in both versions, so that an agent of version 1 can answer with its own version and still
+    knows the client's capabilities.
     """
     params: dict[str, Any] = {
         "protocolVersion": DialectV1.version,
@@ -51,7 +51,7 @@ class _Answer(msgspec.Struct, rename="camel"):
 
 
 class VersionError(Exception):
-    """The agent speaks a version that we do not, or that is switched off."""
+    """The agent's protocol version is not supported, or is disabled."""
 
     def __init__(self, version: int) -> None:
         super().__init__(f"protocol version {version}")
@@ -59,12 +59,12 @@ class VersionError(Exception):
 
 
 def choose_dialect(answer: msgspec.Raw, v2: bool) -> Dialect:
-    """The dialect of an agent that answered `initialize` so. Raises `VersionError`, or `msgspec.DecodeError`."""
-    version = decode(answer, _Answer).protocol_version  # 1.0 is 1
+    """Return the dialect for an answer to `initialize`. Raises `VersionError` or `msgspec.DecodeError`."""
+    version = decode(answer, _Answer).protocol_version
     if version == DialectV1.version:
         return DialectV1()
     if version == NEWEST and v2:
-        from acp_nvim.acp.v2 import DialectV2  # its types take time, and few need them
+        from acp_nvim.acp.v2 import DialectV2  # imported here: its types take time, and are rarely needed
 
         return DialectV2()
     raise VersionError(version)

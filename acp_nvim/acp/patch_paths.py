@@ -1,4 +1,4 @@
-"""The files that a patch names: unified diffs, git's among them, and the patches of `apply_patch`."""
+"""Extracts the files that a patch names: unified diffs, including git's, and the patches of `apply_patch`."""
 
 from __future__ import annotations
 
@@ -15,31 +15,30 @@ _NO_PATH = re.compile(
 _NAMED = re.compile(r"(?:---|\+\+\+|rename from|rename to|copy from|copy to|Index:) (\S.*)")
 _ADDED_OR_UPDATED = re.compile(r"\*\*\* (Add|Update|Delete) File: (\S.*)")
 _MOVED = re.compile(r"\*\*\* Move to: (\S.*)")
-_ENDS = frozenset({"*** End of File", "*** End Patch"})
 NULL_FILE = "/dev/null"
 
 
 class PatchPath(msgspec.Struct, frozen=True):
-    """A file that a patch names; `prefix` is what was taken off: git's `a/` or `b/`, which may be a directory."""
+    """A file that a patch names; `prefix` is the removed `a/` or `b/` of git, which may also be a directory."""
 
     path: str
     prefix: str = ""
 
 
 class _UnreadError(Exception):
-    """A line that no strict reader knows: nobody can say what another reader makes of it."""
+    """A line that a strict parser rejects; other programs may interpret it in different ways."""
 
 
 def patch_paths(text: str) -> list[PatchPath] | None:
-    """The paths in the headers of a patch; None if a line of it is not known for certain.
+    """Return the paths in the headers of a patch; None if any of its lines is ambiguous.
 
-    Hunks without a header name no file: the list is empty then. Text around a patch, quoted names, symbolic links and
-    submodules (their modes are not those of files), and hunks that are not as long as they say are not known.
+    Hunks without a header name no file: the list is empty. Ambiguous are texts around a patch, quoted names, symbolic
+    links and submodules (their modes are not those of files), and hunks of another length than their headers say.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
-    if "\n".join(lines).splitlines() != lines:  # other readers may see more lines
+    if "\n".join(lines).splitlines() != lines:  # other programs may see more lines
         return None
     while lines and not lines[0]:
         lines.pop(0)
@@ -52,7 +51,7 @@ def patch_paths(text: str) -> list[PatchPath] | None:
 
 
 def _apply_patch(lines: list[str]) -> Iterator[PatchPath]:
-    """Each file has its marker; which lines may follow depends on what is done to it."""
+    """Yield the paths of markers; which lines may follow a marker depends on its operation."""
     body = ""
     if not lines or lines[-1] != "*** End Patch":
         raise _UnreadError
@@ -71,7 +70,7 @@ def _apply_patch(lines: list[str]) -> Iterator[PatchPath]:
 
 
 def _unified(lines: list[str]) -> Iterator[PatchPath]:
-    """Lines of hunks are counted, so that none of them is taken for a header, and no header for one of them."""
+    """Yield the paths of headers; lines of hunks are counted, so that they are not confused with headers."""
     at, wants_names = 0, False
     while at < len(lines):
         line = lines[at]
@@ -96,10 +95,10 @@ def _unified(lines: list[str]) -> Iterator[PatchPath]:
 
 
 def _end_of_hunk(lines: list[str], at: int, old: int, new: int) -> int:
-    """The number of the line behind a hunk that begins at `at`, and has so many lines before and after."""
+    """Return the index of the line after a hunk that begins at `at` and has `old` and `new` lines."""
     while old > 0 or new > 0:
         if at >= len(lines):
-            if old == new:  # empty lines at the end of the patch were left out
+            if old == new:  # empty lines at the end of the patch were removed
                 return at
             raise _UnreadError
         kind = lines[at][:1] or " "
@@ -114,7 +113,7 @@ def _end_of_hunk(lines: list[str], at: int, old: int, new: int) -> int:
 
 
 def _same_name(names: str) -> list[PatchPath] | None:
-    """The path of `a/x b/x`; None if they differ, so that the lines that follow have to say them."""
+    """Return the path in `a/x b/x`; None if they differ, so that further lines must name both."""
     half = (len(names) - 1) // 2
     first, second = names[:half], names[half + 1 :]
     if '"' in names:
@@ -124,7 +123,7 @@ def _same_name(names: str) -> list[PatchPath] | None:
 
 
 def _path(named: str, line: str) -> list[PatchPath]:
-    """A tab divides the path from a time; git writes one behind a path with blanks, too."""
+    """Return the path without the time after a tab, if any; git also writes a tab after a path with spaces."""
     path = named.partition("\t")[0].rstrip()
     if not path or path[0] == '"':
         raise _UnreadError

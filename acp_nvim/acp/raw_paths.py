@@ -1,4 +1,4 @@
-"""Which members of a tool call's input are paths: only their names can say it."""
+"""Recognizes members of a tool call's input that are paths, by their names."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _DEPTH = 20
 
 
 def words_of(name: Any) -> str:
-    """The name of a member, in one way of writing it: `filePath` and `file-path` are `file_path`."""
+    """Return the name of a member in snake case: `file_path` for `filePath` and `file-path`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]", "_", str(name)).lower()
 
 
 def is_path(words: str, value: str) -> bool:
-    """Whether that value of the member called so (`words_of`) is a path."""
+    """Return whether `value` of a member with this name (in the form of `words_of`) is a path."""
     if "://" in value and not value.startswith("file:"):
         return False
     return bool(_PATH_NAMES.search(words)) or (words in _TWO_PATHS and os.sep in value)
 
 
 def moved(raw: Any, move: Callable[[str], str], name: str = "", depth: int = 0) -> Any:
-    """Return the same input with other paths; `move` is given those that are absolute, and URIs of files.
+    """Return the input with mapped paths; `move` is called with absolute paths and `file:` URIs.
 
-    `name` is that of the member that holds `raw`, `depth` how many objects and lists are around it.
+    `name` is that of the member with the value `raw`, `depth` the number of objects and lists around it.
     """
     if depth > _DEPTH:
         return raw

@@ -1,7 +1,4 @@
-"""An agent that runs elsewhere: the paths in all that is said are moved, here and nowhere else.
-
-Texts for people are left as they are.
-"""
+"""Maps the paths in all messages of an agent that runs on another machine; texts for people are not changed."""
 
 from __future__ import annotations
 
@@ -32,10 +29,10 @@ Table = Sequence[tuple[str, str]]
 
 
 class PathMap:
-    """Pairs of directories: one of this machine, and the same one there; both absolute. The longest that fits wins.
+    """Maps paths by pairs of absolute directories: one of this machine, and the same one there. The longest match wins.
 
-    What is relative is left as it is. Without pairs all paths are the same in both places. Symbolic links of this
-    machine are known by both of their names.
+    Relative paths are not changed. Without pairs all paths are the same on both machines. Symbolic links of this
+    machine are matched by both of their names.
     """
 
     def __init__(self, name: str, pairs: Table) -> None:
@@ -46,23 +43,20 @@ class PathMap:
         real = [(os.path.realpath(here), here) for here, _ in there]
         self._names = _longest_first([(one, two) for one, two in real if one != two])
 
-    def __repr__(self) -> str:
-        return f"<PathMap {self.name} {self._there}>"
-
     def __bool__(self) -> bool:
         return bool(self._there)
 
     @property
     def elsewhere(self) -> list[str]:
-        """The directories of the agent's machine, by their paths there, that are also here."""
+        """The directories of the agent's machine, by their paths there, that exist here, too."""
         return [there for _, there in self._there]
 
     def missing(self, paths: Sequence[str]) -> list[str]:
-        """Return those of our paths that the agent's machine does not have."""
+        """Return the paths of this machine that the agent's machine does not have."""
         return [path for path in paths if self.to_there(path) is None]
 
     def to_there(self, path: str) -> str | None:
-        """What that path of ours is called there; None: it is not to be found there."""
+        """Map a path of this machine to the agent's; None if the agent's machine does not have it."""
         if not self._there or not path.startswith("/"):
             return path
         ours = _plain(path)
@@ -70,31 +64,31 @@ class PathMap:
         if found is None:
             ours = _moved(ours, self._names) or ours
             found = _moved(ours, self._there)
-        if found is None or _moved(found, self._here) != ours:  # another one lies over it
+        if found is None or _moved(found, self._here) != ours:  # hidden by another directory there
             return None
         return found
 
     def to_here(self, path: str) -> str | None:
-        """What that path of the agent is called here; None: it is nowhere here."""
+        """Map a path of the agent to this machine; None if this machine does not have it."""
         if not self._there or not path.startswith("/"):
             return path
         return _moved(_plain(path), self._here)
 
     def shown(self, path: str) -> str:
-        """As `to_here`; a path that is nowhere here becomes one that can be shown, and is no file of ours."""
+        """Map like `to_here`, but return a path for display, of no file here, instead of None."""
         return self.to_here(path) or f"/{self.name}:{path}"
 
     def uri_there(self, uri: str) -> str:
-        """A URI of ours; of files that are not to be found there, and of other things, it stays the same."""
+        """Map a `file:` URI of this machine to the agent's; others, and unmapped ones, are not changed."""
         return _uri(uri, lambda path: self.to_there(path) or path)
 
     def uri_here(self, uri: str) -> str:
-        """What that URI of the agent is called here; of a file that is nowhere here: one that can be shown."""
+        """Map a `file:` URI of the agent like `shown`; others are not changed."""
         return _uri(uri, self.shown)
 
 
 def _plain(path: str) -> str:
-    """Without `..`, doubled slashes and a slash at the end: nothing leads out of a directory by its name."""
+    """Remove `..`, repeated slashes and a trailing slash, so that no path leads out of a mapped directory."""
     return "/" + posixpath.normpath(path).lstrip("/")
 
 
@@ -117,7 +111,7 @@ def _uri(uri: str, move: Callable[[str], str]) -> str:
         return uri
     try:
         parts = urlsplit(uri)
-    except ValueError:  # a strange host
+    except ValueError:  # an invalid host
         return uri
     if parts.netloc not in ("", "localhost"):
         return uri
@@ -127,16 +121,13 @@ def _uri(uri: str, move: Callable[[str], str]) -> str:
 
 
 def unmapped(name: str, path: str) -> Failure:
-    """Return the failure for a directory of ours that the agent's machine does not have."""
+    """Return the failure for a directory that the agent's machine does not have."""
     what = f"Agent {name!r} runs elsewhere, and nothing says where {path} is there."
     return Failure("agent_misconfigured", what, f"Add it to agents.{name}.paths (:help acp_nvim-remote).", name)
 
 
-# --- what an agent says ----------------------------------------------------------------------------------------------
-
-
 def block(one: ContentBlock, uri: Callable[[str], str]) -> ContentBlock:
-    """A content block with another URI, where it has one."""
+    """Return a content block with its URI, if it has one, mapped by `uri`."""
     if isinstance(one, ResourceLink):
         return replace(one, uri=uri(one.uri))
     if isinstance(one, EmbeddedResource):
@@ -147,20 +138,23 @@ def block(one: ContentBlock, uri: Callable[[str], str]) -> ContentBlock:
 
 
 class MovedPaths:
-    """Moves paths from there to here. A path that is nowhere here becomes one that can be shown, and is no file."""
+    """Maps the agent's paths to this machine; those that it does not have are mapped for display only."""
 
     def __init__(self, paths: PathMap) -> None:
         self._paths = paths
 
     def update(self, update: Update) -> Update:
-        """Return a `session/update` in which all paths of the agent are moved to here."""
+        """Return an update with all paths mapped."""
         match update:
-            case updates.MessageChunk():  # the flood first
+            case updates.MessageChunk():  # first, since these are the most frequent ones
                 moved = self._block(update.content)
                 return update if moved is update.content else replace(update, content=moved)
             case updates.ToolCallChanged():
-                news = tuple(map(self._news, update.terminals))
-                return replace(update, patch=self.patch(update.patch), terminals=news)
+                terminals = [
+                    replace(one, patch=self._terminal(one.patch)) if isinstance(one, updates.TerminalChanged) else one
+                    for one in update.terminals
+                ]
+                return replace(update, patch=self.patch(update.patch), terminals=tuple(terminals))
             case updates.ToolCallContentAdded():
                 return replace(update, item=self._item(update.item))
             case updates.TerminalChanged():
@@ -174,7 +168,7 @@ class MovedPaths:
         return update
 
     def asked(self, method: str, asked: Asked) -> Asked:
-        """A request. Raises `RpcError` for a file or a directory that is nowhere here."""
+        """Return a request with all paths mapped. Raises `RpcError` for a path that this machine does not have."""
         match asked:
             case answers.FileToRead() | answers.FileToWrite():
                 return replace(asked, path=self._required(method, asked.path))
@@ -186,17 +180,22 @@ class MovedPaths:
         return asked
 
     def session(self, info: SessionInfo) -> SessionInfo:
-        """Translate the directories of a session that the agent keeps; none that is nowhere here is a path of ours."""
+        """Return a stored session of the agent with its directories mapped for display."""
         directories = [self._paths.shown(one) for one in info.additional_directories]
         return replace(info, cwd=self._paths.shown(info.cwd), additional_directories=directories)
 
     def patch(self, patch: ToolCallPatch) -> ToolCallPatch:
-        """What is said of a tool call."""
+        """Return an update of a tool call with all paths mapped."""
+
+        def either(path_or_uri: str) -> str:
+            is_uri = path_or_uri.startswith("file:")
+            return self._paths.uri_here(path_or_uri) if is_uri else self._paths.shown(path_or_uri)
+
         return replace(
             patch,
             content=_each(patch.content, self._item),
             locations=_each(patch.locations, lambda one: replace(one, path=self._paths.shown(one.path))),
-            raw_input=raw_paths.moved(patch.raw_input, self._either),
+            raw_input=raw_paths.moved(patch.raw_input, either),
         )
 
     def _required(self, method: str, path: str) -> str:
@@ -206,9 +205,6 @@ class MovedPaths:
             raise RpcError(INVALID_PARAMS, f"{method}: the editor has no {path}: it knows what is below {known}")
         return here
 
-    def _either(self, value: str) -> str:
-        return self._paths.uri_here(value) if value.startswith("file:") else self._paths.shown(value)
-
     def _block(self, one: ContentBlock) -> ContentBlock:
         return block(one, self._paths.uri_here)
 
@@ -217,15 +213,12 @@ class MovedPaths:
             return Shown(self._block(item.block))
         if isinstance(item, Diff):
             others = tuple(None if one is None else self._paths.shown(one) for one in item.others)
-            return Diff(tuple(map(self._change, item.changes)), others)
+            return replace(item, changes=tuple(map(self._change, item.changes)), others=others)
         return item
 
     def _change(self, change: FileChange) -> FileChange:
         old_path = None if change.old_path is None else self._paths.shown(change.old_path)
         return replace(change, path=self._paths.shown(change.path), old_path=old_path)
-
-    def _news(self, news: updates.TerminalNews) -> updates.TerminalNews:
-        return replace(news, patch=self._terminal(news.patch)) if isinstance(news, updates.TerminalChanged) else news
 
     def _terminal(self, patch: TerminalPatch) -> TerminalPatch:
         return replace(patch, cwd=self._paths.shown(patch.cwd)) if isinstance(patch.cwd, str) else patch
@@ -237,18 +230,15 @@ def _each(items: Sequence[T] | UnsetType | None, move: Callable[[T], T]) -> list
     return [move(one) for one in items]
 
 
-# --- its dialect -----------------------------------------------------------------------------------------------------
-
-
 def elsewhere(dialect: Dialect, paths: PathMap, terminal: bool) -> Dialect:
-    """The same dialect, with other paths; without `terminal` no commands are run for the agent."""
+    """Return the dialect with mapped paths; without `terminal` no commands are run for the agent."""
     if terminal and not paths:
         return dialect
     return cast(Dialect, RemoteDialect(dialect, paths, terminal))
 
 
 class RemoteDialect:
-    """Another `Dialect` behind a `PathMap`; what names no paths is left to it."""
+    """A `Dialect` with mapped paths; delegates methods without paths to the original dialect."""
 
     def __init__(self, dialect: Dialect, paths: PathMap, terminal: bool) -> None:
         self._dialect = dialect
@@ -259,11 +249,6 @@ class RemoteDialect:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._dialect, name)
-
-    def __repr__(self) -> str:
-        return f"<RemoteDialect {self._dialect!r} {self._paths!r}>"
-
-    # --- what the agent says -----------------------------------------------------------------------------------------
 
     def update(self, params: msgspec.Raw) -> tuple[str, Update]:
         """See `Dialect.update`."""
@@ -276,12 +261,12 @@ class RemoteDialect:
         return session_id, self._moved.update(update)
 
     def asked(self, method: str, params: msgspec.Raw) -> tuple[str | None, Asked]:
-        """As `Dialect.asked`; raises `RpcError` for a path that is nowhere here."""
+        """Decode like `Dialect.asked`; also raises `RpcError` for a path that does not exist here."""
         session_id, asked = self._dialect.asked(method, params)
         return session_id, self._moved.asked(method, asked)
 
     def list_sessions(self, cwd: str | None, cursor: str | None) -> Call[SessionPage]:
-        """As `Dialect.list_sessions`, with directories moved. Raises `FailureError` for a `cwd` that is not there."""
+        """Request like `Dialect.list_sessions`. Raises `FailureError` for a `cwd` that does not exist there."""
         call = self._dialect.list_sessions(None if cwd is None else self._there(cwd), cursor)
 
         def read(raw: msgspec.Raw) -> SessionPage:
@@ -290,12 +275,10 @@ class RemoteDialect:
 
         return replace(call, read=read)
 
-    # --- what it is told ---------------------------------------------------------------------------------------------
-
     def open_session(self, place: Place, way: Way | None = None, session_id: str = "") -> Call[Opened]:
-        """As `Dialect.open_session`; also raises `FailureError`.
+        """Request like `Dialect.open_session`, without additional directories that do not exist there.
 
-        Additional directories that are not to be found there are left out.
+        Also raises `FailureError` for a `cwd` that does not exist there.
         """
         known = map(self._paths.to_there, place.additional_directories)
         directories = [there for there in known if there is not None]

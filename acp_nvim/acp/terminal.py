@@ -1,4 +1,4 @@
-"""What a terminal shows, the agent's or ours: fed with snapshots and pieces of bytes (v2 "Tool Calls")."""
+"""The state of a terminal, the agent's or the host's, built from snapshots and pieces of output (v2 "Tool Calls")."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Exit(msgspec.Struct, frozen=True):
-    """How a command ended: with a code, or by a signal (`SIGTERM`); neither, when the agent did not say."""
+    """How a command ended: with a code, or by a signal (`SIGTERM`); neither if the agent did not report it."""
 
     exit_code: int | None = None
     signal: str | None = None
 
 
 class TerminalPatch(msgspec.Struct, kw_only=True):
-    """What an update says of a terminal: omitted keeps, None clears, a value replaces. `output` is a snapshot.
+    """An update of a terminal: omitted keeps, None clears, a value replaces. `output` is a snapshot.
 
-    `ours`: the host runs the command, under an id that nobody uses again.
+    `ours`: the host runs the command, with an id that is never reused.
     """
 
     terminal_id: str
@@ -36,10 +36,9 @@ class TerminalPatch(msgspec.Struct, kw_only=True):
 
 
 class Terminal:
-    """One terminal as it stands; of its output only the end is kept.
+    """The current state of one terminal, with the end of its output.
 
-    `number` is its place among those of the session, counted from 1; `dropped` counts the bytes of its output that are
-    not kept any more, all before those that are.
+    `number` counts the terminals of the session, from 1; `dropped` is the number of bytes before the kept output.
     """
 
     def __init__(self, terminal_id: str, number: int = 0) -> None:
@@ -52,11 +51,8 @@ class Terminal:
         self.dropped = 0
         self._output = bytearray()
 
-    def __repr__(self) -> str:
-        return f"<Terminal {self.terminal_id} {self.command!r} {len(self._output)} bytes, exit {self.exit}>"
-
     def apply(self, patch: TerminalPatch) -> None:
-        """Take over the members of `patch` that are set; an output in it replaces the one that was there."""
+        """Update the members that are set in `patch`; its output replaces the present one."""
         self.ours = self.ours or patch.ours
         if patch.command is not UNSET:
             self.command = patch.command
@@ -70,32 +66,32 @@ class Terminal:
             self.append(patch.output or b"")
 
     def append(self, data: bytes, lost: int = 0) -> None:
-        """More output; characters and escape codes may be split anywhere. Before it `lost` bytes were not kept."""
+        """Append output, cut at any byte; `lost` bytes before it were dropped."""
         if lost:
             self.dropped += len(self._output) + lost
             self._output.clear()
         self._output += data
-        if len(self._output) > 2 * TERMINAL_BYTES:  # not each time: moving the rest costs
+        if len(self._output) > 2 * TERMINAL_BYTES:  # not each time, since moving the rest costs
             self._keep(TERMINAL_BYTES)
 
     def forget_most(self) -> None:
-        """Keep no more of the output than what the chat shows."""
+        """Drop the output except for what the chat shows."""
         self._keep(TERMINAL_LINES * TERMINAL_LINE_BYTES)
 
     @property
     def size(self) -> int:
-        """How many bytes of output are kept now, at most twice `TERMINAL_BYTES`."""
+        """The size of the kept output in bytes, at most twice `TERMINAL_BYTES`."""
         return len(self._output)
 
     @property
     def output(self) -> bytes:
-        """The output as it was printed, as far as it is kept."""
+        """The kept output, exactly as it was printed."""
         return bytes(self._output)
 
     def tail(self, lines: int) -> str:
-        """The last lines as plain text; what a carriage return overwrote is left out.
+        """Return the last lines as plain text, without what a carriage return has overwritten.
 
-        What may be the beginning of a character or of an escape sequence is left out until more comes.
+        An incomplete character or escape sequence at the end is omitted until more output arrives.
         """
         end, ended = bytes(self._output[-lines * TERMINAL_LINE_BYTES :]), self.exit is not None
         plain, decoder = PlainText(), codecs.getincrementaldecoder("utf-8")("replace")
@@ -104,7 +100,7 @@ class Terminal:
         return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n")[-lines:])
 
     def _keep(self, limit: int) -> None:
-        """Drop what is before the last `limit` bytes."""
+        """Drop the output before its last `limit` bytes."""
         start = start_of_last(self._output, limit)
         del self._output[:start]
         self.dropped += start

@@ -1,4 +1,4 @@
-"""The state of one tool call, and the upsert that changes it: omitted keeps, null clears, a value replaces."""
+"""The state of a tool call, and the patches that change it: omitted keeps, null clears, a value replaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from acp_nvim.acp.diff import Diff, FileChange
 from acp_nvim.acp.schema_common import ContentBlock
 
 FINISHED = frozenset({"completed", "failed", "cancelled", "rejected", "unfinished"})
-"""Statuses after which no work is expected; the last two are ours, for what a turn left open (session/turns.py)."""
+"""Final statuses; the host sets the last two, for tool calls that a turn left open (session/turns.py)."""
 
 
 class Location(msgspec.Struct):
@@ -28,13 +28,13 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class TerminalShown(msgspec.Struct, frozen=True):
-    """An item of a tool call's content: what a terminal shows."""
+    """An item of a tool call's content: the output of a terminal."""
 
     terminal_id: str
 
 
 class UnknownItem(msgspec.Struct, frozen=True):
-    """An item of a kind that we do not know, as it came."""
+    """An item of an unknown kind, as it was received."""
 
     original: dict[str, Any]
 
@@ -43,7 +43,7 @@ Item = Shown | Diff | TerminalShown | UnknownItem
 
 
 class ToolCallPatch(msgspec.Struct, kw_only=True):
-    """What an update says of a tool call (v2 "Tool Calls"; v1's `tool_call` and `tool_call_update` say it too)."""
+    """An update of a tool call (v2 "Tool Calls", or `tool_call` and `tool_call_update` of v1), see `ToolCall`."""
 
     tool_call_id: str
     name: str | UnsetType | None = UNSET
@@ -61,14 +61,14 @@ class ToolCallPatch(msgspec.Struct, kw_only=True):
     lacks_content: bool | UnsetType = UNSET
     lacks_input: bool | UnsetType = UNSET
     size: int | UnsetType = UNSET
-    """Bytes of the message that said it."""
+    """Size of the update message in bytes."""
 
 
 class ToolCall(msgspec.Struct, kw_only=True):
-    """One tool call as it stands; a missing field has the specification's default.
+    """The current state of one tool call; the defaults are those of the specification.
 
-    The agent has sent `content_left` items and `locations_left` places more, which were not kept. `lacks_title`,
-    `lacks_content` (of an item that was kept), `lacks_input` (of the raw input): neither was a part of that.
+    `content_left` items and `locations_left` locations were dropped. `lacks_title`, `lacks_content` (an item of it) and
+    `lacks_input` (the raw input): parts were dropped.
     """
 
     tool_call_id: str
@@ -88,7 +88,7 @@ class ToolCall(msgspec.Struct, kw_only=True):
     lacks_input: bool = False
 
     def apply(self, patch: ToolCallPatch) -> bool:
-        """Take over what `patch` says; True when that changed anything but the metadata, which nobody sees."""
+        """Apply `patch`; return True if it changed anything but the metadata, which is not displayed."""
         changed = False
         for name in _FIELDS:
             value = getattr(patch, name)
@@ -97,7 +97,7 @@ class ToolCall(msgspec.Struct, kw_only=True):
             if value is None:
                 value = getattr(_CLEARED, name)
             if isinstance(value, list):
-                value = list(value)  # ours alone: chunks are appended to it
+                value = list(value)  # a copy: chunks are appended to it
             if value != getattr(self, name):
                 setattr(self, name, value)
                 changed = changed or name != "meta"
@@ -108,18 +108,18 @@ class ToolCall(msgspec.Struct, kw_only=True):
         self.content.append(item)
 
     def files(self) -> list[tuple[str, FileChange | None]]:
-        """The files that it names, as it names them: what its diffs change, and where else it works."""
+        """Return the paths that it names: those of its diffs with their changes, and those of its locations."""
         changes = [change for item in self.content if isinstance(item, Diff) for change in item.changes]
         return [*((change.path, change) for change in changes), *((one.path, None) for one in self.locations)]
 
     @property
     def incomplete(self) -> bool:
-        """Whether only a part is known of what it does: no rule can say anything about the rest."""
+        """Whether parts of it were dropped, so that no rule can be applied to it."""
         return bool(self.content_left or self.locations_left or self.lacks_content or self.lacks_input)
 
     @property
     def finished(self) -> bool:
-        """No more work is expected on it; a status that we do not know counts as in progress (v2, ToolCallStatus)."""
+        """Whether its status is final; an unknown status counts as in progress (v2, ToolCallStatus)."""
         return self.status in FINISHED
 
 

@@ -1,4 +1,4 @@
-"""Translates into the model what both versions say in the same words, and reads answers."""
+"""Translates what both protocol versions have in common into the model, and decodes answers."""
 
 from __future__ import annotations
 
@@ -26,51 +26,52 @@ T = TypeVar("T")
 
 
 def read_most(kind: type[T], raw: msgspec.Raw) -> T:
-    """What is right of an answer; what is wrong is logged. Raises `msgspec.DecodeError` where nothing is left."""
-    said, complaints = salvage(raw, kind)
+    """Decode an answer, and log its malformed members. Raises `msgspec.DecodeError` if nothing is left."""
+    decoded, complaints = salvage(raw, kind)
     for complaint in complaints:
         log.warning("an answer of an agent, left out of it: %s", complaint)
-    return said
+    return decoded
 
 
 def read_nothing(_raw: msgspec.Raw) -> None:
-    """Read an answer that says only that the request worked."""
+    """Ignore the content of an answer that only confirms success."""
 
 
 def read_opened(kind: type[T], translate: Callable[[T], answers.Opened], raw: msgspec.Raw) -> answers.Opened:
-    """What is right of the answer to what opens a session; what is wrong is among its complaints.
+    """Decode the answer to a request that opens a session; its complaints name malformed members.
 
-    Null is read as `{}`: ACP v1 "Session Setup" shows the answer to `session/load` so.
+    Null is read as `{}`, as in the example of `session/load` in ACP v1 "Session Setup".
     """
-    said, complaints = salvage(b"{}" if bytes(raw) == b"null" else raw, kind)
-    return msgspec.structs.replace(translate(said), complaints=tuple(complaints))
+    decoded, complaints = salvage(b"{}" if bytes(raw) == b"null" else raw, kind)
+    return msgspec.structs.replace(translate(decoded), complaints=tuple(complaints))
 
 
-def session_page(page: wire.ListSessionsResponse) -> answers.SessionPage:
-    """Translate a page of the answer to `session/list`; `next_cursor` is None at the last one."""
-    return answers.SessionPage([_session_info(one) for one in page.sessions], given(page.next_cursor))
-
-
-def _session_info(one: wire.SessionInfo) -> answers.SessionInfo:
-    return answers.SessionInfo(
-        session_id=one.session_id,
-        cwd=one.cwd,
-        title=given(one.title),
-        updated_at=given(one.updated_at),
-        additional_directories=given(one.additional_directories) or [],
-    )
+def read_page(raw: msgspec.Raw) -> answers.SessionPage:
+    """Decode the answer to `session/list`; `next_cursor` is None for the last page."""
+    page = read_most(wire.ListSessionsResponse, raw)
+    sessions = [
+        answers.SessionInfo(
+            session_id=one.session_id,
+            cwd=one.cwd,
+            title=given(one.title),
+            updated_at=given(one.updated_at),
+            additional_directories=given(one.additional_directories) or [],
+        )
+        for one in page.sessions
+    ]
+    return answers.SessionPage(sessions, given(page.next_cursor))
 
 
 # --- session/update --------------------------------------------------------------------------------------------------
 
 
 def compaction_message(compaction_id: str) -> str:
-    """The message id of the summary of a compaction, which is shown among the thoughts."""
+    """Return the message id for the summary of a compaction, which is shown as a thought."""
     return f"compaction {compaction_id}"
 
 
 def common_update(update: Any) -> updates.Update:
-    """An update that both versions write alike, or one of an unknown kind."""
+    """Translate an update that both versions have in common, or one of an unknown kind."""
     match update:
         case wire.UsageUpdate():
             said = update.cost
@@ -94,7 +95,7 @@ def common_update(update: Any) -> updates.Update:
 
 
 def _unstable(said: dict[str, Any]) -> updates.Update:
-    """Plans of the unstable schema (RFD "Plan Operations"), in whatever shape they are; or an unknown update."""
+    """Translate a plan of the unstable schema (RFD "Plan Operations"), or an unknown update."""
     kind, plan, plan_id = said.get("sessionUpdate"), said.get("plan"), said.get("planId")
     if kind == "plan_removed" and isinstance(plan_id, str):
         return updates.PlanRemoved(plan_id)
@@ -104,7 +105,7 @@ def _unstable(said: dict[str, Any]) -> updates.Update:
 
 
 def plan_of_another_kind(said: dict[str, Any]) -> updates.Update:
-    """A plan that is no list of steps, or one whose steps came to version 1: it shows what it has."""
+    """Translate a plan of an unknown or unstable kind, with the steps, the text or the URI that it has."""
     plan_id, text, uri = said.get("planId"), said.get("content"), said.get("uri")
     known_id = shortened(plan_id, ID_CHARS) if isinstance(plan_id, str) else None
     if said.get("type") == "items":
@@ -119,13 +120,14 @@ def plan_of_another_kind(said: dict[str, Any]) -> updates.Update:
 
 
 def plan_entries(entries: Iterable[wire.PlanEntry]) -> list[updates.PlanEntry]:
-    """The steps of a plan, in the words of the model."""
+    """Translate the steps of a plan into the model."""
     return [updates.PlanEntry(one.content, one.status, one.priority) for one in entries]
 
 
 def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
-    """What is said of a tool call (a wire type of either version); `item` translates one item of its content."""
+    """Translate a tool call (a wire type of either version); `item` translates one item of its content."""
     content, locations = call.content, call.locations
+    places = [Location(one.path, given(one.line)) for one in locations] if isinstance(locations, list) else locations
     return ToolCallPatch(
         tool_call_id=call.tool_call_id,
         name=call.name,
@@ -133,9 +135,7 @@ def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
         kind=call.kind,
         status=call.status,
         content=[item(one) for one in content] if isinstance(content, list) else content,
-        locations=[Location(one.path, given(one.line)) for one in locations]
-        if isinstance(locations, list)
-        else locations,
+        locations=places,
         raw_input=call.raw_input,
         raw_output=call.raw_output,
         meta=call.meta,
@@ -151,7 +151,7 @@ def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
 
 
 def config_options(options: Iterable[Any], id_member: str) -> list[answers.ConfigOption]:
-    """Configuration options of either version, in the agent's order; `id_member` is their id's name on the wire."""
+    """Translate configuration options of either version; `id_member` is the name of their id on the wire."""
     return [_config_option(one, id_member) for one in options]
 
 
@@ -171,7 +171,7 @@ def _config_option(one: Any, id_member: str) -> answers.ConfigOption:
 
 
 def _unknown_option(said: dict[str, Any], id_member: str) -> answers.ConfigOption:
-    """What there is to show of a configuration option of an unknown kind."""
+    """Translate a configuration option of an unknown kind, for display."""
     config_id, current = shortened(str(said.get(id_member)), ID_CHARS), said.get("currentValue")
     category, description = said.get("category"), said.get("description")
     return answers.ConfigOption(
@@ -185,7 +185,7 @@ def _unknown_option(said: dict[str, Any], id_member: str) -> answers.ConfigOptio
 
 
 def _choices(items: Iterable[Any]) -> list[answers.Choice]:
-    """The values of a configuration option; those of a group have its name."""
+    """Translate the values of a configuration option; those of a group have its name."""
     found: list[answers.Choice] = []
     for item in items:
         if isinstance(item.options, list):
@@ -196,7 +196,7 @@ def _choices(items: Iterable[Any]) -> list[answers.Choice]:
 
 
 def options_left(update: Any) -> int:
-    """How many configuration options, and values of those that are there, were left out of an update."""
+    """Return how many configuration options, and values of the others, were dropped from an update."""
     said = [given(getattr(one, "options", None)) for one in update.config_options]
     groups = [item for items in said for item in items or ()]
     wires = [update, *update.config_options, *groups]
@@ -204,12 +204,12 @@ def options_left(update: Any) -> int:
 
 
 def permission_answer(option_id: str | None) -> wire.RequestPermissionResponse:
-    """The answer to `session/request_permission`; without an option the request was cancelled."""
+    """Return the answer to `session/request_permission`: the chosen option; None for a cancelled request."""
     if option_id is None:
         return wire.RequestPermissionResponse(outcome=wire.CancelledPermissionOutcome())
     return wire.RequestPermissionResponse(outcome=wire.SelectedPermissionOutcome(option_id=option_id))
 
 
 def permission_options(options: Iterable[wire.PermissionOption]) -> list[answers.PermissionOption]:
-    """The ways to answer a permission request."""
+    """Translate the options of a permission request."""
     return [answers.PermissionOption(one.option_id, one.name, one.kind) for one in options]

@@ -1,4 +1,4 @@
-"""What `session/update` can say, whatever the protocol version: the model that versions are translated into."""
+"""The model of `session/update`, into which both protocol versions are translated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Role = Literal["user", "agent", "thought"]
 
 
 class MessageChunk(msgspec.Struct, frozen=True):
-    """A piece of a message; pieces with the same `message_id` are one message."""
+    """A piece of a message; pieces with the same `message_id` form one message."""
 
     role: Role
     content: ContentBlock
@@ -25,7 +25,7 @@ class MessageChunk(msgspec.Struct, frozen=True):
 
 
 class MessageReplaced(msgspec.Struct, frozen=True):
-    """The whole of a message as it is now (v2 "Prompt Lifecycle", Message IDs); without `content` it stays as it is."""
+    """The new content of a message (v2 "Prompt Lifecycle", Message IDs); without `content` it is unchanged."""
 
     role: Role
     message_id: str
@@ -33,13 +33,13 @@ class MessageReplaced(msgspec.Struct, frozen=True):
 
 
 class TerminalChanged(msgspec.Struct, frozen=True):
-    """News of a terminal, the agent's or ours."""
+    """An update of a terminal, the agent's or the host's."""
 
     patch: TerminalPatch
 
 
 class TerminalPrinted(msgspec.Struct, frozen=True):
-    """More output of a terminal; of what came before it `lost` bytes were not kept."""
+    """Output of a terminal; `lost` bytes before it were dropped."""
 
     terminal_id: str
     data: bytes
@@ -50,10 +50,7 @@ TerminalNews = TerminalChanged | TerminalPrinted
 
 
 class ToolCallChanged(msgspec.Struct, frozen=True):
-    """News of a tool call. `announced`: the agent presents it (`tool_call`), rather than updating it.
-
-    `terminals`: what it says of terminals that it shows, whether its content names them or not.
-    """
+    """An update of a tool call; `announced`: a new one (`tool_call`). `terminals` are updates of its terminals."""
 
     patch: ToolCallPatch
     announced: bool = False
@@ -61,7 +58,7 @@ class ToolCallChanged(msgspec.Struct, frozen=True):
 
 
 class ToolCallContentAdded(msgspec.Struct, frozen=True):
-    """One more item of a tool call's content, or a part of it; `size`: bytes of the message that said it."""
+    """An item to append to a tool call's content, or a part of one; `size` is that of the message in bytes."""
 
     tool_call_id: str
     item: Item
@@ -70,7 +67,7 @@ class ToolCallContentAdded(msgspec.Struct, frozen=True):
 
 
 class PlanEntry(msgspec.Struct, frozen=True):
-    """One step of a plan (ACP "Agent Plan"), with `status` and `priority` in the words of the protocol."""
+    """One step of a plan (ACP "Agent Plan"), with `status` and `priority` as in the protocol."""
 
     content: str
     status: str = "pending"
@@ -78,9 +75,9 @@ class PlanEntry(msgspec.Struct, frozen=True):
 
 
 class PlanReplaced(msgspec.Struct, frozen=True):
-    """The whole plan as it is now: steps, `text`, or the `uri` of a file. Version 1 has one plan, without an id.
+    """The new state of a plan: steps, `text`, or the `uri` of a file. Version 1 has one plan, without an id.
 
-    The agent has sent so many steps more that are `left` out.
+    `left` is the number of steps that were dropped.
     """
 
     entries: list[PlanEntry]
@@ -91,7 +88,7 @@ class PlanReplaced(msgspec.Struct, frozen=True):
 
 
 class PlanRemoved(msgspec.Struct, frozen=True):
-    """The plan is not wanted any more (unstable)."""
+    """The agent has removed a plan (unstable)."""
 
     plan_id: str
 
@@ -99,8 +96,7 @@ class PlanRemoved(msgspec.Struct, frozen=True):
 class StateChanged(msgspec.Struct, frozen=True):
     """The agent works (`running`), waits for the user (`requires_action`) or for a prompt (`idle`).
 
-    An `idle` that ends something has the reason why. `background` are the tool calls that go on whatever the state;
-    None says nothing of them.
+    An `idle` that ends a turn has a reason. `background` are the tool calls that continue; None if not reported.
     """
 
     state: str
@@ -110,40 +106,40 @@ class StateChanged(msgspec.Struct, frozen=True):
 
 
 class CommandsReplaced(msgspec.Struct, frozen=True):
-    """All slash commands of the session, but for so many that are `left` out."""
+    """All slash commands of the session, except for `left` ones that were dropped."""
 
     commands: list[Command]
     left: int = 0
 
 
 class ModeChanged(msgspec.Struct, frozen=True):
-    """The session works in another mode now."""
+    """The session has switched to another mode."""
 
     mode_id: str
 
 
 class ConfigReplaced(msgspec.Struct, frozen=True):
-    """All configuration options of the session, but for so many, or of their values, that are `left` out."""
+    """All configuration options of the session, except for `left` options or values that were dropped."""
 
     options: list[ConfigOption]
     left: int = 0
 
 
 class SessionInfoChanged(msgspec.Struct, frozen=True):
-    """The session got a title (or lost it: None)."""
+    """The session has a new title, or none any more (None)."""
 
     title: str | UnsetType | None = UNSET
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """What the whole session cost; `currency` by ISO 4217, or another unit such as "credits"."""
+    """The cost of the whole session; `currency` is one of ISO 4217, or another unit such as "credits"."""
 
     amount: float
     currency: str
 
 
 class UsageChanged(msgspec.Struct, frozen=True):
-    """Tokens in the context window, its size, and what the session cost so far; None: nobody knows any more."""
+    """Tokens in the context window, its size, and the cost of the session so far; None: not known any more."""
 
     used: int
     size: int
@@ -151,7 +147,7 @@ class UsageChanged(msgspec.Struct, frozen=True):
 
 
 class NoticeGiven(msgspec.Struct, frozen=True):
-    """The agent has something to say about itself. `severity`: info, warning, error, or an unknown word."""
+    """A notice of the agent. `severity`: info, warning, error, or an unknown one."""
 
     severity: str
     title: str
@@ -159,7 +155,7 @@ class NoticeGiven(msgspec.Struct, frozen=True):
 
 
 class Compaction(msgspec.Struct, frozen=True):
-    """The agent shortens its context; `status` as in tool calls, `summary` replaces what chunks gathered."""
+    """The agent compacts its context; `status` is as in tool calls, `summary` replaces earlier chunks of it."""
 
     compaction_id: str
     status: str
@@ -168,7 +164,7 @@ class Compaction(msgspec.Struct, frozen=True):
 
 
 class SessionMessage(msgspec.Struct, frozen=True):
-    """A message between this session and another one (unstable); without `content` it is what it was."""
+    """A message between this session and another one (unstable); without `content` it is unchanged."""
 
     content: list[ContentBlock] | UnsetType | None = UNSET
     sender: str | None = None
@@ -176,7 +172,7 @@ class SessionMessage(msgspec.Struct, frozen=True):
 
 
 class UnknownUpdate(msgspec.Struct, frozen=True):
-    """An update of a kind that we do not know, as it came."""
+    """An update of an unknown kind, as it was received."""
 
     kind: str
     original: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Version 1 of the protocol: what we send, how its answers are read, and its words in those of the model."""
+"""Version 1 of the protocol: its requests, the decoding of its messages, and their translation into the model."""
 
 from __future__ import annotations
 
@@ -60,45 +60,51 @@ class DialectV1(Dialect):
 
     @staticmethod
     def prepare() -> None:
-        """Make the decoder of `session/update`, which takes 7 ms."""
+        """Build the decoder of `session/update`, which takes 7 ms."""
         decoder(wire.SessionNotification)
 
     def update(self, params: msgspec.Raw) -> tuple[str, updates.Update]:
-        """Session id and update of a `session/update`."""
+        """See `Dialect.update`."""
         try:
-            said = decoder(wire.SessionNotification).decode(params)
-            if said.left_out is not UNSET:
-                said = decode(params, wire.SessionNotification)
+            decoded = decoder(wire.SessionNotification).decode(params)
+            if decoded.left_out is not UNSET:
+                decoded = decode(params, wire.SessionNotification)
         except (msgspec.ValidationError, RecursionError):
-            said = decode(params, wire.SessionNotification)
-        update = said.update
-        if type(update) is wire.AgentMessageChunk:  # the flood: no call more than needed
+            decoded = decode(params, wire.SessionNotification)
+        update = decoded.update
+        if type(update) is wire.AgentMessageChunk:  # a shortcut for the most frequent update
             message_id = update.message_id
             message = updates.MessageChunk("agent", update.content, None if message_id is UNSET else message_id)
-            return said.session_id, message
-        return said.session_id, self._translate(update)
+            return decoded.session_id, message
+        return decoded.session_id, self._translate(update)
 
     def _translate(self, update: wire.SessionUpdate) -> updates.Update:
         make = _TRANSLATIONS.get(type(update))
         return common_update(update) if make is None else make(update)
 
-    def _translate_request(self, method: str, said: Any) -> answers.Asked:
+    def _translate_request(self, method: str, decoded: Any) -> answers.Asked:
         match method:
             case "fs/read_text_file":
-                return answers.FileToRead(said.path, given(said.line), given(said.limit))
+                return answers.FileToRead(decoded.path, given(decoded.line), given(decoded.limit))
             case "fs/write_text_file":
-                return answers.FileToWrite(said.path, said.content)
+                return answers.FileToWrite(decoded.path, decoded.content)
             case "terminal/create":
-                return _command_to_run(said)
+                return answers.CommandToRun(
+                    command=decoded.command,
+                    args=given(decoded.args) or [],
+                    env={one.name: one.value for one in given(decoded.env) or []},
+                    cwd=given(decoded.cwd),
+                    output_byte_limit=given(decoded.output_byte_limit),
+                )
             case "terminal/output" | "terminal/wait_for_exit" | "terminal/kill" | "terminal/release":
-                return answers.TerminalAsked(method, said.terminal_id)
+                return answers.TerminalAsked(method, decoded.terminal_id)
             case "elicitation/create":
-                return elicitation_asked(said)
+                return elicitation_asked(decoded)
             case _:
                 return answers.PermissionAsked(
-                    options=permission_options(said.options),
-                    patch=tool_call_patch(said.tool_call, _item),
-                    tool_call_id=said.tool_call.tool_call_id,
+                    options=permission_options(decoded.options),
+                    patch=tool_call_patch(decoded.tool_call, _item),
+                    tool_call_id=decoded.tool_call.tool_call_id,
                 )
 
     def _translate_initialized(self, answer: wire.InitializeResponse) -> answers.Initialized:
@@ -113,7 +119,7 @@ class DialectV1(Dialect):
         )
 
     def open_session(self, place: Place, way: Way | None = None, session_id: str = "") -> Call[Opened]:
-        """The call that begins a session (`session/new`), or takes up that one: `load`, `resume` or `fork`."""
+        """See `Dialect.open_session`."""
         kind, answer = _OPENING[way]
         params = kind(
             cwd=place.cwd,
@@ -127,7 +133,7 @@ class DialectV1(Dialect):
         return answers.PromptAnswer(stop_reason=decode(raw, wire.PromptResponse).stop_reason)
 
     def steer(self, session_id: str, blocks: Sequence[wire.ContentBlock]) -> Call[answers.Steered]:
-        """`_session/steering`, an extension of the adapters of Claude and Codex (`_meta.steering` in `initialize`)."""
+        """Request `_session/steering`, an extension of the adapters of Claude and Codex (`_meta.steering`)."""
         params = wire.PromptRequest(session_id=session_id, prompt=list(blocks), meta=_STEERING)
         return Call("_session/steering", params, _steered)
 
@@ -179,15 +185,15 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
 # --- terminals in metadata -------------------------------------------------------------------------------------------
 
 TERMINAL_OUTPUT = {"terminal_output": True}
-"""Among the `_meta` of our capabilities: then adapters say of their commands what version 1 has no words for.
+"""In the `_meta` of the client's capabilities: adapters then report their commands, which version 1 does not define.
 
 In the `_meta` of a tool call: `terminal_info`, `terminal_output` or `terminal_output_delta` (both are more output), and
-`terminal_exit`. The terminal usually goes by the id of the tool call.
+`terminal_exit`. The terminal's id is usually that of the tool call.
 """
 
 
 def terminal_news(tool_call_id: str, meta: Any) -> tuple[updates.TerminalNews, ...]:
-    """What `meta` says of terminals, in order; what is not in shape says nothing."""
+    """Return the updates of terminals in `meta`, in order; ignore malformed ones."""
     return tuple(_terminal_news(tool_call_id, meta)) if isinstance(meta, dict) else ()
 
 
@@ -203,7 +209,9 @@ def _terminal_news(tool_call_id: str, meta: dict[str, Any]) -> Iterator[updates.
         if isinstance(more, dict) and isinstance(data := more.get("data"), str):
             yield updates.TerminalPrinted(_terminal_id(more, tool_call_id), data.encode("utf-8", "replace"))
     if isinstance(ended, dict):
-        yield updates.TerminalChanged(TerminalPatch(terminal_id=_terminal_id(ended, tool_call_id), exit=_exit(ended)))
+        code, signal = ended.get("exit_code"), ended.get("signal")
+        how = Exit(code if isinstance(code, int) else None, signal if isinstance(signal, str) else None)
+        yield updates.TerminalChanged(TerminalPatch(terminal_id=_terminal_id(ended, tool_call_id), exit=how))
 
 
 def _terminal_id(said: dict[str, Any], tool_call_id: str) -> str:
@@ -211,16 +219,11 @@ def _terminal_id(said: dict[str, Any], tool_call_id: str) -> str:
     return named if isinstance(named, str) else tool_call_id
 
 
-def _exit(said: dict[str, Any]) -> Exit:
-    code, signal = said.get("exit_code"), said.get("signal")
-    return Exit(code if isinstance(code, int) else None, signal if isinstance(signal, str) else None)
-
-
 # --- answers and requests --------------------------------------------------------------------------------------------
 
 
 def _opened(answer: Any) -> Opened:
-    """The answer to `session/new`, `load`, `resume` or `fork`."""
+    """Translate the answer to `session/new`, `load`, `resume` or `fork`."""
     options, modes, models = given(answer.config_options), given(answer.modes), given(answer.models)
     return Opened(
         session_id=getattr(answer, "session_id", None),
@@ -274,18 +277,8 @@ def _auth_method(method: wire.AuthMethod) -> answers.AuthMethod:
     return with_meta(known, given(method.meta))
 
 
-def _command_to_run(asked: wire.CreateTerminalRequest) -> answers.CommandToRun:
-    return answers.CommandToRun(
-        command=asked.command,
-        args=given(asked.args) or [],
-        env={one.name: one.value for one in given(asked.env) or []},
-        cwd=given(asked.cwd),
-        output_byte_limit=given(asked.output_byte_limit),
-    )
-
-
 _STEERING = {"steering": {"idleBehavior": "promptRequired"}}
-"""When no turn runs any more, the prompt is not to begin one."""
+"""The prompt must not start a new turn if none is running any more."""
 
 
 class _SteeringAnswer(msgspec.Struct):
@@ -293,11 +286,8 @@ class _SteeringAnswer(msgspec.Struct):
 
 
 def _steered(raw: msgspec.Raw) -> answers.Steered:
-    """Of all outcomes, `promptRequired` alone leaves the prompt to us."""
+    """Decode the outcome: after `promptRequired` the client must send the prompt again."""
     return answers.Steered(injected=msgspec.json.decode(raw, type=_SteeringAnswer).outcome != "promptRequired")
-
-
-# --- what is sent ----------------------------------------------------------------------------------------------------
 
 
 _OPENING: dict[Way | None, tuple[Any, Any]] = {
@@ -306,11 +296,11 @@ _OPENING: dict[Way | None, tuple[Any, Any]] = {
     "resume": (wire.ResumeSessionRequest, wire.ResumeSessionResponse),
     "fork": (wire.ForkSessionRequest, wire.ForkSessionResponse),
 }
-"""What opens a session, and its answer."""
+"""The parameters that open a session, and their answer."""
 
 
 def _server(written: dict[str, Any]) -> wire.McpServer:
-    """As the user wrote it, with the lists that version 1 wants in any case."""
+    """Convert a server as configured, and add the lists that version 1 requires."""
     kinds: dict[Any, Any] = {"http": wire.McpServerHttp, "sse": wire.McpServerSse}
     kind = kinds.get(written.get("type"))
     if kind is None:

@@ -1,10 +1,10 @@
-"""Version 2 of the protocol, a draft: what we send, how its answers are read, and its words in those of the model."""
+"""Version 2 of the protocol, a draft: its requests, the decoding of its messages, and their translation."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -36,7 +36,7 @@ from acp_nvim.jsonrpc.messages import RpcError
 
 
 class DialectV2(Dialect):
-    """Version 2. Modes and models are configuration options here."""
+    """Version 2, in which modes and models are configuration options."""
 
     version = 2
     answer_ends_turn = False
@@ -57,12 +57,12 @@ class DialectV2(Dialect):
     requests = frozenset(_request_params)
 
     def _translate(self, update: wire.SessionUpdate) -> updates.Update:
-        """Raises `msgspec.ValidationError` for data that is not base64."""
+        """Translate an update. Raises `msgspec.ValidationError` for malformed base64."""
         make = _TRANSLATIONS.get(type(update))
         return common_update(update) if make is None else make(update)
 
-    def _translate_request(self, method: str, said: Any) -> answers.Asked:
-        return elicitation_asked(said) if method == "elicitation/create" else _permission(said)
+    def _translate_request(self, method: str, decoded: Any) -> answers.Asked:
+        return elicitation_asked(decoded) if method == "elicitation/create" else _permission(decoded)
 
     def _translate_initialized(self, answer: wire.InitializeResponse) -> answers.Initialized:
         capabilities = given(answer.capabilities) or wire.AgentCapabilities()
@@ -76,7 +76,7 @@ class DialectV2(Dialect):
         )
 
     def open_session(self, place: Place, way: Way | None = None, session_id: str = "") -> Call[Opened]:
-        """`session/new` or `session/resume`, to load it from the start."""
+        """See `Dialect.open_session`; `session/resume` also loads a session from the start."""
         wanted: dict[str, Any] = {
             "cwd": place.cwd,
             "mcp_servers": [msgspec.convert({"type": "stdio", **one}, wire.McpServer) for one in place.mcp_servers],
@@ -92,14 +92,14 @@ class DialectV2(Dialect):
         return Call(method, params, partial(read_opened, wire.ResumeSessionResponse, _opened), way)
 
     def _read_prompted(self, raw: msgspec.Raw) -> answers.PromptAnswer:
-        """Earlier drafts answer without the id of the message."""
+        """Decode the answer; in earlier drafts it has no message id."""
         try:
             return answers.PromptAnswer(message_id=decode(raw, wire.PromptResponse).message_id)
         except msgspec.ValidationError:
             return answers.PromptAnswer()
 
     def steer(self, session_id: str, blocks: Sequence[wire.ContentBlock]) -> Call[answers.Steered]:
-        """`session/prompt`: it contributes to the work that goes on (ACP "Prompt Lifecycle")."""
+        """Request `session/prompt`, which contributes to the running turn (ACP "Prompt Lifecycle")."""
         call = self.prompt(session_id, blocks)
         return Call(call.method, call.params, lambda raw: answers.Steered(message_id=call.read(raw).message_id))
 
@@ -120,7 +120,7 @@ def _item(one: wire.ToolCallContent) -> Item:
 
 
 def _diff(one: wire.Diff) -> diff.Diff:
-    """`changes` with their patch; or version 1's two texts, which some agents send here, too."""
+    """Translate `changes` with their patch, or the two texts of version 1, which some agents send here, too."""
     if not isinstance(one.changes, list):
         if left(one, "oldText", "newText"):
             return diff.too_large(str(one.path), left(one, "oldText", "newText"))
@@ -151,24 +151,15 @@ def _change(one: wire.DiffChange) -> diff.FileChange:
 
 
 def _state(update: wire.StateUpdate) -> updates.Update:
-    work, error = given(update.background), given(update.error)
-    return updates.StateChanged(
-        update.state,
-        given(update.stop_reason),
-        None if error is None else _reason(error),
-        None
-        if work is None
-        else frozenset(one.tool_call_id for one in work if isinstance(one, wire.BackgroundToolCall)),
-    )
-
-
-def _reason(error: wire.Error) -> str:
-    """Why the turn failed, in the words that an error answer to a prompt would have."""
-    return f"{RpcError(error.code, error.message, given(error.data)).describe()} (code {error.code})"
+    work, error, reason = given(update.background), given(update.error), None
+    if error is not None:  # described like an error answer to a prompt
+        reason = f"{RpcError(error.code, error.message, given(error.data)).describe()} (code {error.code})"
+    calls = [one.tool_call_id for one in work or () if isinstance(one, wire.BackgroundToolCall)]
+    background = None if work is None else frozenset(calls)
+    return updates.StateChanged(update.state, given(update.stop_reason), reason, background)
 
 
 def _plan(update: wire.PlanUpdate) -> updates.Update:
-    """A plan: a list of steps, or whatever else."""
     plan = update.plan
     if isinstance(plan, wire.PlanItems):
         return updates.PlanReplaced(plan_entries(plan.entries), plan.plan_id, left=left(plan, "entries"))
@@ -177,17 +168,13 @@ def _plan(update: wire.PlanUpdate) -> updates.Update:
 
 def _terminal(update: wire.TerminalUpdate) -> updates.Update:
     output, ended = update.output, update.exit_status
-    return updates.TerminalChanged(
-        TerminalPatch(
-            terminal_id=update.terminal_id,
-            command=update.command,
-            cwd=update.cwd,
-            output=_bytes(output.data, "output.data") if isinstance(output, wire.TerminalOutput) else output,
-            exit=Exit(given(ended.exit_code), given(ended.signal))
-            if isinstance(ended, wire.TerminalExitStatus)
-            else ended,
-        )
-    )
+    patch = TerminalPatch(terminal_id=update.terminal_id, command=update.command, cwd=update.cwd)
+    patch.output = _bytes(output.data, "output.data") if isinstance(output, wire.TerminalOutput) else output
+    if isinstance(ended, wire.TerminalExitStatus):
+        patch.exit = Exit(given(ended.exit_code), given(ended.signal))
+    else:
+        patch.exit = ended
+    return updates.TerminalChanged(patch)
 
 
 def _bytes(data: str, member: str) -> bytes:
@@ -213,7 +200,7 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
     wire.TerminalOutputChunk: lambda one: updates.TerminalPrinted(one.terminal_id, _bytes(one.data, "data")),
     wire.PlanUpdate: _plan,
     wire.AvailableCommandsUpdate: lambda one: updates.CommandsReplaced(
-        _commands(one.available_commands), left(one, "availableCommands")
+        list(map(_command, one.available_commands)), left(one, "availableCommands")
     ),
     wire.ConfigOptionUpdate: lambda one: updates.ConfigReplaced(
         config_options(one.config_options, "configId"), options_left(one)
@@ -221,12 +208,8 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
 }
 
 
-def _commands(offered: Iterable[wire.AvailableCommand]) -> list[answers.Command]:
-    """Slash commands; one of an unknown kind has a name and a description too."""
-    return [_command(one) for one in offered]
-
-
 def _command(one: wire.AvailableCommand) -> answers.Command:
+    """Translate a slash command; one of an unknown kind has a name and a description, too."""
     if isinstance(one, wire.UnknownAvailableCommand):
         return answers.Command(str(one.original.get("name")), str(one.original.get("description", "")))
     entry = given(one.input)
@@ -256,7 +239,7 @@ def _permission(asked: wire.RequestPermissionRequest) -> answers.PermissionAsked
 
 
 def _abilities(session: wire.SessionCapabilities | None, sign_in: bool) -> answers.Abilities:
-    """Without `session` the agent has no sessions at all; with it, most of what can be done with them is a must."""
+    """Translate capabilities: without `session` there are no sessions; with it, most operations are mandatory."""
     if session is None:
         return answers.Abilities(sign_in=sign_in, sign_out=sign_in)
     prompt = given(session.prompt) or wire.PromptCapabilities()
@@ -290,10 +273,10 @@ def _auth_method(method: wire.AuthMethod) -> answers.AuthMethod:
 
 
 def _opened(answer: wire.NewSessionResponse | wire.ResumeSessionResponse) -> Opened:
-    """The answer to `session/new` or `session/resume`."""
+    """Translate the answer to `session/new` or `session/resume`."""
     options, offered = given(answer.config_options), given(answer.available_commands)
     return Opened(
         session_id=answer.session_id if isinstance(answer, wire.NewSessionResponse) else None,
         options=None if options is None else config_options(options, "configId"),
-        commands=None if offered is None else _commands(offered),
+        commands=None if offered is None else list(map(_command, offered)),
     )

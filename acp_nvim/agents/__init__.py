@@ -1,1 +1,1 @@
-"""Who can be started, and how."""
+"""The agents that can be started, and their definitions."""

@@ -1,33 +1,70 @@
-"""All agents by name: the user's, those that come as data files, and the bundled demo agent."""
+"""Finds agents by name: the user's, those with a data file, and the bundled demo agent."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from acp_nvim.agents.builtin_agents import builtin_agent, builtin_names
-from acp_nvim.agents.definition import QUIRKS, AgentDefinition, AgentSettings, BuiltinAgent
+from acp_nvim.agents.definition import QUIRKS, AgentDefinition, AgentInfo, AgentSettings, BuiltinAgent
 from acp_nvim.errors import Failure, FailureError
 
 DEMO = "demo"
 _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
+_FILES = Path(__file__).with_name("builtin")
+
+
+@cache
+def builtin_names() -> tuple[str, ...]:
+    """Return the names of the agents with a data file, sorted."""
+    return tuple(sorted(file.stem for file in _FILES.glob("*.toml")))
+
+
+@cache
+def builtin_agent(name: str) -> BuiltinAgent | None:
+    """Return the content of an agent's data file, if there is one."""
+    if name not in builtin_names():
+        return None
+    import tomllib  # imported here: it takes 4 ms, and is rarely needed
+
+    return msgspec.convert(tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8")), BuiltinAgent)
+
+
+@cache
+def quirks_of(agent_name: str) -> frozenset[str]:
+    """Return the deviations of the program with this name in `initialize`, whatever the user calls it."""
+    return frozenset(quirk for agent in _called(agent_name) for quirk in agent.quirks)
+
+
+@cache
+def state_of(agent_name: str) -> tuple[str, ...]:
+    """Return the state files of the program with this name in `initialize`, see `AgentInfo`."""
+    return tuple(glob for agent in _called(agent_name) for glob in agent.state)
+
+
+def _called(agent_name: str) -> Iterator[BuiltinAgent]:
+    for name in builtin_names():
+        text = (_FILES / f"{name}.toml").read_text(encoding="utf-8")
+        agent = builtin_agent(name) if f'"{agent_name}"' in text else None  # most need not be parsed
+        if agent is not None and agent_name in agent.agent_names:
+            yield agent
 
 
 def demo_agent() -> BuiltinAgent:
-    """The bundled agent: no model, no key, no network."""
+    """Return the bundled agent, which needs no model, no key and no network."""
     command = [sys.executable, "-P", "-m", "acp_nvim.demo_agent"]
     return BuiltinAgent(title="Demo agent", commands=[command], env={"PYTHONPATH": _PACKAGE_ROOT})
 
 
 class Catalogue:
-    """Finds agents by name: what the user configured goes, field by field, before what the data files say."""
+    """Finds agents by name; each member of the user's settings overrides that of the data file."""
 
     def __init__(self, configured: Mapping[str, Any] | None = None, default: str | None = None) -> None:
         self._agents: dict[str, Any] = dict(configured or {})
@@ -37,15 +74,15 @@ class Catalogue:
         return f"<Catalogue {self.names()} default={self.default_name()!r}>"
 
     def names(self) -> list[str]:
-        """The user's agents, and the demo agent."""
+        """Return the names of the user's agents, and of the demo agent."""
         return [*sorted(self._agents), *([] if DEMO in self._agents else [DEMO])]
 
     def default_name(self) -> str:
-        """The agent for those who name none: the configured default, else the first, else the demo agent."""
+        """Return the name of the configured default agent, else of the user's first, else of the demo agent."""
         return self._default or min(self._agents, default=DEMO)
 
     def find(self, name: str | None) -> AgentDefinition:
-        """The agent called `name`, or the default one. Raises `FailureError` in words that list the known ones."""
+        """Return the agent called `name`, or the default one. Raises `FailureError`, which lists the known names."""
         wanted = name or self.default_name()
         bundled = demo_agent() if wanted == DEMO else builtin_agent(wanted)
         if bundled is None and wanted not in self._agents:
@@ -64,7 +101,6 @@ class Catalogue:
 
 
 def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefinition:
-    """Field by field: what the user says, else what the data file says."""
     try:
         wanted = msgspec.convert({} if settings == [] else settings, AgentSettings)  # Lua's empty table is a list
     except msgspec.ValidationError as error:
@@ -72,26 +108,22 @@ def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefi
     strange = sorted((wanted.quirks or frozenset()) - QUIRKS.keys())
     if strange:
         raise FailureError(_bad_settings(name, f"there is no quirk {strange[0]!r} (known: {', '.join(QUIRKS)})"))
-    known: dict[str, Any] = {} if builtin is None else _facts(builtin)
-    said = {field: value for field, value in msgspec.structs.asdict(wanted).items() if value is not None}
-    if builtin is not None and wanted.command is None:
-        said["command"] = chosen_command(builtin.commands, {**builtin.env, **(wanted.env or {})}, wanted.prefix)
-    if not said.get("command"):
+    given = {field: value for field, value in msgspec.structs.asdict(wanted).items() if value is not None}
+    known: dict[str, Any] = {}
+    if builtin is not None:
+        known = {field: getattr(builtin, field) for field in AgentInfo.__struct_fields__}
+        env = {**builtin.env, **(wanted.env or {})}
+        known["command"] = chosen_command(builtin.commands, env, wanted.prefix)
+        given["env"] = env
+    members = {**known, **given}
+    if not members.get("command"):
         reason = "there is no `command`" if wanted.command is None else "`command` is empty"
         raise FailureError(_bad_settings(name, reason))
-    if builtin is not None and wanted.env:
-        said["env"] = {**builtin.env, **wanted.env}
-    return AgentDefinition(name=name, **{**known, **said})
-
-
-def _facts(builtin: BuiltinAgent) -> dict[str, Any]:
-    """What the data file says of it, apart from how it is started."""
-    fields = ("title", "url", "install", "sign_in", "env", "env_needed", "quirks", "state")
-    return {field: getattr(builtin, field) for field in fields}
+    return AgentDefinition(name=name, **members)
 
 
 def chosen_command(commands: list[list[str]], env: Mapping[str, str], prefix: list[str] | None) -> list[str]:
-    """The first whose program is here, else the first; what is elsewhere, behind a prefix, cannot be looked for."""
+    """Return the first command whose program exists, or the first one; behind a prefix existence is unknown."""
     path = env.get("PATH", os.environ.get("PATH"))
     here = [] if prefix else [command for command in commands if shutil.which(command[0], path=path)]
     return [*here, *commands][0]

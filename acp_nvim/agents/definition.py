@@ -1,4 +1,4 @@
-"""One agent: how to start it, where it works, and how it deviates from the protocol."""
+"""The definition of an agent: its command, its environment, and its deviations from the protocol."""
 
 from __future__ import annotations
 
@@ -8,57 +8,64 @@ import msgspec
 
 
 class PathPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A directory of this machine, and the same one where the agent runs; both absolute."""
+    """A directory of this machine, and its path on the agent's machine; both absolute."""
 
     here: str
     there: str
 
 
 class Defaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a new session is set to: ids of the agent's modes, models, and configuration options with their values."""
+    """The mode, model and options of a new session, by their ids."""
 
     mode: str | None = None
     model: str | None = None
     options: dict[str, str | bool] = {}
 
 
-class AgentDefinition(msgspec.Struct, frozen=True, kw_only=True):
-    """An agent that can be started.
+class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The members that definitions and data files have in common.
 
-    `command` is an argument list, run behind `prefix` where that is not empty; `env` is set on top of the user's
-    environment; `mcp_servers` are as they go over the wire; what may be left out is added, and who cannot be reached
-    is left out. `state` are files in a project in which the agent keeps its own records: a path relative to the
-    directory of the session, or `a/**` for all below `a`. `paths` say what is where when the agent runs elsewhere.
-    `env_needed` are names of variables, with
-    what each is for. `terminal`: whether it may have commands run here; None: unless there is a prefix. After
-    `idle_seconds` without a turn its process is stopped; None: as all agents are.
+    `env` is added to the user's environment; `env_needed` are names of variables with their purposes. `state` are files
+    of a project in which the agent stores its own state: paths relative to the session's directory, or `a/**` for
+    everything below `a`.
     """
 
-    name: str
-    command: list[str]
-    env: dict[str, str] = {}
-    mcp_servers: list[dict[str, Any]] = []
     title: str | None = None
     url: str | None = None
     install: str | None = None
     sign_in: str | None = None
+    env: dict[str, str] = {}
     env_needed: dict[str, str] = {}
     quirks: frozenset[str] = frozenset()
+    state: list[str] = []
+
+
+class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
+    """An agent that can be started.
+
+    `command` is an argument list, run with `prefix` before it. `mcp_servers` are in the form of the protocol; missing
+    members are added, and servers of a kind that the agent does not support are skipped. `paths` map directories if
+    the agent runs on another machine. `terminal`: it may run commands on this machine; None: unless it has a prefix.
+    Its process is stopped after `idle_seconds` without a turn; None: after the common time.
+    """
+
+    name: str
+    command: list[str]
+    mcp_servers: list[dict[str, Any]] = []
     prefix: list[str] = []
     paths: list[PathPair] = []
     terminal: bool | None = None
     defaults: Defaults = Defaults()
     idle_seconds: float | None = None
-    state: list[str] = []
 
     @property
     def offers_terminal(self) -> bool:
-        """Whether it may have commands run on this machine."""
+        """Whether it may run commands on this machine."""
         return not self.prefix if self.terminal is None else self.terminal
 
 
 class AgentSettings(msgspec.Struct, forbid_unknown_fields=True):
-    """What a user writes about an agent: `agents.<name>` of the configuration. What is None is not said."""
+    """The user's settings of an agent: `agents.<name>` of the configuration; None stands for a missing member."""
 
     command: list[str] | None = None
     env: dict[str, str] | None = None
@@ -76,23 +83,16 @@ class AgentSettings(msgspec.Struct, forbid_unknown_fields=True):
     state: list[str] | None = None
 
 
-class BuiltinAgent(msgspec.Struct, forbid_unknown_fields=True):
-    """What a data file says about an agent (`agents/builtin/<name>.toml`).
+class BuiltinAgent(AgentInfo, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The data file of an agent (`agents/builtin/<name>.toml`).
 
-    `commands` are tried in order: the first whose program is on this machine is run. `agent_names` is how the agent
-    may call itself in `initialize` (`agentInfo.name`).
+    The first of `commands` whose program is on this machine is run. `agent_names` are the names of the agent in its
+    answer to `initialize` (`agentInfo.name`).
     """
 
     title: str
     commands: list[list[str]]
-    url: str | None = None
-    install: str | None = None
-    sign_in: str | None = None
-    env: dict[str, str] = {}
-    env_needed: dict[str, str] = {}
     agent_names: list[str] = []
-    quirks: frozenset[str] = frozenset()
-    state: list[str] = []
 
 
 QUIRKS = {
@@ -102,4 +102,4 @@ QUIRKS = {
     "cd_before_command": "Begins each line that it runs in a terminal with `cd '<the terminal's cwd>' && `.",
     "words_for_line": "Asks for a line, and runs its words as a program where it thinks that no shell is needed.",
 }
-"""Every deviation that we know how to bear, and what the agent does."""
+"""The supported deviations from the protocol, each with what the agent does."""

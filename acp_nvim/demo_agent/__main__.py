@@ -9,15 +9,15 @@ from acp_nvim.demo_agent.wire import Peer
 
 
 def main() -> None:
-    """Serve until stdin ends; then leave at once, whatever still runs."""
+    """Serve until stdin ends; then exit at once, whatever still runs."""
     agent = DemoAgent(Peer(sys.stdout.buffer))
     try:
         for line in sys.stdin.buffer:
             agent.receive(line)
     except (BrokenPipeError, KeyboardInterrupt):
-        pass  # nobody is left to talk to
+        pass  # the client is gone
     child.kill_all()
-    os._exit(0)  # turns run in threads; none of them may keep the process alive
+    os._exit(0)  # turns run in threads, which must not keep the process alive
 
 
 if __name__ == "__main__":

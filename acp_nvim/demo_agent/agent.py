@@ -1,4 +1,4 @@
-"""Answers the client's ACP requests: who we are, sessions, and prompts, each prompt in its own thread."""
+"""Answers the client's ACP requests: initialization, sessions, and prompts, each prompt in its own thread."""
 
 import sys
 import threading
@@ -96,14 +96,20 @@ class DemoAgent:
             turn.cancel()
 
     def _run(self, request_id: Any, turn: Turn, blocks: list[Json]) -> None:
-        """One turn, from its thread; the prompt is answered exactly once, whatever happens."""
+        """Run a turn in its thread, and answer the prompt exactly once."""
+        reason, trouble = "end_turn", ""
         try:
-            reason, trouble = _stop_reason(turn, blocks), ""
+            from acp_nvim.demo_agent import commands  # here, not above: the client gets its first answer sooner
+
+            commands.answer(turn, blocks)
+            turn.check()
+        except CancelledTurn:
+            reason = "cancelled"
         except BrokenPipeError:
             leave(0)
-        except Exception as error:  # a bug of the demo; the client still has to get its answer
+        except Exception as error:  # a bug of the demo agent: the client must still get its answer
             print(f"demo agent: {error!r}", file=sys.stderr, flush=True)
-            reason, trouble = "", f"The demo agent has a bug: {error!r}"
+            trouble = f"The demo agent has a bug: {error!r}"
         turn.session.turn = None
         try:
             if trouble:
@@ -112,17 +118,6 @@ class DemoAgent:
                 self._peer.answer(request_id, {"stopReason": reason})
         except BrokenPipeError:
             leave(0)
-
-
-def _stop_reason(turn: Turn, blocks: list[Json]) -> str:
-    from acp_nvim.demo_agent import commands  # here, not above: the client gets its first answer sooner
-
-    try:
-        commands.answer(turn, blocks)
-        turn.check()
-    except CancelledTurn:
-        return "cancelled"
-    return "end_turn"
 
 
 def _needed(params: Json, name: str, kind: type) -> Any:

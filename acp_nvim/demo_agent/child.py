@@ -1,4 +1,4 @@
-"""Runs one harmless command at a time for a turn, and makes sure that none outlives the agent."""
+"""Runs the commands of turns, and makes sure that none of them outlives the agent."""
 
 import os
 import threading
@@ -15,10 +15,10 @@ _leaving = False
 
 
 class Child:
-    """A running command; `output` waits for its end, `kill` may come from any thread."""
+    """A running command; `kill` may be called from any thread."""
 
     def __init__(self, argv: list[str], cwd: str) -> None:
-        import subprocess  # here, not above: it would slow the start of every session down
+        import subprocess  # here, not above: it would delay the start of every session
 
         with _lock:
             if _leaving:
@@ -29,7 +29,7 @@ class Child:
             _live.add(self)
 
     def output(self) -> tuple[int, str]:
-        """The exit code and the first bytes of what the command wrote."""
+        """Wait for the command to end; return its exit code and the beginning of its output."""
         try:
             data, _ = self._process.communicate()
         finally:
@@ -38,12 +38,12 @@ class Child:
         return self._process.returncode, data[:OUTPUT_LIMIT].decode("utf-8", "replace")
 
     def kill(self) -> None:
-        """End the command at once (SIGKILL); `output` then returns what it wrote until then."""
+        """Kill the command (SIGKILL); `output` then returns what it has written."""
         self._process.kill()
 
 
 def kill_all() -> None:
-    """The agent leaves: end what runs and start nothing more."""
+    """Kill all running commands, and let no more be started."""
     global _leaving
     with _lock:
         _leaving = True
@@ -52,6 +52,6 @@ def kill_all() -> None:
 
 
 def leave(code: int) -> None:
-    """End the whole process from any thread, without a word to the client."""
+    """End the process from any thread, with an exit code, and without an answer to the client."""
     kill_all()
     os._exit(code)

@@ -1,31 +1,34 @@
-"""The files of the demo project: read, improved and written as the client says."""
+"""Picks a file of the project, reads it, proposes an improvement, and writes it, through the client or on the disk."""
 
 from __future__ import annotations
 
 import os
 import re
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from acp_nvim.demo_agent.turn import Turn
 from acp_nvim.demo_agent.wire import Json, RpcError
 
 SAMPLE = "greeting.py"
-SMALL = 64 * 1024  # bytes of a file that the tour takes by itself
-LARGEST = 1024 * 1024  # bytes of a file that it reads from the disk at all
+SMALL = 64 * 1024  # bytes of a file that the tour picks by itself
+LARGEST = 1024 * 1024  # bytes of a file that it reads from the disk
 LOOKED_AT = 500  # names of a large directory
 
 
 class FileTrouble(Exception):
-    """A file could not be read or written; the text says why, for the user."""
+    """A file could not be read or written; the text tells the user why."""
 
 
 def pick(cwd: str, text: str, blocks: list[Json]) -> str | None:
-    """The absolute path of the file that the tour is about."""
-    return _from_context(blocks) or _named(cwd, text) or _sample(cwd) or _first_small(cwd)
+    """Return the absolute path of the file that the tour shows; None if there is none."""
+    sample = os.path.join(cwd, SAMPLE)
+    chosen = _from_context(blocks) or _named(cwd, text)
+    return chosen or (sample if os.path.isfile(sample) else _first_small(cwd))
 
 
 def shown(cwd: str, path: str) -> str:
-    """The path as a person would write it."""
+    """Return the path as shown to the user, relative to `cwd` if it is inside."""
     return path[len(cwd.rstrip("/")) + 1 :] if _inside(cwd, path) else path
 
 
@@ -46,7 +49,7 @@ def write(turn: Turn, path: str, text: str) -> None:
         _ask(turn, "fs/write_text_file", path=path, content=text)
         return
     try:
-        data = text.encode()  # before the file is opened, which empties it
+        data = text.encode()  # before `open` truncates the file
         with open(path, "wb") as file:
             file.write(data)
     except UnicodeEncodeError as error:
@@ -80,21 +83,14 @@ def _from_context(blocks: list[Json]) -> str | None:
         inner = block.get("resource") if block["type"] == "resource" else block
         uri = inner.get("uri") if isinstance(inner, dict) else None
         if isinstance(uri, str) and uri.startswith("file://"):
-            path = _unquoted(re.sub(r"^file://[^/]*|[?#].*$", "", uri))
+            path = unquote(re.sub(r"^file://[^/]*|[?#].*$", "", uri).encode("utf-8", "replace"))
             if path.startswith("/") and "\0" not in path:
                 return path
     return None
 
 
-def _unquoted(path: str) -> str:
-    data = re.sub(
-        rb"%([0-9A-Fa-f]{2})", lambda found: bytes.fromhex(found[1].decode()), path.encode("utf-8", "replace")
-    )
-    return data.decode("utf-8", "replace")
-
-
 def _named(cwd: str, text: str) -> str | None:
-    """The first file of the project that the prompt names, with or without quotes around it."""
+    """Return the first file of the project that the prompt names, with or without quotes."""
     for word in text.split()[:LOOKED_AT]:
         name = word.strip("`'\"()[]<>@,;:!?").rstrip(".")
         path = os.path.normpath(os.path.join(cwd, name)) if name and "\0" not in name else ""
@@ -103,20 +99,15 @@ def _named(cwd: str, text: str) -> str | None:
     return None
 
 
-def _sample(cwd: str) -> str | None:
-    path = os.path.join(cwd, SAMPLE)
-    return path if os.path.isfile(path) else None
-
-
 def _first_small(cwd: str) -> str | None:
-    """The first small text file by name; one that can hold a comment is better."""
+    """Return the first small text file by name, preferably one in a language with comments."""
     try:
         with os.scandir(cwd) as entries:
             found = [entry.name for entry, _ in zip(entries, range(LOOKED_AT), strict=False)]
     except OSError:
         return None
     visible = (name for name in found if not name.startswith("."))
-    names = sorted(visible, key=lambda name: (not has_comments(name), name))
+    names = sorted(visible, key=lambda name: (_style(name) is None, name))
     return next((path for path in (os.path.join(cwd, name) for name in names) if _is_small_text(path)), None)
 
 
@@ -138,7 +129,7 @@ def _inside(cwd: str, path: str) -> bool:
 
 NOTE = "The acp_nvim demo agent was here; ask it again and it takes this line away."
 LONGEST = 256 * 1024  # characters of a file that is shown as a diff
-FIRST_LINES = ("#!", "<?", "<!", "@charset")  # lines that have to stay the first ones
+FIRST_LINES = ("#!", "<?", "<!", "@charset")  # beginnings of lines that must stay first
 
 _STYLES = {
     "# {}": "py sh bash zsh rb pl r toml yaml yml cfg conf nix ex jl cmake",
@@ -160,7 +151,7 @@ _TOLD = 'def greet(names: list[str]) -> str:\n    """One line for each name, in 
 
 
 class Improvement(NamedTuple):
-    """A change of a whole file, with its words."""
+    """The new text of a file, with a title and a reason; `line` is where it changes, counted from 1."""
 
     title: str
     why: str
@@ -168,13 +159,8 @@ class Improvement(NamedTuple):
     line: int
 
 
-def has_comments(name: str) -> bool:
-    """Whether a language with comments is known for a file of that name: only there a note can do no harm."""
-    return _style(name) is not None
-
-
 def improve(name: str, text: str) -> Improvement | None:
-    """What to change in the file of that name; None when anything could do harm."""
+    """Return a harmless improvement of the file of that name; None if there is none."""
     if _BUG in text:
         why = "`range(1, ...)` starts at the second name, so the first person is never greeted."
         return _replaced(text, _BUG, _FIX, f"Greet the first person too in {name}", why)
@@ -193,7 +179,7 @@ def _replaced(text: str, old: str, new: str, title: str, why: str) -> Improvemen
 
 
 def _noted(name: str, text: str, note: str) -> Improvement:
-    """Put our line in, or take it away if it is there."""
+    """Insert `note` as a line of its own, or remove it if it is there."""
     before = re.search(rf"(?:^|(?<=\ufeff)){re.escape(note)}\r?\n", text, re.MULTILINE)
     if before is not None:
         line = text[: before.start()].count("\n") + 1
@@ -208,7 +194,7 @@ def _noted(name: str, text: str, note: str) -> Improvement:
 
 
 def _top(text: str) -> int:
-    """Where the first line of one's own may stand: behind a byte order mark, `#!`, an XML head, front matter."""
+    """Return where a first line may be inserted: after a byte order mark, `#!`, an XML header, front matter."""
     at = 1 if text.startswith("\ufeff") else 0
     front = re.compile(r"---\r?\n.*?^---\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE).match(text, at)
     if front is not None:
@@ -222,5 +208,6 @@ def _top(text: str) -> int:
 
 
 def _style(name: str) -> str | None:
+    """Return the format of a comment in the language of the file; None if it is unknown or has no comments."""
     base = name.rpartition("/")[2]
     return _NAMES.get(base) or _STYLE_OF.get(base.rpartition(".")[2].lower() if "." in base else "")

@@ -1,4 +1,4 @@
-"""The fixed words of the demo agent, and its few lines about a file."""
+"""The fixed texts of the demo agent, and its description of a file."""
 
 import re
 
@@ -80,7 +80,7 @@ _HEAD_COLUMNS = 120
 
 
 def about(name: str, content: str) -> str:
-    """What can be told of a file without understanding it."""
+    """Describe a file by its definitions, its first lines and its size."""
     lines = content.splitlines()
     names = _DEFINITION.findall(content)
     defined = ", ".join(f"`{name}`" for name in names[:5]) or "nothing that I recognise"
@@ -95,7 +95,7 @@ def about(name: str, content: str) -> str:
 
 
 def _head(name: str, lines: list[str]) -> str:
-    """The first lines as a code block, whose fence is longer than any in them."""
+    """Return the first lines as a code block, with a fence that is longer than any in them."""
     ending = name.rpartition(".")[2] if "." in name else ""
     head = "\n".join(line[:_HEAD_COLUMNS] for line in lines[:_HEAD_LINES])
     fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", head)), default=0))

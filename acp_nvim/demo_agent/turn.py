@@ -1,4 +1,4 @@
-"""One prompt turn: what the story sends, asks and waits for; each step ends it when it was cancelled."""
+"""One prompt turn: sends updates, makes requests and waits; each step raises once the turn was cancelled."""
 
 import os
 import re
@@ -26,22 +26,22 @@ PERMISSION_OPTIONS: list[Json] = [
 
 
 class CancelledTurn(Exception):
-    """The client wants this turn to end: nothing more is sent but the answer to the prompt."""
+    """The client has cancelled the turn: nothing but the answer to the prompt may be sent."""
 
 
 class Session:
-    """What the agent keeps of one conversation."""
+    """The state of one conversation, in memory only."""
 
     def __init__(self, session_id: str, cwd: str) -> None:
         self.id = session_id
         self.cwd = cwd
-        self.always: set[str] = set()  # kinds of tool call that need no permission any more
+        self.always: set[str] = set()  # kinds of tool call that the user has always allowed
         self.turn: Turn | None = None
         self.tool_calls = 0
 
 
 class Turn:
-    """The tools of a story, in the order of its thread; `cancel` may come from another one."""
+    """A turn, used by its own thread; only `cancel` may be called from another one."""
 
     def __init__(self, peer: Peer, session: Session, fs: Json) -> None:
         self.session = session
@@ -53,7 +53,7 @@ class Turn:
         self._child: Child | None = None
 
     def cancel(self) -> None:
-        """End what the turn waits for, or runs; its thread gets `CancelledTurn` at the next step."""
+        """End the pending request or command; the turn's thread gets `CancelledTurn` at the next step."""
         self._cancelled.set()
         if self._call is not None:
             self._call.settle(None)
@@ -61,7 +61,7 @@ class Turn:
             self._child.kill()
 
     def check(self) -> None:
-        """Raise `CancelledTurn` if the client has cancelled this turn; else do nothing."""
+        """Raise `CancelledTurn` if the client has cancelled this turn."""
         if self._cancelled.is_set():
             raise CancelledTurn
 
@@ -76,16 +76,14 @@ class Turn:
         update = {"sessionUpdate": name, **fields}
         self._peer.notify("session/update", {"sessionId": self.session.id, "update": update})
 
-    def think(self, text: str) -> None:
-        """Send a thought, in pieces of about one word, in the rhythm of a real model."""
-        self._stream("agent_thought_chunk", text, CHUNK_DELAY)
-
-    def say(self, text: str, delay: float = CHUNK_DELAY) -> None:
-        """Send text of a message, in pieces of about one word, with `delay` seconds after each."""
-        self._stream("agent_message_chunk", text, delay)
+    def say(self, text: str, delay: float = CHUNK_DELAY, kind: str = "agent_message_chunk") -> None:
+        """Stream a text as updates of that kind, in pieces of about one word, with `delay` seconds after each."""
+        for piece in re.findall(r"\s*\S+(?:[ \t]+\S{1,3}(?=\s))?\s*", text):
+            self.update(kind, content={"type": "text", "text": piece})
+            self.pause(delay)
 
     def request(self, method: str, /, **params: Any) -> Any:
-        """Ask the client; a cancel ends the waiting."""
+        """Send a request and return its result. Raises `CancelledTurn` when the turn is cancelled meanwhile."""
         call = self._call = self._peer.new_call()
         try:
             self.check()
@@ -98,7 +96,7 @@ class Turn:
             self._peer.forget(call)
 
     def run(self, argv: list[str]) -> tuple[int, str]:
-        """Run a command in the project; a cancel kills it."""
+        """Run a command in the project; return its exit code and output. A cancel kills it."""
         self.check()
         child = self._child = Child(argv, self.session.cwd)
         if self._cancelled.is_set():
@@ -110,14 +108,9 @@ class Turn:
         self.check()
         return result
 
-    def _stream(self, kind: str, text: str, delay: float) -> None:
-        for piece in re.findall(r"\s*\S+(?:[ \t]+\S{1,3}(?=\s))?\s*", text):
-            self.update(kind, content={"type": "text", "text": piece})
-            self.pause(delay)
-
 
 class ToolCall:
-    """One tool call as the client sees it, from its announcement to its end."""
+    """One tool call of a turn; the constructor announces it to the client."""
 
     def __init__(self, turn: Turn, kind: str, title: str, **fields: Any) -> None:
         turn.session.tool_calls += 1
@@ -127,7 +120,7 @@ class ToolCall:
         turn.update("tool_call", **self._shown, status="pending")
 
     def allowed(self) -> bool:
-        """Whether the user lets this happen; "for this session" holds for calls of the same kind."""
+        """Ask the user for permission, unless all calls of this kind were allowed; return the answer."""
         always = self._turn.session.always
         if self._kind in always:
             return True
@@ -135,37 +128,28 @@ class ToolCall:
         try:
             answer = self._turn.request("session/request_permission", toolCall=shown, options=PERMISSION_OPTIONS)
         except RpcError:
-            return False  # a client that cannot ask has not allowed it
+            return False
         option = _chosen(answer)
         if option == "allow-always":
             always.add(self._kind)
         return option in ("allow", "allow-always")
 
     def start(self) -> None:
-        """Show that the call is in progress, and take as long as a real one (`STEP_DELAY`)."""
+        """Show that the call is in progress, and wait as long as a real one takes (`STEP_DELAY`)."""
         self._update(status="in_progress")
         self._turn.pause(STEP_DELAY)
 
-    def complete(self, text: str | None = None) -> None:
-        """End the call as completed, with `text` as its content, or with the content that it had."""
-        self._end("completed", text)
-
-    def fail(self, text: str | None = None) -> None:
-        """End the call as failed, with `text` as its content, or with the content that it had."""
-        self._end("failed", text)
-
-    def _end(self, status: str, text: str | None) -> None:
-        if text is None:
-            self._update(status=status)
-        else:
-            self._update(status=status, content=[{"type": "content", "content": {"type": "text", "text": text}}])
+    def end(self, status: str, text: str | None = None) -> None:
+        """End the call as `completed` or `failed`; `text`, if given, replaces its content."""
+        content = {} if text is None else {"content": [{"type": "content", "content": {"type": "text", "text": text}}]}
+        self._update(status=status, **content)
 
     def _update(self, **fields: Any) -> None:
         self._turn.update("tool_call_update", toolCallId=self._shown["toolCallId"], **fields)
 
 
 def _chosen(answer: Any) -> str:
-    """The chosen option's id; the outcome `cancelled` means that the turn is over."""
+    """Return the chosen option's id. Raises `CancelledTurn` for the outcome `cancelled`."""
     outcome = answer.get("outcome") if isinstance(answer, dict) else None
     if not isinstance(outcome, dict):
         return ""
@@ -175,7 +159,7 @@ def _chosen(answer: Any) -> str:
 
 
 def _speed() -> float:
-    """The factor on every delay; 0 for none."""
+    """Return the factor for all delays; 0 for none."""
     try:
         return min(max(float(os.environ.get("ACP_NVIM_DEMO_SPEED", "1")), 0.0), 100.0)
     except ValueError:

@@ -1,7 +1,8 @@
-"""Speaks JSON-RPC 2.0 over a byte stream, one JSON message a line; knows nothing of ACP."""
+"""JSON-RPC 2.0 over a byte stream, one JSON message a line, without any knowledge of ACP."""
 
 import json
 import threading
+from itertools import count
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
@@ -16,7 +17,7 @@ RESOURCE_NOT_FOUND = -32002
 
 
 class RpcError(Exception):
-    """An error answer: one that we send, or one that the client sent."""
+    """An error answer, sent to the client or received from it."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -25,19 +26,19 @@ class RpcError(Exception):
 
 
 class Call:
-    """One request of ours; its box gets the answer, or None when nobody waits for it any more."""
+    """A request to the client that waits for its answer; `number` is its id."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self._box: SimpleQueue[Json | None] = SimpleQueue()
+        self._answers: SimpleQueue[Json | None] = SimpleQueue()
 
     def settle(self, answer: Json | None) -> None:
-        """Wake whoever waits, with the client's answer, or with None to give the call up."""
-        self._box.put(answer)
+        """Pass the client's answer to the waiting thread, or None to abandon the call."""
+        self._answers.put(answer)
 
     def wait(self) -> Any:
-        """The result; None when the call was given up. Raises RpcError for an error answer."""
-        answer = self._box.get()
+        """Return the result; None for an abandoned call. Raises `RpcError` for an error answer."""
+        answer = self._answers.get()
         if answer is None:
             return None
         error = answer.get("error")
@@ -48,13 +49,12 @@ class Call:
 
 
 class Peer:
-    """The other end: sends from any thread, and gives each answer to the call that waits for it."""
+    """The client: messages may be sent to it from any thread, and its answers are passed to the waiting calls."""
 
     def __init__(self, output: BinaryIO) -> None:
         self._output = output
         self._sending = threading.Lock()
-        self._numbering = threading.Lock()
-        self._next = 0
+        self._numbers = count()
         self._calls: dict[int, Call] = {}
 
     def notify(self, method: str, params: Json) -> None:
@@ -70,23 +70,21 @@ class Peer:
         self._send({"id": request_id, "error": {"code": code, "message": message}})
 
     def new_call(self) -> Call:
-        """A call that can be settled from now on, but is not sent yet."""
-        with self._numbering:
-            call = Call(self._next)
-            self._next += 1
-            self._calls[call.number] = call
+        """Return a call that is not sent yet, but can already be settled."""
+        call = Call(next(self._numbers))
+        self._calls[call.number] = call
         return call
 
     def send_call(self, call: Call, method: str, params: Json) -> None:
-        """Send a call that `new_call` has made; its `wait` gets the answer."""
+        """Send a call that `new_call` has made; `Call.wait` returns the answer."""
         self._send({"id": call.number, "method": method, "params": params})
 
     def forget(self, call: Call) -> None:
-        """Drop a call: an answer that comes later goes nowhere."""
+        """Drop a call: an answer that comes later is ignored."""
         self._calls.pop(call.number, None)
 
     def settle(self, answer: Json) -> None:
-        """Hand an answer to its call; answers to nothing (late, doubled, odd ids) are dropped."""
+        """Pass an answer to its call; ignore an answer to no pending call (late, repeated, unknown id)."""
         number = answer.get("id")
         call = self._calls.pop(number, None) if isinstance(number, int) else None
         if call is not None:
@@ -100,7 +98,7 @@ class Peer:
 
 
 def decode(line: bytes) -> Json:
-    """The JSON object in a line; RpcError says what else it is."""
+    """Return the JSON object in a line. Raises `RpcError` for anything else."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""Questions of agents to the user: forms that are filled in, and URLs that are opened."""
+"""Questions of agents to the user: forms to fill in, and URLs to open."""

@@ -1,7 +1,7 @@
-"""Looks at a URL before the user does: which host it leads to, and what might deceive somebody who reads it.
+"""Checks a URL before the user opens it: which host it leads to, and what could deceive the reader.
 
-Scripts are told by the first word of Unicode's names ("CYRILLIC SMALL LETTER A"), which holds for all letters that
-host names have; letters that look alike are known of Cyrillic and Greek only. It warns; it does not judge.
+The script of a letter is the first word of its Unicode name ("CYRILLIC SMALL LETTER A"), which holds for all letters of
+host names. Only Cyrillic and Greek look-alikes are known. The checks warn; they do not judge.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import Final
 import msgspec
 
 URL_CHARS: Final = 8000
-"""Maximum length of a URL: no browser takes a longer one, and nobody reads it."""
-
+"""Maximum length of a URL: browsers accept no longer ones, and no user reads them."""
 
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#\\]*)")
 _PORT: Final = re.compile(r":[0-9]*$")
@@ -32,13 +31,13 @@ _LOOK_LIKE: Final = str.maketrans(
     "абвгдеѕіјӏкмнорстухһԁԛԝҽɡαβεικνοπρτυχγω",
     "a6brdesijlkmhopctyxhdqwegabeikvonptuxyw",
 )
-"""Letters that somebody reads as Latin ones."""
+"""Letters that look like Latin ones."""
 
 
 class UrlCheck(msgspec.Struct, frozen=True):
-    """What is to be said of a URL. `first` and `last`: where in it its host stands, in characters.
+    """The result of checking a URL. `first` and `last` are the offsets of its host in the URL, in characters.
 
-    `warnings` are for people; with `refused` it is not opened at all.
+    `warnings` are for the user. A URL with `refused` (the reason) is never opened.
     """
 
     host: str
@@ -49,7 +48,7 @@ class UrlCheck(msgspec.Struct, frozen=True):
 
 
 def check_url(url: str) -> UrlCheck:
-    """Check a URL for what may mislead the user. No name is looked up, nothing is fetched."""
+    """Check a URL for what may mislead the user, without resolving or fetching anything."""
     if len(url) > URL_CHARS:
         return _refused(f"it has {len(url)} characters")
     odd = next((one for one in url if one.isspace() or unicodedata.category(one)[0] == "C"), None)
@@ -61,31 +60,26 @@ def check_url(url: str) -> UrlCheck:
     scheme = (found[1] if found else url.partition(":")[0]).lower()
     if found is None or scheme not in ("http", "https"):
         return _refused(f"it is no web page: {scheme[:20]!r} is neither https nor http")
-    return _authority(url, scheme, found.start(2), found[2])
+    user, at, place = found[2].rpartition("@")
+    host = _PORT.sub("", place) if not place.endswith("]") else place
+    if not host.strip("."):
+        return _refused("it names no host")
+    first = found.start(2) + len(user) + len(at)
+    warnings = []
+    if at:
+        warnings.append(f"What stands before the @ is not the host. The page is at {host}.")
+    if not _is_loopback(host):
+        warnings += _host_warnings(host)
+        if scheme == "http":
+            warnings.append("The connection is not encrypted (http): others can read along, and change the page.")
+    return UrlCheck(host, first, first + len(host), warnings)
 
 
 def _refused(why: str) -> UrlCheck:
     return UrlCheck("", 0, 0, [], why)
 
 
-def _authority(url: str, scheme: str, first: int, authority: str) -> UrlCheck:
-    user, at, place = authority.rpartition("@")
-    host = _PORT.sub("", place) if not place.endswith("]") else place
-    first += len(user) + len(at)
-    if not host.strip("."):
-        return _refused("it names no host")
-    warnings = []
-    if at:
-        warnings.append(f"What stands before the @ is not the host. The page is at {host}.")
-    warnings += _host(host)
-    if scheme == "http" and not _is_here(host):
-        warnings.append("The connection is not encrypted (http): others can read along, and change the page.")
-    return UrlCheck(host, first, first + len(host), warnings)
-
-
-def _host(host: str) -> list[str]:
-    if _is_here(host):
-        return []
+def _host_warnings(host: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", host.translate(_DOTS)).lower()
     if host.startswith("[") or _NUMBERS.fullmatch(plain):
         return ["The host is an address, not a name."]
@@ -95,12 +89,12 @@ def _host(host: str) -> list[str]:
     if "%" in host:
         warnings.append("The host has % in it: parts of its name are written so that nobody can read them.")
     for label in plain.split("."):
-        warnings += _label(label)
+        warnings += _label_warnings(label)
     return warnings
 
 
-def _label(label: str) -> list[str]:
-    """Warnings about one part of a host's name, between dots."""
+def _label_warnings(label: str) -> list[str]:
+    """Return warnings about one label of a host name."""
     shown, warnings = label, []
     if label.startswith("xn--"):
         try:
@@ -109,8 +103,10 @@ def _label(label: str) -> list[str]:
             return [f"{label!r} is meant to be a name in other letters (punycode), but is none."]
         warnings.append(f"{label!r} is written in other letters: {_visible(shown)} (punycode).")
     elif not label.isascii():
-        warnings.append(f"{_visible(label)} has letters that are not ASCII: {_spelled(label)}.")
-    scripts = _scripts(shown)
+        punycode = "xn--" + label.encode("punycode").decode("ascii")
+        warnings.append(f"{_visible(label)} has letters that are not ASCII: {punycode}.")
+    letters = (one for one in shown if unicodedata.category(one)[0] == "L")
+    scripts = frozenset(unicodedata.name(one, "UNKNOWN").partition(" ")[0] for one in letters)
     if len(scripts) > 1 and not any(scripts <= together for together in _TOGETHER):
         names = " and ".join(sorted(one.capitalize() for one in scripts))
         warnings.append(f"{_visible(shown)} mixes letters of {names}: some look like others.")
@@ -120,23 +116,12 @@ def _label(label: str) -> list[str]:
     return warnings
 
 
-def _spelled(label: str) -> str:
-    """The name in punycode, as it is looked up."""
-    return "xn--" + label.encode("punycode").decode("ascii")
-
-
 def _visible(text: str) -> str:
-    """In quotes, with what nobody can see written out."""
+    """Quote a text, with invisible characters as escapes."""
     return "“" + "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text) + "”"
 
 
-def _scripts(label: str) -> frozenset[str]:
-    letters = (one for one in label if unicodedata.category(one)[0] == "L")
-    return frozenset(unicodedata.name(one, "UNKNOWN").partition(" ")[0] for one in letters)
-
-
-def _is_here(host: str) -> bool:
-    """Whether the host is the user's own machine."""
+def _is_loopback(host: str) -> bool:
     name = host.strip("[]").lower()
     try:
         return ipaddress.ip_address(name).is_loopback

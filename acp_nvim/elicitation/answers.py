@@ -1,9 +1,9 @@
-"""Makes an answer of what the user has typed into a form, or says in words for each field what is wrong."""
+"""Turns what the user entered into a form into an answer, or says for each field what is wrong."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Final
 
@@ -23,7 +23,7 @@ ANSWER_CHARS: Final = 200
 """Characters of an answer that the chat repeats; the agent gets all of it."""
 
 Typed = Mapping[str, object]
-"""By a field's name: a text, also of a number; true or false; a list of values. What is missing was not filled in."""
+"""The input by field name: a text (also for a number), a boolean or a list of values. Empty fields are missing."""
 
 HIDDEN: Final = "(not shown)"
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,400}")
@@ -35,7 +35,7 @@ _ADDRESS: Final = re.compile(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*")
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What can be sent if there are no `problems`. Nobody can say whether the fields in `unchecked` are right."""
+    """The content to send if there are no `problems`. Fields in `unchecked` could not be checked."""
 
     content: dict[str, Value]
     problems: list[ProblemView]
@@ -43,11 +43,11 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 class _Wrong(Exception):
-    """Words for what is wrong with something typed."""
+    """Says what is wrong with the input of a field."""
 
 
 async def check(form: Form, typed: Typed) -> Checked:
-    """Check everything that was typed, each field by itself; waits up to `patterns.PATTERN_SECONDS` for patterns."""
+    """Check the input field by field; waits up to `patterns.PATTERN_SECONDS` for patterns."""
     content: dict[str, Value] = {}
     problems: list[ProblemView] = []
     for field in form.fields:
@@ -60,40 +60,44 @@ async def check(form: Form, typed: Typed) -> Checked:
                 content[field.name] = value
     with_pattern = [one for one in form.fields if isinstance(one, TextField) and one.pattern and one.name in content]
     found = await patterns.matches([(one.pattern or "", str(content[one.name])) for one in with_pattern])
-    unchecked = [one.name for one, matches in zip(with_pattern, found, strict=True) if matches is None]
-    for field, matches in zip(with_pattern, found, strict=True):
-        if matches is False:
-            problems.append(ProblemView(field.name, f"does not fit the pattern {field.pattern}"))
+    unchecked = []
+    for text_field, matches in zip(with_pattern, found, strict=True):
+        if matches is None:
+            unchecked.append(text_field.name)
+        elif not matches:
+            problems.append(ProblemView(text_field.name, f"does not fit the pattern {text_field.pattern}"))
     places = {one.name: place for place, one in enumerate(form.fields)}
     return Checked(content, sorted(problems, key=lambda one: places[one.field]), unchecked)
 
 
 def said(form: Form, content: Mapping[str, Value], secrets: bool) -> list[AnswerView]:
-    """The answer as it can be shown; with `secrets` all of it, else nothing that looks like one, and nothing long."""
+    """Return the answer as the chat shows it. Without `secrets`, hide what looks like one and shorten long texts."""
     shown = []
     for field in form.fields:
         if field.name in content:
             text = _words(field, content[field.name])
-            if not secrets:
-                text = HIDDEN if looks_secret(field) else _short(text)
+            if not secrets and looks_secret(field):
+                text = HIDDEN
+            elif not secrets and len(text) > ANSWER_CHARS:
+                text = f"{text[:ANSWER_CHARS]}…"
             shown.append(AnswerView(field.name, field.title, text))
     return shown
 
 
 def secrets_of(form: Form, content: Mapping[str, Value]) -> list[str]:
-    """The answers that look like secrets, which must not be written down."""
+    """Return the answers that look like secrets, which must not be written to disk."""
     return [str(content[one.name]) for one in form.fields if one.name in content and looks_secret(one)]
 
 
 def looks_secret(field: AnyField) -> bool:
-    """Whether it asks for something that agents must not ask for in a form (ACP "Elicitation", Form mode)."""
+    """Whether a field asks for what agents must not ask for in a form (ACP "Elicitation", Form mode)."""
     return isinstance(field, TextField) and (
         field.format == "password" or (field.choices is None and (is_secret(field.name) or is_secret(field.title)))
     )
 
 
 def _value(field: AnyField, typed: object) -> Value | None:
-    """What is to be sent of a field; None: nothing. Raises `_Wrong`."""
+    """Return the value of a field to send, or None to send none. Raises `_Wrong`."""
     if isinstance(field, UnknownField):
         return None
     value = _read(field, typed)
@@ -113,20 +117,15 @@ def _read(field: AnyField, typed: object) -> Value | None:
             text = typed.strip() if isinstance(typed, str) else ""
             return _number(field.whole, text) if text else None
         case ChoicesField():
-            return _chosen(field, [str(one) for one in typed] if isinstance(typed, list) else [])
+            chosen = list(dict.fromkeys(str(one) for one in typed)) if isinstance(typed, list) else []
+            # an empty list is sent only if the agent would not assume it anyway
+            return chosen if chosen or field.required or (field.default and not field.min_items) else None
         case BooleanField():
             return typed if isinstance(typed, bool) else None
         case TextField(choices=None):
             return typed if isinstance(typed, str) and typed else None
         case _:
             return typed if isinstance(typed, str) else None
-
-
-def _chosen(field: ChoicesField, chosen: list[str]) -> Value | None:
-    """The chosen values; None when nothing is chosen and that is what the agent would assume anyway."""
-    if chosen or field.required or (field.default and not field.min_items):
-        return list(dict.fromkeys(chosen))
-    return None
 
 
 def _number(whole: bool, text: str) -> int | float:
@@ -164,15 +163,11 @@ def _title(field: AnyField, value: str) -> str:
     return value
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= ANSWER_CHARS else f"{text[:ANSWER_CHARS]}…"
-
-
-# --- values, as JSON Schema has them, but for patterns ---------------------------------------------------------------
+# --- values as in JSON Schema, without patterns ----------------------------------------------------------------------
 
 
 def problem(field: AnyField, value: object) -> str | None:
-    """What is wrong with that JSON value in that field; None when it can be sent."""
+    """Return what is wrong with a JSON value in that field, or None if it can be sent."""
     match field:
         case TextField():
             return _text_problem(field, value)
@@ -226,12 +221,12 @@ def _choices_problem(field: ChoicesField, value: object) -> str | None:
 
 
 def characters(count: int) -> str:
-    """Say in words how many characters `count` are."""
+    """Return `count` with the word "character" in singular or plural."""
     return "1 character" if count == 1 else f"{count} characters"
 
 
 def number(value: float) -> str:
-    """Return `value` as text, without a fraction where it has none."""
+    """Return `value` as text, without a fraction if it is whole."""
     return str(int(value)) if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15) else repr(value)
 
 
@@ -239,25 +234,25 @@ def number(value: float) -> str:
 
 
 def _format_problem(name: str | None, text: str) -> str | None:
-    """What is wrong with a text of that format; formats that we do not know ask for nothing (RFD "Elicitation")."""
-    check = _CHECKS.get(name or "")
-    return check(text) if check else None
+    """Return what is wrong with a text of that format. Unknown formats accept any text (RFD "Elicitation")."""
+    match name:
+        case "email" if not _ADDRESS.fullmatch(text) or not text.isprintable():
+            return "is no e-mail address, like name@example.org"
+        case "uri" if not _URI.fullmatch(text):
+            return "is no URI, like https://example.org/page (no blanks, nothing but ASCII)"
+        case "date":
+            return _date_problem(text)
+        case "date-time":
+            return _date_time_problem(text)
+    return None
 
 
 def format_example(name: str | None) -> str | None:
-    """Words for a format: what such a text looks like; the name itself of one that we do not know."""
+    """Describe a text of that format with an example; return the name of an unknown format."""
     return _EXAMPLES.get(name or "", name)
 
 
-def _email(text: str) -> str | None:
-    return None if _ADDRESS.fullmatch(text) and text.isprintable() else "is no e-mail address, like name@example.org"
-
-
-def _uri(text: str) -> str | None:
-    return None if _URI.fullmatch(text) else "is no URI, like https://example.org/page (no blanks, nothing but ASCII)"
-
-
-def _date(text: str) -> str | None:
+def _date_problem(text: str) -> str | None:
     if not _DATE.fullmatch(text):
         return "is no date, like 2026-11-21"
     try:
@@ -267,7 +262,7 @@ def _date(text: str) -> str | None:
     return None
 
 
-def _date_time(text: str) -> str | None:
+def _date_time_problem(text: str) -> str | None:
     parts = _DATE_TIME.fullmatch(text)
     if parts is None:
         return "is no date and time with a zone, like 2026-11-21T20:15:00Z"
@@ -281,12 +276,6 @@ def _date_time(text: str) -> str | None:
     return None
 
 
-_CHECKS: Final[dict[str, Callable[[str], str | None]]] = {
-    "email": _email,
-    "uri": _uri,
-    "date": _date,
-    "date-time": _date_time,
-}
 _EXAMPLES: Final = {
     "email": "an e-mail address",
     "uri": "a URI",

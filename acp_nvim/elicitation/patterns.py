@@ -1,4 +1,4 @@
-"""Matches texts with the patterns of agents in a process of its own: a pattern may take for ever, or all memory."""
+"""Matches texts against the patterns of agents in a subprocess: a pattern may run forever, or use all memory."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from typing import Final
 import anyio
 
 PATTERN_SECONDS: Final = 2.0
-"""For all patterns of a form: people wait that long without wondering. Patterns come from agents and may never end."""
+"""Time limit for all patterns of a form: users accept such a wait, and patterns of agents may never end."""
 PATTERN_BYTES: Final = 512 * 1024 * 1024
-"""Memory for all patterns of a form, Python's own included."""
-
+"""Memory for all patterns of a form, including Python's own."""
 
 log = logging.getLogger(__name__)
 
@@ -33,11 +32,11 @@ for pattern, text in pairs:
     except Exception:
         print("null", flush=True)
 """
-"""The program of that process; it also ends by itself, as nobody may be there any more to end it."""
+"""The program of the subprocess. It limits its own time, as it may outlive the host."""
 
 
 async def matches(pairs: Sequence[tuple[str, str]]) -> list[bool | None]:
-    """Whether each pattern is found in its text; None: nobody can say, for it is no pattern, or takes too long."""
+    """Return for each (pattern, text) whether the pattern occurs in it; None if it is invalid or takes too long."""
     if not pairs:
         return []
     asked = json.dumps([int(PATTERN_SECONDS) + 1, PATTERN_BYTES, pairs]).encode()

@@ -1,1 +1,1 @@
-"""Conversations that are kept in the state directory: written as they go on, read, searched, cleaned up, exported."""
+"""Transcripts of conversations in the state directory: writing, reading, searching, removal, and export."""

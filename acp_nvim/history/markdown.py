@@ -1,63 +1,18 @@
-"""Makes markdown of a conversation, with its changes as patches."""
+"""Renders conversations as markdown, with diffs as patches."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import groupby
+from itertools import chain, groupby
 
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import PermissionAuto
 from acp_nvim.ui.review_events import FileView, Summary
 from acp_nvim.ui.views import CallView, DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
-from acp_nvim.workspace.line_differences import Block, differences
 from acp_nvim.workspace.text_shape import lines_with_ends
-
-_CONTEXT = 3
-
-
-def patch(old_text: str | None, new_text: str, line: int) -> str:
-    """Hunks with three lines around them; `line` (1-based) is where the old text begins in its file."""
-    old, new = lines_with_ends(old_text or ""), lines_with_ends(new_text)
-    return "".join(part for group in _groups(list(differences(old, new))) for part in _hunk(old, new, group, line))
-
-
-def _groups(blocks: list[Block]) -> Iterator[list[Block]]:
-    group: list[Block] = []
-    for block in blocks:
-        if group and block.i1 - group[-1].i2 > 2 * _CONTEXT:
-            yield group
-            group = []
-        group.append(block)
-    if group:
-        yield group
-
-
-def _hunk(old: list[str], new: list[str], group: list[Block], line: int) -> Iterator[str]:
-    first, last = group[0], group[-1]
-    before = min(_CONTEXT, first.i1)
-    after = min(_CONTEXT, len(old) - last.i2)
-    i1, i2, j1, j2 = first.i1 - before, last.i2 + after, first.j1 - before, last.j2 + after
-    shift = line - 1
-    yield f"@@ -{_range(i1 + shift, i2 - i1)} +{_range(j1 + shift, j2 - j1)} @@\n"
-    at = i1
-    for block in group:
-        yield from _marked(" ", old[at : block.i1])
-        yield from _marked("-", old[block.i1 : block.i2])
-        yield from _marked("+", new[block.j1 : block.j2])
-        at = block.i2
-    yield from _marked(" ", old[at:i2])
-
-
-def _range(start: int, count: int) -> str:
-    return f"{start + (count > 0)},{count}"
-
-
-def _marked(mark: str, lines: list[str]) -> Iterator[str]:
-    for line in lines:
-        yield f"{mark}{line}" if line.endswith("\n") else f"{mark}{line}\n\\ No newline at end of file\n"
-
+from acp_nvim.workspace.unified_diff import unified_hunks
 
 _TICKS = re.compile(r"`+")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)
@@ -65,7 +20,7 @@ _BOXES = {"completed": "x", "in_progress": "-", "cancelled": "~"}
 
 
 class Markdown:
-    """Blocks in, text out; `agent` is who answers."""
+    """Renders the blocks of one conversation in order; `agent` is the name of the agent."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
@@ -73,26 +28,26 @@ class Markdown:
         self._speaker: str | None = None
 
     def head(self, cwd: str, started: float | None, title: str | None) -> str:
-        """Return the title of the conversation and its facts; `started` is in seconds since 1970."""
+        """Return the title and the metadata of the conversation; `started` is in seconds since 1970."""
         lines = [
             f"# {_one_line(title or f'Conversation with {self._agent}')}",
             "",
             f"- Agent: {_one_line(self._agent)}",
+            f"- Directory: `{_one_line(cwd)}`",
         ]
-        lines.append(f"- Directory: `{_one_line(cwd)}`")
         if started is not None:
             lines.append(f"- Started: {datetime.fromtimestamp(started).astimezone():%Y-%m-%d %H:%M %z}")
         return "\n".join(lines) + "\n"
 
-    def block(self, told: Iterable[events.Event]) -> str:
-        """A block, from the events that show it, with an empty line before it."""
-        return "".join(self._block(list(told)))
+    def block(self, shown: Iterable[events.Event]) -> str:
+        """Return a block, from the events that show it, after an empty line."""
+        return "".join(self._block(list(shown)))
 
-    def _block(self, told: list[events.Event]) -> Iterator[str]:
-        first = told[0] if told else None
+    def _block(self, shown: list[events.Event]) -> Iterator[str]:
+        first = shown[0] if shown else None
         match first:
             case events.Append(kind=kind) | events.Replace(kind=kind):
-                texts = [one.text for one in told if isinstance(one, events.Append | events.Replace)]
+                texts = [one.text for one in shown if isinstance(one, events.Append | events.Replace)]
                 yield from self._message(kind, "".join(texts))
             case events.ToolCall(call=call):
                 yield from _call(call)
@@ -101,7 +56,7 @@ class Markdown:
             case events.Notice(level=level, text=text):
                 yield "\n" + _quoted(f"**{level}**: {text}")
             case events.Permission(request=request):
-                done = next((one for one in told if isinstance(one, events.PermissionDone)), None)
+                done = next((one for one in shown if isinstance(one, events.PermissionDone)), None)
                 yield from _permission(request.title, _outcome(done))
             case PermissionAuto(request=request, name=name, rule=rule):
                 yield from _permission(request.title, f"{name}, by the rule `{_one_line(rule)}`")
@@ -122,6 +77,12 @@ class Markdown:
         yield f"\n{text}{end}{_closing_fence(text)}"
 
 
+def patch(old_text: str | None, new_text: str, line: int) -> str:
+    """Return the hunks of a unified diff; `line` (counted from 1) is where the old text begins in its file."""
+    lines = unified_hunks(lines_with_ends(old_text or ""), lines_with_ends(new_text), line)
+    return "".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines)
+
+
 def _call(call: CallView) -> Iterator[str]:
     facts = [call.kind, call.status]
     if call.started is not None and call.ended is not None:
@@ -134,8 +95,7 @@ def _call(call: CallView) -> Iterator[str]:
         if path is not None:
             yield from _diffs(path, [item for item in items if isinstance(item, DiffItem)])
         else:
-            for item in items:
-                yield from _item(item)
+            yield from chain.from_iterable(map(_item, items))
 
 
 def _diffs(path: str, changes: list[DiffItem]) -> Iterator[str]:
@@ -204,13 +164,13 @@ def _file(one: FileView) -> str:
 
 
 def fenced(text: str, language: str = "") -> str:
-    """In a fence that is longer than any inside."""
+    """Return the text in a fence that is longer than any inside."""
     fence = "`" * max(3, 1 + max((len(ticks) for ticks in _TICKS.findall(text)), default=0))
     return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{fence}\n"
 
 
 def _closing_fence(text: str) -> str:
-    """The line that ends a fence that the text has left open, so that what follows is not in it."""
+    """Return the line that closes a fence that the text leaves open, so that what follows is outside."""
     is_open: str | None = None
     for found in _FENCE.finditer(text):
         fence, rest = found[1], found[2]

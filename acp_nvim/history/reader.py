@@ -1,4 +1,4 @@
-"""Reads kept conversations, and searches them."""
+"""Reads transcripts, and searches them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from acp_nvim.ui import events
 from acp_nvim.ui.session_events import FoundSession
 
 HEAD_BYTES: Final = 64 * 1024
-"""Read of a transcript's beginning for lists: its header and the first prompt are there."""
+"""Bytes read at the beginning of a transcript for lists: they have its header and the first prompt."""
 TAIL_BYTES: Final = 16 * 1024
-"""Read of its end: the last title is there, or was written long before."""
+"""Bytes read at its end: they have the last title, unless that was written long before."""
 PROMPT_CHARS: Final = 200
-"""Of the first prompt, for lists."""
+"""Characters of the first prompt in lists."""
 
-_LINE = RECORD_BYTES + PROMPT_CHARS
-"""No line that we write is longer; what is longer is read in parts, none of which is one."""
+_LINE_BYTES = RECORD_BYTES + PROMPT_CHARS
+"""The longest line that is written; a longer one is read in parts, none of which is valid."""
+
+_CUT_PROMPT = re.compile(rb'\{"type":"\w+","block":\d+,"kind":"user","text":"((?:[^"\\]|\\.)*)')
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What a list shows of a transcript."""
+    """What lists show of a transcript: header, session, and first prompt."""
 
     header: Header
     about: About
@@ -36,7 +38,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def summary(entry: FoundTranscript) -> Summary | None:
-    """From its first and its last lines; None when it is no transcript, or gone. Raises nothing."""
+    """Summarise the first and the last lines of a transcript; None if it is none, or gone. Raises nothing."""
     try:
         with entry.path.open("rb") as file:
             head = file.read(HEAD_BYTES)
@@ -50,19 +52,19 @@ def summary(entry: FoundTranscript) -> Summary | None:
         return None
     about, prompt = About(), None
     for line in lines:
-        said = decode(line)
-        if isinstance(said, About):
-            about = said
-        elif prompt is None and isinstance(said, events.Append | events.Replace) and said.kind == "user":
-            prompt = _first_line(said.text)
+        event = decode(line)
+        if isinstance(event, About):
+            about = event
+        elif prompt is None and isinstance(event, events.Append | events.Replace) and event.kind == "user":
+            prompt = _first_line(event.text)
     for line in tail.split(b"\n"):
-        if line.startswith(b'{"type":"session"') and isinstance(said := decode(line), About):
-            about = said
+        if line.startswith(b'{"type":"session"') and isinstance(event := decode(line), About):
+            about = event
     return Summary(header=header, about=about, prompt=prompt if prompt is not None else _cut_prompt(lines))
 
 
 def newest_of(directory: Path, agent: str, session_id: str, cwd: str) -> str | None:
-    """The transcript of that session that was written last, if one is kept."""
+    """Return the id of the newest transcript of that session; None if there is none."""
     for entry in newest_first(directory, cwd):
         known = summary(entry)
         if known is not None and (known.header.agent, known.about.session_id) == (agent, session_id):
@@ -71,9 +73,9 @@ def newest_of(directory: Path, agent: str, session_id: str, cwd: str) -> str | N
 
 
 def blocks(path: Path) -> Iterator[list[KeptEvent]]:
-    """Each block, in order, as the lines that make it what it was last. Raises `OSError`.
+    """Yield each block, in order, as the events that make up its last state. Raises `OSError`.
 
-    The file is read twice; in memory is where the lines are, and one block.
+    The file is read twice; only the offsets of lines, and one block, are in memory.
     """
     with path.open("rb") as file:
         places = _places(file.readline, file.tell)
@@ -82,22 +84,20 @@ def blocks(path: Path) -> Iterator[list[KeptEvent]]:
 
 
 def block(path: Path, number: int) -> list[KeptEvent]:
-    """One of them; empty when there is none. Raises `OSError`."""
+    """Return one block by its number; empty if there is none. Raises `OSError`."""
     with path.open("rb") as file:
         return _block(file, _places(file.readline, file.tell).get(number, []))
 
 
-def texts(said: KeptEvent | About | None) -> Iterator[str]:
-    """All that can be read in a line, one after the other."""
-    match said:
-        case None:
-            return
+def texts(event: KeptEvent | About | None) -> Iterator[str]:
+    """Yield all texts in an event, to be searched."""
+    match event:
         case events.Append(text=text) | events.Replace(text=text) | events.Notice(text=text):
             yield text
         case About(title=title):
             yield title or ""
         case _:
-            yield from _strings(msgspec.to_builtins(said))
+            yield from _strings(msgspec.to_builtins(event))
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -112,10 +112,10 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _places(readline: Callable[[int], bytes], tell: Callable[[], int]) -> dict[int, list[int]]:
-    """For each block, where the lines are that make it; the last of each type counts, but for texts that go on."""
+    """Map each block to the offsets of its lines: the last of each type, and all that append text."""
     places: dict[int, list[tuple[str, int]]] = {}
     at = tell()
-    while line := readline(_LINE):
+    while line := readline(_LINE_BYTES):
         seen = line_head(line)
         if seen is not None and seen.block > 0:
             known = places.setdefault(seen.block, [])
@@ -129,13 +129,13 @@ def _places(readline: Callable[[int], bytes], tell: Callable[[], int]) -> dict[i
 
 
 def _block(file: BinaryIO, places: list[int]) -> list[KeptEvent]:
-    said = []
+    events_of_block = []
     for at in places:
         file.seek(at)
-        one = decode(file.readline(_LINE))
-        if one is not None and not isinstance(one, About):
-            said.append(one)
-    return said
+        event = decode(file.readline(_LINE_BYTES))
+        if event is not None and not isinstance(event, About):
+            events_of_block.append(event)
+    return events_of_block
 
 
 def _first_line(text: str) -> str:
@@ -143,63 +143,58 @@ def _first_line(text: str) -> str:
 
 
 def _cut_prompt(lines: list[bytes]) -> str | None:
-    """Of a first prompt that is longer than what was read."""
-    found = (
-        re.match(rb'\{"type":"\w+","block":\d+,"kind":"user","text":"((?:[^"\\]|\\.)*)', lines[-1]) if lines else None
-    )
+    """Return the first line of a prompt that is longer than what was read."""
+    found = _CUT_PROMPT.match(lines[-1]) if lines else None
     if found is None:
         return None
     text = found[1][: 4 * PROMPT_CHARS].decode("utf-8", "ignore")
     return _first_line(text.replace("\\n", "\n").replace("\\t", " ").replace('\\"', '"').replace("\\\\", "\\"))
 
 
-FOUND: Final = 200
-"""Transcripts in one answer; nobody looks at more in a list."""
+MAX_FOUND: Final = 200
+"""The most transcripts in one answer: users look at no more in a list."""
 SNIPPET_CHARS: Final = 100
-"""Of a text around what was looked for: one line of a list."""
+"""Characters around a search result: one line of a list."""
 
 
-def find(directory: Path, query: str, cwd: str | None, goes_on: Callable[[], bool]) -> Iterator[FoundSession]:
-    """Find transcripts with that text, in whatever case; all without one. The newest first, up to a number.
+def find(directory: Path, query: str, cwd: str | None, is_wanted: Callable[[], bool]) -> Iterator[FoundSession]:
+    """Yield transcripts that contain `query` in any case, or all if it is empty; the newest first, at most `MAX_FOUND`.
 
-    `goes_on` is asked between two lines whether anybody still wants to know.
+    `is_wanted` is called between two lines; when it returns False, the search ends.
     """
-    left = FOUND
+    left = MAX_FOUND
     wanted = query.strip().lower()
     for entry in newest_first(directory, cwd):
-        if left == 0 or not goes_on():
+        if left == 0 or not is_wanted():
             return
         known = summary(entry)
         if known is None:
             continue
-        snippet = _snippet_in(entry, wanted, goes_on) if wanted else None
-        if not wanted or snippet is not None or wanted in known.header.agent.lower():
+        header, about = known.header, known.about
+        snippet = _snippet_in(entry, wanted, is_wanted) if wanted else None
+        if not wanted or snippet is not None or wanted in header.agent.lower():
             left -= 1
-            yield _found(entry, known, snippet)
+            yield FoundSession(
+                id=entry.id,
+                agent=header.agent,
+                cwd=header.cwd,
+                started=header.started,
+                updated=entry.updated,
+                title=about.title,
+                prompt=known.prompt,
+                session_id=about.session_id,
+                snippet=snippet,
+                supersedes=header.supersedes,
+            )
 
 
-def _found(entry: FoundTranscript, known: Summary, snippet: str | None) -> FoundSession:
-    return FoundSession(
-        id=entry.id,
-        agent=known.header.agent,
-        cwd=known.header.cwd,
-        started=known.header.started,
-        updated=entry.updated,
-        title=known.about.title,
-        prompt=known.prompt,
-        session_id=known.about.session_id,
-        snippet=snippet,
-        supersedes=known.header.supersedes,
-    )
-
-
-def _snippet_in(entry: FoundTranscript, wanted: str, goes_on: Callable[[], bool]) -> str | None:
-    """A text of the transcript around what is wanted."""
-    quick = _as_it_stands(wanted)
+def _snippet_in(entry: FoundTranscript, wanted: str, is_wanted: Callable[[], bool]) -> str | None:
+    """Return the first text of the transcript that contains `wanted`, cut to a snippet."""
+    quick = _literal_bytes(wanted)
     try:
         with entry.path.open("rb") as file:
             file.readline(RECORD_BYTES)  # the header
-            while goes_on() and (line := file.readline(2 * RECORD_BYTES)):
+            while is_wanted() and (line := file.readline(2 * RECORD_BYTES)):
                 if quick is not None and quick not in line.lower():
                     continue
                 for text in texts(decode(line)):
@@ -211,14 +206,14 @@ def _snippet_in(entry: FoundTranscript, wanted: str, goes_on: Callable[[], bool]
     return None
 
 
-def _as_it_stands(wanted: str) -> bytes | None:
-    """The bytes without which no line of JSON has that text; None when they may be written in several ways."""
+def _literal_bytes(wanted: str) -> bytes | None:
+    """Return the bytes that every line of JSON with that text contains; None if JSON has several spellings."""
     plain = wanted.isascii() and wanted.isprintable() and not set(wanted) & {'"', "\\", "/"}
     return wanted.encode() if plain else None
 
 
 def _snippet(text: str, at: int) -> str:
-    """One line; `at` counts in lower case, which may be a little longer."""
+    """Return one line; `at` is an offset in lower case, which may be a little longer."""
     start = max(0, at - SNIPPET_CHARS // 3)
     piece = text[start : start + SNIPPET_CHARS]
     return ("…" if start else "") + " ".join(piece.split()) + ("…" if start + SNIPPET_CHARS < len(text) else "")

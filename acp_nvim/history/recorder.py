@@ -1,4 +1,4 @@
-"""Notes which blocks of a conversation are to be written, and takes them out of its transcript when it is time."""
+"""Tracks which blocks of a conversation are due to be written, and takes them from its transcript."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final, Literal, Protocol
 
-from acp_nvim.history.records import About
+from acp_nvim.history.files import TranscriptFile
+from acp_nvim.history.records import About, Recalled
 from acp_nvim.limits import SOON_SECONDS
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation, ElicitationDone, PermissionAuto
 from acp_nvim.ui.review_events import Summary
 
 LATE_SECONDS: Final = 5.0
-"""Time until what is not finished is written too: so much is lost when the host is killed."""
+"""Delay until an unfinished block is written: the most that is lost when the host is killed."""
 PIECE_BYTES: Final = 512 * 1024
-"""Of a message on one line: a reader holds no more of it, and looking for secrets in it takes 10 ms."""
+"""Of a message in one line: a reader holds no more of it, and masking secrets in it takes 10 ms."""
 TAKEN_BYTES: Final = 4 * 1024 * 1024
-"""Text handed to the writer at once; the rest waits in the transcript, where it is anyway."""
-TAKEN_BLOCKS: Final = 32
-"""Blocks handed over at once: to look up what they show holds the event loop for about a millisecond."""
-GROWING: Final = 64
-"""Messages of which is known how much is written; agents interleave a few, others are written again as a whole."""
+"""Text passed to the writer at once; the rest waits in the transcript, which has it anyway."""
+MAX_TAKEN_BLOCKS: Final = 32
+"""Blocks passed at once: rendering them holds up the event loop for about a millisecond."""
+MAX_GROWING: Final = 64
+"""Messages whose written length is remembered; agents interleave a few, others are written again as a whole."""
 
 Speaker = Literal["user", "agent", "thought"]
 
@@ -34,45 +35,49 @@ _WORKING = frozenset({"pending", "in_progress"})
 
 
 class Source(Protocol):
-    """What a recorder reads blocks from when it writes them: a transcript, by the numbers of its blocks."""
+    """The transcript from which a recorder reads blocks by number."""
 
     def message(self, number: int) -> tuple[Speaker, bytearray] | None:
-        """Who says the message of that block, and its text as UTF-8; None when it is none."""
+        """Return the speaker and the text (UTF-8) of a message; None if the block is none."""
 
     def shown(self, number: int) -> Iterable[events.Event]:
-        """The events that show that block, all of it."""
+        """Return the events that show the whole block."""
 
 
 class Recorder:
-    """Decides what of a session is written, and when; nothing before somebody has said something."""
+    """Decides what of a session is written, and when, from its first message on; `before` recorded it until then."""
 
-    def __init__(self, key: int, agent: str, cwd: str, source: Source) -> None:
+    def __init__(self, key: int, agent: str, cwd: str, source: Source, before: Recorder | None = None) -> None:
         self.key, self.agent, self.cwd = key, agent, cwd
+        self.before = before
+        self.file: TranscriptFile | None = None
+        self.is_over = False
         self.started = time.time()
         self._source = source
-        self._due: dict[int, float] = {}  # block -> when it is to be written
-        self._open: int | None = None  # the message that goes on
-        self._growing: dict[int, int] = {}  # message -> bytes that are written
-        self._about = self._told_about = About()
-        self._speaks = False
+        self._due: dict[int, float] = {}  # block -> when it is due
+        self._open: int | None = None  # the message that is growing
+        self._growing: dict[int, int] = {}  # message -> bytes written so far
+        self._about = self._written_about = About()
+        self._has_messages = False
         self._frozen: list[events.Event | About] = []
 
     def __repr__(self) -> str:
         return f"<Recorder of {self.key}: {len(self._due)} due>"
 
-    def knows(self, about: About, copied: int) -> None:
-        """Go on with a session of which `about` was known; write its first `copied` blocks again."""
-        self._about = about
+    def resume(self, recalled: Recalled) -> None:
+        """Go on with a kept conversation, in its file, or else in a new one with a copy of its blocks."""
+        self._about, self.file = recalled.about, recalled.file
+        copied = len(recalled.blocks) if recalled.file is None else 0
         if not copied:
-            self._told_about = about
+            self._written_about = recalled.about
         for block in range(1, copied + 1):
             self._note(block, SOON_SECONDS)
 
     def on_event(self, event: events.Event) -> None:
-        """Note which block an event is about; it is written after `SOON_SECONDS`, or later while it still changes."""
+        """Note the block of an event; it is due after `SOON_SECONDS`, or later while it still changes."""
         match event:
             case events.Append(block=block) | events.Replace(block=block):
-                self._text(event, block)
+                self._note_message(event, block)
             case events.ToolCall(block=block, call=call):
                 self._note(block, LATE_SECONDS if call.status in _WORKING else SOON_SECONDS)
             case events.Plan(block=block):
@@ -94,16 +99,12 @@ class Recorder:
 
     @property
     def is_due(self) -> bool:
-        """Whether anything is to be written, sooner or later."""
-        return bool(self._frozen) or (self._speaks and (bool(self._due) or self._about != self._told_about))
+        """True if anything is to be written, now or later."""
+        return bool(self._frozen) or (self._has_messages and (bool(self._due) or self._about != self._written_about))
 
-    @property
-    def about(self) -> About:
-        """What is known of the session by now."""
-        return self._about
-
-    def freeze(self) -> None:
-        """The source is about to say something else: what it said is taken out of it now."""
+    def end(self) -> None:
+        """Take all that is due from the source, which is about to change, and record nothing more."""
+        self.is_over = True
         self.finish()
         taken = []
         while batch := self.take(math.inf):
@@ -111,15 +112,15 @@ class Recorder:
         self._frozen = taken
 
     def take(self, now: float) -> list[events.Event | About]:
-        """What is to be written by now, in order; bounded: what is left is still due."""
+        """Return what is due by `now`, in order and bounded: the rest stays due."""
         taken, self._frozen = self._frozen, []
-        if taken or not self._speaks:
+        if taken or not self._has_messages:
             return taken
-        if self._about != self._told_about:
-            self._told_about = self._about
+        if self._about != self._written_about:
+            self._written_about = self._about
             taken.append(self._about)
         room = TAKEN_BYTES
-        for block in list(islice((block for block, due in self._due.items() if due <= now), TAKEN_BLOCKS)):
+        for block in list(islice((block for block, due in self._due.items() if due <= now), MAX_TAKEN_BLOCKS)):
             if room <= 0:
                 break
             message = self._source.message(block)
@@ -130,8 +131,8 @@ class Recorder:
                 room -= self._take_text(block, *message, room, taken)
         return taken
 
-    def _text(self, event: events.Append | events.Replace, block: int) -> None:
-        self._speaks = self._speaks or event.kind != "thought"
+    def _note_message(self, event: events.Append | events.Replace, block: int) -> None:
+        self._has_messages = self._has_messages or event.kind != "thought"
         if isinstance(event, events.Replace):
             self._growing.pop(block, None)
             self._note(block, SOON_SECONDS)
@@ -149,13 +150,13 @@ class Recorder:
             self._finish_message()
 
     def _finish_message(self) -> None:
-        """The message that went on until now is whole."""
+        """Mark the growing message as complete."""
         block, self._open = self._open, None
         if block is not None and block in self._due:
             self._note(block, SOON_SECONDS)
 
     def finish(self) -> None:
-        """All that is to be written is as it will be."""
+        """Mark all that is to be written as complete."""
         self._open = None
         for block in self._due:
             self._note(block, SOON_SECONDS)
@@ -163,7 +164,7 @@ class Recorder:
     def _take_text(
         self, block: int, kind: Speaker, text: bytearray, room: int, taken: list[events.Event | About]
     ) -> int:
-        """The rest of a message in pieces; of one that goes on as much as can be cut off without cutting a secret."""
+        """Take the rest of a message in pieces; a growing one up to a cut that divides no secret."""
         done = self._growing.pop(block, None)
         at = done or 0
         fresh = done is None
@@ -186,13 +187,13 @@ class Recorder:
             self._note(block, LATE_SECONDS)
         if at:
             self._growing[block] = at
-            if len(self._growing) > GROWING:
+            if len(self._growing) > MAX_GROWING:
                 del self._growing[next(iter(self._growing))]
         return at - (done or 0)
 
 
 def _cut(piece: bytes, forced: bool) -> int:
-    """Where a part of a text may end: at a line, and not inside a private key. `forced`: somewhere, in any case."""
+    """Return where to cut a text: after a line, and not inside a private key; `forced`: anywhere, if need be."""
     end = piece.rfind(b"\n") + 1
     begin = piece.rfind(_BEGIN, 0, end)
     if begin >= 0 and piece.find(_END, begin, end) < 0:
@@ -201,7 +202,7 @@ def _cut(piece: bytes, forced: bool) -> int:
 
 
 def _whole_characters(piece: bytes) -> int:
-    """Where the last whole character of UTF-8 ends."""
+    """Return the length up to the last complete UTF-8 character."""
     lead = len(piece) - 1
     while lead > 0 and piece[lead] & 0xC0 == 0x80:
         lead -= 1

@@ -1,4 +1,4 @@
-"""The lines of transcripts and of sent prompts: written, read, and without secrets."""
+"""The lines of transcripts and of the file of sent prompts: encoding, decoding, and masking of secrets."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from acp_nvim.workspace.private_file import make_directory
 
 
 class Masking:
-    """`env` is what was configured for agents."""
+    """Masks secrets in lines; `env` is the environment configured for agents."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
         self._masker: Masker | None = None
 
     def __call__(self, line: bytes) -> bytes:
-        """A line without secrets. Not for the event loop: a long one takes milliseconds."""
+        """Return a line of JSON without secrets. Blocks: a long line takes milliseconds."""
         if self._masker is None:
             self._masker = Masker(known_secrets(self._env, os.environ))
         if self._masker.clean(line):
@@ -39,14 +39,14 @@ class Masking:
 
 
 FORMAT = 1
-"""The `transcript` member of a header; another number is another format."""
+"""The `transcript` member of a header: the version of the format."""
 
 KeptEvent = Append | Replace | ToolCall | Plan | Notice | Permission | PermissionDone | PermissionAuto | Summary
-"""What is kept of a conversation."""
+"""The events that transcripts contain."""
 
 
 class Header(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """Whose transcript it is; `started` in seconds since 1970. `supersedes`: the same was kept there before."""
+    """The first line. `started` is in seconds since 1970; `supersedes` is an older transcript of the same session."""
 
     transcript: int
     agent: str
@@ -57,25 +57,25 @@ class Header(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class About(msgspec.Struct, tag_field="type", tag="session", omit_defaults=True, kw_only=True):
-    """What became known of the session; the last one counts."""
+    """What is known of the session; the last such line counts."""
 
     session_id: str | None = None
     title: str | None = None
 
 
 class LineHead(msgspec.Struct):
-    """As much of a line as it takes to know what it is about."""
+    """The members that identify the block of a line."""
 
     type: str
     block: int = 0
 
 
-class _Told(msgspec.Struct):
-    told: KeptEvent
+class _Line(msgspec.Struct):
+    event: KeptEvent
 
 
 def encode(value: Any, masked: Callable[[bytes], bytes]) -> bytes:
-    """A line for a header, an `About`, or an event; `masked` takes the secrets out of JSON."""
+    """Return the line for a header, an `About`, or an event; `masked` removes secrets from JSON."""
     line = masked(_json(_without_session(value)))
     if len(line) > RECORD_BYTES and isinstance(value, ToolCall):
         words = OtherItem(f"{len(line) / 1e6:.1f} MB that were too much to keep")
@@ -85,18 +85,18 @@ def encode(value: Any, masked: Callable[[bytes], bytes]) -> bytes:
 
 
 def decode(line: bytes) -> KeptEvent | About | None:
-    """What a line says; None when it is nothing that we know."""
+    """Return what a line contains; None if it is not valid, or of an unknown type."""
     try:
         fields = _plain(line)
         if fields.get("type") == "session":
             return msgspec.convert(fields, About)
-        return msgspec.convert({"told": {**fields, "session": 0}}, _Told).told
+        return msgspec.convert({"event": {**fields, "session": 0}}, _Line).event
     except (ValueError, RecursionError):
         return None
 
 
 def decode_header(line: bytes) -> Header | None:
-    """The first line; None when this is no transcript, or one of another format."""
+    """Return the first line; None if it is not valid, or has another format."""
     try:
         header = msgspec.convert(_plain(line), Header)
     except (ValueError, RecursionError):
@@ -105,7 +105,7 @@ def decode_header(line: bytes) -> Header | None:
 
 
 def line_head(line: bytes) -> LineHead | None:
-    """What a line is about; None when that cannot be said."""
+    """Return the type and the block of a line; None if it is not valid."""
     try:
         return msgspec.json.decode(line, type=LineHead)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -117,7 +117,7 @@ def line_head(line: bytes) -> LineHead | None:
 
 
 def _plain(line: bytes) -> dict[str, Any]:
-    """Half characters stand as escapes, which not every reader takes."""
+    """Decode JSON; lone surrogates are escapes, which only `json` accepts."""
     try:
         value = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -141,7 +141,7 @@ def _json(fields: dict[str, Any]) -> bytes:
 
 
 class Recalled(msgspec.Struct):
-    """A kept conversation: its blocks in order. It goes on in `file`; None: in a new one, with all of it."""
+    """A conversation read from a transcript. It goes on in `file`; if that is None, in a new file with a copy."""
 
     blocks: list[list[KeptEvent]] = []
     about: About = msgspec.field(default_factory=About)
@@ -150,13 +150,13 @@ class Recalled(msgspec.Struct):
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 PROMPTS_BYTES: Final = 256 * 1024
-"""Of a file of prompts, before it becomes the older one: Lua reads both within 5 ms. A longer prompt is not written."""
+"""Size at which a file of prompts is rotated: Lua reads two within 5 ms. Longer prompts are not stored."""
 
 
 def remember(path: Path, text: str, time: int) -> None:
-    """Add a prompt, without its secrets, to the file `path`; a file that is large then becomes `path.1`. Blocks.
+    """Append a prompt, with secrets masked, to the file `path`; a file that becomes too large is renamed to `path.1`.
 
-    `time` is in seconds since 1970. One write: several Neovims add lines to it. Raises `OSError`.
+    `time` is in seconds since 1970. It is one write, because several Neovims append. Blocks; raises `OSError`.
     """
     line = json.dumps({"time": time, "text": masked(text)}, ensure_ascii=False) + "\n"
     data = line.encode("utf-8", "surrogateescape")  # bytes that are no UTF-8 stay as they are
@@ -175,8 +175,8 @@ def remember(path: Path, text: str, time: int) -> None:
 
 
 def _rotate(descriptor: int, path: Path) -> None:
-    """Another Neovim may do so at the same time: once is enough. Who appends to the file just then still does."""
-    with suppress(OSError):  # it is in the way of nothing
+    """Rename the file, unless another Neovim has just done so; processes that have it open append to it still."""
+    with suppress(OSError):  # a file that grows on does no harm
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.path.samestat(path.stat(), os.fstat(descriptor)):
             path.rename(f"{path}.1")

@@ -1,4 +1,4 @@
-"""Writes conversations into files in the background, and removes old ones."""
+"""Stores conversations in files, in the background, and removes old ones."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from acp_nvim.ui.events import Event, Reset
 from acp_nvim.ui.session_events import FoundSession
 
 DAYS: Final = 90.0
-"""Age at which a transcript is removed, when the user set none: who looks for something older knows where it is."""
+"""Age at which transcripts are removed, unless the user set one."""
 MEGABYTES: Final = 200.0
-"""Size of all transcripts, when the user set none: thousands of conversations."""
+"""Size of all transcripts together, unless the user set one: thousands of conversations."""
 
 
 class HistorySettings(msgspec.Struct, frozen=True):
-    """`history` of the configuration: whether any are kept, for how long, and how much of them."""
+    """The configuration `history`: whether transcripts are kept, for how long, and how many of them."""
 
     transcripts: bool = True
     days: float = DAYS
@@ -42,35 +42,17 @@ class HistorySettings(msgspec.Struct, frozen=True):
 
 
 FOUND_AT_ONCE: Final = 20
-"""Of them told together: the first ones do not wait for the last."""
+"""Search results sent together: the first ones do not wait for the last."""
 SHOWN_BLOCKS: Final = 50
-"""Blocks of a kept transcript read at once, when it is shown: the first ones are seen before the last are read."""
+"""Blocks of a transcript read at once, so that the first are shown before the last are read."""
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 
-class _Record:
-    """One session's recorder, and its file once there is one; `over`: nothing more is said in it.
-
-    `before`: what the same session said, until it said something else.
-    """
-
-    def __init__(self, recorder: Recorder, file: TranscriptFile | None, before: _Record | None = None) -> None:
-        self.recorder = recorder
-        self.file = file
-        self.before = before
-        self.over = False
-
-    def end(self) -> None:
-        """What was said is written, and that is all."""
-        self.recorder.freeze()
-        self.over = True
-
-
 class TranscriptStore:
-    """Lives in the task group it is given; does nothing before `directory` is set. `trouble` is told once."""
+    """Writes and reads transcripts below `directory`, if that is set; `trouble` is called once, with a message."""
 
     def __init__(self, tasks: Tasks, trouble: Callable[[str], None]) -> None:
         self.directory: Path | None = None
@@ -78,89 +60,85 @@ class TranscriptStore:
         self._masking = Masking({})
         self._tasks = tasks
         self._trouble = trouble
-        self._records: list[_Record] = []
+        self._recorders: list[Recorder] = []
         self._due = anyio.Event()
         self._thread = anyio.CapacityLimiter(1)
         self._writing = anyio.Lock()
-        self._lock = Lock()  # the thread may be writing when the process ends
+        self._lock = Lock()  # a thread may still write when the process ends
         self._searching = anyio.CapacityLimiter(1)
         self._question = 0
         self._is_broken = self._is_clean = False
-        self._runs: anyio.Event | None = None
-
-    def __repr__(self) -> str:
-        return f"<TranscriptStore in {self.directory} {[one.recorder for one in self._records]}>"
+        self._writer: anyio.Event | None = None
 
     def configure(self, directory: Path, settings: HistorySettings, env: Mapping[str, str]) -> None:
-        """Where, how much, and what was configured for agents, which is secret."""
+        """Set the directory, the limits, and agents' configured environment, whose values are secret."""
         self.directory, self.settings, self._masking = directory, settings, Masking(env)
 
     def begin(
-        self, key: int, agent: str, cwd: str, source: Source, before: Recalled | None = None
+        self, key: int, agent: str, cwd: str, source: Source, recalled: Recalled | None = None
     ) -> Callable[[Event], None]:
-        """A session is to be kept: who hears what its editor is told. `before`: what the source says already."""
-        record = self._begin(Recorder(key, agent, cwd, source), before)
+        """Keep a session; return the function that receives its events. It goes on with `recalled`, if given."""
+        recorder = self._begin(Recorder(key, agent, cwd, source))
+        if recalled is not None:
+            recorder.resume(recalled)
 
         def hear(event: Event) -> None:
-            nonlocal record
+            nonlocal recorder
             if not self.settings.transcripts:
                 return
-            if isinstance(event, Reset):  # what was kept is kept; something else is said from now on
-                record.end()
-                record = self._begin(Recorder(key, agent, cwd, source), None, record)
-            record.recorder.on_event(event)
-            if not self._due.is_set() and record.recorder.is_due:
+            if isinstance(event, Reset):  # another conversation begins; the present one is kept
+                recorder.end()
+                recorder = self._begin(Recorder(key, agent, cwd, source, recorder))
+            recorder.on_event(event)
+            if not self._due.is_set() and recorder.is_due:
                 self._due.set()
-                self._run_on()
+                self._ensure_running()
 
         return hear
 
-    def _begin(self, recorder: Recorder, recalled: Recalled | None, before: _Record | None = None) -> _Record:
-        if recalled is not None:
-            recorder.knows(recalled.about, 0 if recalled.file is not None else len(recalled.blocks))
-        self._run_on()
-        record = _Record(recorder, recalled.file if recalled is not None else None, before)
-        self._records.append(record)
-        return record
+    def _begin(self, recorder: Recorder) -> Recorder:
+        self._ensure_running()
+        self._recorders.append(recorder)
+        return recorder
 
-    def _run_on(self) -> None:
-        """What writes runs, also after it has failed."""
-        if not is_running(self._runs):
-            self._runs = self._tasks.spawn(self._run)
+    def _ensure_running(self) -> None:
+        """Start the task that writes, also if it has failed."""
+        if not is_running(self._writer):
+            self._writer = self._tasks.spawn(self._run)
 
     async def end(self, key: int) -> None:
-        """Nothing more is said in that session; its file is there for others."""
-        for record in self._records:
-            if record.recorder.key == key and not record.over:
-                record.end()
+        """Write the rest of a session, and close its file, so that others may use it."""
+        for recorder in self._recorders:
+            if recorder.key == key and not recorder.is_over:
+                recorder.end()
         await self.flush()
 
     async def flush(self) -> None:
-        """Write all that there is by now."""
+        """Write all that is known of all sessions."""
         await self._write_due(math.inf)
 
     def close(self) -> None:
-        """The same, at the end of the process: nothing else runs any more."""
-        for record in self._records:
-            record.recorder.finish()
-            while batch := record.recorder.take(math.inf):
-                self._write(record, batch)
-            if record.file is not None:
-                record.file.close()
+        """Flush at the end of the process, without a running event loop."""
+        for recorder in self._recorders:
+            recorder.finish()
+            while batch := recorder.take(math.inf):
+                self._write(recorder, batch)
+            if recorder.file is not None:
+                recorder.file.close()
 
     async def find(self, query: str, cwd: str | None) -> AsyncIterator[list[FoundSession]]:
-        """Transcripts with that text, a few at a time; a later question ends an earlier one."""
+        """Yield transcripts with that text, a few at a time; a later search ends an earlier one."""
         self._question = question = self._question + 1
         if self.directory is None:
             return
         await self.flush()
-        alive = {record.file.id: record.recorder.key for record in self._records if record.file is not None}
+        alive = {one.file.id: one.key for one in self._recorders if one.file is not None}
         found = reader.find(self.directory, query, cwd, lambda: self._question == question)
         while batch := await self._next(found, FOUND_AT_ONCE):
             yield [msgspec.structs.replace(one, session=alive.get(one.id)) for one in batch]
 
     async def summary(self, transcript_id: str) -> Summary:
-        """What a kept conversation is about. Raises `OSError`."""
+        """Return the summary of a transcript. Raises `OSError`."""
         path = self._path(transcript_id)
         entry = files.FoundTranscript(transcript_id, path, path.stat().st_size, 0)
         known = await anyio.to_thread.run_sync(reader.summary, entry, limiter=self._searching)
@@ -169,27 +147,24 @@ class TranscriptStore:
         return known
 
     async def blocks(self, transcript_id: str) -> AsyncIterator[list[list[KeptEvent]]]:
-        """The blocks of a kept conversation, a few at a time. Raises `OSError`."""
+        """Yield the blocks of a transcript, a few at a time. Raises `OSError`."""
         blocks = reader.blocks(self._path(transcript_id))
         while batch := await self._next(blocks, SHOWN_BLOCKS):
             yield batch
 
     async def block(self, transcript_id: str, number: int) -> list[KeptEvent]:
-        """One block of a kept conversation. Raises `OSError`."""
+        """Return one block of a transcript by its number. Raises `OSError`."""
         path = self._path(transcript_id)
         return await anyio.to_thread.run_sync(reader.block, path, number, limiter=self._searching)
 
     async def recall(self, transcript_id: str, copied: bool = False) -> Recalled:
-        """All of a kept conversation, which goes on in its file, unless it is to be `copied`, or somebody else goes on.
-
-        Raises `OSError`.
-        """
+        """Return a whole conversation, with its file unless `copied` or in use elsewhere. Raises `OSError`."""
         about = (await self.summary(transcript_id)).about
         file = None
         if not copied and self.settings.transcripts:
             with suppress(OSError):
                 file = await anyio.to_thread.run_sync(
-                    TranscriptFile.again, self._path(transcript_id), limiter=self._searching
+                    TranscriptFile.reopen, self._path(transcript_id), limiter=self._searching
                 )
         try:
             blocks = [block async for some in self.blocks(transcript_id) for block in some]
@@ -200,7 +175,7 @@ class TranscriptStore:
         return Recalled(blocks=blocks, about=about, file=file)
 
     async def newest(self, agent: str, session_id: str, cwd: str) -> str | None:
-        """The transcript of that session of an agent in a project, the one written last; None when none is kept."""
+        """Return the newest transcript of an agent's session in a project; None if there is none."""
         if self.directory is None:
             return None
         return await anyio.to_thread.run_sync(
@@ -208,7 +183,7 @@ class TranscriptStore:
         )
 
     async def delete(self, transcript_id: str) -> None:
-        """A kept conversation is not kept any more. Raises `OSError`."""
+        """Delete a transcript. Raises `OSError` if it is missing or in use."""
         await anyio.to_thread.run_sync(files.remove, self._path(transcript_id), limiter=self._searching)
 
     def _path(self, transcript_id: str) -> Path:
@@ -227,44 +202,44 @@ class TranscriptStore:
             self._due = anyio.Event()
             with self._tasks.contained("writing conversations"):
                 await self._write_due(time.monotonic())
-                if any(record.recorder.is_due for record in self._records):
+                if any(recorder.is_due for recorder in self._recorders):
                     self._due.set()
 
     async def _write_due(self, now: float) -> None:
-        async with self._writing:  # nobody closes what another one writes
-            for record in list(self._records):
-                while batch := record.recorder.take(now):
-                    await anyio.to_thread.run_sync(self._write, record, batch, limiter=self._thread)
-                if record.over:
-                    self._records.remove(record)
-                    if record.file is not None:
-                        record.file.close()
-        if not self._is_clean and any(record.file is not None for record in self._records):
+        async with self._writing:  # no file is closed while it is written
+            for recorder in list(self._recorders):
+                while batch := recorder.take(now):
+                    await anyio.to_thread.run_sync(self._write, recorder, batch, limiter=self._thread)
+                if recorder.is_over:
+                    self._recorders.remove(recorder)
+                    if recorder.file is not None:
+                        recorder.file.close()
+        if not self._is_clean and any(recorder.file is not None for recorder in self._recorders):
             self._is_clean = True
             self._tasks.spawn(self._clean)
 
-    def _write(self, record: _Record, batch: Sequence[Event | About]) -> None:
-        """In a thread. What cannot be written is given up."""
+    def _write(self, recorder: Recorder, batch: Sequence[Event | About]) -> None:
+        """Write a batch. Blocks. After a failure nothing is written any more."""
         if self._is_broken or self.directory is None:
             return
         try:
             with self._lock:
-                if record.file is None:
-                    record.file = self._new_file(record, self.directory)
-                record.file.write(b"".join(encode(one, self._masking) for one in batch))
+                if recorder.file is None:
+                    recorder.file = self._new_file(recorder, self.directory)
+                recorder.file.write(b"".join(encode(one, self._masking) for one in batch))
         except OSError as error:
-            log.error("%r cannot be written: %s", record.recorder, error)
+            log.error("%r cannot be written: %s", recorder, error)
             self._give_up(error)
-        except Exception as error:  # a bug of ours: the conversation goes on all the same
-            log.exception("%r cannot be written", record.recorder)
+        except Exception as error:  # a bug here must not end the conversation
+            log.exception("%r cannot be written", recorder)
             self._give_up(error)
 
     def _give_up(self, error: Exception) -> None:
         self._is_broken = True
         self._trouble(f"Conversations are not kept any more: {error}. Everything else works.")
 
-    def _new_file(self, record: _Record, directory: Path) -> TranscriptFile:
-        recorder, before = record.recorder, record.before
+    def _new_file(self, recorder: Recorder, directory: Path) -> TranscriptFile:
+        before = recorder.before
         file = TranscriptFile(directory, recorder.cwd, recorder.started)
         header = Header(
             transcript=FORMAT,

@@ -1,21 +1,24 @@
-"""Keeps a long JSON line within bounds while it arrives: what long lists have too much, and long strings, is dropped.
+"""Bounds a long JSON line while it arrives: excess list entries and the ends of long strings are dropped.
 
-What was dropped is counted in a member `LEFT_OUT` of the object around it: `{"entries": 999500}`. All objects around
-that have such a member too, with 0 for the member in which something is missing.
+The object around them counts what was dropped in a member `LEFT_OUT`: `{"entries": 999500}`. So do all outer objects,
+with 0 for the member in which something is missing.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES, NESTED, STRING_BYTES
 
 VALUES: Final = 100_000
-"""All of them in one message: Python takes 10 MB and 20 ms for them. With more the message is lost."""
+"""Values in one message: Python takes 10 MB and 20 ms for them. A message with more is skipped."""
 
 _TO_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STRING_OR_COMMA: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|,', re.DOTALL)
 _IN_STRING: Final = re.compile(rb'(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)
 _KEY: Final = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:\s*\Z', re.DOTALL)
 _ESCAPE: Final = re.compile(rb"\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
@@ -23,26 +26,25 @@ _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 _ESCAPE_BYTES: Final = 6
 _KEY_BYTES: Final = 256
 _OPENING: Final = b"{["
+_NO_KEY: Final = b'""'
 
 
 class TooMuchError(Exception):
-    """The message cannot be kept: too many values, nested too deeply; in words for the user."""
+    """The message has too many values or is nested too deeply; the text says which, for the user."""
 
 
+@dataclass(slots=True)
 class _Container:
-    """An array or an object that has not ended: `key` is the quoted name that it has, `left` what is missing in it."""
+    """An array or object whose end was not read yet; `key` is its quoted name, `left` counts what is missing."""
 
-    __slots__ = ("count", "is_object", "key", "left")
-
-    def __init__(self, is_object: bool, key: bytes) -> None:
-        self.is_object = is_object
-        self.key = key
-        self.count = 0
-        self.left: dict[bytes, int] = {}
+    is_object: bool
+    key: bytes
+    count: int = 0
+    left: dict[bytes, int] = field(default_factory=dict)
 
 
 class BoundedLine:
-    """One JSON text, fed in pieces. `kept` is what is left of it, and JSON if the text is.
+    """One JSON text, fed in pieces; `kept` is the bounded text, which is JSON if the input is.
 
     With `whole_strings` no string is cut. Raises `TooMuchError`.
     """
@@ -53,33 +55,30 @@ class BoundedLine:
         self._stack: list[_Container] = []
         self._values = 0
         self._rest = b""  # the beginning of an escape in a string
-        self._string: int | None = None  # bytes of the string that has not ended
-        self._cut = 0  # characters left out of it
-        self._name = b""  # the quoted name of the member that it is the value of
-        self._dropping = 0  # open brackets since elements are dropped, the list's own included
+        self._string: int | None = None  # length in bytes of the current string; None between strings
+        self._cut = 0  # characters dropped from that string
+        self._name = _NO_KEY  # quoted name of the member whose value it is
+        self._dropping = 0  # open brackets since elements are dropped, including the list's own
         self._is_json = True
 
-    def __repr__(self) -> str:
-        return f"<BoundedLine {len(self.kept)} bytes, depth {len(self._stack)}>"
-
     def feed(self, piece: bytes) -> None:
-        """Take the next piece of the line; strings beyond the bounds do not come into `kept`."""
+        """Append the next piece of the line to `kept`, without what is beyond the bounds."""
         data, self._rest = self._rest + piece, b""
         at = 0
         while at < len(data) and self._is_json:
             at = self._between(data, at) if self._string is None else self._within_string(data, at)
         if at < len(data):
-            self.kept += data[at:]  # no JSON: whoever decodes it will say so
+            self.kept += data[at:]  # not JSON, which the decoder will report
 
     def end(self) -> bytearray:
-        """All that is left of it, now that it has ended."""
+        """Return the bounded text after the last piece was fed."""
         self.kept += self._rest
         return self.kept
 
     # --- between strings ---------------------------------------------------------------------------------------------
 
     def _between(self, data: bytes, at: int) -> int:
-        """Up to the next bracket, or a string that does not end in `data`."""
+        """Process up to the next bracket, or to the start of a string that does not end in `data`."""
         found = _TO_BRACKET.match(data, at)
         end = found.end() if found else at
         segment = data[at:end]
@@ -104,7 +103,7 @@ class BoundedLine:
             self.kept += data
 
     def _count(self, segment: bytes) -> None:
-        """Elements that begin in it; the first that is too many ends what is kept of its list."""
+        """Count the elements that begin in `segment`; start to drop at the first one beyond the limit."""
         if self._dropping > 1 or not self._stack:
             return
         plain = _STRING.sub(b"", segment) if b'"' in segment else segment
@@ -116,20 +115,11 @@ class BoundedLine:
         if self._values > VALUES:
             raise TooMuchError(f"a message with more than {VALUES:,} values")
         if inner.count >= LIST_ENTRIES:
-            self._end_list(segment, inner)
-
-    def _end_list(self, segment: bytes, inner: _Container) -> None:
-        """`segment` is what was kept last; from the comma on that is one too many nothing is."""
-        allowed = LIST_ENTRIES - 1 - (inner.count - _commas(segment))
-        at = 0
-        for match in re.finditer(rb'"(?:[^"\\]++|\\.)*+"|,', segment, re.DOTALL):
-            if match[0] == b",":
-                if not allowed:
-                    at = match.start()
-                    break
-                allowed -= 1
-        del self.kept[len(self.kept) - len(segment) + at :]
-        self._dropping = 1
+            allowed = LIST_ENTRIES - 1 - (inner.count - commas)
+            starts = (match.start() for match in _STRING_OR_COMMA.finditer(segment) if match[0] == b",")
+            excess = next(islice(starts, allowed, None))
+            del self.kept[len(self.kept) - len(segment) + excess :]
+            self._dropping = 1
 
     def _open(self, byte: bytes) -> None:
         if self._dropping:
@@ -142,11 +132,11 @@ class BoundedLine:
         self.kept += byte
 
     def _last_name(self) -> bytes:
-        """The quoted name of the member whose value begins now; that of an element is empty."""
+        """Return the quoted name of the member whose value begins now; `_NO_KEY` for an element of a list."""
         if self._dropping or not (self._stack and self._stack[-1].is_object):
-            return b'""'
+            return _NO_KEY
         name = _KEY.search(bytes(self.kept[-_KEY_BYTES:]))
-        return name[1] if name else b'""'
+        return name[1] if name else _NO_KEY
 
     def _close(self, byte: bytes) -> None:
         if self._dropping > 1:
@@ -159,13 +149,13 @@ class BoundedLine:
         inner = self._stack.pop()
         if self._dropping:
             self._dropping = 0
-            inner.left[b'""'] = inner.left.get(b'""', 0) + inner.count + 1 - LIST_ENTRIES
+            inner.left[_NO_KEY] = inner.left.get(_NO_KEY, 0) + inner.count + 1 - LIST_ENTRIES
         if inner.left:
-            self._tell(inner)
+            self._record_missing(inner)
         self.kept += byte
 
-    def _tell(self, inner: _Container) -> None:
-        """Write down what is missing in it, and that something is missing, in what is around it."""
+    def _record_missing(self, inner: _Container) -> None:
+        """Write what is missing in `inner` into it, and note it for the container around it."""
         if inner.is_object:
             members = b",".join(b"%b:%d" % item for item in inner.left.items())
             self.kept += b',"%b":{%b}' % (LEFT_OUT.encode(), members)
@@ -173,9 +163,9 @@ class BoundedLine:
             raise TooMuchError(f"a batch of more than {LIST_ENTRIES:,} messages")
         if self._stack:
             around = self._stack[-1]
-            name = inner.key if around.is_object else b'""'
-            missing = 0 if inner.is_object else inner.left.get(b'""', 0)
-            around.left[name] = around.left.get(name, 0) + (missing if around.is_object else 0)
+            is_list_of_object = around.is_object and not inner.is_object
+            missing = inner.left.get(_NO_KEY, 0) if is_list_of_object else 0
+            around.left[inner.key] = around.left.get(inner.key, 0) + missing
 
     # --- in a string -------------------------------------------------------------------------------------------------
 
@@ -208,7 +198,7 @@ class BoundedLine:
         self._cut += len(text.translate(None, _CONTINUATION)) - sum(len(one) - 1 for one in _ESCAPE.findall(text))
 
     def _drop_half_character(self) -> None:
-        """What is kept of the string may end within one."""
+        """Remove the beginning of a UTF-8 character from the end of `kept`."""
         while self.kept[-1] & 0xC0 == 0x80:
             del self.kept[-1]
         if self.kept[-1] >= 0xC0:
@@ -222,14 +212,3 @@ class BoundedLine:
             left[self._name] = left.get(self._name, 0) + self._cut
         self._cut = 0
         self._keep(b'"')
-
-
-def _commas(segment: bytes) -> int:
-    return _STRING.sub(b"", segment).count(b",")
-
-
-def bounded(line: bytes | bytearray) -> bytearray:
-    """Return a whole line within the bounds. Raises `TooMuchError`."""
-    text = BoundedLine()
-    text.feed(bytes(line))
-    return text.end()

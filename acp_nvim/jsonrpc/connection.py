@@ -1,9 +1,10 @@
-"""One JSON-RPC peer: calls with their answers, requests served exactly once, notifications in order."""
+"""A connection to one JSON-RPC peer: calls and their answers, requests served exactly once, notifications in order."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from time import perf_counter
 from typing import Any, Final, Literal, Protocol
 
@@ -21,13 +22,11 @@ from acp_nvim.limits import SCANNED_BYTES, SLICE_SECONDS, TAKEN_BYTES
 from acp_nvim.tasks import Tasks
 
 UNREAD_ANSWERS_BYTES: Final = 8 * 1024 * 1024
-"""Answers that an agent has not read: with more waiting nothing more is read of it, and no more files for it."""
-
-__all__ = ["ByteSink", "ByteSource", "Connection", "Handler", "Tap"]
+"""Size of the answers that an agent has not read: beyond it no more input of the agent is read, and no more files."""
 
 
 class ByteSource(Protocol):
-    """Where bytes come from; raises `anyio.EndOfStream` at their end."""
+    """A stream from which bytes are read."""
 
     async def receive(self, max_bytes: int) -> bytes:
         """Wait for bytes, and return between 1 and `max_bytes` of them. Raises `anyio.EndOfStream` at the end."""
@@ -37,26 +36,26 @@ class ByteSink(Protocol):
     """A stream to which bytes are written."""
 
     async def send(self, item: bytes) -> None:
-        """Write all bytes of `item`. Raises an error of anyio (`BrokenResourceError`) when nobody reads any more."""
+        """Write all bytes of `item`. Raises `anyio.BrokenResourceError` when the other side is closed."""
 
 
 class Tap(Protocol):
-    """Sees every line in both directions, exactly as on the wire, without its newline, in the order of the wire.
+    """Gets every line in both directions, exactly as on the wire and in its order, without the newline.
 
-    A line over the size limit is replaced by a note. A tap that raises is taken off.
+    A line over the size limit is replaced by a note. A tap that raises is removed.
     """
 
     def received(self, line: bytes) -> None:
-        """The peer sent it; what follows from it comes later."""
+        """Record a line of the peer, before it is handled."""
 
     def sent(self, line: bytes) -> None:
-        """It is about to be sent to the peer."""
+        """Record a line that is about to be sent to the peer."""
 
 
 class Connection:
-    """The peer behind a pair of byte streams.
+    """A JSON-RPC connection over a pair of byte streams.
 
-    `run` serves it until its stream ends; then every waiting call fails with `PeerGoneError`.
+    `run` serves the peer until its stream ends; then every pending call fails with `PeerGoneError`.
     """
 
     def __init__(self, source: ByteSource, sink: ByteSink, handler: Handler, tap: Tap | None = None) -> None:
@@ -65,10 +64,10 @@ class Connection:
         self._tap = tap
         self._framer = LineFramer()
         self._calls = PendingCalls()
-        self._dispatcher = Dispatcher(handler, self._calls, self._answer)
+        self._dispatcher = Dispatcher(handler, self._calls, partial(self._send, is_answer=True))
         self._outbox: deque[tuple[bytes, bool]] = deque()  # messages, and whether they are answers
         self._outbox_filled = anyio.Event()
-        self._unread = 0  # bytes of answers that the peer has not taken
+        self._unread = 0  # bytes of answers that the peer has not read
         self._taken = anyio.Event()
         self._is_deaf = False  # the peer has closed its stdin
         self.closed = False
@@ -78,13 +77,13 @@ class Connection:
         return f"<Connection {state} {self._calls!r} {self._dispatcher!r} {self._framer!r}>"
 
     async def run(self) -> None:
-        """Read, serve and write until the peer's stream ends."""
+        """Read, serve and write until the peer's stream ends; then fail all calls."""
         try:
             async with anyio.create_task_group() as tasks:
                 self._dispatcher.tasks = Tasks(tasks, lambda error: self._dispatcher.on_bug("serving the agent", error))
                 tasks.start_soon(self._write)
                 await self._read()
-                self.closed = True  # whose requests are given up now can see why
+                self.closed = True  # before the cancellation, so that cancelled requests can see the reason
                 tasks.cancel_scope.cancel()
         finally:
             self.closed = True
@@ -99,9 +98,9 @@ class Connection:
     ) -> msgspec.Raw:
         """Call the peer. Raises `RpcError` for its error answer, `PeerGoneError` when it leaves without one.
 
-        `on_answer` sees the answer at once, before any later message of the peer is looked at; what it raises is raised
-        here. `on_call` hears the id that the call went out with, for `withdraw`. When the caller is cancelled the peer
-        is told so (`$/cancel_request`).
+        `on_answer` is called with the answer before any later message of the peer is handled; its exception is raised
+        here. `on_call` is called with the id of the call, for `withdraw`. If the caller is cancelled, the call is
+        withdrawn (`$/cancel_request`).
         """
         if self.closed:
             raise PeerGoneError
@@ -119,7 +118,7 @@ class Connection:
                 self._dispatcher.on_bug(f"taking the answer to {method}", error)
                 answers[:] = [error]
 
-        encoded = msgspec.Raw(msgspec.json.encode(params))  # what cannot be said raises before there is a call
+        encoded = msgspec.Raw(msgspec.json.encode(params))  # raises before there is a call
         call_id = self._calls.add(settle)
         try:
             self._send(messages.encode_call(call_id, method, encoded))
@@ -135,15 +134,15 @@ class Connection:
         return answers[0]
 
     def notify(self, method: str, params: Any) -> None:
-        """Tell the peer; nothing comes back. A closed connection takes it silently."""
+        """Send a notification, which gets no answer; do nothing on a closed connection."""
         self._send(messages.encode_notification(method, params))
 
     def withdraw(self, call_id: int) -> None:
-        """Tell the peer that the answer is not wanted any more (`$/cancel_request`); it is taken all the same."""
+        """Tell the peer that the answer to a call is not needed any more (`$/cancel_request`); it may still come."""
         self.notify(CANCEL_REQUEST, {"requestId": call_id})
 
     async def room(self) -> None:
-        """Wait until the peer has taken most of the answers to its requests: what it does not read piles up here."""
+        """Wait until the peer has read most of the answers to its requests: they are kept in memory until then."""
         while self._unread > UNREAD_ANSWERS_BYTES and not (self.closed or self._is_deaf):
             await self._taken.wait()
 
@@ -155,9 +154,6 @@ class Connection:
         self._unread += len(message) if is_answer else 0
         self._outbox.append((message, is_answer))
         self._outbox_filled.set()
-
-    def _answer(self, message: bytes) -> None:
-        self._send(message, is_answer=True)
 
     async def _write(self) -> None:
         while True:
@@ -183,7 +179,9 @@ class Connection:
             try:
                 data = await self._source.receive(TAKEN_BYTES)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                self._take_rest(self._framer.rest())
+                if rest := self._framer.rest():
+                    self._tapped("received", rest)
+                    self._dispatcher.odd(f"the last line has no end, and was not taken: {messages.show(rest)}")
                 return
             for start in range(0, len(data), SCANNED_BYTES):
                 begun = perf_counter()
@@ -194,21 +192,14 @@ class Connection:
                         continue
                     mended = in_utf8(found)
                     lines = iter(mended) if self._tap is None else self._tap_each(found, mended)
-                    while not self._dispatcher.take(lines):  # in slices: others have work, too
+                    while not self._dispatcher.take(lines):  # let other tasks run between the slices
                         self._dispatcher.caught_up()
                         await anyio.lowlevel.checkpoint()
                 if perf_counter() - begun > SLICE_SECONDS:
                     await anyio.lowlevel.checkpoint()
             self._dispatcher.caught_up()
-            await anyio.lowlevel.checkpoint()  # `receive` of a full pipe need not wait, and others have work, too
+            await anyio.lowlevel.checkpoint()  # `receive` does not wait if the pipe is full: let other tasks run
             await self.room()
-
-    def _take_rest(self, rest: bytes) -> None:
-        if rest:
-            self._tapped("received", rest)
-            self._dispatcher.odd(f"the last line has no end, and was not taken: {messages.show(rest)}")
-
-    # --- the tap -----------------------------------------------------------------------------------------------------
 
     def _tap_each(self, lines: list[Line], mended: list[Line]) -> Iterator[Line]:
         for line, text in zip(lines, mended, strict=True):
@@ -220,6 +211,6 @@ class Connection:
             return
         try:
             getattr(self._tap, direction)(line)
-        except Exception as error:  # a full disk must not end the conversation
+        except Exception as error:  # a full disk must not end the connection
             self._tap = None
             self._dispatcher.odd(f"what is said is no longer recorded: {error!r}")

@@ -1,7 +1,7 @@
-"""Lines become messages, whatever is wrong with them that can be mended.
+"""Decodes lines into messages, and repairs faults that can be repaired.
 
-Of a message that cannot be taken the ends tell who waits for it (`envelope_of`). Integers of more than 64 bits are
-replaced (`narrowed`): Python decodes them, msgpack cannot encode them.
+The first and last bytes of a message that cannot be decoded still tell its id and kind (`envelope_of`). Integers of
+more than 64 bits are replaced (`narrowed`): Python decodes them, msgpack cannot encode them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from acp_nvim.jsonrpc.messages import ABSENT, Incoming, Invalid
 from acp_nvim.limits import BATCH_ENTRIES, NESTED, READ_BYTES
 
 UNDECODABLE: Final = (msgspec.DecodeError, RecursionError)
-"""What decoding raises: for what is no JSON, and for JSON that is nested too deeply."""
+"""Exceptions of decoding: for malformed JSON, and for JSON that is nested too deeply."""
 
 Message = Incoming | Invalid
 
@@ -36,13 +36,12 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _HEX = rb"[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rb"\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b|\\u[dD][89a-fA-F]%b" % (_HEX, _HEX, _HEX))
 
-
 decode_plain = _incoming.decode
-"""The message of a line that is one, the fast way; UTF-8 is checked only in the texts that are decoded here."""
+"""Decode a line that is one well-formed message; checks UTF-8 only in the strings that are decoded here."""
 
 
 def require_shallow(line: Line) -> None:
-    """Raises `RecursionError` for a line whose arrays and objects are nested too deeply, whatever Python could bear."""
+    """Raise `RecursionError` if arrays and objects are nested too deeply, also where Python could decode them."""
     if len(line) > 2 * NESTED and line.count(b"{") + line.count(b"[") > NESTED:
         brackets = _STRING.sub(b"", line).translate(_STEPS, _NO_BRACKETS)
         if max(accumulate(brackets, lambda depth, step: depth + step - 1, initial=0)) > NESTED:
@@ -50,25 +49,27 @@ def require_shallow(line: Line) -> None:
 
 
 def in_utf8(lines: list[Line]) -> list[Line]:
-    """Return the lines with U+FFFD for what is not UTF-8."""
+    """Return the lines with U+FFFD in place of bytes that are not UTF-8."""
     if _is_utf8(lines[0] if len(lines) == 1 else b"\n".join(lines)):
         return lines
     return [line if _is_utf8(line) else line.decode("utf-8", "replace").encode() for line in lines]
 
 
 def decode_line(line: Line) -> Message | list[Message]:
-    """The message of one line in UTF-8, or the entries of its batch array. Raises one of `UNDECODABLE`.
+    """Decode one line of UTF-8: a message, or the entries of a batch array. Raises one of `UNDECODABLE`.
 
-    Half a character (JavaScript cuts texts like that) becomes U+FFFD.
+    A lone surrogate (JavaScript cuts texts like that) becomes U+FFFD.
     """
     require_shallow(line)
     line = line.removeprefix(_BOM)
     if _SURROGATE.search(line):
-        line = _ESCAPE.sub(_mend, line)
+        # pairs of surrogates and escaped backslashes are longer or shorter than a lone one, and stay
+        line = _ESCAPE.sub(lambda found: rb"\ufffd" if len(found[0]) == len(rb"\ud800") else found[0], line)
     if _ARRAY.match(line):
         entries = _batch.decode(line)
-        # of one with too many nothing is taken
-        return list(map(_decode_one, entries)) if len(entries) <= BATCH_ENTRIES else [Invalid("")] * len(entries)
+        if len(entries) > BATCH_ENTRIES:  # the whole batch is refused
+            return [Invalid("")] * len(entries)
+        return list(map(_decode_one, entries))
     return _decode_one(line)
 
 
@@ -81,12 +82,7 @@ def _decode_one(text: Line | msgspec.Raw) -> Message:
         members = _members.decode(text)
     except msgspec.ValidationError:
         return Invalid(reason)
-    return Invalid(reason, members["id"]) if "id" in members else Invalid(reason)
-
-
-def _mend(escape: re.Match[bytes]) -> bytes:
-    """Half a character becomes U+FFFD; pairs and backslashes stay."""
-    return rb"\ufffd" if len(escape[0]) == len(rb"\ud800") else escape[0]
+    return Invalid(reason, members.get("id", ABSENT))
 
 
 def _is_utf8(line: Line) -> bool:
@@ -95,7 +91,7 @@ def _is_utf8(line: Line) -> bool:
     try:
         if len(line) <= 2 * READ_BYTES:
             line.decode()
-        else:  # as a whole it would be four times its size for a moment
+        else:  # decoded as a whole it would take four times its size
             decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(line)
             for start in range(0, len(line), READ_BYTES):
                 decoder.decode(view[start : start + READ_BYTES])
@@ -105,18 +101,18 @@ def _is_utf8(line: Line) -> bool:
     return True
 
 
-# --- the ends of a message -------------------------------------------------------------------------------------------
+# --- id and kind of an undecodable message ---------------------------------------------------------------------------
 
 _JSON_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR = rb"(?:%b|[-+.0-9eE]++|true|false|null)" % _JSON_STRING
 _MEMBER = re.compile(rb"\s*+(%b)\s*+:\s*+(?:(%b)\s*+,)?" % (_JSON_STRING, _SCALAR))
-# The last bracket of a line closes the message itself. A quote right after a comma begins a member's name: were it the
-# end of a text, no name and colon could follow. So these are members of the message, and of nothing within it.
+# The last bracket of a line closes the message itself. A quote right after a comma begins a member's name: if it ended
+# a string, no name and colon could follow. So these are members of the message, and not of an object inside it.
 _LAST_MEMBERS = re.compile(rb"(?:,\s*+%b\s*+:\s*+%b\s*+)++}\s*+\Z" % (_JSON_STRING, _SCALAR))
 
 
 class Envelope(NamedTuple):
-    """The id (`ABSENT` when it cannot be seen), and what kind of message it is of."""
+    """The id of a message (`ABSENT` if it was not found), and its kind: request, answer or neither."""
 
     id: msgspec.Raw
     is_request: bool
@@ -124,59 +120,43 @@ class Envelope(NamedTuple):
 
 
 def envelope_of(head: bytes, tail: bytes = b"") -> Envelope:
-    """Look at the first members of a message, up to the first that is not a plain value, and at its last ones.
+    """Read the first members of a message, up to the first one that is not a scalar, and its last members.
 
-    `tail` may be given only for the end of what is (or may be taken for) whole JSON.
+    `tail` may be given only if it is the end of well-formed JSON.
     """
     members = _first_members(head.decode("utf-8", "replace").encode())
-    members.update(_last_members(tail.decode("utf-8", "replace").encode()))
-    request_id = _as_json(members.get("id", b""))
+    last = _LAST_MEMBERS.search(tail.decode("utf-8", "replace").encode())
+    if last is not None:
+        members.update(_first_members(b"{" + last[0].strip()[1:-1] + b","))
+    request_id = msgspec.Raw(members.get("id", b""))
+    try:
+        msgspec.json.decode(request_id, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        request_id = ABSENT
     is_request = "method" in members
     return Envelope(request_id, is_request, not is_request and bool(members.keys() & {"result", "error"}))
 
 
 def _first_members(head: bytes) -> dict[str, bytes]:
-    """Names with their values; the last one's value is empty when it goes on for longer than can be seen."""
+    """Return the values of members by name; the last value is empty if it is not complete in `head`."""
     found: dict[str, bytes] = {}
-    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    text = head.removeprefix(_BOM).lstrip()
     at = 1 if text.startswith(b"{") else len(text)
     while member := _MEMBER.match(text, at):
-        found[_name(member[1])] = member[2] or b""
+        found[member[1][1:-1].decode()] = member[2] or b""
         if member[2] is None:
             break
         at = member.end()
     return found
 
 
-def _last_members(tail: bytes) -> dict[str, bytes]:
-    last = _LAST_MEMBERS.search(tail)
-    if last is None:
-        return {}
-    text = b"{" + last[0].strip()[1:-1] + b","
-    return _first_members(text)
-
-
-def _name(quoted: bytes) -> str:
-    return quoted[1:-1].decode()
-
-
-def _as_json(value: bytes) -> msgspec.Raw:
-    try:
-        msgspec.json.decode(value, type=msgspec.Raw)
-    except msgspec.DecodeError:
-        return ABSENT
-    return msgspec.Raw(value)
-
-
 # --- integers of more than 64 bits -----------------------------------------------------------------------------------
 
 WIDE_NUMBERS: Final = 100
-"""Integers of more than 64 bits that are replaced in one value: each takes 5 microseconds, and a line can hold 1.5
+"""Integers of more than 64 bits that are replaced in one value: each takes 5 microseconds, and a line can contain 1.5
 million of them. No real agent sends any."""
-
-
 INT64: Final = range(-(2**63), 2**63)
-"""The integers that Neovim, msgpack and Lua can hold."""
+"""The integers that Neovim, msgpack and Lua can represent."""
 
 _SHORTEST = 19  # digits of the smallest integer that is too large
 _SAME_DIGIT: Final = bytes.maketrans(b"0123456789", b"0" * 10)
@@ -187,20 +167,20 @@ _TOKENS: Final = re.compile(
     rb"(-?+[0-9]{19,}+)?+" % (_EXPONENT, _EXPONENT),
     re.DOTALL,
 )
-"""Everything up to the next integer of at least 19 digits that stands outside of texts, and that integer."""
+"""Everything up to the next integer of at least 19 digits outside of strings, and that integer."""
 
 
 def may_be_wide(lines: Sequence[Line]) -> bool:
-    """False if none of the lines has so many digits in a row. It costs 0.2 microseconds a line, a regex 4."""
+    """Return False if no line has that many digits in a row. Takes 0.2 microseconds a line, a regex would take 4."""
     return _MANY in (lines[0] if len(lines) == 1 else b"\n".join(lines)).translate(_SAME_DIGIT)
 
 
 def narrowed(raw: msgspec.Raw) -> tuple[msgspec.Raw, list[str]]:
-    """Return the JSON with floats for integers outside of 64 bits, and the beginnings of these integers.
+    """Return the JSON with floats in place of integers of more than 64 bits, and the first digits of these integers.
 
-    JSON has one kind of number, and JavaScript reads such an integer as a float, too. Where the protocol wants an
-    integer, decoding refuses the float. What a float cannot hold either becomes null, and so does the whole of a value
-    that has more than `WIDE_NUMBERS` of them.
+    JSON has one kind of number, and JavaScript reads such an integer as a float, too. Where the protocol requires an
+    integer, decoding rejects the float. An integer beyond the range of floats becomes null, and so does the whole value
+    if it has more than `WIDE_NUMBERS` of them.
     """
     text = bytes(raw)
     if not may_be_wide([text]):
@@ -211,7 +191,8 @@ def narrowed(raw: msgspec.Raw) -> tuple[msgspec.Raw, list[str]]:
     while (token := _TOKENS.match(text, at)) is not None and token[1] is not None:
         if len(found) == WIDE_NUMBERS:
             return msgspec.Raw(b"null"), found
-        if _is_wide(token[1]):
+        # Python converts no integer of more than 4,300 digits, so the length is checked first
+        if len(token[1].removeprefix(b"-")) > _SHORTEST or int(token[1]) not in INT64:
             value = float(token[1])
             pieces += (text[at : token.start(1)], repr(value).encode() if math.isfinite(value) else b"null")
             found.append(token[1][: 2 * _SHORTEST].decode())
@@ -219,8 +200,3 @@ def narrowed(raw: msgspec.Raw) -> tuple[msgspec.Raw, list[str]]:
             pieces.append(text[at : token.end()])
         at = token.end()
     return (msgspec.Raw(b"".join([*pieces, text[at:]])), found) if found else (raw, [])
-
-
-def _is_wide(digits: bytes) -> bool:
-    """Python converts no integer of more than 4,300 digits, so the length decides first."""
-    return len(digits.removeprefix(b"-")) > _SHORTEST or int(digits) not in INT64

@@ -1,4 +1,4 @@
-"""What the peer's lines lead to: calls of the handler, answers to our calls, answers to what is no message."""
+"""Dispatches the peer's messages: to the handler, or to the pending call that they answer; refuses malformed ones."""
 
 from __future__ import annotations
 
@@ -38,40 +38,40 @@ from acp_nvim.limits import (
 from acp_nvim.tasks import Tasks, contained, failed
 
 MAX_COMPLAINTS: Final = 20
-"""Times that one peer is told of something without an id that it is no message; it may answer each with another."""
+"""Error answers without an id that one peer gets: it may answer each with another malformed message."""
 BATCH_ANSWER_SECONDS: Final = 5.0
-"""Time for the answers to a batch array to be complete; then those that are there are sent."""
+"""Time to wait for all answers to a batch array; after that those that are there are sent."""
 
 _P = ParamSpec("_P")
 _MEANT_AS_MESSAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 
 
 class Handler(Protocol):
-    """Who the peer talks to. All are called in the order of the peer's messages; `params` keep their line alive."""
+    """Handles the peer's messages, in their order. `params` are views that keep their line alive."""
 
     def notification(self, method: str, params: msgspec.Raw) -> None:
-        """Handle a notification, which gets no answer. Must not block; what it raises is taken for a bug of ours."""
+        """Handle a notification, which gets no answer. Must not block; an exception is reported as a bug."""
 
     def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
-        """A message that wants one: awaiting gives the result, or raises `RpcError`."""
+        """Handle a request: the awaitable returns its result, or raises `RpcError`."""
 
     def odd(self, words: str) -> None:
-        """Something that a peer should not send; it was survived."""
+        """Log a fault of the peer that was tolerated; `words` describe it."""
 
     def lost(self, words: str) -> None:
-        """A message that could not be taken (too large, nested too deeply): the user must hear of it."""
+        """Tell the user that a message was dropped (too large, nested too deeply)."""
 
     def bug(self, error: Exception) -> None:
-        """Something of ours has failed in taking or serving a message: the user must hear of it."""
+        """Tell the user that the client failed to handle a message."""
 
     def caught_up(self) -> None:
-        """All that had arrived was handed over. Called after each read, before waiting for more."""
+        """Note that all received messages were handled. Called after each read, before waiting for more."""
 
 
 class Dispatcher:
-    """Takes what the framer found, in order. No message, and no bug of a handler, makes it raise.
+    """Handles the framer's output, in order. Never raises, whatever the message or a bug of the handler.
 
-    `tasks` is where requests are served; it must be set before the first message.
+    Requests are served in `tasks`, which must be set before the first message.
     """
 
     tasks: Tasks
@@ -87,12 +87,12 @@ class Dispatcher:
         return f"serving={len(self._serving)}"
 
     def take_skipped(self, line: SkippedLine) -> None:
-        """Give up a line over the size limit: a request is answered with an error, a call's answer fails the call."""
+        """Drop a line over the size limit: a request is answered with an error, an answer fails its call."""
         words = line.why or f"a message of {line.size / 1e6:.0f} MB is larger than the limit"
         self.guard("giving up a message", self._give_up, envelope_of(line.head, line.tail), words)
 
     def take(self, lines: Iterator[Line]) -> bool:
-        """Whole lines in UTF-8, in order, for as long as a slice; whether that was all of them."""
+        """Handle whole lines of UTF-8, in order, until `SLICE_SECONDS` are over; return whether all were handled."""
         take_notification = self._handler.notification
         clock = perf_counter
         end = clock() + SLICE_SECONDS
@@ -110,37 +110,37 @@ class Dispatcher:
                 else:
                     try:
                         take_notification(method, message.params)
-                    except Exception as error:  # as `guard`, without the cost of a call for each message
+                    except Exception as error:  # like `guard`, without the cost of a call for each message
                         self.on_bug(f"taking {method}", error)
             if clock() > end:
                 return False
         return True
 
     def caught_up(self) -> None:
-        """Tell the handler that all messages which have arrived are handled."""
+        """Tell the handler that all received messages were handled."""
         self.guard("catching up", self._handler.caught_up)
 
     def odd(self, words: str) -> None:
-        """Tell the handler, at a length that a log can bear."""
+        """Report a fault of the peer to the handler, cut to a length that suits a log."""
         with contained("telling what is odd", lambda _: None):
             self._handler.odd(words[: 2 * LOGGED_LINE_CHARS])
 
     def guard(self, doing: str, call: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
-        """Call into code that must not end the conversation, whatever it raises."""
+        """Call `call`, and report an exception as a bug: it must not end the connection."""
         try:
             call(*args, **kwargs)
         except Exception as error:
             self.on_bug(doing, error)
 
     def on_bug(self, doing: str, error: Exception) -> None:
-        """Something of ours has failed, which costs one message."""
+        """Report a bug of the client, which costs one message, to the handler and the log."""
         self.odd(f"a bug of ours while {doing}: {error!r}")
         failed(doing, error, self._handler.bug)
 
     # --- lines -------------------------------------------------------------------------------------------------------
 
     def _take_odd(self, line: Line) -> None:
-        """A line that is not one plain message: an array, or needs mending, or is no message."""
+        """Handle a line that is not one well-formed message: an array, a line to be repaired, or malformed."""
         if not line.strip():
             return
         try:
@@ -149,16 +149,18 @@ class Dispatcher:
             ends = bytes(line[:ENVELOPE_HEAD_BYTES]), bytes(line[-ENVELOPE_TAIL_BYTES:])
             self._give_up(envelope_of(*ends), "a message is nested too deeply")
         except UNDECODABLE as error:
-            self._take_noise(line, error)
+            self._take_malformed(line, error)
         else:
             if isinstance(found, list):
                 self._take_batch(found)
             elif isinstance(found, Incoming):
                 self._take(found, self._send)
             else:
-                self._take_invalid(found)
+                self.odd(f"not a JSON-RPC message ({found.reason})")
+                if found.id is not ABSENT:
+                    self._refuse(found, self._send)
 
-    def _take_noise(self, line: Line, error: Exception) -> None:
+    def _take_malformed(self, line: Line, error: Exception) -> None:
         self.odd(f"not a JSON-RPC message ({error}): {show(line)}")
         if _MEANT_AS_MESSAGE.match(line):
             seen = envelope_of(bytes(line[:ENVELOPE_HEAD_BYTES]))
@@ -167,7 +169,7 @@ class Dispatcher:
             self._complain(messages.PARSE_ERROR, f"not JSON: {error}", self._send)
 
     def _give_up(self, seen: Envelope, words: str) -> None:
-        """A message that is too much for us: who waits for something should not wait for ever."""
+        """Drop a message that is beyond a bound, and end the request or the call that depends on it."""
         self.guard("telling what was lost", self._handler.lost, words)
         if seen.is_request and seen.id is not ABSENT:
             self._send(messages.encode_error(seen.id, RpcError(messages.INVALID_REQUEST, words)))
@@ -178,7 +180,7 @@ class Dispatcher:
         self._calls.settle(messages.decode_call_id(call_id), RpcError(messages.INTERNAL_ERROR, words))
 
     def _complain(self, code: int, words: str, reply: Reply) -> None:
-        """Answer what has no id; a few times only: two peers that do not understand each other must come to an end."""
+        """Answer a message without an id, a limited number of times: two faulty peers must not loop forever."""
         if self._complaints < MAX_COMPLAINTS:
             self._complaints += 1
             reply(messages.encode_error(NULL, RpcError(code, words)))
@@ -197,23 +199,22 @@ class Dispatcher:
                 reply(messages.encode_result(message.id, None))
         elif message.id is ABSENT:
             self.guard(f"taking {method}", self._handler.notification, method, params)
-        elif not _is_id(message.id):
+        elif bytes(memoryview(message.id)[:1]) in (b"{", b"[", b"t", b"f"):
             self._refuse(Invalid("an id is a string, a number or null", message.id), reply)
-        elif message.left_out is not ABSENT:  # nothing is done of which only a part is known
+        elif message.left_out is not ABSENT:  # a request that was cut must not be executed
             words = (
                 f"{method}: a list of more than {LIST_ENTRIES:,} entries, or a text of more than {STRING_BYTES:,} bytes"
             )
             reply(messages.encode_error(message.id, RpcError(messages.INVALID_PARAMS, words)))
             self.guard("telling what was lost", self._handler.lost, words)
-        elif found:  # what would be shown to the user is not what the agent has said
+        elif found:  # the user would be shown something else than the agent has sent
             error = RpcError(messages.INVALID_PARAMS, f"{method}: {_too_wide(found)}")
             reply(messages.encode_error(message.id, error))
         else:
-            serve = partial(self._handler.serve, method, params)
-            self._serving.start(self.tasks, message.id, serve, reply)
+            self._serving.start(self.tasks, message.id, partial(self._handler.serve, method, params), reply)
 
     def _narrow(self, message: Incoming) -> list[str]:
-        """Take integers of more than 64 bits out of what is decoded later: the beginnings of those."""
+        """Replace integers of more than 64 bits in the undecoded members; return their first digits."""
         found: list[str] = []
         for name in ("params", "result", "error"):
             raw, wide = narrowed(getattr(message, name))
@@ -224,20 +225,14 @@ class Dispatcher:
             self.odd(f"{'an answer' if message.method is msgspec.UNSET else message.method} has {_too_wide(found)}")
         return found
 
-    def _take_invalid(self, message: Invalid) -> None:
-        self.odd(f"not a JSON-RPC message ({message.reason})")
-        if message.id is not ABSENT:
-            self._refuse(message, self._send)
-
     def _refuse(self, message: Invalid, reply: Reply) -> None:
-        error = RpcError(messages.INVALID_REQUEST, message.reason)
         if message.id is ABSENT:
-            self._complain(error.code, error.message, reply)
+            self._complain(messages.INVALID_REQUEST, message.reason, reply)
         else:
-            reply(messages.encode_error(message.id, error))
+            reply(messages.encode_error(message.id, RpcError(messages.INVALID_REQUEST, message.reason)))
 
     def _take_batch(self, entries: list[Message]) -> None:
-        """Each in order. Invalid ones are answered even without an id (ACP v2, "JSON-RPC Batch Messages")."""
+        """Handle the entries in order; refuse invalid ones even without an id (ACP v2, "JSON-RPC Batch Messages")."""
         if not entries:
             self.odd("an empty batch array")
             self._complain(messages.INVALID_REQUEST, "an empty batch array", self._send)
@@ -257,15 +252,16 @@ class Dispatcher:
             if isinstance(entry, Invalid):
                 self._refuse(entry, answers.add)
             else:
-                self._take(entry, answers.expect() if _is_request(entry) else answers.add)
-        answers.all_taken()
+                is_request = entry.method is not msgspec.UNSET and entry.id is not ABSENT
+                self._take(entry, answers.expect() if is_request else answers.add)
+        answers.close()
         if not answers.complete.is_set():
-            self.tasks.spawn(self._let_go, answers)
+            self.tasks.spawn(self._flush_later, answers)
 
-    async def _let_go(self, answers: BatchAnswers) -> None:
+    async def _flush_later(self, answers: BatchAnswers) -> None:
         with anyio.move_on_after(BATCH_ANSWER_SECONDS):
             await answers.complete.wait()
-        answers.let_go()
+        answers.flush()
 
     def _take_answer(self, message: Incoming, reply: Reply) -> None:
         call_id = messages.decode_call_id(message.id)
@@ -274,10 +270,14 @@ class Dispatcher:
             answer = messages.decode_error(message.error)
         elif message.result is not ABSENT:
             answer = message.result
-        elif message.params is ABSENT and self._calls.made(call_id):  # JavaScript leaves out a result that is undefined
+        elif message.params is ABSENT and self._calls.made(call_id):  # JavaScript omits a result that is undefined
             answer = RpcError(messages.INTERNAL_ERROR, "an answer with neither result nor error")
         else:
-            self._take_neither(message, reply)
+            reason = "neither request nor answer"
+            self.odd(f"not a JSON-RPC message ({reason})")
+            # without an id it may have been meant as a notification, which is never answered, except in a batch
+            if message.id is not ABSENT or reply != self._send:
+                self._refuse(Invalid(reason, message.id), reply)
             return
         words = repr(answer) if isinstance(answer, RpcError) else "a result"
         if not self._calls.settle(call_id, answer):
@@ -285,21 +285,6 @@ class Dispatcher:
         elif (message.error is ABSENT) is (message.result is ABSENT):
             self.odd(f"an answer should have either a result or an error (id {call_id}): taken for {words}")
 
-    def _take_neither(self, message: Incoming, reply: Reply) -> None:
-        """Without an id it may have been meant as a notification, which is never answered, unless a batch holds it."""
-        invalid = Invalid("neither request nor answer", message.id)
-        self.odd(f"not a JSON-RPC message ({invalid.reason})")
-        if message.id is not ABSENT or reply != self._send:
-            self._refuse(invalid, reply)
-
-
-def _is_request(message: Incoming) -> bool:
-    return message.method is not msgspec.UNSET and message.id is not ABSENT
-
 
 def _too_wide(found: list[str]) -> str:
     return f"an integer of more than 64 bits ({found[0]})"
-
-
-def _is_id(raw: msgspec.Raw) -> bool:
-    return bytes(memoryview(raw)[:1]) not in (b"{", b"[", b"t", b"f")

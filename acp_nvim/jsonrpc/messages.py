@@ -1,4 +1,4 @@
-"""JSON-RPC messages: their parts, how they are sent, and the error codes (JSON-RPC 2.0 §5.1, ACP "Error")."""
+"""JSON-RPC messages: their members, their encoding, and the error codes (JSON-RPC 2.0 §5.1, ACP "Error")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from acp_nvim.limits import LEFT_OUT, LOGGED_LINE_CHARS
 
 ERROR_CHARS: Final = 10_000
-"""Of the words of an error answer: some agents put a whole traceback there."""
+"""Length of the message of an error answer: some agents put a whole traceback there."""
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -22,20 +22,19 @@ RESOURCE_NOT_FOUND: Final = -32002
 UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 
 CANCEL_REQUEST: Final = "$/cancel_request"
-"""The notification that takes a request back; either side may send it."""
+"""The notification that withdraws a request; either side may send it."""
 
 ABSENT: Final = msgspec.Raw()
 """The value of a member that the message does not have."""
-
 NULL: Final = msgspec.Raw(b"null")
-"""The id of an answer to what has none that can be read."""
+"""The id of an answer to a message without a readable id."""
 
 
 class Incoming(msgspec.Struct, gc=False):
     """Any message of the peer; members that it lacks are `ABSENT` (or `UNSET` for `method`).
 
-    `id`, `params`, `result` and `error` stay undecoded: ids are echoed as they came, the rest has its own types.
-    They are views into the line that they came in. `left_out` is there when something is missing in it.
+    `id`, `params`, `result` and `error` stay undecoded, as views into their line: ids are echoed unchanged, the others
+    are decoded as their own types. `left_out` is present when the message was cut.
     """
 
     id: msgspec.Raw = ABSENT
@@ -47,18 +46,18 @@ class Incoming(msgspec.Struct, gc=False):
 
 
 class Invalid(msgspec.Struct):
-    """JSON that is no JSON-RPC message, in words; `id` when it has one."""
+    """JSON that is not a JSON-RPC message: the reason, and its `id` if it has one."""
 
     reason: str
     id: msgspec.Raw = ABSENT
 
 
 REASONS = ("details", "detail", "message", "reason", "error", "description")
-"""Where in the `data` of an error agents say more; the protocol does not tell."""
+"""Members of an error's `data` in which agents explain it; the protocol does not define any."""
 
 
 class RpcError(Exception):
-    """An error answer: raised where we called the peer, or by a handler to answer the peer with it."""
+    """An error answer: received for a call to the peer, or raised by a handler to be sent to the peer."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -70,35 +69,34 @@ class RpcError(Exception):
         return f"RpcError({self.code}, {self.message!r})"
 
     def describe(self) -> str:
-        """The message, with the reason that some agents put into `data`."""
+        """Return the message, with the reason that some agents put into `data`."""
         reason = self.data
         if isinstance(reason, dict):
-            reason = next(
-                (reason[name] for name in REASONS if reason.get(name) and isinstance(reason[name], str)), None
-            )
+            texts = (reason.get(name) for name in REASONS)
+            reason = next((text for text in texts if text and isinstance(text, str)), None)
         if isinstance(reason, str) and reason and reason not in self.message:
             return f"{self.message}: {reason}"
         return self.message
 
 
 class PeerGoneError(Exception):
-    """The peer closed its side; no answer will come."""
+    """The peer closed its side of the connection; no answer will come."""
 
 
 _call_id = msgspec.json.Decoder(int | float)
 
 
 def decode_call_id(raw: msgspec.Raw) -> int | None:
-    """The id of one of our calls, or None for an id that cannot be ours."""
+    """Decode the id of an answer; None for one that no call of the client can have."""
     try:
         call_id = _call_id.decode(raw)
     except msgspec.DecodeError:
         return None
-    return int(call_id) if call_id == call_id // 1 else None  # 1.0 is 1: some languages have only that
+    return int(call_id) if call_id == call_id // 1 else None  # some languages write 1.0 for 1
 
 
 def decode_error(raw: msgspec.Raw) -> RpcError:
-    """The error of an answer, however loosely the peer writes it."""
+    """Decode the error of an answer; malformed members get defaults."""
     try:
         members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError):
@@ -112,7 +110,7 @@ def decode_error(raw: msgspec.Raw) -> RpcError:
 
 
 def _decoded(raw: msgspec.Raw | None) -> Any:
-    """The plain value; None for what is missing, or more than Python can hold."""
+    """Decode a JSON value; None if it is missing, or too much for Python."""
     try:
         return None if raw is None else msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError):
@@ -120,32 +118,32 @@ def _decoded(raw: msgspec.Raw | None) -> Any:
 
 
 def show(raw: msgspec.Raw | bytes | bytearray) -> str:
-    """Return as much of a line as the log should have."""
+    """Return the beginning of a line, for the log."""
     return bytes(memoryview(raw)[:LOGGED_LINE_CHARS]).decode("utf-8", "replace")
 
 
 def encode_call(call_id: int, method: str, params: Any) -> bytes:
-    """A message that asks for an answer; like all of these without its newline."""
+    """Encode a request; as for all messages here, without its newline."""
     return msgspec.json.encode({"jsonrpc": "2.0", "id": call_id, "method": method, "params": params})
 
 
 def encode_notification(method: str, params: Any) -> bytes:
-    """Encode a message without an id, which the peer does not answer; without the line end."""
+    """Encode a message without an id, which the peer does not answer."""
     return msgspec.json.encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def encode_result(request_id: msgspec.Raw, result: Any) -> bytes:
-    """The answer to a request of the peer."""
+    """Encode the answer to a request of the peer."""
     return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
 def encode_error(request_id: msgspec.Raw, error: RpcError) -> bytes:
-    """The error answer to a request of the peer. It never fails: what UTF-8 cannot say is replaced, or left out."""
+    """Encode an error answer. Never raises: what cannot be encoded as UTF-8 is replaced, or left out."""
     body: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data
     try:
         return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": body})
-    except Exception:  # whatever stands in the data: the peer waits for an answer
+    except Exception:  # whatever the data contains, the peer waits for an answer
         body = {"code": error.code, "message": error.message.encode("utf-8", "replace").decode()}
         return msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": body})

@@ -1,4 +1,4 @@
-"""Requests of both sides: ours wait for the peer's answer, the peer's are served; each is answered exactly once."""
+"""Requests in both directions: calls wait for the answers of the peer, its requests are served and answered once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.tasks import Tasks
 
 Answer = msgspec.Raw | Exception
-"""The undecoded result, or what came instead of one."""
+"""The undecoded result of a call, or the error that ended it."""
 
 Settle = Callable[[Answer], None]
 
 Reply = Callable[[bytes], None]
-"""Where the answer to a request of the peer goes."""
+"""Sends the encoded answer to a request of the peer."""
 
 
 class PendingCalls:
-    """Hands out ids and remembers who waits for which."""
+    """Assigns ids to calls and keeps their callbacks until the answers arrive."""
 
     def __init__(self) -> None:
         self._settle: dict[int, Settle] = {}
@@ -35,18 +35,18 @@ class PendingCalls:
         return len(self._settle)
 
     def add(self, settle: Settle) -> int:
-        """A new id; `settle` is called with its answer."""
+        """Return a new call id, with whose answer `settle` will be called."""
         call_id = self._next_id
         self._next_id += 1
         self._settle[call_id] = settle
         return call_id
 
     def made(self, call_id: int | None) -> bool:
-        """Whether that is the id of a call of ours, waiting or not."""
+        """Return whether `call_id` is the id of a call that was made, answered or not."""
         return call_id is not None and 0 <= call_id < self._next_id
 
     def settle(self, call_id: int | None, answer: Answer) -> bool:
-        """Give `answer` to the caller; False when nobody waits for that id (unknown, or answered before)."""
+        """Pass `answer` to the caller; False if no call with that id is pending (unknown, or already answered)."""
         if call_id is None or call_id not in self._settle:
             return False
         self._settle.pop(call_id)(answer)
@@ -64,9 +64,9 @@ class PendingCalls:
 
 
 class Serving:
-    """Runs the work for each request and sends what came of it.
+    """Runs the work for each request of the peer and sends its outcome.
 
-    `on_bug` is told what failed and how, `odd` of messages that a peer should not send.
+    `on_bug` is called with a description and the exception of failed work, `odd` with a complaint about a message.
     """
 
     def __init__(self, on_bug: Callable[[str, Exception], None], odd: Callable[[str], None]) -> None:
@@ -78,10 +78,10 @@ class Serving:
         return sum(map(len, self._scopes.values()))
 
     def start(self, tasks: Tasks, request_id: msgspec.Raw, serve: Callable[[], Awaitable[Any]], reply: Reply) -> None:
-        """Call `serve` now and await what it returns in `tasks`. Both may raise: the answer is an error then."""
+        """Call `serve` now, and await its result in `tasks`. An exception of either becomes an error answer."""
         try:
             work = serve()
-        except Exception as error:  # whatever it is, the peer gets an answer
+        except Exception as error:  # the peer must get an answer, whatever the error is
             reply(self._failure(request_id, error))
             return
         kept, scope = request_id.copy(), anyio.CancelScope()
@@ -89,7 +89,7 @@ class Serving:
         tasks.spawn(self._answer, kept, scope, work, reply)
 
     def cancel(self, params: msgspec.Raw) -> None:
-        """`$/cancel_request`, of all requests with that id; if they were answered, or never made, it does nothing."""
+        """Handle `$/cancel_request`: cancel all pending requests with its id."""
         try:
             request_id = msgspec.json.decode(params, type=dict[str, msgspec.Raw])["requestId"]
         except (msgspec.DecodeError, RecursionError, KeyError):
@@ -101,26 +101,19 @@ class Serving:
     async def _answer(
         self, request_id: msgspec.Raw, scope: anyio.CancelScope, work: Awaitable[Any], reply: Reply
     ) -> None:
-        answer: bytes | None = None
+        cancelled = RpcError(messages.REQUEST_CANCELLED, "cancelled by $/cancel_request")
+        answer = messages.encode_error(request_id, cancelled)
         try:
             with scope:
-                answer = await self._outcome(request_id, work)
+                answer = messages.encode_result(request_id, await work)
+        except Exception as error:  # the peer must get an answer, whatever the error is
+            answer = self._failure(request_id, error)
         finally:  # also when something other than the peer cancelled the work
-            self._forget(bytes(request_id), scope)
-            cancelled = RpcError(messages.REQUEST_CANCELLED, "cancelled by $/cancel_request")
-            reply(answer or messages.encode_error(request_id, cancelled))
-
-    def _forget(self, request_id: bytes, scope: anyio.CancelScope) -> None:
-        others = self._scopes[request_id]
-        others.remove(scope)
-        if not others:
-            del self._scopes[request_id]
-
-    async def _outcome(self, request_id: msgspec.Raw, work: Awaitable[Any]) -> bytes:
-        try:
-            return messages.encode_result(request_id, await work)
-        except Exception as error:  # the peer must get its answer, whatever went wrong here
-            return self._failure(request_id, error)
+            scopes = self._scopes[bytes(request_id)]
+            scopes.remove(scope)
+            if not scopes:
+                del self._scopes[bytes(request_id)]
+            reply(answer)
 
     def _failure(self, request_id: msgspec.Raw, error: Exception) -> bytes:
         if not isinstance(error, RpcError):
@@ -130,10 +123,10 @@ class Serving:
 
 
 class BatchAnswers:
-    """Collects answers and sends them when none is missing, or when `let_go` says that it has been long enough.
+    """Collects the answers to a batch array, and sends them as one array when all are there.
 
-    ACP and JSON-RPC 2.0 (§6) want one array. A batch may hold a question to the user, who may be away: after `let_go`
-    what is there goes out, and the rest in a second array.
+    ACP and JSON-RPC 2.0 (§6) require one array. A batch may contain a question to the user, who may be away: `flush`
+    sends the answers that are there, and the others follow in a second array.
     """
 
     def __init__(self, send: Callable[[bytes], None]) -> None:
@@ -141,24 +134,24 @@ class BatchAnswers:
         self._send = send
         self._missing = 0
         self._answers: list[bytes] = []
-        self._taken = False
+        self._is_closed = False
 
     def expect(self) -> Callable[[bytes], None]:
-        """One more answer will come: call what is returned with it, once."""
+        """Announce a later answer; return the function to call with it, once."""
         self._missing += 1
         return self._fulfil
 
     def add(self, answer: bytes) -> None:
-        """An answer that is there at once."""
+        """Add an encoded answer that was not announced with `expect`."""
         self._answers.append(answer)
 
-    def all_taken(self) -> None:
-        """The whole batch was read: send the answers as soon as all are there."""
-        self._taken = True
-        self._look()
+    def close(self) -> None:
+        """Announce no more answers: send them as soon as all expected ones are there."""
+        self._is_closed = True
+        self._send_if_complete()
 
-    def let_go(self) -> None:
-        """Send the answers that are there as one batch; those that come later go out in another one."""
+    def flush(self) -> None:
+        """Send the answers that are there as one array."""
         if self._answers:
             self._send(b"[" + b",".join(self._answers) + b"]")
             self._answers = []
@@ -166,9 +159,9 @@ class BatchAnswers:
     def _fulfil(self, answer: bytes) -> None:
         self._missing -= 1
         self._answers.append(answer)
-        self._look()
+        self._send_if_complete()
 
-    def _look(self) -> None:
-        if self._taken and not self._missing:
-            self.let_go()
+    def _send_if_complete(self) -> None:
+        if self._is_closed and not self._missing:
+            self.flush()
             self.complete.set()

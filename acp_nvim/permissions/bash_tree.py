@@ -1,4 +1,4 @@
-"""The simple commands in a line of shell, wherever they stand in it, as tree-sitter's grammar of bash finds them."""
+"""Finds the simple commands in a shell line, at any depth, with tree-sitter's grammar of bash."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 Word = str | None
-"""None: what it is only the shell finds out; it may be none, or several."""
+"""None is a word that only the shell can expand, to any number of words."""
 
 _HARMLESS = (
     "program list pipeline command command_name word number string string_content raw_string concatenation comment"
     ' redirected_statement file_redirect file_descriptor && || | ; > >> < &> &>> >& { } " \n'
 )
 HARMLESS = frozenset(_HARMLESS.split(" "))
-"""The node types of a line of nothing but simple commands; `plain_line` looks closer at redirections."""
+"""The node types of a line that only has simple commands. `plain_line` checks redirections more strictly."""
 
 _COMMANDS = ("command", "declaration_command", "unset_command")
 _NO_WORDS = ("variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect")
@@ -29,7 +29,7 @@ _ESCAPE = re.compile(r"\\([^\n])")
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """The words of each command, in their order; what else there is; `broken`: not all of it was understood."""
+    """The words of each command, in order, and the other node types. `broken`: the line has syntax errors."""
 
     commands: tuple[tuple[Word, ...], ...]
     features: frozenset[str]
@@ -38,7 +38,7 @@ class Tree(msgspec.Struct, frozen=True):
 
 @cache
 def _parser() -> Parser:
-    """Made when first needed: who has no rules never loads it. Raises `ImportError`."""
+    """Load the parser on first use, as it is not needed without rules. Raises `ImportError`."""
     import tree_sitter
     import tree_sitter_bash
 
@@ -46,7 +46,7 @@ def _parser() -> Parser:
 
 
 def parse(line: str) -> Tree:
-    """Raises `ImportError` when the parser is not installed. The line has no NUL in it."""
+    """Parse a line, which must not contain NUL. Raises `ImportError` if the parser is not installed."""
     root = _parser().parse(line.encode()).root_node
     kinds: set[str] = set()
     commands: list[tuple[Word, ...]] = []
@@ -58,7 +58,7 @@ def parse(line: str) -> Tree:
 
 
 def _nodes(root: Node) -> Iterator[Node]:
-    """All nodes in the order of the text; not recursive, as lines may be nested as deep as they are long."""
+    """Yield all nodes in text order, without recursion: lines may nest as deep as they are long."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -73,7 +73,7 @@ def _words(command: Node) -> tuple[Word, ...]:
     parent = command.parent
     if parent is not None and parent.type == "redirected_statement":
         redirects += [node for node in parent.children if node.type in _NO_WORDS[1:]]
-    for redirect in redirects:  # what follows the target are words of the command
+    for redirect in redirects:  # words after the target belong to the command
         if redirect.type == "file_redirect":
             words += [_word(node) for node in redirect.children_by_field_name("destination")[1:]]
         elif redirect.type == "heredoc_redirect":
@@ -82,7 +82,7 @@ def _words(command: Node) -> tuple[Word, ...]:
 
 
 def _word(node: Node) -> Word:
-    """The value of a word; None when only the shell knows it."""
+    """Return the value of a word, or None if only the shell can expand it."""
     text = (node.text or b"").decode("utf-8", "replace")
     match node.type:
         case "command_name" if node.child_count == 1:

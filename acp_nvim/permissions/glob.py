@@ -13,15 +13,15 @@ import msgspec
 from acp_nvim.permissions.bash_tree import Word
 
 BETWEEN = "\0"
-"""Stands between two words: no word can have it."""
+"""Separates two words; no word can contain it."""
 
 
 class _Any(msgspec.Struct, frozen=True):
-    """Any text, also of several words; any number of directories."""
+    """Matches any text, also of several words; in a path any number of directories."""
 
 
 class _Set(msgspec.Struct, frozen=True):
-    """One character of a word: one of `members` (`a-z`), or none of them."""
+    """Matches one character of a word that is one of `members` (`a-z`), or none of them."""
 
     members: str
     negated: bool = False
@@ -31,7 +31,7 @@ class _Set(msgspec.Struct, frozen=True):
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """One part of a path, between two slashes."""
+    """Matches one part of a path, between two slashes."""
 
     steps: tuple[Any, ...]
 
@@ -41,27 +41,24 @@ class _Part(msgspec.Struct, frozen=True):
 
 Step = str | _Any | _Set | _Part
 ANY = _Any()
-ONE = _Set("", negated=True)
 
 Match = Literal["yes", "no", "maybe"]
 
-_SET_TEXT = r"\[[!^]?\]?[^\]]*\]"
 _GLOB_PIECE = re.compile(
-    rf"(?P<blank>\s+)|(?P<quoted>'[^']*'|\"[^\"]*\")|(?P<escaped>\\.)|(?P<set>{_SET_TEXT})|(?P<one>.)", re.DOTALL
+    r"(?P<blank>\s+)|(?P<quoted>'[^']*'|\"[^\"]*\")|(?P<escaped>\\.)|\[[!^]?\]?[^\]]*\]|.", re.DOTALL
 )
-_PART_PIECE = re.compile(rf"(?P<escaped>\\.)|(?P<set>{_SET_TEXT})|(?P<one>.)", re.DOTALL)
+_PART_PIECE = re.compile(r"(?P<escaped>\\.)|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
 
 
 @lru_cache(maxsize=512)
-def command_steps(glob: str) -> tuple[Step, ...]:
-    """What a glob for commands wants, character by character.
+def _command_steps(glob: str) -> tuple[Step, ...]:
+    """Compile a glob for commands, step by step as each character is to be matched.
 
-    It is written as the command is typed: blanks divide words, quotes and `\\` make what they quote stand for itself.
-    A `*` behind a blank at the end wants no further word.
+    It is written as the command is typed: blanks separate words, quotes and `\\` make characters literal. A `*` after a
+    blank at the end also matches no further word.
     """
     steps: list[Step] = []
-    glob = glob.strip()
-    for piece in _GLOB_PIECE.finditer(glob):
+    for piece in _GLOB_PIECE.finditer(glob.strip()):
         text = piece.group()
         match piece.lastgroup:
             case "blank":
@@ -79,7 +76,7 @@ def _wildcard(text: str) -> Step:
     if text == "*":
         return ANY
     if text == "?":
-        return ONE
+        return _Set("", negated=True)
     if len(text) > 1:
         negated = text[1] in "!^"
         return _Set(text[1 + negated : -1], negated)
@@ -101,8 +98,8 @@ def _in_set(one: str, members: str) -> bool:
 
 
 def match_command(glob: str, words: Sequence[Word]) -> Match:
-    """Whether the command is one that the glob means; `maybe`: it depends on words that only the shell knows."""
-    steps = command_steps(glob)
+    """Return whether a glob matches a command; `maybe` if that depends on words that only the shell can expand."""
+    steps = _command_steps(glob)
     known = [word for word in words[: words.index(None) if None in words else len(words)] if word is not None]
     text = BETWEEN.join(known)
     matches = _accepts(steps, text) or (steps[-2:] == (BETWEEN, ANY) and _accepts(steps[:-2], text))
@@ -110,12 +107,12 @@ def match_command(glob: str, words: Sequence[Word]) -> Match:
         return "yes" if matches else "no"
     left = _after(steps, text + BETWEEN if known else "")
     if steps and steps[-1] == ANY and len(steps) - 1 in left:
-        return "yes"  # whatever comes
+        return "yes"  # whatever the unknown words are
     return "maybe" if left or matches else "no"
 
 
 def match_path(glob: str, path: str, roots: Sequence[str]) -> bool:
-    """Whether a real path is one that the glob means: below a root, below home (`~/`), or anywhere (`/`)."""
+    """Whether a glob matches a real path: below a root, below the home directory (`~/`), or anywhere (`/`)."""
     if glob.startswith("~"):
         home = os.path.realpath(os.path.expanduser("~"))
         return glob[1:2] in ("", os.sep) and _is_below(home, glob[2:], path)
@@ -141,7 +138,7 @@ def _parts(path: str) -> list[str]:
 
 @lru_cache(maxsize=512)
 def _path_steps(parts: tuple[str, ...]) -> tuple[Step, ...]:
-    """`**` is any number of directories, at the end all that is below."""
+    """Compile the parts of a glob for paths; `**` is any number of directories, at the end everything below."""
     return tuple(ANY if part == "**" else _Part(_part_steps(part)) for part in parts)
 
 
@@ -155,7 +152,10 @@ def _accepts(steps: Sequence[Step], text: Sequence[str]) -> bool:
 
 
 def _after(steps: Sequence[Step], text: Sequence[str]) -> set[int]:
-    """How far in `steps` one may be behind `text`: nowhere, if it cannot begin so. Takes time of their product."""
+    """Return the positions in `steps` that are reachable after `text`: none if it cannot begin so.
+
+    It takes time proportional to the product of both lengths.
+    """
     at = _through_any(steps, {0})
     for one in text:
         at = _through_any(steps, {there for step in at if (there := _next(steps, step, one)) is not None})
@@ -165,7 +165,7 @@ def _after(steps: Sequence[Step], text: Sequence[str]) -> set[int]:
 
 
 def _next(steps: Sequence[Step], step: int, one: str) -> int | None:
-    """Where one is with `one` more; None: nowhere."""
+    """Return the position after matching `one` at `step`, or None if it does not match."""
     wanted = steps[step] if step < len(steps) else None
     match wanted:
         case _Any():
@@ -176,7 +176,7 @@ def _next(steps: Sequence[Step], step: int, one: str) -> int | None:
 
 
 def _through_any(steps: Sequence[Step], at: set[int]) -> set[int]:
-    """Nothing is any text, too."""
+    """Add the positions behind each `ANY` that is reached, as it also matches nothing."""
     found = set(at)
     for step in at:
         while step < len(steps) and steps[step] == ANY:

@@ -1,7 +1,7 @@
-"""The files that the input of a tool call names, or may name: what is not known to be something else may be a path.
+"""Finds the files that the input of a tool call names, or may name: any string not known to be something else.
 
-Agents name the members of their inputs as they like, so no list of names for paths is complete. The closed lists here
-are of names for other things: texts, identifiers, and words that say what is done.
+Agents choose the names of the members freely, so a list of names for paths is never complete. The closed lists here
+contain names for other things: texts, ids, and words for what is done.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from acp_nvim.acp.raw_paths import is_path, words_of
 from acp_nvim.limits import INPUT_STRINGS
 
 INPUT_DEPTH: Final = 5
-"""Members in members of a tool call's input: agents have three; in what is deeper anything may be."""
+"""Nesting depth that is read: agents use three levels; deeper values may be anything."""
 INPUT_VALUES: Final = 5000
-"""Values looked at in it: 10 ms of the host; a thousand edits at once have four each."""
+"""Values that are read, which takes 10 ms: a thousand edits at once have four each."""
 
 NOTES: Final = frozenset(
     {"description", "explanation", "reason", "reasoning", "justification", "intention", "intent", "instruction"}
     | {"instructions", "thought", "summary", "comment", "message", "title", "prompt", "question"}
 )
-"""Names of members that hold words for people: nothing in them is a path."""
+"""Names of members with text for human readers: nothing in them is a path."""
 
 TEXTS: Final = NOTES | frozenset(
     {"content", "contents", "text", "body", "code", "file_text", "file_content", "file_contents", "new_file_contents"}
@@ -33,7 +33,7 @@ TEXTS: Final = NOTES | frozenset(
     | {"old_source", "new_source", "old_code", "new_code", "before", "after", "snippet", "insert_text"}
     | {"replacement", "replace", "search", "find", "original_content", "modified_content", "ai_proposed_content"}
 )
-"""`NOTES`, and names of members that hold the content of a file; to move or delete one needs no such text."""
+"""`NOTES`, and names of members with the content of a file, which calls that move or delete files do not need."""
 
 IDS: Final = frozenset(
     {"id", "call_id", "turn_id", "tool_call_id", "tool_use_id", "session_id", "message_id", "request_id", "cell_id"}
@@ -43,22 +43,22 @@ WAYS: Final = frozenset(
     {"type", "kind", "mode", "command", "operation", "op", "action", "edit_mode", "cell_type", "status", "encoding"}
     | {"line_ending", "language", "tool", "tool_name"}
 )
-"""Names of members that say how something is done, in one word (`str_replace`)."""
+"""Names of members that name an operation or a mode in one word (`str_replace`)."""
 
 PATCHES: Final = frozenset({"diff", "patch", "unified_diff", "git_diff", "patch_text", "file_diff"})
 LISTS: Final = frozenset({"edits", "operations", "replacements", "hunks", "changes", "input"})
-"""Names of members that hold other members, or a list of them."""
+"""Names of members that contain other members, or a list of them."""
 
 PATTERNS: Final = frozenset({"pattern", "query", "regex", "regexp"})
-"""Names of members that say what is searched for, in requests that change nothing."""
+"""Names of members with a search pattern, in requests that change nothing."""
 
 _PATCH_STARTS: Final = ("*** Begin Patch", "diff --git ")
-"""A text that begins so names files, whatever its member is called."""
+"""A text with this beginning is a patch, whatever its member is called."""
 
 _WORD = re.compile(r"_?[A-Za-z][A-Za-z0-9_-]{0,63}")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SIMPLE = re.compile(r"[\w.+~/-][\w.@+~/-]{0,4095}")
-"""A word that is one path if it is any."""
+"""Matches a string that is a single path, if it is a path at all."""
 
 _SEVERAL = re.compile(r"s$|_list$")
 _NAME = re.compile(r"[-_]{0,2}[A-Za-z][A-Za-z0-9_-]*")
@@ -66,9 +66,9 @@ _WEB = re.compile(r"https?://", re.I)
 
 
 class InputPaths(msgspec.Struct):
-    """Paths as the agent writes them: `named` and `patched` ones are paths, `possible` ones may be.
+    """Paths as the agent writes them. `named` and `patched` are certainly paths, `possible` may be.
 
-    `unread` are texts that may have paths in them; `too_many`: there is more than is looked at.
+    `unread` are texts that may contain paths. `too_many`: a limit has cut the input.
     """
 
     named: list[str] = []
@@ -79,16 +79,15 @@ class InputPaths(msgspec.Struct):
 
     @property
     def certain(self) -> bool:
-        """Whether these are all of the paths that there can be, and none of them is something else."""
+        """Whether the paths are complete, and none of them is something else."""
         return not self.possible and not self.unread and not self.too_many
 
 
 def input_paths(raw: Any, changes: bool, has_texts: bool = True) -> InputPaths:
-    """Read the input of a tool call; `changes`: the call may change files, so that nothing in it is passed over.
+    """Read the input of a tool call. If the call `changes` files, no possible path is ignored.
 
-    `has_texts`: it may have what is in files, so that `TEXTS` are none of its paths, and not only `NOTES`. In a call
-    that only reads, a word without a slash or `..`, or with other characters than names of files usually have, is taken
-    for something to search for.
+    `has_texts`: the input may have the content of files, so that members in `TEXTS` (not only `NOTES`) are no paths. In
+    a call that only reads, a string without a slash or `..` is taken for a search term.
     """
     reader = _Reader(changes, TEXTS if has_texts else NOTES)
     if isinstance(raw, dict):
@@ -134,20 +133,16 @@ class _Reader:
     def _string(self, words: str, value: str) -> None:
         is_patch = value.lstrip().startswith(_PATCH_STARTS)
         is_text = words.rstrip("0123456789_") in self._texts  # some agents number them
-        if (is_text and (not is_patch or words in NOTES)) or _is_word(words, value):
+        is_word = (words in WAYS and _WORD.fullmatch(value)) or (words in IDS and _ID.fullmatch(value))
+        if is_word or (is_text and (not is_patch or words in NOTES)):
             return
         self._strings -= 1
         if self._strings < 0:
             self.found.too_many = True
-        elif is_patch or words in PATCHES:
-            self._patch(value)
-        else:
+        elif not is_patch and words not in PATCHES:
             self._path(words, value)
-
-    def _patch(self, text: str) -> None:
-        paths = patch_paths(text)
-        if paths is None:
-            self.found.unread.append(text)
+        elif (paths := patch_paths(value)) is None:
+            self.found.unread.append(value)
         else:
             self.found.patched += paths
 
@@ -166,7 +161,7 @@ class _Reader:
 
 
 def _is_known(words: str, name: Any, value: Any) -> bool:
-    """Whether a member's name is that of a member, and not one that the agent has made of a path."""
+    """Whether a member's name is an ordinary one, and cannot be a path."""
     if not _NAME.fullmatch(str(name)):
         return False
     plain = words.rstrip("0123456789_")
@@ -175,17 +170,13 @@ def _is_known(words: str, name: Any, value: Any) -> bool:
     return not isinstance(value, (str, list, dict)) and not str(name)[0].isupper()
 
 
-def _is_word(words: str, value: str) -> bool:
-    return bool((words in WAYS and _WORD.fullmatch(value)) or (words in IDS and _ID.fullmatch(value)))
-
-
 def _is_single(words: str, value: str) -> bool:
-    """Whether a value with blanks and the like is one path for sure, as it stands, and not several."""
+    """Whether a value with blanks or other unusual characters is certainly one path, not several."""
     return not _SEVERAL.search(words) and value.isprintable() and value[0] not in " @\"'`<" and value[-1] != " "
 
 
 def _leads_somewhere(words: str, value: str) -> bool:
-    """Whether what is read is elsewhere by it: patterns are often regular expressions with a slash in them."""
+    """Whether a string may lead to another directory. Patterns often are regular expressions with a slash."""
     if words in PATTERNS:
         return value.startswith((os.sep, "~")) or ".." in value
     return os.sep in value or value.startswith("~") or ".." in value

@@ -1,4 +1,4 @@
-"""Requests that wait for the user's answer: each is answered once, and found by session without a search."""
+"""Requests that wait for the user's answer. Each is answered once, and found by session without a search."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from acp_nvim.ui.events import Option, Why
 
 
 class Pending:
-    """One request of a session; the first answer counts. `id` is unique in this process.
+    """A request of a session (its key); the first answer counts. `request_id` is unique in this process.
 
-    `block` is its number in the transcript, once it is shown; `why` says why nobody has answered it.
+    `block` is the request's number in the transcript once it is shown; `why` is the reason why it was not answered.
     """
 
     def __init__(self, request_id: int, session: int) -> None:
@@ -26,16 +26,16 @@ class Pending:
 
     @property
     def answered(self) -> bool:
-        """Whether somebody has answered it; until the answer is taken, a cancel may overrule it."""
+        """Whether the request has an answer; a cancel may overrule the answer until it is taken."""
         return self._answered.is_set()
 
     def _settle(self) -> bool:
-        """The answer is in the attributes: wake whoever waits for it."""
+        """Wake the waiting task: the answer is in the attributes."""
         self._answered.set()
         return True
 
     async def _wait(self) -> None:
-        """Return when it is answered; the answer is taken from then on, and cannot be overruled."""
+        """Wait for the answer, and mark it as taken: from then on it cannot be overruled."""
         await self._answered.wait()
         self._taken = True
 
@@ -44,21 +44,18 @@ P = TypeVar("P", bound=Pending)
 
 
 class BySession(Generic[P]):
-    """The requests that wait, in order; no method takes time that grows with what waits for other sessions."""
+    """The pending requests, in order. No method takes time that grows with the requests of other sessions."""
 
     def __init__(self) -> None:
         self._last_id = 0
         self._all: dict[int, P] = {}
         self._of_session: dict[int, dict[int, P]] = {}
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {list(self._all.values())}>"
-
     def __iter__(self) -> Iterator[P]:
         return iter(list(self._all.values()))
 
     def new_id(self) -> int:
-        """The id for one more request; no other of this host has it."""
+        """Return an id that no other request of this host has."""
         self._last_id += 1
         return self._last_id
 
@@ -71,15 +68,15 @@ class BySession(Generic[P]):
             self._of_session.pop(pending.session, None)
 
     def count(self, session: int) -> int:
-        """How many requests of one session nobody has answered."""
+        """Return the number of unanswered requests of one session."""
         return sum(not one.answered for one in self._of_session.get(session, {}).values())
 
     def of_session(self, session: int) -> list[P]:
-        """The requests of one session that nobody has answered, oldest first."""
-        return [one for one in self._of_session.get(session, {}).values() if not one.answered]
+        """Return the unanswered requests of one session, oldest first."""
+        return [one for one in self.all_of_session(session) if not one.answered]
 
     def all_of_session(self, session: int) -> list[P]:
-        """The requests of one session, with those that are answered while nobody has taken the answer."""
+        """Return the requests of one session, including those whose answer is not taken yet."""
         return list(self._of_session.get(session, {}).values())
 
     def _add(self, pending: P) -> P:
@@ -89,7 +86,7 @@ class BySession(Generic[P]):
 
 
 class PendingPermission(Pending):
-    """A permission request of a session (its key); `choose` or `cancel` answers it."""
+    """A permission request of a session (its key), answered by `choose` or `cancel`."""
 
     def __init__(self, request_id: int, session: int, tool_call_id: str, options: list[Option]) -> None:
         super().__init__(request_id, session)
@@ -102,7 +99,7 @@ class PendingPermission(Pending):
         return f"<PendingPermission {self.id} of session {self.session}: {state}>"
 
     def choose(self, option_id: str) -> bool:
-        """Answer with that option; False when there is none of that id, or it is answered already."""
+        """Answer with that option; return False if it does not exist, or the request is answered already."""
         option = next((option for option in self.options if option.option_id == option_id), None)
         if option is None or self.answered:
             return False
@@ -110,26 +107,26 @@ class PendingPermission(Pending):
         return self._settle()
 
     def cancel(self, why: Why = "cancelled", overrule: bool = False) -> None:
-        """Answer `cancelled`, unless it is answered; `overrule` also an option that nobody has taken yet."""
+        """Answer `cancelled`, unless the request is answered; `overrule` also replaces an option not yet taken."""
         if not self.answered or (overrule and not self._taken and self.chosen is not None):
             self.chosen, self.why = None, why
             self._settle()
 
     async def wait(self) -> Option | None:
-        """The chosen option; None when it was cancelled."""
+        """Wait for the answer: the chosen option, or None if the request was cancelled."""
         await self._wait()
         return self.chosen
 
 
 class PendingPermissions(BySession[PendingPermission]):
-    """The permission requests that wait, of all sessions."""
+    """The pending permission requests of all sessions."""
 
     def add(self, session: int, tool_call_id: str, options: list[Option]) -> PendingPermission:
         """Add a request of the agent of that session (its key), under a new id."""
         return self._add(PendingPermission(self.new_id(), session, tool_call_id, options))
 
     def choose(self, permission_id: int, option_id: str) -> bool:
-        """Answer a request; False when it does not wait (any more) or has no such option."""
+        """Answer a request; return False if it does not wait (any more), or has no such option."""
         pending = self._all.get(permission_id)
         return pending is not None and pending.choose(option_id)
 

@@ -1,19 +1,19 @@
-"""Command lines in which nothing is left to the shell but to run programs: every shell reads them in the same way."""
+"""Parses plain command lines, which only run programs: every shell reads them in the same way."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# no possessive quantifiers below: those of Python 3.11.2 match what they should not
+# no possessive quantifiers below: those of Python 3.11.2 have bugs
 
 _SAFE = r"\w\-./,:+@%=^!~" + "\u00a1-\U0010ffff"
-"""What stands for itself in a word without quotes; some of it not as the first character, or behind = and :."""
+"""Characters that are literal in an unquoted word; some are not as the first character, or after = and :."""
 
-_SINGLE = r"'(?:[^'\\]|\\(?=[^'\\]))*'"  # where fish knows escapes there must be none
-_DOUBLE = r'"(?:[^"\\$`]|\\["\\$]|\\(?=[^"\\$`\n]))*"'  # nor does fish know an escaped `
-_HASH = r"(?<=[\w./,:@+=-])(?<!\\.)\#"  # behind an escape fish takes it for something else
-_ESCAPED = r"\\[!-/:-@\[-`{-~ ]"  # what stands behind a letter other shells take for a control character
+_SINGLE = r"'(?:[^'\\]|\\(?=[^'\\]))*'"  # without the escapes that fish has here
+_DOUBLE = r'"(?:[^"\\$`]|\\["\\$]|\\(?=[^"\\$`\n]))*"'  # fish does not know an escaped `
+_HASH = r"(?<=[\w./,:@+=-])(?<!\\.)\#"  # fish reads a # after an escape differently
+_ESCAPED = r"\\[!-/:-@\[-`{-~ ]"  # some shells read an escaped letter as a control character
 
 _PIECE = re.compile(rf"(?P<single>{_SINGLE})|(?P<double>{_DOUBLE})|(?P<escaped>{_ESCAPED})|(?P<itself>.)", re.DOTALL)
 _TOKEN = re.compile(
@@ -32,31 +32,27 @@ _KEYWORDS = (
     " nocorrect and or not builtin"
 )
 _RESERVED = frozenset(_KEYWORDS.split())
-"""First words that are no programs, in bash, zsh or fish. (`time` is left: it is what it looks like.)"""
+"""Words that are not programs in bash, zsh or fish when they come first. `time` is safe: it runs its arguments."""
 
 _ASSIGNMENT = re.compile(r"\w+\+?=")
 _TILDE = re.compile(r"[=:]~")
 
 
 def strange(text: str) -> bool:
-    """Whether it has characters that nobody sees, or that look like blanks: no line of a person has them."""
-    return any(_is_strange(one) for one in text)
-
-
-def _is_strange(one: str) -> bool:
-    kind = unicodedata.category(one)
-    return (kind[0] in "CZ" and one not in " \t\n") or (one.isspace() and one not in " \t\n")
+    """Whether a text has invisible characters, or odd ones that look like blanks."""
+    odd = (one for one in text if one not in " \t\n")
+    return any(unicodedata.category(one)[0] in "CZ" or one.isspace() for one in odd)
 
 
 def plain_commands(line: str) -> list[tuple[str, ...]] | None:
-    """The words of each simple command; None when there is more in the line, or anything that is not understood.
+    """Return the words of each simple command, or None if the line has, or may have, anything else.
 
-    Output may go to /dev/null, or where the other output goes; commands may follow each other, or be piped.
+    Allowed are sequences, pipes, and redirections to /dev/null or to the other output stream.
     """
     if strange(line):
         return None
     commands: list[list[str]] = [[]]
-    open_end = False  # the line cannot end here, and a line break is nothing
+    open_end = False  # the line cannot end here, and line breaks are ignored
     at = 0
     while at < len(line):
         token = _TOKEN.match(line, at)
@@ -82,21 +78,16 @@ def plain_commands(line: str) -> list[tuple[str, ...]] | None:
 
 
 def _add(words: list[str], text: str) -> bool:
-    """Add a word to a command; False when it means something else than itself."""
+    """Add a word to a command, without its quotes; return False if the word is not literal."""
     if not words and (text in _RESERVED or _ASSIGNMENT.match(text)):
         return False
     if _TILDE.search(text):
         return False
-    words.append(_value(text))
+    words.append("".join(map(_unquoted, _PIECE.finditer(text))))
     return True
 
 
-def _value(text: str) -> str:
-    """A word without its quotes."""
-    return "".join(_piece(piece) for piece in _PIECE.finditer(text))
-
-
-def _piece(piece: re.Match[str]) -> str:
+def _unquoted(piece: re.Match[str]) -> str:
     text = piece.group()
     match piece.lastgroup:
         case "single":

@@ -1,4 +1,4 @@
-"""What is decided without the user: by the rules of the configuration, and after them by answers for good."""
+"""Decides requests without the user: by the configured rules, then by the stored ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What to do, and the rule that says so, in words; `ask` without a rule: the user may answer for good."""
+    """What to do, and the deciding rule in words; `ask` without a rule means that the user may answer "always"."""
 
     action: RuleAction
     rule: str | None = None
@@ -31,8 +31,8 @@ class Answer(msgspec.Struct, frozen=True):
 class Policy:
     """The rules of all projects.
 
-    `told` is called with words for the user when a file of answers cannot be read or written; an answer that cannot be
-    written counts until this process ends.
+    `told` is called with a message for the user when a file of stored rules cannot be read or written. A rule that
+    cannot be written stays in effect until this process ends.
     """
 
     def __init__(self, told: Callable[[str], None]) -> None:
@@ -43,13 +43,10 @@ class Policy:
         self._unwritten: dict[str, list[StoredRule]] = {}
         self._writing = anyio.Lock()
 
-    def __repr__(self) -> str:
-        return f"<Policy {len(self.configured)} configured, of {len(self._projects)} projects>"
-
     def answer(self, wanted: Wanted, otherwise: RuleAction = "ask") -> Answer:
-        """What the rules say; `otherwise` when they say nothing.
+        """Answer by the configured rules, else by the stored rules of the project at `wanted`'s first root.
 
-        In the project of `wanted`'s first root the user may have answered for good what it is about.
+        `otherwise` is the action when no rule matches.
         """
         verdict = judge(self.configured, wanted, otherwise)
         if verdict.rules:
@@ -61,7 +58,7 @@ class Policy:
         return Answer(verdict.action)
 
     async def remember(self, root: str, action: Literal["allow", "reject"], about: Subject) -> None:
-        """Keep an answer for good in the project at `root` (a real path). It counts at once, and is written then."""
+        """Store an answer in the project at `root` (a real path). It takes effect at once, before it is written."""
         mine = StoredRule(id=f"unwritten-{uuid.uuid4().hex[:6]}", action=action, about=about, time=0.0)
         waiting = self._unwritten.setdefault(root, [])
         waiting[:] = [*(one for one in waiting if one.about != about), mine]
@@ -71,7 +68,7 @@ class Policy:
         try:
             async with self._writing:
                 await anyio.to_thread.run_sync(project.add, action, about)
-        except (OSError, UnicodeError) as error:  # half a character has no bytes
+        except (OSError, UnicodeError) as error:  # a lone surrogate cannot be encoded
             self._fail(project, "written", error)
         else:
             if mine in waiting:
@@ -91,12 +88,12 @@ class Policy:
             self._fail(project, "written", error)
 
     def shown(self, cwd: str) -> PermissionRules:
-        """The rules of the project at `cwd`, as a user reads them."""
+        """Return the rules of the project at `cwd`, as they are shown in a list."""
         configured = [_configured(number, rule) for number, rule in enumerate(self.configured, 1)]
         return PermissionRules(cwd=cwd, rules=[*configured, *(one.view for one in self._stored(_real(cwd)))])
 
     def _stored(self, root: str) -> list[StoredRule]:
-        """The answers for good in the project at `root` (a real path), the newest first."""
+        """Return the stored rules of the project at `root` (a real path), newest first."""
         project, found = self._project(root), list(self._unwritten.get(root, ()))
         try:
             found[:0] = project.rules() if project else []

@@ -1,4 +1,4 @@
-"""The rules that answer permission requests in the user's place; the first one that matches decides."""
+"""The rules that answer permission requests without the user; the first matching rule decides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from acp_nvim.ui.request_events import RuleAction
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule of `permissions.rules`; a None matches anything. `kind` is one kind of tool call, or several."""
+    """A rule of `permissions.rules`; None matches anything. `kind` is one kind of tool call, or several."""
 
     action: RuleAction
     agent: str | None = None
@@ -24,19 +24,19 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kinds(self) -> tuple[str, ...] | None:
-        """The kinds of tool calls that it is about; None: all."""
+        """The kinds of tool calls that the rule applies to; None for all."""
         return (self.kind,) if isinstance(self.kind, str) else self.kind
 
     @property
     def words(self) -> str:
-        """The rule as a user reads it."""
+        """The rule in words, for the user."""
         kinds = None if self.kinds is None else "/".join(self.kinds)
         named = (("agent", self.agent), ("kind", kinds), ("path", self.path), ("command", self.command))
         return " ".join([self.action, *(f"{name} {value}" for name, value in named if value is not None)])
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """What an answer for good is about: a command in a directory, or what a kind of tool call does to some files."""
+    """What a stored answer applies to: a command in a directory, or a kind of tool call on some files."""
 
     agent: str
     kind: str
@@ -46,14 +46,13 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent asks for, as far as rules are concerned; what it merely says (titles) is no part of it.
+    """A request as rules see it; its title and other free text are not part of it.
 
-    `paths` are real ones, None for those that are none. `command` is what would run; `strange` says that there is more
-    to the request than rules can judge: nothing but the user allows it. A file that is `outside` is allowed only by a
-    rule that says where it is.
+    `paths` are real paths; None stands for an unknown one. `command` is what would run. A `strange` request contains
+    more than rules can judge: only the user allows it. A file that is `outside` is allowed only by a rule with a path.
 
-    `about` is what an answer for good would be about; None when the same request could not be recognised. `why`, in
-    words: what makes it a request that no rule may allow.
+    `about` is the subject of a stored answer; None if the same request could not be recognised. `why` says, for the
+    user, why no rule may allow the request.
     """
 
     agent: str
@@ -68,16 +67,16 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What to do, and the rules that say so; `ask` without a rule: none says anything, or nothing certain."""
+    """What to do, and the rules that decided it; `ask` without a rule if none matches for certain."""
 
     action: RuleAction
     rules: tuple[Rule, ...] = ()
 
 
 def judge(rules: Sequence[Rule], wanted: Wanted, otherwise: RuleAction = "ask") -> Judgement:
-    """Each simple command is judged, and what it runs in turn; rejected if one is, allowed if all are.
+    """Judge each simple command, inner ones included: reject if one is rejected, allow if all are allowed.
 
-    `otherwise` is done with what no rule says anything about.
+    `otherwise` is the action when no rule matches.
     """
     commands: Sequence[Command | None] = wanted.command.commands if wanted.command else [None]
     found = [_judge_one(rules, wanted, one, otherwise) for one in commands]
@@ -90,31 +89,28 @@ def judge(rules: Sequence[Rule], wanted: Wanted, otherwise: RuleAction = "ask") 
 
 
 def _judge_one(rules: Sequence[Rule], wanted: Wanted, command: Command | None, otherwise: RuleAction) -> Judgement:
-    """By the first rule that matches; where it is not certain which one that is, they have to agree.
+    """Judge by the first matching rule. If it is uncertain which one that is, all candidates have to agree.
 
-    An inner command is there already: it may be a reason not to run what runs it, and none to do so.
+    An inner command can be a reason to reject the command that runs it, but not to allow it.
     """
-    nothing = otherwise if command is None or not command.inner else "allow"
+    is_inner = command is not None and command.inner
     possible: list[tuple[RuleAction, Rule | None]] = []
     for rule in rules:
-        match _matches(rule, wanted, command):
-            case "yes":
-                possible.append((rule.action, rule))
-                break
-            case "maybe":
-                possible.append((rule.action, rule))
+        match = _matches(rule, wanted, command)
+        if match != "no":
+            possible.append((rule.action, rule))
+        if match == "yes":
+            break
     else:
-        possible.append((nothing, None))
-    actions = {action for action, _ in possible}
-    if len(actions) > 1:
+        possible.append(("allow" if is_inner else otherwise, None))
+    if len({action for action, _ in possible}) > 1:
         return Judgement("ask")
     action, by = possible[-1]
-    is_no_reason = command is not None and command.inner and action == "allow"
-    return Judgement(action, () if by is None or is_no_reason else (by,))
+    return Judgement(action, () if by is None or (is_inner and action == "allow") else (by,))
 
 
 def _matches(rule: Rule, wanted: Wanted, command: Command | None) -> Match:
-    """To allow is to be certain of all of it; for the rest any of it is enough."""
+    """Match a rule. To allow, all of the request has to match for certain; otherwise any part is enough."""
     if rule.agent not in (None, wanted.agent) or (rule.kinds is not None and wanted.kind not in rule.kinds):
         return "no"
     found = _all_of(_conditions(rule, wanted, command))
@@ -124,20 +120,20 @@ def _matches(rule: Rule, wanted: Wanted, command: Command | None) -> Match:
 
 
 def _may_allow(rule: Rule, wanted: Wanted, command: Command | None) -> bool:
-    """Whether nothing that is asked for goes beyond what the rule is about."""
+    """Whether nothing in the request goes beyond what the rule covers."""
     if wanted.strange or (wanted.outside and rule.path is None):
         return False
     if wanted.command is None:
         return wanted.kind != "execute" or rule.path is None
     if rule.command is None:
-        return rule.path is None  # nobody knows which files a command changes
+        return rule.path is None  # the files that a command changes are unknown
     inner = command is not None and command.inner
     return inner or (wanted.command.plain and (not wanted.paths or rule.path is not None))
 
 
 def _conditions(rule: Rule, wanted: Wanted, command: Command | None) -> Iterator[Match]:
     if rule.path is not None:
-        yield _match_paths(rule, wanted)
+        yield _match_paths(rule.path, rule.action, wanted)
     if rule.command is not None:
         if command is None:
             yield "maybe" if wanted.strange or wanted.kind == "execute" else "no"
@@ -146,7 +142,7 @@ def _conditions(rule: Rule, wanted: Wanted, command: Command | None) -> Iterator
 
 
 def _match_words(rule: Rule, glob: str, words: Sequence[Word]) -> Match:
-    """`rm *` means /bin/rm too, but not to allow it: a path may be anybody's program."""
+    """Match a command. `rm *` also matches /bin/rm, but not to allow it: a path may be any program."""
     found = match_command(glob, words)
     program = words[0] if words else None
     if rule.action == "allow" or found == "yes" or program is None or "/" not in program:
@@ -155,19 +151,13 @@ def _match_words(rule: Rule, glob: str, words: Sequence[Word]) -> Match:
     return found if by_name == "no" else by_name
 
 
-def _match_paths(rule: Rule, wanted: Wanted) -> Match:
-    if not wanted.paths:
-        return "maybe"
-    found = [_match_path(rule, path, wanted.roots) for path in wanted.paths]
-    if rule.action == "allow":
+def _match_paths(glob: str, action: RuleAction, wanted: Wanted) -> Match:
+    found: set[Match] = set()
+    for path in wanted.paths or (None,):
+        found.add("maybe" if path is None else "yes" if match_path(glob, path, wanted.roots) else "no")
+    if action == "allow":
         return _all_of(found)
     return "yes" if "yes" in found else "maybe" if "maybe" in found else "no"
-
-
-def _match_path(rule: Rule, path: str | None, roots: Sequence[str]) -> Match:
-    if path is None or rule.path is None:
-        return "maybe"
-    return "yes" if match_path(rule.path, path, roots) else "no"
 
 
 def _all_of(found: Iterable[Match]) -> Match:

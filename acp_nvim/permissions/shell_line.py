@@ -1,8 +1,7 @@
-"""A command line, read: its simple commands, what runs inside of them, and whether that is all there is to it.
+"""Reads a command line: its simple commands, the commands these run, and whether the line has anything else.
 
-Two readers have to agree before a line counts as plain. tree-sitter's grammar of bash knows all of the language, but
-forgives (it takes a word that goes on behind a backslash, in the next line, for two). `plain_line` knows little, and
-forgives nothing.
+Two parsers have to agree before a line counts as plain. tree-sitter's grammar of bash knows the whole language but is
+lenient (it splits a word that continues after a backslash on the next line). `plain_line` knows little and is strict.
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from acp_nvim.permissions.plain_line import plain_commands, strange
 from acp_nvim.permissions.wrapped import wrapped
 
 COMMAND_CHARS: Final = 4 * 1024
-"""Length of a command line that is read for permission rules, in 5 ms, or 0.3 s if it is malicious; longer ones ask."""
+"""Characters of a line that rules judge: parsing takes 5 ms, at worst 0.3 s. The user is asked about longer lines."""
 COMMANDS_IN_LINE: Final = 200
-"""Simple commands in it, those that others run included."""
+"""Simple commands in a line, including those that others run."""
 COMMAND_DEPTH: Final = 5
-"""How deep they are in each other: sudo env sh -c 'xargs rm' is three."""
+"""How deep commands run each other: sudo env sh -c 'xargs rm' is three."""
 WORDS_IN_LINE: Final = 5000
-"""Words of all the commands in a line, which share some (`find -exec a -exec b`): to judge these takes 50 ms."""
+"""Words of all commands in a line, which may share some (`find -exec a -exec b`): judging so many takes 50 ms."""
 
 log = logging.getLogger(__name__)
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A simple command; what a word that is None becomes only the shell knows.
+    """A simple command; only the shell can expand a word that is None.
 
-    One that is `inner` is not written as a command, but run by one (`rm` in `sudo rm x`).
+    An `inner` command is run by another one (`rm` in `sudo rm x`).
     """
 
     words: tuple[Word, ...]
@@ -42,14 +41,14 @@ class Command(msgspec.Struct, frozen=True):
 
 
 class ShellLine(msgspec.Struct, frozen=True):
-    """`features` is what else is in the line than commands with plain words: without any of them it is plain."""
+    """The commands of a line. `features` names what else it contains; a plain line has none."""
 
     commands: tuple[Command, ...]
     features: frozenset[str] = frozenset()
 
     @property
     def plain(self) -> bool:
-        """Whether it runs its commands, with just these words, and does nothing more."""
+        """Whether the line only runs its commands, with exactly these words."""
         return not self.features
 
 
@@ -57,12 +56,12 @@ UNKNOWN = Command((None,))
 
 
 def read_line(line: str) -> ShellLine:
-    """Read a line of shell. No line raises an error: what cannot be read has `features`."""
+    """Read a shell line. It never raises: a line that cannot be read has `features`."""
     return _read(line, 0)
 
 
 def read_words(words: Sequence[str]) -> ShellLine:
-    """Read a program and its arguments, which no shell interprets."""
+    """Read a program and its arguments, which are run without a shell."""
     return ShellLine(_with_inner([Command(tuple(words))], 0))
 
 
@@ -91,7 +90,7 @@ def _read(line: str, depth: int) -> ShellLine:
 
 
 def _with_inner(commands: Iterable[Command], depth: int) -> tuple[Command, ...]:
-    """The commands, and what they run in turn."""
+    """Return the commands, and those that they run in turn."""
     found: list[Command] = []
     count = 0
     waiting = [(command, depth) for command in commands]
@@ -104,7 +103,7 @@ def _with_inner(commands: Iterable[Command], depth: int) -> tuple[Command, ...]:
         inside = wrapped(command.words)
         waiting += [(Command(words, inner=True), level + 1) for words in inside.commands]
         for line in inside.lines:
-            known = (Command((None,)),) if line is None else _read(line, level + 1).commands
+            known = (UNKNOWN,) if line is None else _read(line, level + 1).commands
             found += [Command(one.words, inner=True) for one in known]
             count += sum(len(one.words) for one in known)
     return tuple(found)

@@ -1,4 +1,4 @@
-"""What the user has answered for good in a project: one file of it in the state directory, for all Neovims."""
+"""The stored rules of a project ("always" answers): one file in the state directory, shared by all Neovims."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from acp_nvim.ui.request_events import RuleView
 from acp_nvim.workspace.private_file import SharedJson
 
 STORED_RULES: Final = 1000
-"""Answers kept of a project, the newest: a file of 300 kB."""
+"""Rules kept for a project, the newest: a file of 300 kB."""
 STORED_RULES_BYTES: Final = 64 * 1024 * 1024
-"""Maximum size of their file, as command lines may be long: a larger one was not written by us."""
+"""Maximum size of the file, as command lines may be long: a larger one was not written by us."""
 
 
 class StoredRule(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer of the user that counts for good; `time` is in seconds since 1970."""
+    """An "always" answer of the user; `time` is in seconds since 1970."""
 
     id: str
     action: Literal["allow", "reject"]
@@ -33,7 +33,7 @@ class StoredRule(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """The rule as a user reads it."""
+        """The rule in words, for the user."""
         about = self.about
         what = f"command {about.command}" if about.command is not None else f"path {', '.join(about.paths)}"
         return f"{self.action} agent {about.agent} kind {about.kind} {what}"
@@ -42,7 +42,6 @@ class StoredRule(msgspec.Struct, frozen=True, kw_only=True):
     def view(self) -> RuleView:
         """The rule as it is shown in a list."""
         about = self.about
-        path = "\n".join(about.paths) or None
         return RuleView(
             id=self.id,
             source="stored",
@@ -50,23 +49,23 @@ class StoredRule(msgspec.Struct, frozen=True, kw_only=True):
             words=self.words,
             agent=about.agent,
             kind=[about.kind],
-            path=path,
+            path="\n".join(about.paths) or None,
             command=about.command,
             time=self.time,
         )
 
 
 class _Project(msgspec.Struct):
-    """The content of the file; `project` is there for people who read it."""
+    """The content of the file; `project` is only for human readers."""
 
     project: str
     rules: list[StoredRule] = []
 
 
 class StoredRules:
-    """The answers for the project at `root` (a real path), in the order in which they were given.
+    """The stored rules of the project at `root` (a real path), in the order of the answers.
 
-    Everything here takes a moment of the disk's time, and what changes the file also that of other Neovims.
+    All methods block on the disk; those that change the file also wait for the lock of other Neovims.
     """
 
     def __init__(self, directory: Path, root: str) -> None:
@@ -82,7 +81,7 @@ class StoredRules:
         return f"<StoredRules {self._file}>"
 
     def rules(self) -> Sequence[StoredRule]:
-        """The answers, read again when the file has changed. Raises `OSError`, once for each file that is broken."""
+        """Return the rules; read them again if the file has changed. Raises `OSError`, once for each broken file."""
         stamp = self._stamp()
         if stamp != self._read:
             self._read, self._rules = None, ()
@@ -91,13 +90,13 @@ class StoredRules:
         return self._rules
 
     def add(self, action: Literal["allow", "reject"], about: Subject) -> StoredRule:
-        """Add an answer, in place of an earlier one about the same; returns it. Raises `OSError`."""
+        """Add a rule, replacing an earlier one about the same subject; return it. Raises `OSError`."""
         rule = StoredRule(id=uuid.uuid4().hex[:12], action=action, about=about, time=time.time())
         self._change(lambda rules: [*(one for one in rules if one.about != about), rule][-STORED_RULES:])
         return rule
 
     def remove(self, rule_id: str) -> None:
-        """Remove that answer, if it is there. Raises `OSError`."""
+        """Remove the rule with that id, if it exists. Raises `OSError`."""
         self._change(lambda rules: [one for one in rules if one.id != rule_id])
 
     def _stamp(self) -> tuple[int, ...] | None:

@@ -1,4 +1,4 @@
-"""Commands that a command is to run: `rm` in `sudo rm x`, as far as it can be seen."""
+"""Finds the commands that a command runs, such as `rm` in `sudo rm x`, as far as its words show them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from acp_nvim.permissions.bash_tree import Word
 
 COMMAND_STARTS: Final = 20
-"""Words of a command at which another may begin that it runs: options have to be told from what they take."""
+"""Words at which an inner command may begin, as options cannot be told from their arguments."""
 
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"})
 
@@ -23,7 +23,7 @@ _BEFORE_IT = (
 )
 _BEHIND_ANOTHER = "timeout chroot taskset flock repeat chrt ssh"
 PREFIXES: Final = {**dict.fromkeys(_BEFORE_IT.split(), 0), **dict.fromkeys(_BEHIND_ANOTHER.split(), 1)}
-"""Programs whose arguments are a command, and how many others come before it."""
+"""Programs whose arguments are a command, and the number of other arguments before it."""
 
 _EXECUTING: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
 """Options of `find` and `fd` that run a command."""
@@ -31,23 +31,23 @@ _EXECUTING: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X",
 _FINDERS: Final = frozenset({"find", "fd", "fdfind", "bfs"})
 
 _ADDING: Final = frozenset({"xargs", "parallel", "entr"})
-"""These give the command more arguments."""
+"""Programs that append arguments to the command."""
 
 _TAKING_LINES: Final = frozenset({"env", "flock", "parallel", "script", "ssh", "watch"})
-"""These have a shell, or split a line, themselves."""
+"""Programs that run a shell, or split a line themselves."""
 
 _SHELL_COMMAND = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
 
 
 class Wrapped(msgspec.Struct, frozen=True):
-    """What a command runs: other commands by their words, and lines of shell (None: one that cannot be seen)."""
+    """What a command runs: other commands by their words, and shell lines (None: an unknown line)."""
 
     commands: tuple[tuple[Word, ...], ...] = ()
     lines: tuple[Word, ...] = ()
 
 
 def wrapped(words: Sequence[Word]) -> Wrapped:
-    """What a command runs, rather too much than too little: only `sudo` knows that its `-u` takes an argument."""
+    """Return what a command may run. It may be too much: only `sudo` knows that its `-u` takes an argument."""
     program = os.path.basename(words[0]) if words and words[0] else None
     if program is None:
         return Wrapped()
@@ -55,7 +55,8 @@ def wrapped(words: Sequence[Word]) -> Wrapped:
     if program in SHELLS or program == "su":
         return Wrapped(lines=_of_shell(more))
     if program == "eval":
-        return Wrapped((tuple(more),), (_joined(more),))
+        known = [word for word in more if word is not None]
+        return Wrapped((tuple(more),), (" ".join(known) if len(known) == len(more) else None,))
     if program == "trap":
         return Wrapped(lines=tuple(more[:1]))
     if program in _FINDERS:
@@ -65,12 +66,13 @@ def wrapped(words: Sequence[Word]) -> Wrapped:
         commands = _after_options(more, PREFIXES[program])
         if program in _ADDING:
             commands = tuple((*one, None) for one in commands)
-        return Wrapped(commands, _lines(more) if program in _TAKING_LINES else ())
+        lines = (word for word in more if word is not None and re.search(r"\s", word))
+        return Wrapped(commands, tuple(lines) if program in _TAKING_LINES else ())
     return Wrapped()
 
 
 def _of_shell(words: Sequence[Word]) -> tuple[Word, ...]:
-    """The line behind `-c`; without one, and without the file of a script, what comes on its input."""
+    """Return the line after `-c`. Without it and without a script file, the shell reads unknown lines from stdin."""
     for at, word in enumerate(words):
         if word is not None and _SHELL_COMMAND.fullmatch(word):
             line = [one for one in words[at + 1 :] if one is None or not one.startswith(("-", "+"))]
@@ -79,18 +81,11 @@ def _of_shell(words: Sequence[Word]) -> tuple[Word, ...]:
     return () if scripts and scripts[0] is not None and "-s" not in words else (None,)
 
 
-def _lines(words: Sequence[Word]) -> tuple[Word, ...]:
-    """Arguments that look like a line of shell."""
-    return tuple(word for word in words if word is not None and re.search(r"\s", word))
-
-
-def _joined(words: Sequence[Word]) -> Word:
-    known = [word for word in words if word is not None]
-    return " ".join(known) if len(known) == len(words) else None
-
-
 def _after_options(words: Sequence[Word], others: int) -> tuple[tuple[Word, ...], ...]:
-    """Where the command may begin: behind options, variables and `others`; behind what may belong to an option."""
+    """Return the possible commands after options, variables and `others` arguments.
+
+    A word after an option may be its argument, or the beginning of the command.
+    """
     found: list[tuple[Word, ...]] = []
     behind_option = False
     for at, word in enumerate(words):

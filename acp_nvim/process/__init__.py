@@ -1,1 +1,1 @@
-"""Child processes: spawning, the tail of their stderr, and an end that leaves nothing behind."""
+"""Starts child processes, keeps the tail of their stderr, and stops them with all their descendants."""

@@ -1,4 +1,4 @@
-"""A child process: how it is started, and the end of what it says on stderr."""
+"""Starts an agent's process and keeps the tail of its stderr."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from acp_nvim.limits import TAKEN_BYTES
 from acp_nvim.process import group, umask
 from acp_nvim.process.end_times import note_end
 from acp_nvim.process.guarding import Guard
-from acp_nvim.process.stopping import Rung, stop, untold
+from acp_nvim.process.stopping import Rung, ignore_rung, stop
 
 STDERR_LINES: Final = 20
-"""Lines of stderr kept for the moment an agent dies."""
+"""Lines of stderr kept for the report about an agent that died."""
 STDERR_LINE_CHARS: Final = 400
 """Characters kept of one such line."""
 STDERR_READ_LINES: Final = 500
-"""Lines of stderr that are looked at of one read, its last: of 16 kB of empty lines all would take 0.1 s."""
+"""Lines kept of one read of stderr, the last ones: cleaning all of 16 kB of empty lines would take 0.1 s."""
 
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
@@ -41,11 +41,8 @@ class StderrTail:
         self._lines: deque[str] = deque(maxlen=STDERR_LINES)
         self._open = ""
 
-    def __repr__(self) -> str:
-        return f"<StderrTail {len(self._lines)} lines>"
-
     def feed(self, data: bytes) -> list[str]:
-        """Take more bytes; the lines they completed, cleaned: the last `STDERR_READ_LINES` of them."""
+        """Add bytes, and return the lines that they complete, cleaned: at most the last `STDERR_READ_LINES`."""
         *whole, rest = self._decoder.decode(data).split("\n")
         done: list[str] = []
         if len(whole) > STDERR_READ_LINES:
@@ -58,7 +55,7 @@ class StderrTail:
         return done
 
     def lines(self) -> tuple[str, ...]:
-        """Oldest first; an unfinished last line included."""
+        """Return the kept lines, oldest first, with an unfinished last line."""
         last = _clean(self._open)
         return (*self._lines, last) if last else tuple(self._lines)
 
@@ -71,7 +68,7 @@ log = logging.getLogger(__name__)
 
 
 class Child:
-    """A running process; `source` and `sink` are its stdout and stdin. It `began` then (nanoseconds since 1970)."""
+    """A running process with stdout `source` and stdin `sink`, started at `began` (nanoseconds since 1970)."""
 
     def __init__(self, name: str, process: anyio.abc.Process, mark: str, began: int, guard: Guard) -> None:
         assert process.stdout is not None
@@ -94,7 +91,7 @@ class Child:
         mark = os.urandom(8).hex()
         environment = {**os.environ, **env, group.MARK_VARIABLE: mark}
         began = now()
-        with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped
+        with anyio.CancelScope(shield=True):  # else the process could start without a handle to stop it
             process = await anyio.open_process(
                 argv, cwd=cwd, env=environment, start_new_session=True, umask=umask.of_users()
             )
@@ -103,29 +100,29 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id; another process may have it once this one is gone."""
+        """The process id; it may be reused once the process has ended."""
         return self._process.pid
 
     @property
     def returncode(self) -> int | None:
-        """The exit code; minus the signal's number when one killed it; None while it runs."""
+        """The exit code; the negative signal number after a kill; None while the process runs."""
         return self._process.returncode
 
     async def read_stderr(self) -> None:
-        """Keep the tail of stderr, and log all of it, until it ends."""
+        """Log all of stderr and keep its tail, until it ends."""
         assert self._process.stderr is not None
         with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:
                 for line in self.stderr.feed(await self._process.stderr.receive(TAKEN_BYTES)):
                     log.info("%s stderr: %s", self.name, line)
-                await anyio.lowlevel.checkpoint()  # to read what is there need not wait, and others have work, too
+                await anyio.lowlevel.checkpoint()  # reading available data does not yield to other tasks
 
     async def wait(self) -> int:
-        """The exit code, once the process has ended."""
+        """Wait until the process has ended, and return its exit code."""
         return await self._process.wait()
 
-    async def stop(self, on_rung: Callable[[Rung], None] = untold) -> None:
-        """End it and everything it started, as `stopping.stop` does; returns when all are gone. Cannot be cancelled."""
+    async def stop(self, on_rung: Callable[[Rung], None] = ignore_rung) -> None:
+        """Stop the process and its descendants (see `stopping.stop`); return when all are gone. Cannot be cancelled."""
         with anyio.CancelScope(shield=True):
             await stop(self._process, self.mark, on_rung)
             note_end(self._guard.ends, self.mark)

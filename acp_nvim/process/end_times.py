@@ -1,6 +1,6 @@
-"""Writes down when an agent's last process ended, so that whoever comes later knows what it cannot have done.
+"""Records when an agent's last process ended: changes after that time are not the agent's.
 
-Standard library only: the guard uses it, too. There is a file for each agent process that has ended, named by its mark.
+There is a file for each ended agent process, named by its mark. Standard library only, because the guard imports it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _NAME = "{}.ended"
 
 
 def note_end(directory: str, mark: str) -> None:
-    """Write that all processes with that mark are gone now, unless that is known. Failures are passed over."""
+    """Record that all processes with that mark are gone now, unless an end is recorded already. Ignores failures."""
     path = os.path.join(directory, _NAME.format(mark))
     temporary = f"{path}.new"
     if os.path.exists(path):
@@ -29,7 +29,7 @@ def note_end(directory: str, mark: str) -> None:
 
 
 def ended_at(directory: str, mark: str) -> int | None:
-    """When the last process with that mark ended (nanoseconds since 1970); None when nobody has written that down."""
+    """Return when the last process with that mark ended (nanoseconds since 1970); None when that is not recorded."""
     try:
         with open(os.path.join(directory, _NAME.format(mark)), "rb") as file:
             line = file.read(32)
@@ -39,7 +39,7 @@ def ended_at(directory: str, mark: str) -> int | None:
 
 
 def forget_old(directory: str, seconds: float) -> None:
-    """Remove what was written longer ago than that."""
+    """Remove the records that are older than `seconds`."""
     try:
         with os.scandir(directory) as entries:
             for entry in entries:

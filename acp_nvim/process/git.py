@@ -1,4 +1,4 @@
-"""Runs git such that nothing runs which a repository's configuration names: it may be of anybody."""
+"""Runs git without the programs that a repository's configuration names: its author may be hostile."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ NO_PROGRAMS: Final = (
     *("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
     *("-c", "submodule.recurse=false"),
 )
-"""Options before the command, stronger than all files with configuration. Lua has the same (lua/acp_nvim/git.lua)."""
+"""Options before the command, stronger than all configuration files. Lua has the same (lua/acp_nvim/git.lua)."""
 
 DRIVERS: Final = ("config", "-z", "--name-only", "--get-regexp", r"^(filter|hook)\.")
-"""Asks for the programs that have names of their own; exit code 1 when there are none."""
+"""The arguments that list filters and hooks with names of their own; git's exit code is 1 when there are none."""
 
 
 class Output:
-    """What a process has written so far; `full` when it is more than `most` bytes, or names with a NUL at the end."""
+    """Collects what a process prints; `full` beyond `most` bytes, or beyond `most` names that end with NUL."""
 
     def __init__(self, most: int | None = None, *, of_names: bool = False) -> None:
         self.full = False
@@ -38,11 +38,11 @@ class Output:
 
     @property
     def data(self) -> bytes:
-        """All that git has printed so far."""
+        """All bytes that git has printed so far."""
         return b"".join(self._chunks)
 
     def add(self, chunk: bytes) -> None:
-        """Add the next piece that git has printed."""
+        """Add the next chunk of bytes that git has printed."""
         self._chunks.append(chunk)
         self._count += chunk.count(b"\0") if self._of_names else len(chunk)
         self.full = self._most is not None and self._count > self._most
@@ -50,7 +50,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A git that has ended: its exit code (negative for a signal) and what it wrote."""
+    """The exit code of git (negative for a signal), and what it printed."""
 
     code: int
     stdout: bytes
@@ -58,9 +58,9 @@ class Ended:
 
 
 def disable(names: bytes) -> list[str]:
-    """Options that switch off the filters and hooks which `git config` listed as `DRIVERS` asks for.
+    """Return options that switch off the filters and hooks which `git config` listed for `DRIVERS`.
 
-    Raises `ValueError` for a name that cannot stand in an option; git must not be run then.
+    Raises `ValueError` for a name that cannot be part of an option; git must not be run then.
     """
     options: list[str] = []
     for driver in dict.fromkeys(os.fsdecode(name).rpartition(".")[0] for name in names.split(b"\0")[:-1]):
@@ -73,11 +73,11 @@ def disable(names: bytes) -> list[str]:
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Ours, but for what leads git to another repository, to a question, or to the network."""
+    """Return our environment and `extra`, without variables that select another repository, a prompt or the network."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {
         **inherited,
-        "GIT_ALLOW_PROTOCOL": "none",  # objects that a partial clone lacks: fetching them runs what the remote says
+        "GIT_ALLOW_PROTOCOL": "none",  # a partial clone would fetch missing objects with the remote's programs
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
@@ -96,21 +96,21 @@ async def run(
     is_private: bool = False,
     niceness: int = 0,
 ) -> Ended:
-    """Run `git <arguments>` in `cwd`, with `env` as all of its environment (see `environment`).
+    """Run `git <arguments>` in `cwd`, with `env` as its whole environment (see `environment`).
 
-    When `output` is full, git is killed. With `is_private` nobody but the user may read the files that it makes.
-    `niceness` is that of git (up to 19), 0 for the host's. When this is cancelled, git and all that it started are gone
+    When `output` is full, git is killed. With `is_private`, the files that git creates are readable by the user only.
+    `niceness` is that of git (up to 19), 0 for the host's. When this is cancelled, git and its descendants are gone
     afterwards. Raises `OSError` when git cannot be started.
     """
     mask = umask.PRIVATE if is_private else umask.of_users()
-    with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped
+    with anyio.CancelScope(shield=True):  # else the process could start without a handle to stop it
         process = await anyio.open_process(["git", *arguments], cwd=cwd, env=env, start_new_session=True, umask=mask)
     if niceness:
         with suppress(OSError):  # it has ended already
             os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
     said, output = Output(), output or Output()
     guard = guard_of_host()
-    guard.kill_after_us(process.pid)  # one that waits for a FIFO would outlive us for ever
+    guard.kill_after_us(process.pid)  # a git that waits for a FIFO would outlive us forever
     async with process:
         try:
             async with anyio.create_task_group() as tasks:
@@ -147,7 +147,7 @@ async def _collect(process: anyio.abc.Process, stream: anyio.abc.ByteReceiveStre
 
 
 def _kill(process: anyio.abc.Process) -> None:
-    """Kill its process group; not by `process.kill`, which may reap it, and asyncio would not know how it ended."""
+    """Kill its process group. `process.kill` may reap the process, and asyncio would not get its exit code."""
     if process.returncode is None:
         with suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)

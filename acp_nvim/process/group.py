@@ -1,8 +1,8 @@
-"""Who belongs to an agent: its process, all that it started, and all that those started.
+"""Finds the processes of an agent: the one that was started, and all its descendants.
 
-Standard library only: the guard runs this in a process that must start in no time. A process belongs to an agent when
-it descends from it, is in its process group or session, or carries its mark in the environment (Linux), which also
-finds those that made a session of their own and whose parents are gone.
+A process belongs to an agent when it descends from it, is in its process group or session, or carries its mark in the
+environment (Linux). The mark also finds processes in sessions of their own whose parents have ended. Standard library
+only: the guard imports this and must start fast.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MARK_VARIABLE = "ACP_NVIM_AGENT_MARK"
 
 @dataclass(frozen=True, slots=True)
 class ProcessInfo:
-    """One living process of this machine: its id and its parent's, its process group and session."""
+    """A running process: the ids of itself, its parent, its process group and its session."""
 
     pid: int
     parent: int
@@ -26,16 +26,16 @@ class ProcessInfo:
 
 
 def members(pid: int, mark: str) -> set[int]:
-    """The living processes of the agent that was started as `pid` with `mark`, itself included.
+    """Return the running processes of the agent that was started as `pid` with `mark`, itself included.
 
-    Once it is gone its `pid` may be another's: the negative number is nobody's, so that only the mark counts.
+    Once the agent has ended, its `pid` may be reused: pass the negative number then, so that only the mark counts.
     """
-    # one that was started during the first look, by one that ended meanwhile, is seen by the second
-    return _look(pid, mark) or _look(pid, mark)
+    # the second search finds a process started during the first by a process that has ended
+    return _find_members(pid, mark) or _find_members(pid, mark)
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process with that id, which may be another than the one that is meant: ids come again."""
+    """Whether a process with that id exists. It may be another process than expected, because ids are reused."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -46,7 +46,7 @@ def is_alive(pid: int) -> bool:
 
 
 def send(pids: set[int], number: signal.Signals) -> None:
-    """Signal each of them; those already gone, or not ours, are passed over."""
+    """Send a signal to each process; skip those that have ended or belong to another user."""
     for pid in pids:
         try:
             os.kill(pid, number)
@@ -54,7 +54,7 @@ def send(pids: set[int], number: signal.Signals) -> None:
             continue
 
 
-def _look(pid: int, mark: str) -> set[int]:
+def _find_members(pid: int, mark: str) -> set[int]:
     table = process_table()
     found = {entry.pid for entry in table if pid in (entry.pid, entry.group, entry.session)}
     found |= {entry.pid for entry in table if has_mark(entry.pid, mark)}
@@ -67,7 +67,7 @@ def _look(pid: int, mark: str) -> set[int]:
 
 
 def process_table() -> list[ProcessInfo]:
-    """Return all processes that live now, without zombies: from `/proc`, or else from `ps`."""
+    """Return all running processes without zombies, from `/proc` or else from `ps`."""
     if os.path.isdir("/proc/self"):
         entries = [read_proc(int(name)) for name in os.listdir("/proc") if name.isdigit()]
         return [entry for entry in entries if entry is not None]
@@ -75,7 +75,7 @@ def process_table() -> list[ProcessInfo]:
 
 
 def read_proc(pid: int) -> ProcessInfo | None:
-    """Return one process as `/proc` shows it (Linux); None when it is gone, or a zombie."""
+    """Return one process from `/proc` (Linux); None when it is gone, or a zombie."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             state, parent, group, session = file.read().rpartition(b")")[2].split()[:4]
@@ -85,7 +85,7 @@ def read_proc(pid: int) -> ProcessInfo | None:
 
 
 def has_mark(pid: int, mark: str) -> bool:
-    """Whether the process was started with `mark` in its environment; False where that cannot be read."""
+    """Whether the process was started with `mark` in its environment; False when that cannot be read."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return f"{MARK_VARIABLE}={mark}".encode() in file.read().split(b"\0")
@@ -94,8 +94,8 @@ def has_mark(pid: int, mark: str) -> bool:
 
 
 def ask_ps() -> list[ProcessInfo]:
-    """Return all processes as `ps` lists them, where there is no `/proc`; sessions are taken for groups."""
-    import subprocess  # here: the guard starts sooner without it, and Linux never needs it
+    """Return all processes as `ps` lists them, for systems without `/proc`; groups stand in for sessions."""
+    import subprocess  # here: the guard starts faster without it, and Linux never needs it
 
     answer = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], capture_output=True, text=True, check=False)
     rows = [line.split() for line in answer.stdout.splitlines()]

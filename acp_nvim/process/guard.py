@@ -1,10 +1,9 @@
-"""A process that outlives the host and ends the agents that the host left behind.
+"""A process that outlives the host and stops the agents that the host left running.
 
-Reads lines from stdin: `watch PID MARK`, `kill PID`, `forget PID`. At the end of stdin (the host is gone, however that
-happened) it kills the process groups that it was told to `kill`. It gives the agents that are left a moment to go by
-themselves (they see the end of their own stdin at the same time), then SIGTERM, then SIGKILL. When all processes of an
-agent are gone it writes down when that was, in the directory that is its argument.
-Run as a script, with the standard library only.
+Reads lines from stdin: `watch PID MARK`, `kill PID`, `forget PID`. Stdin ends when the host is gone for any reason.
+Then the guard kills the process groups of `kill` lines. It gives the agents time to exit by themselves (their stdin
+ends at the same moment), then sends SIGTERM, then SIGKILL. When all processes of an agent are gone, it records the time
+in the directory that is its argument. Run as a script, with the standard library only.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ PAUSE_SECONDS = 0.05
 
 
 def watch(lines: list[str], watched: dict[int, str], doomed: set[int]) -> None:
-    """Apply what the host says to the watched agents (pid to mark) and to the groups to kill."""
+    """Apply the host's lines to the watched agents (marks by pid) and to the groups to kill."""
     for line in lines:
         match line.split():
             case ["watch", pid, mark]:
@@ -39,26 +38,26 @@ def watch(lines: list[str], watched: dict[int, str], doomed: set[int]) -> None:
 
 
 def kill(doomed: set[int]) -> None:
-    """End these process groups at once: what they do is for nobody any more."""
+    """Kill these process groups at once: no one needs their results any more."""
     for pid in doomed:
         with suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
 
 
 def end(watched: dict[int, str], ends: str) -> None:
-    """The ladder: wait, SIGTERM, wait, SIGKILL. `ends` is where the end of each agent is written down."""
+    """Stop the agents: wait, SIGTERM, wait, SIGKILL. `ends` is the directory that records when each agent ended."""
     left = _wait_until_gone(watched, EOF_GRACE_SECONDS, ends)
     if left:
         group.send(left, signal.SIGTERM)
         left = _wait_until_gone(watched, TERM_GRACE_SECONDS, ends)
     deadline = time.monotonic() + KILL_SECONDS
-    while left and time.monotonic() < deadline:  # one may have started another since they were looked for
+    while left and time.monotonic() < deadline:  # a process may have started another since they were listed
         group.send(left, signal.SIGKILL)
         left = _wait_until_gone(watched, PAUSE_SECONDS, ends)
 
 
 def _wait_until_gone(watched: dict[int, str], seconds: float, ends: str) -> set[int]:
-    """The processes that are still there after so many seconds; agents that are gone are taken out of `watched`."""
+    """Wait up to `seconds`; return the processes still running, and remove the agents that ended from `watched`."""
     deadline = time.monotonic() + seconds
     while True:
         left: set[int] = set()
@@ -74,7 +73,7 @@ def _wait_until_gone(watched: dict[int, str], seconds: float, ends: str) -> set[
 
 
 def main() -> None:
-    """Watch until the host is gone, then clean up."""
+    """Watch until the host is gone, then stop what it left."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     watched: dict[int, str] = {}

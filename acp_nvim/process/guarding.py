@@ -1,4 +1,4 @@
-"""The host's side of the guard: start it with the first process, tell it whom to watch."""
+"""Starts the guard process and sends it the processes to watch."""
 
 from __future__ import annotations
 
@@ -16,55 +16,52 @@ GUARD = Path(__file__).with_name("guard.py")
 
 @cache
 def guard_of_host() -> Guard:
-    """Return the one guard of this process; it is made by the first who asks."""
+    """Return the only guard of this process; the first call creates it."""
     return Guard()
 
 
 class Guard:
-    """The process that ends our agents, and others that we started, when we no longer can.
+    """Controls the process that stops our agents, and other processes that we started, if the host dies.
 
-    `ends` is the directory where the end of each agent is written down, see `end_times`.
+    `ends` is the directory that records when each agent ended, see `end_times`.
     """
 
     def __init__(self) -> None:
         self.ends = os.devnull
         self._process: subprocess.Popen[bytes] | None = None
-        self._told: dict[int, str] = {}
-
-    def __repr__(self) -> str:
-        return f"<Guard pid={self.pid}>"
+        self._watched: dict[int, str] = {}
 
     @property
     def pid(self) -> int | None:
-        """The guard's process; None before there was anything to guard."""
+        """The guard's process id; None before there was anything to guard."""
         return None if self._process is None else self._process.pid
 
     def watch(self, pid: int, mark: str) -> None:
-        """From now on `pid` must not outlive us."""
-        self._keep(pid, f"watch {pid} {mark}")
+        """Let the guard stop the agent `pid` with `mark` if the host dies."""
+        self._register(pid, f"watch {pid} {mark}")
 
     def kill_after_us(self, pid: int) -> None:
-        """From now on the process group `pid` is killed as soon as we are gone."""
-        self._keep(pid, f"kill {pid}")
+        """Let the guard kill the process group `pid` as soon as the host is gone."""
+        self._register(pid, f"kill {pid}")
 
     def forget(self, pid: int) -> None:
-        """`pid` and all it started are gone."""
-        self._told.pop(pid, None)
-        self._tell(f"forget {pid}")
+        """Remove `pid`, which has ended with all its descendants, from the guard."""
+        self._watched.pop(pid, None)
+        self._send(f"forget {pid}")
 
-    def _keep(self, pid: int, line: str) -> None:
-        self._told[pid] = line
-        if not self._tell(line):
+    def _register(self, pid: int, line: str) -> None:
+        self._watched[pid] = line
+        if not self._send(line):
             try:
                 self._process = self._start()
-            except OSError as error:  # we can do without it as long as nobody kills us
+            except OSError as error:  # it is needed only if the host is killed
                 log.warning("the guard cannot be started: %s", error)
                 return
-            for known in self._told.values():
-                self._tell(known)
+            for known in self._watched.values():
+                self._send(known)
 
-    def _tell(self, line: str) -> bool:
-        """False when no guard is there to hear it."""
+    def _send(self, line: str) -> bool:
+        """Send a line to the guard; False when no guard is running."""
         if self._process is None or self._process.poll() is not None:
             return False
         assert self._process.stdin is not None

@@ -1,4 +1,4 @@
-"""The stop ladder: close stdin (if it is ours), wait, SIGTERM, wait, SIGKILL; for a process and all that it started."""
+"""Stops a process and its descendants: close stdin (if it is ours), wait, SIGTERM, wait, SIGKILL."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PAUSE_SECONDS = 0.05
 Rung = Literal["end of input", "SIGTERM", "SIGKILL"]
 
 
-def untold(_rung: Rung) -> None:
-    """Do nothing: for an end of which the user is not told."""
+def ignore_rung(_rung: Rung) -> None:
+    """Ignore a rung: for stops that are not reported to the user."""
 
 
-async def stop(process: anyio.abc.Process, mark: str, on_rung: Callable[[Rung], None] = untold) -> None:
-    """Returns when the process and everything it started are gone; `on_rung` hears what is done, just before."""
+async def stop(process: anyio.abc.Process, mark: str, on_rung: Callable[[Rung], None] = ignore_rung) -> None:
+    """Stop the process with its descendants; return when all are gone. Call `on_rung` before each step."""
     if process.stdin is not None:
         on_rung("end of input")
         with suppress(OSError, anyio.BrokenResourceError):
@@ -36,8 +36,8 @@ async def stop(process: anyio.abc.Process, mark: str, on_rung: Callable[[Rung], 
         await process.wait()
 
 
-async def stop_rest(pid: int, mark: str, on_rung: Callable[[Rung], None] = untold) -> None:
-    """The same for whatever there is of `pid` and `mark` (as `group.members` has them); it may be nothing."""
+async def stop_rest(pid: int, mark: str, on_rung: Callable[[Rung], None] = ignore_rung) -> None:
+    """Stop the processes of `pid` and `mark` that still run (see `group.members`); there may be none."""
     left = await _members(pid, mark)
     if left:
         on_rung("SIGTERM")
@@ -46,7 +46,9 @@ async def stop_rest(pid: int, mark: str, on_rung: Callable[[Rung], None] = untol
     if left:
         on_rung("SIGKILL")
         with anyio.move_on_after(KILL_SECONDS):
-            await _kill(pid, mark)
+            while left := await _members(pid, mark):  # a process may have started another since they were listed
+                group.send(left, signal.SIGKILL)
+                await anyio.sleep(PAUSE_SECONDS)
 
 
 async def _wait_until_gone(pid: int, mark: str) -> set[int]:
@@ -55,13 +57,6 @@ async def _wait_until_gone(pid: int, mark: str) -> set[int]:
         left = await _members(pid, mark)
         if not left or anyio.current_time() > deadline:
             return left
-        await anyio.sleep(PAUSE_SECONDS)
-
-
-async def _kill(pid: int, mark: str) -> None:
-    """Until none is left: one may have started another since they were looked for."""
-    while left := await _members(pid, mark):
-        group.send(left, signal.SIGKILL)
         await anyio.sleep(PAUSE_SECONDS)
 
 

@@ -1,4 +1,4 @@
-"""Whatever the umask is, files of ours are readable by the user alone; the user's own files keep to their umask."""
+"""Makes our files private whatever the umask is; files of the user's project get the user's umask."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ _users: int | None = None
 
 
 def make_private() -> None:
-    """From now on this process makes files for the user alone. Once, before anything is written."""
+    """Let this process create private files from now on. Call it before anything is written."""
     global _users
     if _users is None:
         _users = os.umask(PRIVATE)
 
 
 def of_users() -> int:
-    """The user's umask, for processes that work for them; -1 (as it is) when `make_private` was not called."""
+    """Return the user's umask, for processes that work for the user; -1 (unchanged) without `make_private`."""
     return -1 if _users is None else _users
 
 
 def share(path: str | int, mode: int) -> None:
-    """Give a file or directory that was made for the user the permissions that they would have given it."""
+    """Give a file or directory created for the user the permissions that the user's umask allows of `mode`."""
     if _users is not None:
         os.chmod(path, mode & ~_users)
 
 
 def make_directories(path: str) -> None:
-    """Make a directory and its missing parents, with the user's umask. Raises `OSError`."""
+    """Create a directory and its missing parents with the user's umask. Raises `OSError`."""
     missing = []
     while path and not os.path.isdir(path):
         missing.append(path)
@@ -45,15 +45,15 @@ def make_directories(path: str) -> None:
 
 
 async def narrow_all(directories: Iterable[str], apart: Path) -> None:
-    """Do what `narrow` does for each of the directories, in a thread."""
+    """Call `narrow` for each of the directories, in a thread."""
     for one in directories:
         await anyio.to_thread.run_sync(narrow, Path(one), apart)
 
 
 def narrow(directory: Path, apart: Path | None = None) -> None:
-    """Take the permissions of others from all that is there, but for what is below `apart`. Blocks.
+    """Remove the permissions of other users from everything in the directory, except what is below `apart`. Blocks.
 
-    Older versions have left files that others may read. Links are not followed.
+    Older versions left files that others may read. Does not follow links.
     """
     waiting = [str(directory)]
     while waiting:

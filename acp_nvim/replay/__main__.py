@@ -16,7 +16,7 @@ from acp_nvim.replay.recording import read_recording
 
 
 class Stage:
-    """Where the player acts: lines to the client, words to stderr."""
+    """Performs the player's actions: writes lines to the client, and remarks to stderr."""
 
     def __init__(self, output: BinaryIO, pace: bool) -> None:
         self._output = output
@@ -24,11 +24,13 @@ class Stage:
         self.deviations = 0
 
     def perform(self, actions: Iterable[Action]) -> None:
-        """Do it, in order; what belongs together goes out together. Raises `BrokenPipeError`."""
+        """Perform the actions in order, and flush the output at the end. Raises `BrokenPipeError`."""
         for action in actions:
             match action:
                 case Write():
-                    self._pause(action.seconds)
+                    if self._pace:
+                        self._output.flush()
+                        time.sleep(action.seconds)
                     self._output.write(action.line.encode("utf-8", "surrogatepass") + b"\n")
                 case Remark():
                     self.say(action.words)
@@ -36,17 +38,12 @@ class Stage:
         self._output.flush()
 
     def say(self, words: str) -> None:
-        """Tell the person who replays, on stderr: stdout is for the client."""
+        """Print a remark to stderr: stdout belongs to the client."""
         print(f"replay: {words}", file=sys.stderr, flush=True)
-
-    def _pause(self, seconds: float) -> None:
-        if self._pace:
-            self._output.flush()
-            time.sleep(seconds)
 
 
 def decode(line: bytes) -> list[Any]:
-    """The messages in a line of the client; None stands for what is no JSON."""
+    """Return the messages in a line of the client; `[None]` for a line that is not JSON."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -55,12 +52,12 @@ def decode(line: bytes) -> list[Any]:
 
 
 def play(path: Path, stage: Stage, source: Iterable[bytes]) -> None:
-    """Serve the client until it leaves. Raises `OSError` when the recording cannot be read."""
+    """Replay to the client until its input ends. Raises `OSError` when the recording cannot be read."""
     recording = read_recording(path)
     for problem in recording.problems:
         stage.say(problem)
     player = Player(recording.records)
-    stage.perform(player.begin())
+    stage.perform(player.advance())
     for line in source:
         for message in decode(line):
             stage.perform(player.take(message))
@@ -70,7 +67,7 @@ def play(path: Path, stage: Stage, source: Iterable[bytes]) -> None:
 
 
 def main() -> int:
-    """0 when all went well, 1 for a client that did something else under --strict, 2 when there is nothing to play."""
+    """Return 0 on success, 1 for a client that deviated under --strict, 2 when the file cannot be read."""
     parser = argparse.ArgumentParser(prog="python -m acp_nvim.replay", description=__doc__)
     parser.add_argument("file", type=Path, help="a recording (:help acp_nvim-recordings)")
     parser.add_argument("--pace", action="store_true", help="as slow as it was; else as fast as the client takes it")
@@ -80,7 +77,7 @@ def main() -> int:
     try:
         play(options.file, stage, sys.stdin.buffer)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to be written is for nobody
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # discard what is left to be written
         stage.perform([Remark("the client does not listen any more", deviation=True)])
     except OSError as error:
         stage.say(f"{options.file} cannot be read: {error}")

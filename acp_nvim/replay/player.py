@@ -1,35 +1,27 @@
-"""Decides what the agent of a recording does next: what the live client says goes in, what is to be done comes out."""
+"""Decides what the agent of a recording does next: takes the live client's messages, and yields what to do."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from acp_nvim.replay.messages import (
-    INTERNAL_ERROR,
-    REQUEST_CANCELLED,
-    Arrivals,
-    Json,
-    Substitution,
-    failure,
-    id_key,
-    is_cancellation,
-    kind,
-    params,
-    same_call,
-    session_of,
-)
+from acp_nvim.replay.messages import Json, Substitution, id_key, kind, params, same_call, session_of
 from acp_nvim.replay.recording import Record
 
+INTERNAL_ERROR = -32603
+REQUEST_CANCELLED = -32800
+CANCEL_REQUEST = "$/cancel_request"
+
 SHOWN_CHARS = 60
-"""Of a prompt, in what is said to the person who replays."""
+"""Characters of a prompt that a remark quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Send this line to the client; at the original pace, `seconds` after what was before."""
+    """Send this line to the client; at the recorded pace, `seconds` after the one before it."""
 
     line: str
     seconds: float = 0.0
@@ -37,7 +29,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Words for the person who replays; `deviation`: the client did something else than was recorded."""
+    """Tell the person who replays; `deviation`: the client did not do what was recorded."""
 
     words: str
     deviation: bool = False
@@ -47,106 +39,109 @@ Action = Write | Remark
 
 
 class Player:
-    """Goes through the records in order; each `sent` one waits until the live client does the same."""
+    """Plays the records in order; each `sent` one waits until the live client sends the same."""
 
     def __init__(self, records: list[Record]) -> None:
         self._records = records
         self._at = 0
         self._hinted = -1
-        self._arrivals = Arrivals()
+        self._waiting: list[Json] = []  # requests and notifications of the client whose records are not reached yet
+        self._answers: Counter[str] = Counter()  # answers of the client, by id
         self._substitution = Substitution()
-        self._ids: dict[str, Any] = {}  # of the client's requests: as recorded, as they are now
+        self._ids: dict[str, Any] = {}  # live ids of the client's requests, by the recorded ids
         self._asked: set[str] = set()  # ids of the agent's requests
-
-    def __repr__(self) -> str:
-        return f"<Player at {self._at} of {len(self._records)}>"
 
     @property
     def left(self) -> list[Record]:
         """The records that were not played yet, in their order."""
         return self._records[self._at :]
 
-    def begin(self) -> Iterator[Action]:
-        """What the agent does before it hears anything."""
-        yield from self._advance()
-
     def take(self, message: Any) -> Iterator[Action]:
         """Take a message of the live client; yield what to send it now, and remarks where it left the recording."""
         match kind(message):
             case "answer" if id_key(message) in self._asked:
-                self._arrivals.add_answer(message)
+                self._answers[id_key(message)] += 1
             case "answer":
                 yield Remark(f"an answer to nothing, id {id_key(message)}", deviation=True)
             case "odd":
                 yield Remark("passed over: what the client sent is no message")
-            case _ if is_cancellation(message):
+            case _ if message["method"] == CANCEL_REQUEST:
                 yield from self._withdraw(message)
-            case _ if not self._arrivals.add(message, self._places(message)):
+            case _ if self._is_left(message):
+                self._waiting.append(message)
+            case _:
                 yield from self._refuse(message)
-        yield from self._advance()
+        yield from self.advance()
 
-    def _advance(self) -> Iterator[Action]:
-        """Play until something that the client has not done yet."""
+    def advance(self) -> Iterator[Action]:
+        """Play up to the next record for which the client has not sent a message yet."""
         while self._at < len(self._records):
             record = self._records[self._at]
             if record.direction == "received":
                 yield from self._speak(record)
             elif not self._came(record.message):
-                yield from self._hint(record)
+                if self._hinted != self._at and "method" in record.message:
+                    self._hinted = self._at
+                    yield Remark(f"waiting for {_described(record.message)}, as recorded")
                 return
             self._at += 1
-        for message in self._arrivals.take_rest():
+        rest, self._waiting = self._waiting, []
+        for message in rest:
             yield from self._refuse(message)
 
     # --- the client's part -------------------------------------------------------------------------------------------
 
     def _came(self, recorded: Any) -> bool:
-        """Whether the client has done this; what was no message is not waited for."""
+        """Return whether the client has sent this. Malformed messages and cancellations are not waited for."""
         match kind(recorded):
             case "answer":
-                return id_key(recorded) not in self._asked or self._arrivals.take_answer(recorded)
+                key = id_key(recorded)
+                if key in self._asked:
+                    if not self._answers[key]:
+                        return False
+                    self._answers[key] -= 1
+                return True
             case "odd":
                 return True
-        if is_cancellation(recorded):
+        if recorded["method"] == CANCEL_REQUEST:
             return True
-        live = self._arrivals.take(recorded, lambda message: self._same_session(recorded, message))
+        alike = (one for one in self._waiting if same_call(recorded, one) and self._same_session(recorded, one))
+        live = next(alike, None)
         if live is None:
             return False
+        self._waiting.remove(live)
         self._substitution.learn(params(recorded), params(live))
         if "id" in recorded:
             self._ids[id_key(recorded)] = live.get("id")
         return True
 
     def _same_session(self, recorded: Json, live: Json) -> bool:
-        """A session that the client has not spoken of may have another id now; any other keeps the one it has."""
+        """Return whether the sessions match; one that the client has not used yet may have any live id."""
         then, now = session_of(recorded), session_of(live)
         if then is None or now is None:
             return True
-        return now == self._substitution.session(then) or self._substitution.session(then) is None
+        return self._substitution.session(then) in (now, None)
 
-    def _places(self, live: Json) -> int:
-        """How often the recording still has what the client does."""
+    def _is_left(self, live: Json) -> bool:
+        """Return whether the recording has a place for this message beside the like ones that wait."""
         sent = (record.message for record in self.left if record.direction == "sent")
-        return sum(same_call(message, live) and self._same_session(message, live) for message in sent)
-
-    def _hint(self, record: Record) -> Iterator[Action]:
-        if self._hinted != self._at and "method" in record.message:
-            self._hinted = self._at
-            yield Remark(f"waiting for {_described(record.message)}, as recorded")
+        places = sum(same_call(message, live) and self._same_session(message, live) for message in sent)
+        return places > sum(same_call(one, live) and session_of(one) == session_of(live) for one in self._waiting)
 
     def _refuse(self, message: Json) -> Iterator[Action]:
         words = f"the recording has no further {message['method']}"
         yield Remark(words, deviation=True)
         if kind(message) == "request":
-            yield Write(json.dumps(failure(message["id"], INTERNAL_ERROR, words)))
+            yield _failure(message["id"], INTERNAL_ERROR, words)
 
     def _withdraw(self, message: Json) -> Iterator[Action]:
-        live = self._arrivals.withdraw(json.dumps(params(message).get("requestId")))
+        request_id = json.dumps(params(message).get("requestId"))
+        alike = (one for one in self._waiting if kind(one) == "request" and id_key(one) == request_id)
+        live = next(alike, None)
         if live is not None:
+            self._waiting.remove(live)
             yield Remark(f"the client cancelled {live['method']} before its turn", deviation=True)
-            yield Write(
-                json.dumps(failure(live["id"], REQUEST_CANCELLED, "cancelled before its turn in the recording"))
-            )
+            yield _failure(live["id"], REQUEST_CANCELLED, "cancelled before its turn in the recording")
 
     # --- the agent's part --------------------------------------------------------------------------------------------
 
@@ -164,7 +159,7 @@ class Player:
             yield Write(json.dumps(kept if several else kept[0]), seconds)
 
     def _spoken(self, message: Any) -> Any:
-        """A message of the agent for the live client; None for an answer that belongs to no request."""
+        """Return a recorded message for the live client; None for an answer whose request was not recorded."""
         message = self._substitution.apply(message)
         match kind(message):
             case "request":
@@ -173,18 +168,20 @@ class Player:
                 key = id_key(message)
                 if key not in self._ids:
                     return None
-                self._learn_new_session(message)
+                result = message.get("result")
+                if isinstance(result, dict):  # a new session keeps its recorded id
+                    self._substitution.learn_session(result.get("sessionId"), result.get("sessionId"))
                 return message | {"id": self._ids.pop(key)}
         return message
 
-    def _learn_new_session(self, answer: Json) -> None:
-        result = answer.get("result")
-        if isinstance(result, dict):
-            self._substitution.learn_session(result.get("sessionId"), result.get("sessionId"))
+
+def _failure(request_id: Any, code: int, words: str) -> Write:
+    """Return the error answer to a request; the client shows `words`."""
+    return Write(json.dumps({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": words}}))
 
 
 def _described(message: Json) -> str:
-    """What the client did, for whoever has to do it again."""
+    """Describe what the client did, for the person who has to repeat it."""
     prompt = params(message).get("prompt")
     texts = [block.get("text") for block in prompt if isinstance(block, dict)] if isinstance(prompt, list) else []
     text = " ".join(one for one in texts if isinstance(one, str))

@@ -1,4 +1,4 @@
-"""Reads a recording of a connection: the records in order, and what in the file is none."""
+"""Reads a recording of a connection: its records in order, and complaints about lines that are not records."""
 
 from __future__ import annotations
 
@@ -9,25 +9,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 FORMAT = 1
-"""The `traffic` member of a header that is understood."""
-
-Direction = Literal["received", "sent"]
+"""The supported value of a header's member `traffic`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One line that went over the wire, `time` seconds after the start; `line` when it was no JSON, else `message`."""
+    """One line on the wire, `time` seconds after the start: a JSON `message`, or the `line` if it was not JSON."""
 
     number: int
     time: float
-    direction: Direction
+    direction: Literal["received", "sent"]
     message: Any = None
     line: str | None = None
 
 
 @dataclass(slots=True)
 class Recording:
-    """A file: what its header says, its records, and complaints in words."""
+    """The content of a file: its header, its records, and complaints for the user."""
 
     header: dict[str, Any] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
@@ -35,7 +33,7 @@ class Recording:
 
 
 def read_recording(path: Path) -> Recording:
-    """A recording that `acp_nvim` wrote; one that a crash cut off is read as far as it goes. Raises `OSError`."""
+    """Read a recording that `acp_nvim` wrote; a truncated one is read up to its end. Raises `OSError`."""
     recording = Recording()
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if not line.strip():
@@ -44,23 +42,20 @@ def read_recording(path: Path) -> Recording:
             value = json.loads(line)
             if not isinstance(value, dict):
                 raise ValueError("no object")
-            if "traffic" in value:
-                _take_header(recording, value, number)
-            else:
+            if "traffic" not in value:
                 recording.records.extend(_records(value, number))
+                continue
+            recording.header = recording.header or value
+            if value["traffic"] != FORMAT:
+                words = f"line {number}: the format {value['traffic']!r} is another than {FORMAT}"
+                recording.problems.append(words)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             recording.problems.append(f"line {number} is not a record: {error!r}")
     return recording
 
 
-def _take_header(recording: Recording, value: dict[str, Any], number: int) -> None:
-    recording.header = recording.header or value
-    if value["traffic"] != FORMAT:
-        recording.problems.append(f"line {number}: the format {value['traffic']!r} is another than {FORMAT}")
-
-
 def _records(value: dict[str, Any], number: int) -> Iterator[Record]:
-    """A line of the file; what we sent in one array is several records."""
+    """Yield the records of a line of the file: several for a batch array that the client sent."""
     seconds, direction = float(value["time"]), value["direction"]
     if direction not in ("received", "sent"):
         raise ValueError(f"direction {direction!r}")

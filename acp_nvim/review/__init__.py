@@ -1,1 +1,1 @@
-"""What agents did to files, to be looked at, kept and rejected: the texts, their hunks, the ledger, the checkpoints."""
+"""The review of file changes: attribution, hunks, decisions, checkpoints, and restores."""

@@ -1,4 +1,4 @@
-"""Where another version of a text, which could not be merged, wants other lines than the user, and what is decided."""
+"""Finds and resolves the places where a version that could not be merged differs from the text of the user."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal
 
 import msgspec
 
-from acp_nvim.workspace import text_form as forms
+from acp_nvim.workspace import text_shape as forms
 from acp_nvim.workspace.line_differences import Block, differences
-from acp_nvim.workspace.text_form import TextForm
+from acp_nvim.workspace.text_shape import TextForm
 
 
 class ConflictBlock(msgspec.Struct, frozen=True):
-    """The user's lines, which are the rows `first` to `first + count - 1`, and those of the other version."""
+    """The user's lines, at the rows `first` to `first + count - 1`, and those of the other version."""
 
     first: int
     count: int
@@ -31,11 +31,11 @@ class _Chunk(msgspec.Struct):
     k1: int
     k2: int
     is_theirs: bool
-    """The other version has changed something there."""
+    """True if the other version has changed something there."""
 
 
 class _Texts(msgspec.Struct, frozen=True):
-    """Three texts: their lines, and the forms of two."""
+    """Three texts: their forms and their lines."""
 
     base_form: TextForm
     base: list[str]
@@ -46,8 +46,8 @@ class _Texts(msgspec.Struct, frozen=True):
 
 
 def conflict_blocks(base: str | None, current: str, theirs: str) -> list[ConflictBlock]:
-    """The places where `theirs` differs from `current` because it changed `base`; without `base`: where it differs."""
-    texts = _taken_apart(base, current, theirs)
+    """Return the places where `theirs` changed `base` and differs from `current`; without `base`, all that differ."""
+    texts = _split(base, current, theirs)
     return [_block(texts, chunk) for chunk in _chunks(texts) if _is_open(texts, chunk)]
 
 
@@ -58,8 +58,8 @@ def resolve(
     blocks: Collection[ConflictBlock],
     choice: Literal["mine", "theirs", "both"],
 ) -> tuple[str, str]:
-    """The base and the current text when that is chosen for these blocks; with this base they are blocks no more."""
-    texts = _taken_apart(base, current, theirs)
+    """Return the base and the current text with that choice for these blocks; with this base they are resolved."""
+    texts = _split(base, current, theirs)
     form = texts.form
     lines, base_lines = list(texts.current), list(texts.base)
     for chunk in reversed(list(_chunks(texts))):
@@ -68,12 +68,13 @@ def resolve(
         if is_chosen or (chunk.is_theirs and not _is_open(texts, chunk)):
             base_lines[chunk.i1 : chunk.i2] = wanted
         if is_chosen and choice != "mine":
-            form = _ended_as(texts, chunk, form)
+            if chunk.j2 == len(texts.current) and chunk.k1 < chunk.k2 == len(texts.theirs):  # the last line, too
+                form = msgspec.structs.replace(form, ended=texts.theirs_form.ended)
             lines[chunk.j1 if choice == "theirs" else chunk.j2 : chunk.j2] = wanted
     return texts.base_form.fitting(base_lines).text(base_lines), form.fitting(lines).text(lines)
 
 
-def _taken_apart(base: str | None, current: str, theirs: str) -> _Texts:
+def _split(base: str | None, current: str, theirs: str) -> _Texts:
     base = current if base is None else base
     base_end, their_end, end = forms.ends((base, theirs, current), None)
     form, lines = forms.split(current, end)
@@ -81,13 +82,6 @@ def _taken_apart(base: str | None, current: str, theirs: str) -> _Texts:
     base_form, base_lines = forms.split(base, base_end)
     form = forms.settled(form, lines, their_form)
     return _Texts(forms.settled(base_form, base_lines, form), base_lines, form, lines, their_form, their_lines)
-
-
-def _ended_as(texts: _Texts, chunk: _Chunk, form: TextForm) -> TextForm:
-    """`form`; where a chunk brings the last line of the other version to the end, with the end that it has."""
-    if chunk.j2 == len(texts.current) and chunk.k1 < chunk.k2 == len(texts.theirs):
-        return msgspec.structs.replace(form, ended=texts.theirs_form.ended)
-    return form
 
 
 def _block(texts: _Texts, chunk: _Chunk) -> ConflictBlock:
@@ -100,14 +94,15 @@ def _is_open(texts: _Texts, chunk: _Chunk) -> bool:
 
 
 def _chunks(texts: _Texts) -> Iterator[_Chunk]:
-    """The stretches of the base that either has changed, in order: changes of the same lines are in one.
+    """Yield the regions of the base that either version has changed, in order; overlapping changes share one.
 
-    Changes of lines next to each other stand apart, so that the user's are no matter of the other version's.
+    Adjacent changes are separate regions, so that the user's do not become part of a conflict.
     """
     chunk: _Chunk | None = None
-    j = k = 0  # how many lines more there are before this place than in the base
+    j = k = 0  # lines more than in the base, before this place
     for block, is_theirs in _changes(texts):
-        if chunk is None or not _overlap(chunk, block):
+        overlaps = chunk is not None and (block.i1 < chunk.i2 or block.i1 == block.i2 == chunk.i1 == chunk.i2)
+        if chunk is None or not overlaps:
             if chunk is not None:
                 yield chunk
             chunk = _Chunk(block.i1, block.i1, block.i1 + j, block.i1 + j, block.i1 + k, block.i1 + k, False)
@@ -121,11 +116,7 @@ def _chunks(texts: _Texts) -> Iterator[_Chunk]:
 
 
 def _changes(texts: _Texts) -> list[tuple[Block, bool]]:
-    """What either changed of the base, and whether it was the other version; by place in the base."""
+    """Return all changes of the base with whether the other version made them, sorted by their place in the base."""
     mine = [(block, False) for block in differences(texts.base, texts.current)]
     theirs = [(block, True) for block in differences(texts.base, texts.theirs)]
     return sorted(mine + theirs, key=lambda change: (change[0].i1, change[0].i2))
-
-
-def _overlap(chunk: _Chunk, block: Block) -> bool:
-    return block.i1 < chunk.i2 or block.i1 == block.i2 == chunk.i1 == chunk.i2

@@ -1,4 +1,4 @@
-"""The bytes and texts of files: as they are on disk, in memory, and in the shadow repository."""
+"""The contents of files, as bytes and as text: on disk, in memory, and in the shadow repository."""
 
 from __future__ import annotations
 
@@ -13,56 +13,53 @@ from acp_nvim.limits import MAX_FILE_BYTES, REVIEW_TEXT_BYTES
 from acp_nvim.snapshots.objects import BLOB, EXECUTABLE, FILE, SYMLINK, object_id
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, GoneError
+from acp_nvim.workspace.disk import stamp_of
 from acp_nvim.workspace.encoding import decode, encode
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.regular_files import READ_NOW, read_regular
-from acp_nvim.workspace.stamps import stamp_of
 
 
 class Content(msgspec.Struct, frozen=True):
-    """A file at one moment: `blob` is None when there was none; `text` is None when it is none, or not looked at."""
+    """A content of a file: `blob` is None if there is no file; `text` is None if it is no text, or not loaded."""
 
     blob: Blob | None
     text: str | None = None
     encoding: str = "utf-8"
 
     @property
-    def words(self) -> str:
-        """The text; a file that is not there has none."""
+    def text_or_empty(self) -> str:
+        """The text; "" for a file that does not exist."""
         return self.text or ""
 
 
 ABSENT = Content(None, "")
 
 NOT_STORED = "too large to be kept, or not readable"
-"""Why there are no bytes of a file, in words."""
+"""Why the bytes of a file are not stored, in words."""
 
 _STAT = "stat "
 
 
 def is_stored(blob: Blob) -> bool:
-    """Whether its bytes are kept; a file that is too large is only known by what the system says of it."""
+    """Return whether its bytes are stored; a file that is too large is only identified by its status."""
     return bool(blob.oid) and not blob.oid.startswith(_STAT)
 
 
 def stat_blob(status: os.stat_result, mode: int) -> Blob:
-    """Stands for a file whose bytes are not kept: another one as soon as size, times or inode are others."""
+    """Return a blob for a file whose bytes are not stored: it differs when size, times or inode differ."""
     return Blob(f"{_STAT}{stamp_of(status)}:{status.st_ctime_ns}", mode)
 
 
 class Contents:
-    """Keeps what files of one workspace contained, by object id: in memory, then in the shadow repository."""
+    """Stores contents of one workspace by object id: in memory, then in the shadow repository."""
 
     def __init__(self, shadow: Shadow) -> None:
         self.shadow = shadow
         self._unsaved: dict[str, bytes] = {}
         self._saving = anyio.Lock()
 
-    def __repr__(self) -> str:
-        return f"<Contents {len(self._unsaved)} unsaved, {self.shadow!r}>"
-
     def put(self, path: str, data: bytes, mode: int = FILE) -> Blob:
-        """Keep the bytes that a file has, or would have; those of one with secrets are never written down."""
+        """Store the bytes of a file; those of files with secrets stay in memory."""
         oid = object_id(BLOB, data)
         if not self.shadow.is_secret(path):
             self._unsaved[oid] = data
@@ -71,7 +68,7 @@ class Contents:
         return Blob(oid, mode)
 
     def put_text(self, path: str, text: str, encoding: str, mode: int = FILE) -> Content:
-        """Keep a text as the bytes that its file has, or would have."""
+        """Store a text as the bytes that its file has, or would have."""
         try:
             data = encode(path, text, encoding)
         except FileRefusedError:  # only Neovim knows that encoding, or the text is not saved yet
@@ -79,14 +76,14 @@ class Contents:
         return Content(self.put(path, data, mode), text, encoding)
 
     async def read(self, blob: Blob) -> bytes:
-        """The bytes again. Raises `SnapshotError` when they are gone."""
+        """Return the bytes of a blob. Raises `SnapshotError` if they are lost."""
         if not is_stored(blob):
             raise GoneError(f"it was {NOT_STORED}")
         data = self._unsaved.get(blob.oid)
         return data if data is not None else (await self.shadow.read([blob.oid]))[0]
 
-    async def look(self, path: str, blob: Blob | None, hint: str | None = None) -> Content:
-        """Return a content with its text, if it is one; `hint` is the encoding that the file had else."""
+    async def load(self, path: str, blob: Blob | None, hint: str | None = None) -> Content:
+        """Return a content with its text, if it is text; `hint` is the encoding that the file had before."""
         if blob is None:
             return ABSENT
         if not is_stored(blob):
@@ -101,7 +98,7 @@ class Contents:
         return Content(blob, text, encoding)
 
     async def flush(self) -> None:
-        """What is only in memory goes into the repository. Raises `SnapshotError`; then it stays in memory."""
+        """Write what is only in memory to the repository. Raises `SnapshotError`; then it stays in memory."""
         async with self._saving:
             saved = dict(self._unsaved)
             if saved:
@@ -111,14 +108,14 @@ class Contents:
 
 
 class FileOnDisk(msgspec.Struct, frozen=True):
-    """A file; `data` is None, and the blob only stands for the file, when it is too large, or cannot be read."""
+    """A file on disk; if it is too large or not readable, `data` is None and the blob is a `stat_blob`."""
 
     blob: Blob
     data: bytes | None
 
 
-def look_at(path: str) -> FileOnDisk | None:
-    """The file as it is now; None when there is none, or nothing that git would keep."""
+def read_disk(path: str) -> FileOnDisk | None:
+    """Read a file. Blocks. Returns None if there is none, or nothing that git would store."""
     try:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
@@ -141,7 +138,7 @@ def look_at(path: str) -> FileOnDisk | None:
 
 
 def mode_of(path: str) -> int:
-    """What git would say; of a file that is not there, what a new one has."""
+    """Return the file's git mode; that of a new file if there is none."""
     try:
         return git_mode(os.stat(path).st_mode)
     except OSError:
@@ -149,5 +146,5 @@ def mode_of(path: str) -> int:
 
 
 def git_mode(mode: int) -> int:
-    """Git knows whether the owner may execute a file."""
+    """Return git's mode for a file mode: it depends on whether the owner may execute the file."""
     return EXECUTABLE if mode & stat.S_IXUSR else FILE

@@ -1,4 +1,4 @@
-"""Enters into the ledger what became of files on disk, as the evidence says by whom."""
+"""Enters changes of files on disk into the ledger, attributed by the evidence."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import msgspec
 
 from acp_nvim.file_time import LastChange, last_change
 from acp_nvim.review.change import Entry
-from acp_nvim.review.contents import ABSENT, Content, FileOnDisk, look_at, mode_of
-from acp_nvim.review.evidence import Evidence, Seen, Verdict
-from acp_nvim.review.ledger import NOBODY, Ledger
+from acp_nvim.review.contents import ABSENT, Content, FileOnDisk, mode_of, read_disk
+from acp_nvim.review.evidence import Evidence, Observation, Verdict
+from acp_nvim.review.ledger import Ledger
 from acp_nvim.snapshots.snapshot import Blob, SnapshotError
 from acp_nvim.ui.events import Operation
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
 
 Known = Callable[[str], Awaitable[Blob | None]]
-"""What the last snapshot has of a file. Raises `SnapshotError` when nobody knows."""
+"""Returns a file's blob in the last snapshot. Raises `SnapshotError` if that is unknown."""
 
 
-DOUBTS_AGAIN: Final = 200
-"""Files that are judged again at each look, the newest: each takes a millisecond."""
+MAX_REJUDGED: Final = 200
+"""Files that each scan judges again, the newest ones: each takes a millisecond."""
 
 
 class DiskChanges:
-    """What files are on disk, and what the ledger is told of them.
+    """Reads files from disk, and enters their changes into the ledger.
 
     Methods that take a path are called in `OpenFiles.alone` of that file.
 
-    `known` tells what the last snapshot has of a file, `since` when the directory that a path is in was last looked at
-    (nanoseconds since 1970). `saving` has the files that the user has written, and who says so has not been heard yet.
+    `known` returns a file's blob in the last snapshot, `since` the time of the last scan of its directory (nanoseconds
+    since 1970). `saving` holds the files that the user has written and whose save is not entered yet.
     """
 
     def __init__(
@@ -47,52 +47,49 @@ class DiskChanges:
         self._files = files
         self._evidence = evidence
         self._known = known
-        self._since = since
+        self.since = since
         self._saving = saving
-        self._heard_of: set[str] = set()
-
-    def __repr__(self) -> str:
-        return f"<DiskChanges of {self._ledger!r}>"
+        self._known_buffers: set[str] = set()
 
     async def known(self, path: str) -> Blob | None:
-        """What the file was when it was last looked at. Raises `SnapshotError` when nobody knows."""
+        """Return the file's last known blob. Raises `SnapshotError` if that is unknown."""
         if path in self._ledger.accounted:
             return self._ledger.accounted[path]
         return await self._known(path)
 
     async def content(self, path: str) -> Content:
-        """The file as it is now, with its text if it is one."""
+        """Return the present content of the file, with its text if it is text."""
         return await self._ledger.with_text(path, Content(await self.blob(path)), None)
 
     async def blob(self, path: str, known: Blob | None = None) -> Blob | None:
-        """The file as it is now; `known` is what the shadow repository has already."""
-        found = await self.found(path)
+        """Return the present blob of the file; `known` is a blob that the shadow repository has already."""
+        found = await self.read(path)
         if found is None or found.blob == known:
             return None if found is None else known
         return found.blob if found.data is None else self._ledger.contents(path).put(path, found.data, found.blob.mode)
 
-    async def found(self, path: str) -> FileOnDisk | None:
-        """Read the file as it is now; None when there is none.
+    async def read(self, path: str) -> FileOnDisk | None:
+        """Read the file; return None if there is none.
 
-        Waits while a Neovim saves it: until then it may be empty, or have a text that nobody has noted as the user's.
+        Waits while a Neovim saves it: until then it may be empty, or have a text that is not recorded as the user's.
         """
-        found, is_being_saved = await anyio.to_thread.run_sync(self._look, path)
+        found, is_being_saved = await anyio.to_thread.run_sync(self._read, path)
         if is_being_saved:
             await self._files.saves.wait_until_saved(path)
-            found, _ = await anyio.to_thread.run_sync(self._look, path)
+            found, _ = await anyio.to_thread.run_sync(self._read, path)
         return found
 
-    def _look(self, path: str) -> tuple[FileOnDisk | None, bool]:
+    def _read(self, path: str) -> tuple[FileOnDisk | None, bool]:
         """Read the file, and return also whether a Neovim was saving it. Blocks."""
-        return look_at(path), self._files.saves.is_being_saved(path)
+        return read_disk(path), self._files.saves.is_being_saved(path)
 
     def text(self, path: str, text: str, encoding: str) -> Content:
-        """A text that the file has, or may have."""
+        """Return a content with a text that the file has, or may have."""
         return self._ledger.contents(path).put_text(path, text, encoding, mode_of(path))
 
-    async def became(self, path: str, before: Content, after: Content, on_disk: Content | None = None) -> None:
-        """Enter that a file was changed on disk (see `enter`), and tell the editor."""
-        self.told(path, await self.enter(path, before, after, on_disk))
+    async def changed(self, path: str, before: Content, after: Content, on_disk: Content | None = None) -> None:
+        """Enter that a file was changed on disk (see `enter`), and notify the editor."""
+        self.announce(path, await self.enter(path, before, after, on_disk))
 
     async def enter(
         self,
@@ -102,55 +99,58 @@ class DiskChanges:
         on_disk: Content | None = None,
         replaced: LastChange | None = None,
     ) -> Verdict:
-        """Enter that a file was changed on disk; return who did it, to be told.
+        """Enter that a file was changed on disk; return the verdict, which the caller announces.
 
-        `on_disk` is what the file is, where that is not `after`: a buffer has the user's own changes, too. `replaced`:
-        `after` is not on the disk any more, and that is when it became so.
+        `on_disk` is the content on disk, if it is not `after`: a buffer has the user's unsaved edits, too. `replaced`
+        is the time at which the file became `after`, if it was written again since.
         """
-        seen = await self.seen(path, before, on_disk or after)
+        seen = await self.observe(path, before, on_disk or after)
         if replaced is not None:
             seen = msgspec.structs.replace(seen, changed=replaced[0], size=replaced[1], is_past=False)
         verdict = await self._evidence.judge(seen)
         if verdict.by == "user":
-            await self._ledger.user(path, after)
+            await self._ledger.apply_user(path, after)
             self._ledger.announce_user(path, verdict.why, _operation(before, after))
         else:
-            await self._ledger.agent(verdict, path, before, after, seen)
+            await self._ledger.apply_agent(verdict, path, before, after, seen)
         if not seen.is_past:
-            self._evidence.accounted(path, seen.changed)
+            self._evidence.set_accounted(path, seen.changed)
         return verdict
 
-    async def seen(self, path: str, before: Content, after: Content) -> Seen:
-        """What there is to be judged: the file as it is now, which is `after`."""
+    async def observe(self, path: str, before: Content, after: Content) -> Observation:
+        """Return the observation to judge: the file is now `after`."""
         changed, size = await anyio.to_thread.run_sync(last_change, path)
         text = after.text
-        if text is None and self._evidence.shows(path):
+        if text is None and self._evidence.has_diff(path):
             text = (await self._ledger.with_text(path, after, None)).text
-        return Seen(
+        return Observation(
             path,
             changed,
             size,
             None if before.blob is None else before.blob.oid,
             None if after.blob is None else after.blob.oid,
-            self._since(path),
+            self.since(path),
             text,
-            self._evidence.heard(path),
+            self._evidence.accounted(path),
             await self.is_past(path, after),
         )
 
     async def is_past(self, path: str, content: Content) -> bool:
-        """Whether that is not what the file is, or not any more."""
-        return await anyio.to_thread.run_sync(_is_other, path, content)
+        """Return whether the file on disk is not, or no longer, that content."""
+        found = await anyio.to_thread.run_sync(read_disk, path)
+        if found is None or content.blob is None:
+            return (found is None) != (content.blob is None)
+        return found.blob.oid != content.blob.oid
 
-    def told(self, path: str, verdict: Verdict) -> None:
-        """Tell the editor that a file has changed, and announce it in the sessions that may have done it."""
-        self._ledger.tell(path)
-        self._ledger.announce(path, self._ledger.of(verdict.sessions))
+    def announce(self, path: str, verdict: Verdict) -> None:
+        """Notify the editor that a file has changed, and the sessions that may have changed it."""
+        self._ledger.publish(path)
+        self._ledger.announce(path, self._ledger.logs_of(verdict.sessions))
 
     async def account(self, path: str, now: Content, replaced: LastChange | None = None) -> bool:
-        """What a file without a buffer is now, if that is news, was done by who works there. False: nobody knows.
+        """Enter that a file without a buffer is now `now`; return False if its earlier content is unknown.
 
-        `replaced`: the file has been written since, and that is when it became `now`.
+        `replaced` is the time at which the file became `now`, if it was written again since.
         """
         entry = self._ledger.entries.get(path)
         try:
@@ -161,20 +161,18 @@ class DiskChanges:
             verdict = await self.enter(path, Content(before), now, replaced=replaced)
             self._ledger.set_on_disk(path, now.blob)
             await self._ledger.count_lines(self._ledger.changes(path))
-            self.told(path, verdict)
+            self.announce(path, verdict)
         return True
 
-    async def buffer_is(self, path: str, buffer: OpenText | None) -> None:
-        """What the agents had done to a file before we heard of its buffer is theirs; later the buffer tells."""
+    async def buffer_read(self, path: str, buffer: OpenText | None) -> None:
+        """Enter the changes made before the host knew the buffer; later changes come with the buffer."""
         if buffer is None:
-            self._heard_of.discard(path)
-        elif path not in self._heard_of:
-            self._heard_of.add(path)
-            await self._opened(path, buffer)
-
-    async def _opened(self, path: str, buffer: OpenText) -> None:
-        is_ours = path in self._ledger.entries or not self._ledger.active(path)
-        if is_ours or buffer.modified or not buffer.on_disk or path in self._saving:
+            self._known_buffers.discard(path)
+        if buffer is None or path in self._known_buffers:
+            return
+        self._known_buffers.add(path)
+        is_entered = path in self._ledger.entries or not self._ledger.active(path)
+        if is_entered or buffer.modified or not buffer.on_disk or path in self._saving:
             return
         try:
             known = await self.known(path)
@@ -184,48 +182,44 @@ class DiskChanges:
         if now != known:
             await self.account(path, await self._ledger.with_text(path, Content(now), buffer.encoding))
 
-    async def judge_again(self) -> None:
-        """With the evidence that there is now."""
+    async def rejudge(self) -> None:
+        """Judge the newest doubtful changes again, with the present evidence."""
         found = [(path, entry) for path, entry in self._ledger.entries.items() if entry.doubts]
-        for path, entry in found[-DOUBTS_AGAIN:]:
+        for path, entry in found[-MAX_REJUDGED:]:
             async with self._files.alone(path):
                 if self._ledger.entries.get(path) is entry:
-                    await self._judge_again(path, entry)
+                    await self._rejudge(path, entry)
 
-    def leave_doubts(self, root: str) -> None:
-        """What is in doubt below that directory stays so: what could show who did it is not known any more."""
+    def drop_doubts(self, root: str) -> None:
+        """Make doubtful changes below that directory final, because their evidence is dropped."""
         for path in self._ledger.known_below(root):
             if path in self._ledger.entries:
                 self._ledger.entries[path].doubts = []
 
-    async def _judge_again(self, path: str, entry: Entry) -> None:
+    async def _rejudge(self, path: str, entry: Entry) -> None:
         verdicts = [await self._evidence.judge(seen) for seen in entry.doubts]
         if {verdict.by for verdict in verdicts} == {"agent"}:
             for change in self._ledger.changes(path):
                 change.verdict, change.doubts = verdicts[-1], []
-            self.told(path, verdicts[-1])
+            self.announce(path, verdicts[-1])
         elif entry.is_all_doubt and {verdict.by for verdict in verdicts} == {"user"}:
-            await self._ledger.look(entry)
-            now = Content(entry.current, None if entry.text is None else entry.text.current, entry.encoding)
+            await self._ledger.load_texts(entry)
+            now = entry.current_content()
             for change in self._ledger.changes(path):
                 change.rebase(now)
-            self._ledger.tell(path)
-
-    async def is_renamed(self, path: str, new: str) -> bool:
-        """Whether there is a file of the new name, and none of the old one (any more)."""
-        return await self.found(path) is None and await self.found(new) is not None
+            self._ledger.publish(path)
 
     async def moved(self, path: str, new: str, before: Content | None = None) -> None:
-        """The file goes by another name; it was `before` then, if it has changed as well."""
+        """Enter a rename; `before` is the content under the old name, if that has changed as well."""
         entry = self._ledger.entries.get(path)
         if self._ledger.is_taken(new, path):
             await self.account(path, ABSENT)
             await self.account(new, await self.content(new))
             return
-        now = await self._ledger.with_text(new, Content(await self.blob(new)), None)
-        seen = await self.seen(new, ABSENT, now)
+        now = await self.content(new)
+        seen = await self.observe(new, ABSENT, now)
         verdict = await self._evidence.judge(seen)
-        turns = [] if verdict.by == "user" else self._ledger.of(verdict.sessions)
+        turns = [] if verdict.by == "user" else self._ledger.logs_of(verdict.sessions)
         if entry is None and not turns:
             return
         before = now if before is None else await self._ledger.with_text(path, before, None)
@@ -235,27 +229,19 @@ class DiskChanges:
             entry = Entry(new, before, path)
         elif turns and entry.operation != "add":
             entry.old_path = entry.old_path or path
-        self._ledger.forget(path, goes_on=True)
+        self._ledger.forget(path, moves=True)
         self._ledger.accounted[path] = None
         self._ledger.entries[new] = entry
         entry.path, entry.on_disk = new, now.blob
         entry.old_path = None if entry.old_path == new else entry.old_path
-        entry.sessions |= {turn.session for turn in turns if turn.session > NOBODY}
-        await self._ledger.look(entry)
+        await self._ledger.load_texts(entry)
         if turns:
-            entry.blame(verdict, seen)
-            entry.agent(now)
+            entry.sessions |= verdict.live_sessions
+            entry.attribute(verdict, seen)
+            entry.apply_agent(now)
         else:
-            entry.user(now)
-        self.told(new, verdict)
-
-
-def _is_other(path: str, content: Content) -> bool:
-    """Blocks."""
-    found = look_at(path)
-    if found is None or content.blob is None:
-        return (found is None) != (content.blob is None)
-    return found.blob.oid != content.blob.oid
+            entry.apply_user(now)
+        self.announce(new, verdict)
 
 
 def _operation(before: Content, after: Content) -> Operation:

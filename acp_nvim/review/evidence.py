@@ -1,4 +1,4 @@
-"""Decides whose a change of a file is: an agent's only when something shows it, else the user's, or nobody knows."""
+"""Decides who changed a file: an agent only if evidence shows it, else the user, or that is unknown."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.review.locate import unapplied
-from acp_nvim.review.work import Deed, Work
+from acp_nvim.review.work import Activity, Work
 from acp_nvim.ui.events import By
 from acp_nvim.workspace.saves import Saved, Saves
 
 SAVE_NS: Final = 100_000_000
-"""A `:write` takes so long at most, from its first byte until it is noted for other Neovims."""
-GIT_HAD: Final = 10_000
-"""Files of which is remembered what git had: those of a checkout, as long as they may be judged again."""
+"""The longest time from the first byte of a `:write` until it is in the journal of saves."""
+MAX_GIT_ANSWERS: Final = 10_000
+"""Answers of git that are kept: for the files of a checkout, as long as they may be judged again."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -29,22 +29,24 @@ class Verdict(msgspec.Struct, frozen=True):
     sessions: tuple[int, ...] = ()
     tool_call: str | None = None
 
+    @property
+    def live_sessions(self) -> set[int]:
+        """The sessions of this host among them; those of dead hosts have negative keys."""
+        return {session for session in self.sessions if session > 0}
+
 
 def is_proven(by: By, force: bool) -> bool:
-    """Whether what works on many files at once may take back what these did; `force`: also what nobody knows who did.
-
-    The agent's own records are taken back one by one only.
-    """
-    return by == "agent" or (force and by == "unknown")
+    """Return whether commands on many files may undo changes by `by`; `force`: those of unknown origin, too."""
+    return by == "agent" or (force and by == "unknown")  # the agent's own records are rejected file by file only
 
 
-class Seen(msgspec.Struct, frozen=True):
-    """A file that is another one than at the last look.
+class Observation(msgspec.Struct, frozen=True):
+    """A file that differs from what the last scan found.
 
-    `changed` is its change time (nanoseconds since 1970), or that of its directory when the file is gone; `size` in
-    bytes, None when it is gone. `before` and `after` are ids of blobs, None for no file; `since` is the time of the
-    last look at it; `text` is what it is now, if that is a text. What was saved of it up to `heard`, a change time, is
-    known by its contents. `is_past`: it is not what is on disk any more, so that `changed` may be too late for it.
+    `changed` is its change time (nanoseconds since 1970), or that of its directory if it is gone; `size` is in bytes,
+    None if it is gone. `before` and `after` are blob ids, None for no file; `since` is the time of the last scan;
+    `text` is the present text, if it is one. Saves up to the change time `accounted` are accounted for. `is_past`: the
+    file has changed again, so that `changed` may be too late.
     """
 
     path: str
@@ -54,167 +56,172 @@ class Seen(msgspec.Struct, frozen=True):
     after: str | None
     since: int = 0
     text: str | None = None
-    heard: int = 0
+    accounted: int = 0
     is_past: bool = False
 
 
 _GIT: Final = re.compile(r"\bgit\b")
-"""A command line with this word may have made git change files."""
+"""Matches command lines that may have made git change files."""
 
-AskGit = Callable[[Seen, bool], Awaitable[str | None]]
-"""Which part of git has the file as it is now, in words; None if none has. True: and had that before the file."""
+AskGit = Callable[[Observation, bool], Awaitable[str | None]]
+"""Returns the part of git that has the file's present content, in words, or None. True: and had it before the file."""
 
 
 class Evidence:
-    """What is known of the work of this host's sessions, and of those of dead hosts that is not looked at yet."""
+    """The recorded work of this host's sessions, and of those of dead hosts whose changes are not judged yet."""
 
     def __init__(self, ask_git: AskGit, saves: Saves) -> None:
         self.works: list[Work] = []
         self.saves = saves
         self._ask_git = ask_git
-        self._heard: dict[str, int] = {}
-        self._git_had: dict[tuple[str, int, bool], str] = {}
+        self._accounted: dict[str, int] = {}
+        self._git_answers: dict[tuple[str, int, bool], str] = {}
 
-    def __repr__(self) -> str:
-        return f"<Evidence {self.works!r} {self.saves!r}>"
-
-    def writes(self, session: int, path: str) -> None:
-        """The agent of that session is about to write the file through us."""
+    def found_written(self, session: int, path: str) -> None:
+        """Record that the agent of that session asked to write what the file has already."""
         for work in self.works:
             if work.session == session:
-                work.writes(path)
+                work.found_written(path)
 
-    def wrote(self, session: int, path: str) -> None:
-        """The agent of that session wanted the file to be what it is already."""
-        for work in self.works:
-            if work.session == session:
-                work.wrote(path)
+    def has_diff(self, path: str) -> bool:
+        """Return whether a tool call has shown a diff of the file at that real path."""
+        return any(path in activity.changes for work in self.works for activity in work.naming(path))
 
-    def shows(self, path: str) -> bool:
-        """Whether a tool call has shown what it does to the file at that real path."""
-        return any(path in deed.changes for work in self.works for deed in work.naming(path))
+    def set_accounted(self, path: str, changed: int) -> None:
+        """Note that all saves of the file until its change time `changed` (nanoseconds) are accounted for."""
+        self._accounted[path] = max(changed, self._accounted.get(path, 0))
 
-    def accounted(self, path: str, changed: int) -> None:
-        """All that was saved of the file until `changed` (its change time, in nanoseconds) is known by its contents."""
-        self._heard[path] = max(changed, self._heard.get(path, 0))
+    def accounted(self, path: str) -> int:
+        """Return the change time of the file up to which its saves are accounted for."""
+        return self._accounted.get(path, 0)
 
-    def heard(self, path: str) -> int:
-        """The change time of the file up to which all that was saved of it is known by its contents."""
-        return self._heard.get(path, 0)
+    def forget_accounted(self, path: str) -> None:
+        """Let all saves of the file be judged again."""
+        self._accounted.pop(path, None)
 
-    def judge_anew(self, path: str) -> None:
-        """What was saved of the file is to be judged once more."""
-        self._heard.pop(path, None)
-
-    async def judge(self, seen: Seen) -> Verdict:
-        """Decide who made the file what it is now."""
-        await anyio.to_thread.run_sync(self.saves.look)
+    async def judge(self, seen: Observation) -> Verdict:
+        """Decide who gave the file its present content."""
+        await anyio.to_thread.run_sync(self.saves.update)
         works = [work for work in self.works if work.roots.contains(seen.path)]
-        saved = self._unheard(seen)
-        if saved and not seen.is_past and _is_of(saved[-1], seen):
-            return self._of_save(saved, seen, works)
-        verdict = await self._without_saves(seen, works)
+        saved = self._new_saves(seen)
+        if saved and not seen.is_past and _wrote(saved[-1], seen):
+            return self._judge_save(saved[0], seen, works)
+        verdict = await self._judge_without_saves(seen, works)
         is_being_saved = await anyio.to_thread.run_sync(self.saves.may_be_saving, seen.path, seen.changed)
         if (saved or is_being_saved) and verdict.by == "agent":
             why = f"{verdict.why}, but another Neovim saved it, too"
             return Verdict("unknown", why, verdict.sessions, verdict.tool_call)
         return verdict
 
-    def _unheard(self, seen: Seen) -> list[Saved]:
-        """The saves of the file since its last look, none of which was begun after its last change."""
-        saves = self.saves.of(seen.path)
-        return [one for one in saves if seen.heard < _number(one.ctime) and _number(one.mtime) - SAVE_NS < seen.changed]
+    def _new_saves(self, seen: Observation) -> list[Saved]:
+        """Return the saves that are not accounted for, without those begun after the file's last change."""
+        return [
+            one
+            for one in self.saves.of(seen.path)
+            if seen.accounted < _number(one.ctime) and _number(one.mtime) - SAVE_NS < seen.changed
+        ]
 
-    def _of_save(self, saved: Sequence[Saved], seen: Seen, works: Sequence[Work]) -> Verdict:
-        """A user saved it; but what the agent had made of it before may be in the text that was saved."""
-        first, since = saved[0], max(seen.since, seen.heard)
+    def _judge_save(self, first: Saved, seen: Observation, works: Sequence[Work]) -> Verdict:
+        """Judge a content that the user saved, which may include earlier changes of an agent."""
+        since = max(seen.since, seen.accounted)
         if first.was is None and seen.before is not None:
-            doers = [work for work in works if work.may_have_changed(seen.path, since, _number(first.ctime))]
-            if doers:
-                why = f"{_names(doers)} worked after the last look at it, then it was saved in Neovim as a new file"
-                return Verdict("unknown", why, _sessions(doers))
+            suspects = [work for work in works if work.may_have_changed(seen.path, since, _number(first.ctime))]
+            if suspects:
+                why = f"{_names(suspects)} worked after the last look at it, then it was saved in Neovim as a new file"
+                return Verdict("unknown", why, _sessions(suspects))
         if first.was is None or _number(first.was) <= since:
             return Verdict("user", "saved in Neovim")
         was = _number(first.was)
-        doers = [work for work in works if any(one.covers(was) for one in work.naming(seen.path))]
-        doers = doers or [work for work in works if any(work.commands(was))]
-        if not doers:
+        suspects = [work for work in works if any(one.covers(was) for one in work.naming(seen.path))]
+        suspects = suspects or [work for work in works if any(work.commands(was))]
+        if not suspects:
             return Verdict("user", "saved in Neovim")
-        return Verdict("unknown", f"changed while {_names(doers)} worked, then saved in Neovim", _sessions(doers))
+        why = f"changed while {_names(suspects)} worked, then saved in Neovim"
+        return Verdict("unknown", why, _sessions(suspects))
 
-    async def _without_saves(self, seen: Seen, works: Sequence[Work]) -> Verdict:
-        moment = seen.changed
-        named = [(work, deed) for work in works if (deed := self._naming(work, seen)) is not None]
-        named = [(work, deed) for work, deed in named if deed.span.has(moment)] or named
+    async def _judge_without_saves(self, seen: Observation, works: Sequence[Work]) -> Verdict:
+        at = seen.changed
+        named = [(work, call) for work in works if (call := _naming_call(work, seen)) is not None]
+        named = [(work, call) for work, call in named if call.time.contains(at)] or named
         if named:
-            deed = named[0][1]
-            return Verdict("agent", deed.why, _sessions(work for work, _ in named), deed.tool_call or None)
-        living = [work for work in works if work.lived(moment)]
-        own = [work for work in living if _is_state(work, seen.path)]
+            return _verdict("agent", named[0][1].why, named)
+        alive = [work for work in works if work.was_alive(at)]
+        own = [work for work in alive if _is_state(work, seen.path)]
         if own:
             return Verdict("state", f"{_names(own)} keeps its own records there", _sessions(own))
-        ran = [(work, deed) for work in living if (deed := next(work.commands(moment), None)) is not None]
-        ran = [(work, deed) for work, deed in ran if deed.span.has(moment)] or ran  # late ones only without others
-        git = await self._git(seen, not ran)
+        ran = [(work, command) for work in alive if (command := next(work.commands(at), None)) is not None]
+        ran = [(work, command) for work, command in ran if command.time.contains(at)] or ran  # late ones come second
+        git = await self._git_answer(seen, not ran)
         if ran:
-            deed, sessions = ran[0][1], _sessions(work for work, _ in ran)
-            if git is None or any(_GIT.search(one.words) for _, one in ran):
-                return Verdict("agent", deed.why, sessions, deed.tool_call or None)
-            why = f"as {git} has it, or {deed.why}, which ran then"
-            return Verdict("unknown", why, sessions, deed.tool_call or None)
-        return self._of_nobody(seen, works, living, git)
+            why = ran[0][1].why
+            if git is None or any(_GIT.search(command.words) for _, command in ran):
+                return _verdict("agent", why, ran)
+            return _verdict("unknown", f"as {git} has it, or {why}, which ran then", ran)
+        return _judge_unclaimed(seen, works, alive, git)
 
-    async def _git(self, seen: Seen, is_first: bool) -> str | None:
-        """Which part of git had the file like that; what is judged again later, git may have moved on from."""
+    async def _git_answer(self, seen: Observation, is_first: bool) -> str | None:
+        """Ask git, and keep the answer: when the file is judged again, git may have moved on."""
         key = (seen.path, seen.changed, is_first)
-        found = self._git_had.get(key) or await self._ask_git(seen, is_first)
+        found = self._git_answers.get(key) or await self._ask_git(seen, is_first)
         if found:
-            self._git_had[key] = found
-            while len(self._git_had) > GIT_HAD:
-                del self._git_had[next(iter(self._git_had))]
+            self._git_answers[key] = found
+            while len(self._git_answers) > MAX_GIT_ANSWERS:
+                del self._git_answers[next(iter(self._git_answers))]
         return found
 
-    def _of_nobody(self, seen: Seen, works: Sequence[Work], living: Sequence[Work], git: str | None) -> Verdict:
-        """No agent has said that it did it."""
-        if git:
-            return Verdict("user", f"by {git}")
-        touched = [work for work in works if any(one.span.began <= seen.changed for one in self._open(work, seen))]
-        if touched:
-            return Verdict("unknown", f"changed again after {_names(touched)} had worked on it", _sessions(touched))
-        working = [work for work in living if work.worked(seen.changed)]
-        if working:
-            why = f"changed while {_names(working)} worked; nothing it told of names the file"
-            return Verdict("unknown", why, _sessions(working))
-        behind = [(work, deed) for work in living if (deed := next(work.behind(seen.changed), None)) is not None]
-        if behind:
-            deed = behind[0][1]
-            why = f"changed when no agent worked, but {deed.why} may have run in the background"
-            return Verdict("unknown", why, _sessions(work for work, _ in behind), deed.tool_call or None)
-        return Verdict("user", "no agent worked then")
 
-    def _open(self, work: Work, seen: Seen) -> list[Deed]:
-        """The calls that named the file since it was looked at last: what they made of it is not known."""
-        ends = [(one, work.last_moment if one.span.ended is None else one.span.ended) for one in work.naming(seen.path)]
-        return [one for one, end in ends if end is None or end > seen.since]
+def _judge_unclaimed(seen: Observation, works: Sequence[Work], alive: Sequence[Work], git: str | None) -> Verdict:
+    """Judge a change that no activity of an agent explains."""
+    if git:
+        return Verdict("user", f"by {git}")
+    touched = [work for work in works if _began_to_change(work, seen)]
+    if touched:
+        return Verdict("unknown", f"changed again after {_names(touched)} had worked on it", _sessions(touched))
+    working = [work for work in alive if work.was_working(seen.changed)]
+    if working:
+        why = f"changed while {_names(working)} worked; nothing it told of names the file"
+        return Verdict("unknown", why, _sessions(working))
+    background = [
+        (work, command) for work in alive if (command := next(work.background_commands(seen.changed), None)) is not None
+    ]
+    if background:
+        why = f"changed when no agent worked, but {background[0][1].why} may have run in the background"
+        return _verdict("unknown", why, background)
+    return Verdict("user", "no agent worked then")
 
-    def _naming(self, work: Work, seen: Seen) -> Deed | None:
-        """The call of the agent that changed the file."""
-        if not work.lived(seen.changed):
-            return None
-        for deed in work.naming(seen.path):
-            if deed.covers(seen.changed) and not work.is_lost(deed):
-                return deed
-            change = deed.changes.get(seen.path)
-            if change is None or not work.worked(seen.changed):
-                continue
-            if change.operation == "delete" and seen.after is None:
-                return deed
-            if seen.text is not None and change.pieces and unapplied(seen.text, change) is not None:
-                return deed
+
+def _began_to_change(work: Work, seen: Observation) -> bool:
+    """Return whether a call named the file since the last scan: what it made of the file is unknown."""
+    for one in work.naming(seen.path):
+        end = work.last_end if one.time.ended is None else one.time.ended
+        if (end is None or end > seen.since) and one.time.began <= seen.changed:
+            return True
+    return False
+
+
+def _naming_call(work: Work, seen: Observation) -> Activity | None:
+    """Return the call of the agent that changed the file."""
+    if not work.was_alive(seen.changed):
         return None
+    for one in work.naming(seen.path):
+        if one.covers(seen.changed) and not work.is_end_lost(one):
+            return one
+        change = one.changes.get(seen.path)
+        if change is None or not work.was_working(seen.changed):
+            continue
+        if change.operation == "delete" and seen.after is None:
+            return one
+        if seen.text is not None and change.pieces and unapplied(seen.text, change) is not None:
+            return one
+    return None
 
 
-def _is_of(saved: Saved, seen: Seen) -> bool:
+def _verdict(by: By, why: str, found: Sequence[tuple[Work, Activity]]) -> Verdict:
+    return Verdict(by, why, _sessions(work for work, _ in found), found[0][1].tool_call or None)
+
+
+def _wrote(saved: Saved, seen: Observation) -> bool:
+    """Return whether that save wrote the present content."""
     return _number(saved.mtime) <= seen.changed <= _number(saved.ctime) and saved.size == seen.size
 
 
@@ -232,7 +239,7 @@ def _is_state(work: Work, path: str) -> bool:
 
 
 def _matches(path: str, glob: str) -> bool:
-    """`a/**` is all below `a`; any other glob is the name of one file."""
+    """Match a glob: `a/**` matches all below `a`, any other the one file of that name."""
     top = glob.removesuffix("/**")
     return path.startswith(f"{top}/") if top != glob else path == glob
 

@@ -1,11 +1,12 @@
-"""What git has for a file of the user's repository: a file that became just that was changed by git.
+"""Finds out whether git gave a file its content: the user's repository has that content, and git has worked since.
 
-The repository is only read: its index by a git that runs on our own directory, see `snapshots/run_git.py`.
+The repository is only read; its index by a git that runs on our own directory, see `snapshots/run_git.py`.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -13,22 +14,21 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from acp_nvim.review.evidence import Seen
+from acp_nvim.review.evidence import Observation
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.snapshots.users_repository import Enclosing, enclosing
 from acp_nvim.workspace.regular_files import read_regular
 
 GIT_INDEX_SECONDS: Final = 10.0
-"""Time to read the index of the user's repository: one of 100,000 files takes 0.1 s."""
+"""Time limit for reading the index of the user's repository: one of 100,000 files takes 0.1 s."""
 
-_STASH = os.path.join("refs", "stash")
 _TICK_NS = 20_000_000
-"""How far the times of two files may be apart that one git has written, one after the other."""
+"""The largest difference between the times of two files that one git process writes one after the other."""
 
 
 class GitContents:
-    """Reads the user's repository that `root` is in; `directory` is a git directory of ours."""
+    """Reads the user's repository that contains `root`; `directory` is a git directory of the host's own."""
 
     def __init__(self, root: str, directory: Path) -> None:
         self._root = root
@@ -38,21 +38,23 @@ class GitContents:
         self._index: dict[bytes, str] = {}
         self._stashes: dict[str, dict[bytes, str | None]] = {}
 
-    def __repr__(self) -> str:
-        return f"<GitContents of {self._root}>"
-
     async def look(self) -> None:
-        """Note what is stashed: what is taken from the stash later has been in it now."""
-        self._repository = await anyio.to_thread.run_sync(enclosing, self._root)
-        if self._repository is not None:
-            await self._look_at_stash(self._repository)
+        """Read the newest stash, so that what is later popped from it is known."""
+        repository = self._repository = await anyio.to_thread.run_sync(enclosing, self._root)
+        oid = await anyio.to_thread.run_sync(_stash, repository.common_dir) if repository is not None else None
+        if repository is None or oid is None or oid in self._stashes:
+            return
+        changed = await self._git(repository, ["diff-tree", "-r", "-z", "--no-abbrev", f"{oid}^1", oid], {})
+        new = await self._git(repository, ["ls-tree", "-r", "-z", f"{oid}^3"], {})
+        added = {path: words[2].decode() for path, words in _rows(new)}
+        self._stashes[oid] = {**_changed(changed), **added}
 
-    async def made(self, seen: Seen, is_first: bool) -> str | None:
-        """In words, which part of git has the file as it was `seen`, and made it so; None if none has.
+    async def made(self, seen: Observation, is_first: bool) -> str | None:
+        """Return which part of git, in words, gave the file its content in `seen`; None if none did.
 
-        A file that is gone has the time of its directory, which may have been changed again after git has removed the
-        file: then git has worked after the last look at it. With `is_first`, what git was given after that does not
-        count: the file was there first. Without, it does: git gives an object a new time when it would write it again.
+        A file that is gone has the time of its directory, which may have been changed again after git removed the file:
+        then git must have worked after the last scan. With `is_first`, objects that are newer than the file do not
+        count. Without, they do: git updates the time of an object when it would write it again.
         """
         path, before, after = seen.path, seen.before, seen.after
         known = after if after is not None else before
@@ -71,7 +73,7 @@ class GitContents:
         await self._look_at_index(repository)
         worked = seen.changed if after is not None or not seen.since else min(seen.changed, seen.since)
         if self._stamp is None or self._stamp[2] < worked - _TICK_NS:
-            return None  # git has done nothing since
+            return None  # git has not written since
         return "git" if self._index.get(name) == after else None
 
     async def _look_at_index(self, repository: Enclosing) -> None:
@@ -86,16 +88,8 @@ class GitContents:
             self._index = await anyio.to_thread.run_sync(_entries, answer)
         self._stamp = stamp
 
-    async def _look_at_stash(self, repository: Enclosing) -> None:
-        oid = await anyio.to_thread.run_sync(_stash, repository.common_dir)
-        if oid is None or oid in self._stashes:
-            return
-        changed = await self._git(repository, ["diff-tree", "-r", "-z", "--no-abbrev", f"{oid}^1", oid], {})
-        new = await self._git(repository, ["ls-tree", "-r", "-z", f"{oid}^3"], {})
-        self._stashes[oid] = {**_changed(changed), **_listed(new)}
-
     async def _git(self, repository: Enclosing, words: list[str], env: dict[str, str]) -> bytes:
-        """What git says; nothing where it cannot."""
+        """Run git; return its output, or nothing if it fails."""
         env = {**env, "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.path.join(repository.common_dir, "objects")}
         try:
             with anyio.fail_after(GIT_INDEX_SECONDS):
@@ -113,16 +107,16 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
 
 
 def _stash(common_dir: str) -> str | None:
-    """The newest stash. Where it is not in a file of its own it is passed over: git packs it rarely."""
+    """Return the newest stash. It is ignored if its ref has no file of its own: git packs it rarely."""
     try:
-        line = read_regular(os.path.join(common_dir, _STASH), 100).strip()
+        line = read_regular(os.path.join(common_dir, "refs", "stash"), 100).strip()
     except OSError:
         return None
     return line.decode("ascii", "replace") if len(line) == 40 and line.isalnum() else None
 
 
 def _is_older(repository: Enclosing, oid: str, changed: int) -> bool:
-    """Whether git had these contents before the file did. Packed ones are old: git packs what is many."""
+    """Return whether git had the content before the file did. Packed objects count as old."""
     try:
         loose = os.lstat(os.path.join(repository.common_dir, "objects", oid[:2], oid[2:]))
     except OSError:
@@ -130,29 +124,25 @@ def _is_older(repository: Enclosing, oid: str, changed: int) -> bool:
     return loose.st_mtime_ns <= changed + _TICK_NS
 
 
-def _entries(answer: bytes) -> dict[bytes, str]:
-    """`<mode> <oid> <stage>` and a path; of a conflict there is nothing."""
-    found = {}
+def _rows(answer: bytes) -> Iterator[tuple[bytes, list[bytes]]]:
+    """Yield the path and the words of rows such as `<mode> <oid> <stage>`, a tab, and a path."""
     for row in answer.split(b"\0")[:-1]:
-        what, _, path = row.partition(b"\t")
-        _, oid, stage = what.split(b" ")
-        if stage == b"0":
-            found[path] = oid.decode()
-    return found
+        words, _, path = row.partition(b"\t")
+        yield path, words.split(b" ")
+
+
+def _entries(answer: bytes) -> dict[bytes, str]:
+    """Parse rows of the index, without those of conflicts."""
+    return {path: oid.decode() for path, (_, oid, stage) in _rows(answer) if stage == b"0"}
 
 
 def _changed(answer: bytes) -> dict[bytes, str | None]:
-    """`:<mode> <mode> <oid> <oid> <status>` and a path."""
+    """Parse `:<mode> <mode> <oid> <oid> <status>` rows, each followed by a path."""
     words = answer.split(b"\0")[:-1]
     if words and not words[0].startswith(b":"):
         words = words[1:]
-    return {path: None if row.split(b" ")[4] == b"D" else row.split(b" ")[3].decode() for row, path in _pairs(words)}
-
-
-def _listed(answer: bytes) -> dict[bytes, str | None]:
-    rows = [row.partition(b"\t") for row in answer.split(b"\0")[:-1]]
-    return {path: what.split(b" ")[2].decode() for what, _, path in rows}
-
-
-def _pairs(words: list[bytes]) -> list[tuple[bytes, bytes]]:
-    return list(zip(words[::2], words[1::2], strict=False))
+    found: dict[bytes, str | None] = {}
+    for row, path in zip(words[::2], words[1::2], strict=False):
+        _, _, _, oid, status = row.split(b" ")[:5]
+        found[path] = None if status == b"D" else oid.decode()
+    return found

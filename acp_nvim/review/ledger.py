@@ -1,4 +1,4 @@
-"""What is to be reviewed, file by file, and what each turn has changed."""
+"""Records what is under review, file by file, and what each turn has changed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from acp_nvim.review.change import Change, Entry, KeptChange, PastTexts, kept
+from acp_nvim.review.change import Change, ChangeRecord, Entry, PastTexts, record_of
 from acp_nvim.review.contents import ABSENT, Content, Contents, is_stored
-from acp_nvim.review.evidence import Seen, Verdict
+from acp_nvim.review.evidence import Observation, Verdict
 from acp_nvim.review.reviewed_text import ReviewedText
 from acp_nvim.snapshots.snapshot import Blob, Snapshot, SnapshotError
 from acp_nvim.ui import events
@@ -19,16 +19,16 @@ from acp_nvim.ui.events import Event, Operation
 from acp_nvim.ui.review_events import Review
 from acp_nvim.workspace.roots import Roots
 
-NOBODY = 0
-"""Sessions of turns whose host is gone have this number, or one below it."""
-LOOKED_AT: Final = 100
-"""Files that change at once up to which their texts are compared, instead of git being asked: 1 ms each."""
+MAX_COMPARED: Final = 100
+"""Changed files up to which texts are compared, at 1 ms each; git counts the lines of more."""
 
 log = logging.getLogger(__name__)
 
 
 class TurnLog:
-    """What a turn has changed; while it is `active`, what happens on disk below `roots` is its agent's doing."""
+    """The changes of a session's turn, whose agent may change files below `roots` while `active`; dead hosts' keys are
+    < 0.
+    """
 
     def __init__(self, session: int, agent: str, roots: Roots) -> None:
         self.session = session
@@ -37,231 +37,228 @@ class TurnLog:
         self.active = False
         self.prompt = ""
         self.began: dict[str, Snapshot] = {}
-        """What there was when the turn began, by directory."""
+        """The snapshot at the beginning of the turn, by directory."""
         self.changes: dict[str, Change] = {}
 
-    def __repr__(self) -> str:
-        return f"<TurnLog of {self.session}: {len(self.changes)} files{', active' if self.active else ''}>"
-
     def change(self, path: str, before: Content) -> Change:
-        """Return the turn's change of a file; the first one begins with `before`."""
+        """Return the turn's change of a file; make one that begins with `before` if there is none."""
         return self.changes.setdefault(path, Change(path, before))
 
     def move(self, path: str, new: str, before: Content, now: Content, verdict: Verdict) -> None:
-        """The file got another name: to go back, there is one to be made and one to be removed."""
+        """Record a rename: its undo makes one file and removes another."""
         made = self.changes.get(path)
         if made is not None and made.base is None:
             made.path = new
             self.changes[new] = self.changes.pop(path)
         else:
             away = self.change(path, before)
-            away.blame(verdict)
-            away.agent(ABSENT)
+            away.attribute(verdict)
+            away.apply_agent(ABSENT)
             self.change(new, ABSENT)
-        self.changes[new].blame(verdict)
+        self.changes[new].attribute(verdict)
         if made is None or made.base is not None:
             self.changes[new].old_path = path
-        self.changes[new].agent(now)
+        self.changes[new].apply_agent(now)
 
     def counts(self, change: Change) -> tuple[int, int]:
-        """Lines added and removed; a renamed file is compared with what it was under its old name."""
+        """Return the numbers of added and removed lines; a renamed file is compared with that of the old name."""
         old = None if change.old_path is None else self.changes.get(change.old_path)
         if old is None or old.text is None or change.text is None:
             return change.added, change.removed
         text = ReviewedText(old.text.base, change.text.current)
         return text.added, text.removed
 
-    def take(self, contents: Callable[[str], Contents]) -> list[KeptChange]:
-        """All changes, in the order of their paths; the next turn begins without any."""
+    def take(self, contents: Callable[[str], Contents]) -> list[ChangeRecord]:
+        """Return the records of all changes, sorted by path, and begin without any."""
         done = [self.changes[path] for path in sorted(self.changes)]
-        taken = [self._kept(change, contents(change.path)) for change in done if change.operation is not None]
+        taken = []
+        for change in done:
+            if change.operation is not None:
+                added, removed = self.counts(change)
+                record = record_of(change, contents(change.path))
+                taken.append(msgspec.structs.replace(record, added=added, removed=removed))
         self.changes = {}
         return taken
 
-    def _kept(self, change: Change, contents: Contents) -> KeptChange:
-        added, removed = self.counts(change)
-        return msgspec.structs.replace(kept(change, contents), added=added, removed=removed)
-
 
 class Ledger:
-    """For all sessions, by real path. Who changes a file for it holds `OpenFiles.alone` of that file.
+    """The review of all sessions, by real path. To change a file's review, hold `OpenFiles.alone` of the file.
 
-    `contents` gives those that a path's bytes belong to; `publish` tells the editor; `on_news` is called after it.
+    `contents` returns the `Contents` for a path; `publish` sends an event to the editor; `on_news` is called after it.
     """
 
     def __init__(self, contents: Callable[[str], Contents], publish: Callable[[Event], None]) -> None:
         self.entries: dict[str, Entry] = {}
         self.logs: list[TurnLog] = []
         self.accounted: dict[str, Blob | None] = {}
-        """What is known to be on disk, of files that are not under review (any more)."""
+        """The last known content on disk of files that are not under review."""
         self._past = PastTexts()
         self.contents = contents
         self.on_news: Callable[[], None] = lambda: None
         self._publish = publish
 
-    def __repr__(self) -> str:
-        return f"<Ledger {len(self.entries)} files, {self.logs}>"
-
     def active(self, path: str) -> list[TurnLog]:
-        """Return the logs of the turns whose agents may be changing that file just now."""
+        """Return the logs of the turns whose agents may change that file now."""
         return [one for one in self.logs if one.active and one.roots.contains(path)]
 
     def open(self, session: int | None = None) -> list[Entry]:
-        """What is to be reviewed, of one session or of all; by path."""
+        """Return the entries with something to review, of one session or of all; sorted by path."""
         found = (entry for entry in self.entries.values() if not entry.is_over)
         return sorted((one for one in found if session is None or session in one.sessions), key=lambda one: one.path)
 
     def counts(self, session: int, roots: Roots) -> events.ReviewCounts | None:
-        """Count what is to be reviewed for a session at `roots` and what dead hosts have left; None: nothing."""
+        """Count what there is to review for a session at `roots`, including what dead hosts left; None if nothing."""
         found = [one for one in self.open() if one.verdict.by != "state"]
         found = [one for one in found if session in one.sessions or (not one.sessions and roots.contains(one.path))]
         if not found:
             return None
         return events.ReviewCounts(len(found), sum(one.added for one in found), sum(one.removed for one in found))
 
-    def of(self, sessions: Sequence[int]) -> list[TurnLog]:
-        """Return the logs of what the turns of these sessions (their keys) have changed."""
+    def logs_of(self, sessions: Sequence[int]) -> list[TurnLog]:
+        """Return the logs of the sessions with these keys."""
         return [one for one in self.logs if one.session in sessions]
 
-    async def agent(
-        self, verdict: Verdict, path: str, before: Content, after: Content, seen: Seen | None = None
+    async def apply_agent(
+        self, verdict: Verdict, path: str, before: Content, after: Content, seen: Observation | None = None
     ) -> Entry:
-        """An agent, or nobody knows who, made `after` of `before`; what the file was else, the user has made of it."""
-        turns = self.of(verdict.sessions)
+        """Enter a change by an agent, or of unknown origin; what differs from `before` is the user's."""
+        turns = self.logs_of(verdict.sessions)
         for change in self.changes(path):
             if not _is_at(change, before):
-                await self.look(change)
-                change.user(before if change.text is None else await self.with_text(path, before, change.encoding))
+                await self.load_texts(change)
+                change.apply_user(
+                    before if change.text is None else await self.with_text(path, before, change.encoding)
+                )
         entry = self.entries.get(path)
         if entry is None:
             entry = self.entries[path] = Entry(path, before)
-        entry.sessions |= {turn.session for turn in turns if turn.session > NOBODY}
+        entry.sessions |= verdict.live_sessions
         changes = [entry, *(turn.change(path, before) for turn in turns)]
         if after.text is None and any(one.text is not None for one in changes):
             after = await self.with_text(path, after, entry.encoding)
         for change in changes:
-            change.blame(verdict, seen)
-            change.agent(after)
+            change.attribute(verdict, seen)
+            change.apply_agent(after)
         if after.blob is None:
-            await self._gone_under_another_name(path, entry)
+            await self._undo_rename_of_deleted(path, entry)
         else:
-            await self._there_again(path, entry)
+            await self._undo_rename_of_recreated(path, entry)
         return entry
 
     def is_taken(self, path: str, by: str) -> bool:
-        """Whether what was `by` and is `path` now takes the place of another one that is under review."""
+        """Return whether the file that was `by` and is `path` now replaces another one under review."""
         other = self._renamed_from(path)
         return path in self.entries or other not in (None, self.entries.get(by))
 
     def _renamed_from(self, path: str) -> Entry | None:
         return next((one for one in self.entries.values() if one.old_path == path), None)
 
-    async def _gone_under_another_name(self, path: str, entry: Entry) -> None:
-        """What was renamed and then deleted is just deleted, where it was."""
+    async def _undo_rename_of_deleted(self, path: str, entry: Entry) -> None:
+        """Turn a rename whose file was deleted into a deletion under the old name."""
         old_path = entry.old_path
         for change in self.changes(path):
-            await self.look(change)
+            await self.load_texts(change)
             change.old_path = None
         if old_path is None:
             return
-        goes_on = old_path not in self.entries
-        self.forget(path, goes_on=goes_on)
-        if goes_on:
+        moves = old_path not in self.entries
+        self.forget(path, moves=moves)
+        if moves:
             entry.path, entry.state, entry.on_disk = old_path, None, None
             self.entries[old_path] = entry
-            self.tell(old_path)
+            self.publish(old_path)
 
-    async def _there_again(self, path: str, entry: Entry) -> None:
-        """What was renamed, and made anew under its old name, was not renamed: one file was changed, one is new."""
+    async def _undo_rename_of_recreated(self, path: str, entry: Entry) -> None:
+        """Split a rename whose old name exists again: one file was changed, one is new."""
         other = self._renamed_from(path)
         if other is None:
             return
-        await self.look(other)
-        other.settle(self.contents(other.path))
+        await self.load_texts(other)
+        other.store_texts(self.contents(other.path))
         if entry.base is None:
-            entry.rebase(await self.with_text(path, other.copy_of_base(), other.encoding))
-            await self.look(entry)
+            entry.rebase(await self.with_text(path, other.base_content(), other.encoding))
+            await self.load_texts(entry)
         other.old_path = None
         other.rebase(ABSENT)
-        self.tell(other.path)
+        self.publish(other.path)
 
-    async def user(self, path: str, after: Content) -> None:
-        """Enter that the user has changed a file to `after`; what the user does is not reviewed."""
+    async def apply_user(self, path: str, after: Content) -> None:
+        """Enter that the user changed a file to `after`; users' changes are not reviewed."""
         for change in self.changes(path):
-            await self.look(change)
+            await self.load_texts(change)
             if change.text is not None and after.text is None:
                 after = await self.with_text(path, after, change.encoding)
-            change.user(after)
+            change.apply_user(after)
 
     def mode(self, verdict: Verdict, path: str, mode: int) -> None:
-        """The mode of a file was changed, and nothing else."""
+        """Enter a change of nothing but the mode of a file."""
         for change in self.changes(path):
             if verdict.by != "user":
-                change.blame(verdict)
+                change.attribute(verdict)
             if change.current is not None:
                 change.current = Blob(change.current.oid, mode)
             if verdict.by == "user" and change.base is not None:
                 change.base = Blob(change.base.oid, mode)
 
     def changes(self, path: str) -> list[Change]:
-        """All that are recorded of the file: what is to be reviewed of it, and what the turns did."""
+        """Return all recorded changes of the file: the one under review, and those of turns."""
         entry = self.entries.get(path)
         found: list[Change] = [] if entry is None else [entry]
         return found + [turn.changes[path] for turn in self.logs if path in turn.changes]
 
-    async def look(self, change: Change) -> None:
-        """Get its texts. Where they are lost it is reviewed as a whole."""
+    async def load_texts(self, change: Change) -> None:
+        """Load the texts of a change; if they are lost, it is reviewed as a whole."""
         try:
-            await change.look(self.contents(change.path))
+            await change.load(self.contents(change.path))
         except SnapshotError as error:
-            log.warning("what was in %s is lost: %s", change.path, error)
-            change.is_looked_at = True
+            log.warning("the earlier contents of %s are lost: %s", change.path, error)
+            change.is_loaded = True
 
     async def count_lines(self, changes: Sequence[Change]) -> None:
-        """Give them their counts; of many by git, which knows nothing of line ends, and what has no lines."""
+        """Count the lines of changes; many are counted by git, which ignores line ends and binary files."""
         for change in changes:
             if not all(is_stored(blob) for blob in (change.base, change.current) if blob is not None):
-                change.is_looked_at = True  # there are no lines to be counted
-        if len(changes) <= LOOKED_AT:
+                change.is_loaded = True  # there are no lines to be counted
+        if len(changes) <= MAX_COMPARED:
             for change in changes:
-                await self.look(change)
+                await self.load_texts(change)
         waiting: dict[Contents, list[Change]] = {}
         for change in changes:
-            if not change.is_looked_at and change.counts is None:
+            if not change.is_loaded and change.counts is None:
                 waiting.setdefault(self.contents(change.path), []).append(change)
         for contents, some in waiting.items():
             try:
                 await contents.flush()
                 counts = await contents.shadow.counts([(one.base, one.current) for one in some])
             except SnapshotError as error:
-                log.warning("lines of changes in %s cannot be counted: %s", contents.shadow.root, error)
+                log.warning("the changed lines in %s cannot be counted: %s", contents.shadow.root, error)
                 continue
             for change, counted in zip(some, counts, strict=True):
                 change.counts = counted
-                change.is_looked_at = change.is_looked_at or counted is None
+                change.is_loaded = change.is_loaded or counted is None
 
     async def with_text(self, path: str, content: Content, encoding: str | None) -> Content:
-        """Return the content with its text, if it is one."""
+        """Return the content with its text, if it is text and not lost."""
         try:
-            return await self.contents(path).look(path, content.blob, encoding)
+            return await self.contents(path).load(path, content.blob, encoding)
         except SnapshotError as error:
-            log.warning("what is in %s is lost: %s", path, error)
+            log.warning("the stored content of %s is lost: %s", path, error)
             return content
 
     def is_known(self, path: str, on_disk: Blob | None, text: str) -> bool:
-        """Whether that is known to be on disk, and in the review of the file, if there is one: so is who did it."""
+        """Return whether that is known to be on disk, and in the review of the file if there is one."""
         entry = self.entries.get(path)
         if entry is None:
             return path in self.accounted and self.accounted[path] == on_disk
         return entry.on_disk == on_disk and entry.text is not None and entry.text.current == text
 
     def known_below(self, root: str) -> list[str]:
-        """The files below that directory of which is known what they are on disk, whatever the last look has found."""
+        """Return the files below that directory whose content on disk is known, whatever the last scan found."""
         top = root.rstrip(os.sep) + os.sep
         return [path for path in (*self.accounted, *self.entries) if path.startswith(top)]
 
-    def tell(self, path: str) -> None:
-        """How the review of that file stands."""
+    def publish(self, path: str) -> None:
+        """Send the state of the file's review to the editor; end the review if nothing is left."""
         entry = self.entries.get(path)
         if entry is None:
             return
@@ -272,25 +269,25 @@ class Ledger:
             self.on_news()
 
     def set_on_disk(self, path: str, blob: Blob | None) -> None:
-        """Note what is in the file, where nobody needs to find out who made it so."""
+        """Note the file's content on disk without attributing the change."""
         entry = self.entries.get(path)
         if entry is None:
             self.accounted[path] = blob
         else:
             entry.on_disk = blob
 
-    def forget(self, path: str, *, goes_on: bool = False) -> None:
-        """Nothing is left of it to review; `goes_on`: its entry is that of another path from now on."""
+    def forget(self, path: str, *, moves: bool = False) -> None:
+        """End the review of a path; with `moves`, its entry goes on under another path."""
         entry = self.entries.pop(path, None)
         if entry is not None:
             self.accounted[path] = entry.on_disk
-            if not goes_on:
+            if not moves:
                 self._past.keep(entry)
             self._publish(Review(path=path, operation="none"))
             self.on_news()
 
     def revive(self, path: str) -> Entry | None:
-        """The entry of a file whose review was over, with its past; None when it has none. Undo may begin it again."""
+        """Return the entry of a finished review, which undo may reopen; None if it is not kept."""
         entry = self._past.take(path) if path not in self.entries else None
         if entry is not None:
             self.entries[path] = entry
@@ -298,10 +295,10 @@ class Ledger:
         return entry
 
     def announce(self, path: str, turns: Sequence[TurnLog]) -> None:
-        """Tell that the agents of these turns have changed it."""
+        """Tell the sessions of these turns that they have changed the file."""
         for turn in turns:
             change = turn.changes.get(path)
-            if change is not None and change.operation is not None and turn.session > NOBODY:
+            if change is not None and change.operation is not None and turn.session > 0:
                 added, removed = turn.counts(change)
                 self._publish(
                     events.FileChanged(
@@ -317,16 +314,16 @@ class Ledger:
                 )
 
     def announce_user(self, path: str, why: str, operation: Operation) -> None:
-        """Tell the sessions that work there that the user has changed it."""
+        """Tell the sessions that work there that the user has changed the file."""
         for turn in self.active(path):
-            if turn.session > NOBODY:
+            if turn.session > 0:
                 self._publish(
                     events.FileChanged(session=turn.session, path=path, by="user", operation=operation, why=why)
                 )
 
 
 def _is_at(entry: Change, content: Content) -> bool:
-    """Whether we know that the file is that."""
+    """Return whether the change's present content is `content`, as far as that is known."""
     if (entry.current is None) != (content.blob is None):
         return False
     if entry.text is not None and content.text is not None:

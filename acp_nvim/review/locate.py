@@ -1,4 +1,4 @@
-"""Where in a text the changes of a tool call belong: to preview them, and to take them out again."""
+"""Finds where the changes of a tool call apply in a text: to preview them, and to undo them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ import msgspec
 
 from acp_nvim.acp.diff import FileChange, Piece
 from acp_nvim.limits import REVIEW_TEXT_BYTES
+from acp_nvim.review.owned_lines import common_lines
 from acp_nvim.ui.review_events import PreviewHunk
 from acp_nvim.workspace.encoding import BOM
 from acp_nvim.workspace.line_differences import differences
 from acp_nvim.workspace.text_shape import is_mac, lines_with_ends, take_apart
 
-LOCATED_PLACES: Final = 1000
-"""Places of a tool call's part of a file that are looked at in it: a part that is there more often is a single word."""
+MAX_OCCURRENCES: Final = 1000
+"""Occurrences of a piece of a diff that are examined: a piece with more is a single word."""
 
 
 class Located(msgspec.Struct, frozen=True):
-    """Rows `first` to `first + count - 1` of the text are `old` and become `new`; `already`: they are `new`.
+    """Rows `first` to `first + count - 1` are `old` and become `new`; `already`: they are `new` now.
 
-    Lines have no ends. Where `count` is 0, it is about a place before row `first`.
+    Lines have no ends. If `count` is 0, it is a place before row `first`.
     """
 
     first: int
@@ -33,26 +34,23 @@ class Located(msgspec.Struct, frozen=True):
 
 
 class _Range(msgspec.Struct, frozen=True):
-    """The characters `[start:stop]`, for which others will stand there, or stood there before (`already`)."""
+    """Characters `[start:stop]` to be replaced by `other`, or that have replaced it (`already`)."""
 
     start: int
     stop: int
     other: str
     already: bool = False
 
-    def overlaps(self, start: int, stop: int) -> bool:
-        return start < self.stop and self.start < stop
-
 
 def locate(text: str, change: FileChange) -> list[Located] | None:
-    """What becomes of the lines of `text`, in order; None when that cannot be told from the change.
+    """Return the changed lines of `text`, in order; None if the change does not show where it applies.
 
-    The kind of line ends and the byte order mark do not matter, nor does the end of the last line: agents leave it out.
+    Line ends, the byte order mark and the end of the last line are ignored: agents leave them out.
     """
     now = _plain(text)
     if change.operation == "delete":
         return list(_located(_lines(now), [], already=False))
-    if change.operation == "patch":  # nobody could read it
+    if change.operation == "patch":  # it could not be parsed
         return None
     ranges: list[_Range] = []
     for number, piece in enumerate(change.pieces):
@@ -60,7 +58,11 @@ def locate(text: str, change: FileChange) -> list[Located] | None:
         if found is None:
             return None
         ranges += found
-    return _places_of(now, ranges)
+    lines = _lines(now)
+    after = _lines(_replaced(now, [one for one in ranges if not one.already]))
+    before = _lines(_replaced(now, [one for one in ranges if one.already]))
+    places = [*_located(lines, after, already=False), *_located(before, lines, already=True)]
+    return sorted(places, key=lambda place: (place.first, place.count))
 
 
 def _plain(text: str) -> str:
@@ -69,14 +71,6 @@ def _plain(text: str) -> str:
 
 def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
-
-
-def _places_of(text: str, ranges: Sequence[_Range]) -> list[Located]:
-    lines = _lines(text)
-    after = _lines(_replaced(text, [one for one in ranges if not one.already]))
-    before = _lines(_replaced(text, [one for one in ranges if one.already]))
-    places = [*_located(lines, after, already=False), *_located(before, lines, already=True)]
-    return sorted(places, key=lambda place: (place.first, place.count))
 
 
 def _located(old: list[str], new: list[str], already: bool) -> Iterator[Located]:
@@ -93,12 +87,12 @@ def _replaced(text: str, ranges: Sequence[_Range]) -> str:
 
 
 def _find(text: str, piece: Piece, taken: Sequence[_Range], alike: int) -> list[_Range] | None:
-    """Where a piece is, beside the `taken` ranges; that many pieces, from this on, are `alike`."""
+    """Return where a piece applies, outside of the `taken` ranges; `alike`: equal pieces from this one on."""
     new = _plain(piece.new_text)
     old = _plain(piece.old_text or "")
     if _lines(text) == _lines(new):
         return [_Range(0, len(text), old, already=True)]
-    if not old and piece.line is None:  # a new file, or all of one
+    if not old and piece.line is None:  # the whole file
         return [_Range(0, len(text), new)]
     if _lines(text) == _lines(old):
         return [_Range(0, len(text), new)]
@@ -110,7 +104,7 @@ def _find(text: str, piece: Piece, taken: Sequence[_Range], alike: int) -> list[
 
 
 def _inserted(text: str, new: str, line: int) -> _Range:
-    """New lines before that line, counted from 1, or at the end of a text that has less."""
+    """Return the range of lines inserted before that line (counted from 1), or at the end of a shorter text."""
     at = _starts(text, line)
     if new and text.startswith(new, at):
         return _Range(at, at + len(new), "", already=True)
@@ -118,7 +112,7 @@ def _inserted(text: str, new: str, line: int) -> _Range:
 
 
 def _starts(text: str, line: int) -> int:
-    """Where that line begins."""
+    """Return the offset at which that line begins."""
     at = 0
     for _ in range(line - 1):
         newline = text.find("\n", at)
@@ -131,15 +125,15 @@ def _starts(text: str, line: int) -> int:
 def _find_part(
     text: str, old: str, new: str, line: int | None, taken: Sequence[_Range], alike: int
 ) -> list[_Range] | None:
-    """The old part where it does not stand in the new one; else the new one; else what is left of both."""
+    """Find the old part outside of the new one; else the new part; else versions of both."""
     done = _occurrences(text, new, taken) if new else []
     inside = [(at, at + len(new)) for at in done if old in new]
     todo = [at for at in _occurrences(text, old, taken) if not any(a <= at and at + len(old) <= b for a, b in inside)]
     if todo:
-        at = _chosen(text, todo, len(old), line, alike)
+        at = _choose(text, todo, len(old), line, alike)
         return None if at is None else [_Range(at, at + len(old), new)]
     if done:
-        at = _chosen(text, done, len(new), line, alike)
+        at = _choose(text, done, len(new), line, alike)
         return None if at is None else [_Range(at, at + len(new), old, already=True)]
     return _find_lines(text, old, new)
 
@@ -147,18 +141,15 @@ def _find_part(
 def _occurrences(text: str, part: str, taken: Sequence[_Range]) -> list[int]:
     found: list[int] = []
     at = text.find(part)
-    while at >= 0 and len(found) < LOCATED_PLACES:
-        if not any(one.overlaps(at, at + len(part)) for one in taken):
+    while at >= 0 and len(found) < MAX_OCCURRENCES:
+        if not any(at < one.stop and one.start < at + len(part) for one in taken):
             found.append(at)
         at = text.find(part, at + 1)
     return found
 
 
-def _chosen(text: str, places: list[int], size: int, line: int | None, alike: int) -> int | None:
-    """The one place that is meant: the only one, the one nearest to `line`, the only one of whole lines; None: unknown.
-
-    Where as many pieces are the same as there are places, each gets one.
-    """
+def _choose(text: str, places: list[int], size: int, line: int | None, alike: int) -> int | None:
+    """Choose the place nearest to `line`, the first of `alike`, or the only one of whole lines; None if ambiguous."""
     if line is not None:
         wanted = _starts(text, line)
         return min(places, key=lambda at: abs(text.count("\n", min(at, wanted), max(at, wanted))))
@@ -173,7 +164,7 @@ def _ends_line(text: str, at: int) -> bool:
 
 
 def _find_lines(text: str, old: str, new: str) -> list[_Range] | None:
-    """A whole file that somebody has changed elsewhere."""
+    """Find whole files that were edited elsewhere in the meantime."""
     lines, old_lines, new_lines = _lines(text), _lines(old), _lines(new)
     after = mapped(old_lines, new_lines, lines)
     if after is not None:
@@ -183,12 +174,12 @@ def _find_lines(text: str, old: str, new: str) -> list[_Range] | None:
 
 
 def mapped(old: list[str], new: list[str], lines: list[str]) -> list[str] | None:
-    """`lines` with what was changed from `old` to `new`; None when these are no version of `old`, or lines are missing.
+    """Return `lines` with the changes from `old` to `new`; None if they are no version of `old`, or lines are missing.
 
-    They are a version when both have half of their lines in common. Each changed line must be there, and the place of
-    what is only inserted.
+    A version has half of its lines in common with `old`. Each changed line must be there, and the place of each
+    insertion.
     """
-    where = _where(old, lines)
+    where = dict(common_lines(old, lines))
     if 2 * len(where) < max(len(old), len(lines)):
         return None
     where[-1], where[len(old)] = -1, len(lines)
@@ -205,20 +196,8 @@ def mapped(old: list[str], new: list[str], lines: list[str]) -> list[str] | None
     return made + lines[at:]
 
 
-def _where(old: list[str], new: list[str]) -> dict[int, int]:
-    """For each old line that is there still, which of the new ones it is."""
-    where: dict[int, int] = {}
-    i = j = 0
-    for block in [*differences(old, new), None]:
-        stop = len(old) if block is None else block.i1
-        where.update(zip(range(i, stop), range(j, j + stop - i), strict=True))
-        if block is not None:
-            i, j = block.i2, block.j2
-    return where
-
-
 def unapplied(text: str, change: FileChange) -> str | None:
-    """None when the diff is not, or not all of it, in `text`, or nobody can say where."""
+    """Return the text before the diff; None if not all of the diff is in `text`, or its place is unknown."""
     places = locate(text, change)
     if not places or not all(place.already for place in places):
         return None
@@ -235,20 +214,20 @@ def unapplied(text: str, change: FileChange) -> str | None:
 
 
 PREVIEW_CHANGES: Final = 100
-"""Changes of one file that a permission request shows: to find each in 10,000 lines takes 20 ms."""
+"""Changes of one file that a permission request shows: finding each in 10,000 lines takes 20 ms."""
 PREVIEW_CHARS: Final = 1024 * 1024
-"""Of the new text that a permission request shows of one file: nobody reads more before they answer."""
+"""New text that a permission request shows of one file: users read no more before they answer."""
 
 
 class FilePreview(msgspec.Struct, frozen=True):
-    """The lines that would be others; `note` says in words what they do not show."""
+    """The lines that a request would change; `note` explains in words what the hunks do not show."""
 
     hunks: list[PreviewHunk]
     note: str | None = None
 
 
 def preview_of(text: str | None, changes: Sequence[FileChange]) -> FilePreview:
-    """What these changes of one file, told in this order, would make of its text; None: there is no such file."""
+    """Return what these changes of one file, in this order, would make of its text; None: there is no file."""
     note = next((one.note or _kind(one) for one in changes if not one.pieces and (one.note or _kind(one))), None)
     if changes[-1].operation == "delete":
         count = len(take_apart(text or "").lines)
@@ -260,14 +239,14 @@ def preview_of(text: str | None, changes: Sequence[FileChange]) -> FilePreview:
         return FilePreview([], f"{len(changes)} changes are too many for a preview")
     if sum(len(piece.new_text) for one in changes for piece in one.pieces) > PREVIEW_CHARS:
         return FilePreview([], "the change is too large for a preview")
-    return _become(text, changes, note)
+    return _preview(text, changes, note)
 
 
 def _kind(change: FileChange) -> str | None:
     return {None: None, "text": None, "binary": "binary file"}.get(change.file_type, change.file_type)
 
 
-def _become(text: str | None, changes: Sequence[FileChange], note: str | None) -> FilePreview:
+def _preview(text: str | None, changes: Sequence[FileChange], note: str | None) -> FilePreview:
     if text is None:
         if any(piece.old_text for one in changes for piece in one.pieces):
             return FilePreview([], "there is no such file")
@@ -282,37 +261,33 @@ def _become(text: str | None, changes: Sequence[FileChange], note: str | None) -
 
 
 def _hunks(text: str, changes: Sequence[FileChange]) -> tuple[list[PreviewHunk], int]:
-    """What the changes come to, and how many of them are in no place.
+    """Return the hunks of all changes, and the number of changes that were not found.
 
-    They are all told of the file as it is now; or else each of what the one before has made of it.
+    Either all changes refer to the present text, or each to the result of the one before.
     """
     places = [_open(text, one) for one in changes]
     together = sorted((place for found in places for place in found or ()), key=lambda place: place.first)
-    if None not in places and _are_apart(together):
+    are_apart = all(one.first + max(one.count, 1) <= other.first for one, other in pairwise(together))
+    if None not in places and are_apart:
         return [PreviewHunk(one.first, one.count, list(one.new)) for one in together], 0
     before = after = take_apart(text).lines
     missing = 0
     for one in changes:
         found = _open("".join(f"{line}\n" for line in after), one)
         missing += found is None
-        after = _with(after, found or ())
+        after = _apply(after, found or ())
     blocks = differences(before, after)
     return [PreviewHunk(one.i1, one.i2 - one.i1, after[one.j1 : one.j2]) for one in blocks], missing
 
 
 def _open(text: str, change: FileChange) -> list[Located] | None:
-    """Where it has still to be made; None when that cannot be told."""
+    """Return the places that are not changed yet; None if they are unknown."""
     found = locate(text, change)
     return found if found is None else [one for one in found if not one.already]
 
 
-def _are_apart(places: Sequence[Located]) -> bool:
-    """Whether no two of them, which are sorted, are about the same lines."""
-    return all(one.first + max(one.count, 1) <= other.first for one, other in pairwise(places))
-
-
-def _with(lines: list[str], places: Sequence[Located]) -> list[str]:
-    """`lines` with these places, which are sorted, as they would be."""
+def _apply(lines: list[str], places: Sequence[Located]) -> list[str]:
+    """Return `lines` with the changes at these sorted places."""
     after: list[str] = []
     at = 0
     for place in places:

@@ -1,4 +1,4 @@
-"""The files that an agent names in its tool calls: what they were when it did so first."""
+"""Keeps what the files that an agent names in its tool calls were before it changed them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
 KNOWN_WAIT_SECONDS: Final = 2.0
-"""Time that an agent waits for its permission until its files were looked at: one takes a millisecond."""
+"""Time that a permission waits until the files that it names were read: each takes a millisecond."""
 WAITING: Final = 1000
-"""Files that an agent has named, and that are still to be looked at, one after the other: what comes beyond is passed
-over, and seen by the snapshots only."""
+"""Named files that may wait to be read, one after the other; of more, only the snapshots show changes."""
 
 
 class NamedFiles:
-    """Those of one session below `roots`. They may be ignored by git, or there may be no snapshot: `is_blind`."""
+    """The named files of one session below `roots`, which git may ignore; `is_blind`: there is no snapshot at all."""
 
     def __init__(self, reviews: Reviews, roots: Roots, tasks: Tasks) -> None:
         self.is_blind = False
@@ -38,48 +37,46 @@ class NamedFiles:
         self._tasks = tasks
         self._was: dict[str, Blob | None] = {}
         self._waiting: deque[tuple[str, FileChange | None]] = deque()
-        self._looking: anyio.Event | None = None
-
-    def __repr__(self) -> str:
-        return f"<NamedFiles {len(self._was)} known, {len(self._waiting)} waiting>"
+        self._reading: anyio.Event | None = None
 
     def __len__(self) -> int:
-        """Number of files that are still to be looked at."""
+        """Return the number of files that still have to be read."""
         return len(self._waiting)
 
     def add(self, files: Sequence[tuple[str, FileChange | None]]) -> None:
-        """The agent says that it works on these files (absolute paths), and what it does to them."""
+        """Queue the files (absolute paths) that a tool call names, with what it does to them."""
         self._waiting += islice(files, max(0, WAITING - len(self._waiting)))
-        if self._waiting and not is_running(self._looking):
-            self._looking = self._tasks.spawn(self._look)
+        if self._waiting and not is_running(self._reading):
+            self._reading = self._tasks.spawn(self._read_all)
 
     async def known(self) -> None:
-        """Until it is known what the files were: the agent, once allowed to, may change them at once."""
+        """Wait until all were read, because an agent may change them as soon as it is allowed to."""
         with anyio.move_on_after(KNOWN_WAIT_SECONDS):
-            while self._looking is not None and is_running(self._looking):
-                await self._looking.wait()
+            while self._reading is not None and is_running(self._reading):
+                await self._reading.wait()
 
     async def scan(self) -> None:
-        """Tell the tracker which of them are others now; the next turn begins anew."""
+        """Pass those that have changed to the tracker, and begin anew."""
         was, self._was = self._was, {}
         await self._tracker.scanned([Changed(path, before, None) for path, before in was.items()])
 
-    async def _look(self) -> None:
-        """One after the other: an agent may name a million, and others want to look at files, too."""
+    async def _read_all(self) -> None:
+        """Read one file after the other: an agent may name a million, and others need the disk, too."""
         while self._waiting:
-            await anyio.lowlevel.checkpoint()  # many may be refused, one after the other
+            await anyio.lowlevel.checkpoint()  # many in a row may be refused
             path, change = self._waiting.popleft()
-            with self._tasks.contained("looking at a file that was named"), suppress(NotAllowedError):  # not ours
+            with self._tasks.contained("looking at a file that was named"), suppress(NotAllowedError):
                 await self._look_at(self._roots.resolve(path), change)
 
     async def _look_at(self, path: str, change: FileChange | None) -> None:
-        await self._tracker.named(path)
-        await self._note(path)
+        await self._tracker.before_change(path)
+        if path not in self._was:
+            self._was.setdefault(path, await self._tracker.disk.blob(path))
         if change is not None and not await self._is_in_snapshot(path):
             await self._note_before(path, change)
 
     async def _is_in_snapshot(self, path: str) -> bool:
-        """Then it is known what it was before the turn."""
+        """Return whether the last snapshot has the file, so that its content before the turn is known."""
         if self.is_blind:
             return False
         try:
@@ -88,22 +85,13 @@ class NamedFiles:
             return False
         return True
 
-    async def _note(self, path: str) -> None:
-        """The agent is about to change the file of that real path, perhaps."""
-        if path not in self._was:
-            found = await self._tracker.disk.found(path)
-            was = None if found is None else found.blob
-            if found is not None and found.data is not None:
-                was = self._workspaces.contents(path).put(path, found.data, found.blob.mode)
-            self._was.setdefault(path, was)
-
     async def _note_before(self, path: str, change: FileChange) -> None:
-        """The agent shows what it does to the file; if that was done before we looked, the diff says what was there."""
+        """If the diff of the call is in the file already, store what the file was before it."""
         contents = self._workspaces.contents(path)
-        found = await self._tracker.disk.found(path)
+        found = await self._tracker.disk.read(path)
         if found is None or found.blob != self._was.get(path):
             return
-        content = await contents.look(path, found.blob)
+        content = await contents.load(path, found.blob)
         if content.text is None:
             return
         before = await anyio.to_thread.run_sync(unapplied, content.text, change)

@@ -1,4 +1,4 @@
-"""Lines that both the accepted and the current text have, and the runs in which the two differ."""
+"""The lines of an accepted and a current text, and the runs in which the two differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from acp_nvim.workspace.line_differences import Block, differences, trimmed
 
 
 class Run(msgspec.Struct, frozen=True):
-    """After `gap` lines that both lists have: `removed` lines of the base for which there are `added` ones now."""
+    """After `gap` common lines: `removed` lines of the base that `added` current lines replace."""
 
     id: int
     gap: int
@@ -22,8 +22,9 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Cut(msgspec.Struct, frozen=True):
-    """The current lines that the user replaced begin `left` added lines after the first run's beginning, and end
-    `right` ones before the last run's end. The new ones stand after `removed` removed lines of all these runs."""
+    """Where the user's replacement begins and ends: `left` added lines after the beginning of the first run, `right`
+    added lines before the end of the last. The new lines are placed after `removed` removed lines of all these runs.
+    """
 
     left: int
     right: int
@@ -31,16 +32,13 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 class Draft:
-    """Lines of the base and the runs in them, written from the first to the last.
-
-    `gap` is how many lines before the first one are in both texts.
-    """
+    """Builds lines of the base with the runs in them, in order; `gap` common lines stand before the first one."""
 
     def __init__(self, gap: int, ids: Iterator[int]) -> None:
         self.base: list[str] = []
         self.runs: list[Run] = []
         self.gap = gap
-        """Lines since the last run that are in both."""
+        """Common lines since the last run."""
         self._ids = ids
 
     def both(self, lines: Sequence[str]) -> None:
@@ -49,10 +47,7 @@ class Draft:
         self.gap += len(lines)
 
     def run(self, removed: Sequence[str], added: int, same: Run | None = None) -> None:
-        """Append a run of `removed` lines and as many `added` ones as it says, unless it is empty.
-
-        It goes by the id of `same`, if that has as many lines.
-        """
+        """Append a run with `added` lines, unless it is empty; it gets the id of `same`, if that has as many lines."""
         if not removed and not added:
             return
         is_same = same is not None and (same.removed, same.added) == (len(removed), added)
@@ -63,11 +58,11 @@ class Draft:
 
 
 def cut(runs: Sequence[Run], before: int, left: int, right: int, is_insertion: bool) -> Cut:
-    """Where the user's lines stand between removed ones.
+    """Return where the user's lines are placed between removed ones.
 
-    Behind as many as added ones are replaced by them or stand before them; behind all, if no added line follows; before
-    all, if the user's lines end where the last run begins. `before` is the number of added lines of the last run that
-    are replaced or stand before: negative or 0, if it begins there. `left` and `right` are those of the result.
+    They are placed after as many removed lines as added lines are replaced or stand before them; after all, if no added
+    line follows; before all, if they end where the last run begins. `before` is the number of added lines of the last
+    run that are replaced or stand before: at most 0 if they end there. `left` and `right` are those of the result.
     """
     last = runs[-1]
     others = sum(run.removed for run in runs[:-1])
@@ -77,16 +72,16 @@ def cut(runs: Sequence[Run], before: int, left: int, right: int, is_insertion: b
 
 
 def divide(draft: Draft, runs: Sequence[Run], removed: list[str], where: Cut, new: list[str]) -> None:
-    """The user put `new` into these runs, whose removed lines are `removed`; between them no line is left.
+    """Append the result of a user's edit: `new` inside these runs, whose removed lines are `removed`.
 
-    What equals a removed line is that line again, the other new lines are in both.
+    New lines that equal removed ones become these lines again; the others are common.
     """
     first = runs[0] if where.left == runs[0].added else None
     last = runs[-1] if where.right == runs[-1].added else None
     if not new:
         draft.run(removed, where.left + where.right, runs[0] if len(runs) == 1 else None)
         return
-    pairs = _again(removed, new, where.removed)
+    pairs = _reappeared(removed, new, where.removed)
     if not pairs:
         draft.run(removed[: where.removed], where.left, first)
         draft.both(new)
@@ -102,41 +97,46 @@ def divide(draft: Draft, runs: Sequence[Run], removed: list[str], where: Cut, ne
     draft.run(removed[at:], where.right)
 
 
-def _again(removed: list[str], new: list[str], usual: int) -> list[tuple[int, int]]:
-    """Removed lines that are there again, and which of the new ones each is, in order."""
+def _reappeared(removed: list[str], new: list[str], usual: int) -> list[tuple[int, int]]:
+    """Return pairs of a removed line and the new line that is the same, in order."""
     if set(new).isdisjoint(removed):
         return []
     if len(new) == 1:
         places = [index for index, line in enumerate(removed) if line == new[0]]
         return [(min(places, key=lambda index: abs(index - usual)), 0)]
+    return common_lines(removed, new)
+
+
+def common_lines(old: list[str], new: list[str]) -> list[tuple[int, int]]:
+    """Return the indexes, in both lists, of the lines in which they do not differ, in order."""
     pairs: list[tuple[int, int]] = []
     i = j = 0
-    for block in differences(removed, new):
+    for block in differences(old, new):
         pairs += zip(range(i, block.i1), range(j, block.j1), strict=True)
         i, j = block.i2, block.j2
-    return pairs + list(zip(range(i, len(removed)), range(j, len(new)), strict=True))
+    return pairs + list(zip(range(i, len(old)), range(j, len(new)), strict=True))
 
 
 class Splice(msgspec.Struct, frozen=True):
-    """In a list of lines, `old` were where `count` ones are now, after the first `at` lines."""
+    """A change of a list of lines: after the first `at` lines, `count` lines replaced `old`."""
 
     at: int
     old: Sequence[str]
     count: int
 
-    def take_back(self, lines: list[str]) -> None:
-        """Undo the splice in `lines`, which must be as it has left them."""
+    @classmethod
+    def between(cls, old: list[str], new: list[str], at: int = 0) -> Splice:
+        """Return the splice that makes `new` of `old`, which begins at line `at`; it has only the lines that differ."""
+        block = trimmed(old, new)
+        return cls(at + block.i1, old[block.i1 : block.i2], block.j2 - block.j1)
+
+    def undo(self, lines: list[str]) -> None:
+        """Undo the splice in `lines`, which must be unchanged since."""
         lines[self.at : self.at + self.count] = self.old
 
 
-def _splice(at: int, old: list[str], new: list[str]) -> Splice:
-    """Of two lists that begin at that line only what differs: a run can be long, what is typed is short."""
-    block = trimmed(old, new)
-    return Splice(at + block.i1, old[block.i1 : block.i2], block.j2 - block.j1)
-
-
 class _Place(msgspec.Struct, frozen=True):
-    """Before the run `index`: behind the one before it, which ends at line `i` of the base and `j` of the current."""
+    """The position before the run `index`, after the run before it, which ends at these lines of base and current."""
 
     index: int
     i: int
@@ -147,10 +147,9 @@ _START: Final = _Place(0, 0, 0)
 
 
 class _Touched(msgspec.Struct, frozen=True):
-    """The runs `[index:end]` that some current lines have in them or beside them, and the lines of all of that.
+    """The runs `[index:end]` that contain or adjoin some current lines, and the lines of all of them.
 
-    `gap` lines that both have stand between the run before and these lines, and `beyond` ones are among these behind
-    the last run.
+    `gap` common lines stand between the run before and these lines; the last `beyond` lines are common.
     """
 
     index: int
@@ -161,7 +160,7 @@ class _Touched(msgspec.Struct, frozen=True):
 
 
 class OwnedLines:
-    """`base` is what is accepted, `current` what there is; lines have no ends. Ids of runs are never used again."""
+    """The lines of the accepted text `base` and of `current`, without line ends. Ids of runs are never reused."""
 
     def __init__(self, base: list[str], current: list[str]) -> None:
         self.base = base
@@ -169,11 +168,8 @@ class OwnedLines:
         self._ids = count(1)
         self.runs, _ = self._compared(Block(0, len(base), 0, len(current)), 0)
 
-    def __repr__(self) -> str:
-        return f"<OwnedLines {len(self.current)} lines, {len(self.runs)} runs>"
-
     def blocks(self) -> Iterator[tuple[Run, Block]]:
-        """Yield each run with the rows that it takes in the base and in the current lines, in order."""
+        """Yield each run with its rows in the base and in the current lines, in order."""
         i = j = 0
         for run in self.runs:
             i, j = i + run.gap, j + run.gap
@@ -181,16 +177,15 @@ class OwnedLines:
             i, j = i + run.removed, j + run.added
 
     def compare_again(self, base: list[str], current: list[str]) -> None:
-        """These are the lines now; runs of the same lines keep their ids."""
+        """Replace all lines and compare them; runs with unchanged lines keep their ids."""
         known = self._known(self.runs, _START)
         self.base, self.current = base, current
         runs, _ = self._compared(Block(0, len(base), 0, len(current)), 0)
         self.runs = self._named(runs, _START, known)
 
-    def agent(self, first: int, count: int, lines: list[str]) -> bool:
-        """The agent put `lines` in the place of `count` current ones, from row `first` on (counted from 0).
-
-        Return whether the set of runs is another one.
+    def apply_agent(self, first: int, count: int, lines: list[str]) -> bool:
+        """Replace `count` lines from row `first` (from 0), as an agent's change; return whether the set of runs
+        changed.
         """
         place = self._seek(_START, first)
         touched = self._touch(place, first, first + count)
@@ -200,30 +195,30 @@ class OwnedLines:
         runs, rest = self._compared(msgspec.structs.replace(touched.lines, j2=j2), touched.gap)
         return self._put(touched, self._named(runs, place, known), rest)
 
-    def user(self, first: int, count: int, lines: list[str]) -> tuple[bool, list[Splice]]:
-        """The user put `lines` in the place of `count` current ones, from row `first` on (counted from 0).
+    def apply_user(self, first: int, count: int, lines: list[str]) -> tuple[bool, list[Splice]]:
+        """Replace `count` current lines from row `first` (counted from 0), as the user's change.
 
-        Return whether the set of runs is another one, and what it changed in the base, in order.
+        Return whether the set of runs has changed, and the changes of the base, in order.
         """
         old = self.current[first : first + count]
         place, changed, splices = _START, False, []
         for block in reversed(list(differences(old, lines))):
             start, stop = first + block.i1, first + block.i2
             place = self._seek(place, start)
-            other, splice = self._carry(place, start, stop, lines[block.j1 : block.j2])
+            other, splice = self._apply_user_block(place, start, stop, lines[block.j1 : block.j2])
             changed = changed or other
             splices.append(splice)
         return changed, splices
 
-    def put_back(self, base: list[str], current: list[str], runs: Sequence[Run]) -> bool:
-        """This is what there was; whether the set of runs is another one."""
+    def restore(self, base: list[str], current: list[str], runs: Sequence[Run]) -> bool:
+        """Restore an earlier state; return whether the set of runs has changed."""
         before, known = [run.id for run in self.runs], self._known(self.runs, _START)
         self.base, self.current = base, current
         self.runs = self._named(runs, _START, known)
         return before != [run.id for run in self.runs]
 
     def keep(self, ids: Collection[int]) -> None:
-        """The lines of these runs are accepted."""
+        """Accept the current lines of these runs."""
         base: list[str] = []
         runs: list[Run] = []
         gap = at = 0
@@ -238,7 +233,7 @@ class OwnedLines:
         self.base, self.runs = base + self.base[at:], runs
 
     def without(self, ids: Collection[int]) -> list[str]:
-        """The current lines with what these runs were made of."""
+        """Return the current lines with the base lines of these runs."""
         lines: list[str] = []
         at = 0
         for run, block in self.blocks():
@@ -248,7 +243,7 @@ class OwnedLines:
         return lines + self.current[at:]
 
     def _seek(self, place: _Place, line: int) -> _Place:
-        """Before the first run that ends at that current line or behind it, looked for from `place` on."""
+        """Return the place before the first run that ends at or after that current line; search from `place`."""
         index, i, j = place.index, place.i, place.j
         while index and j >= line:
             index -= 1
@@ -259,7 +254,7 @@ class OwnedLines:
         return _Place(index, i, j)
 
     def _touch(self, place: _Place, first: int, last: int) -> _Touched:
-        """What the current lines `[first:last]` touch; `place` is that of `first`."""
+        """Return what the current lines `[first:last]` touch; `place` is that of `first`."""
         end, i, j, start = place.index, place.i, place.j, first
         while end < len(self.runs) and j + (run := self.runs[end]).gap <= last:
             if end == place.index:
@@ -269,7 +264,7 @@ class OwnedLines:
         return _Touched(place.index, end, Block(place.i + gap, i + stop - j, start, stop), gap, stop - j)
 
     def _compared(self, lines: Block, gap: int) -> tuple[list[Run], int]:
-        """The differences in these lines as runs with new ids; `gap` lines stand before, so many behind the last."""
+        """Compare these lines; return runs with new ids, and the number of common lines after the last."""
         runs, at = [], 0
         for block in differences(self.base[lines.i1 : lines.i2], self.current[lines.j1 : lines.j2]):
             runs.append(Run(next(self._ids), gap + block.i1 - at, block.i2 - block.i1, block.j2 - block.j1))
@@ -277,7 +272,7 @@ class OwnedLines:
         return runs, gap + lines.i2 - lines.i1 - at
 
     def _contents(self, runs: Sequence[Run], place: _Place) -> Iterator[tuple[Run, tuple[str, ...]]]:
-        """The lines of these runs, of which the first is the one at `place`: how many are removed, those, the added."""
+        """Yield each run with its lines: the number of removed ones, those, the added; `place` is that of the first."""
         i, j = place.i, place.j
         for run in runs:
             i, j = i + run.gap, j + run.gap
@@ -286,7 +281,7 @@ class OwnedLines:
             i, j = i + run.removed, j + run.added
 
     def _known(self, runs: Sequence[Run], place: _Place) -> dict[tuple[str, ...], deque[tuple[int, int]]]:
-        """For the lines of each run: its number and its id, of all that have these lines."""
+        """Map the lines of runs to the indexes and ids of the runs that have these lines."""
         known = defaultdict[tuple[str, ...], deque[tuple[int, int]]](deque)
         for number, (run, lines) in enumerate(self._contents(runs, place)):
             known[lines].append((number, run.id))
@@ -295,7 +290,7 @@ class OwnedLines:
     def _named(
         self, runs: Sequence[Run], place: _Place, known: dict[tuple[str, ...], deque[tuple[int, int]]]
     ) -> list[Run]:
-        """`runs`, with the ids of known ones of the same lines as long as these are in the same order."""
+        """Return `runs` with the ids of known runs that have the same lines and the same order."""
         own = {run.id for run in runs}
         last = -1
         named = []
@@ -309,26 +304,26 @@ class OwnedLines:
             named.append(run)
         return named
 
-    def _carry(self, place: _Place, first: int, last: int, new: list[str]) -> tuple[bool, Splice]:
-        """The user put `new` in the place of the current lines `[first:last]`; as `user`."""
+    def _apply_user_block(self, place: _Place, first: int, last: int, new: list[str]) -> tuple[bool, Splice]:
+        """Replace the current lines `[first:last]` as the user's change; return what `apply_user` does."""
         touched = self._touch(place, first, last)
         lines, runs = touched.lines, self.runs[touched.index : touched.end]
         draft = self._draft(place, touched, first, last, new)
         is_other = len(runs) > 1 and not {run.id for run in draft.runs} <= {run.id for run in runs}
         known = self._known(runs, place) if is_other else {}
-        splice = _splice(lines.i1, self.base[lines.i1 : lines.i2], draft.base)
+        splice = Splice.between(self.base[lines.i1 : lines.i2], draft.base, lines.i1)
         self.base[lines.i1 : lines.i2] = draft.base
         self.current[first:last] = new
         made, rest = draft.runs, draft.gap
         if is_other:
-            if self._have_common_lines(made, place):  # what one had more may be what another one had less
+            if self._have_common_lines(made, place):  # lines that one run added may be those that another removed
                 now = Block(lines.i1, lines.i1 + len(draft.base), lines.j1, lines.j2 + len(new) - (last - first))
                 made, rest = self._compared(now, touched.gap)
             made = self._named(made, place, known)
         return self._put(touched, made, rest), splice
 
     def _draft(self, place: _Place, touched: _Touched, first: int, last: int, new: list[str]) -> Draft:
-        """The touched lines of the base after that."""
+        """Return the touched lines of the base after that change."""
         draft = Draft(touched.gap, self._ids)
         runs = self.runs[touched.index : touched.end]
         if not runs:
@@ -341,7 +336,7 @@ class OwnedLines:
         return draft
 
     def _removed(self, runs: Sequence[Run], place: _Place) -> list[str]:
-        """The removed lines of these runs, of which the first is the one at `place`."""
+        """Return the removed lines of these runs; `place` is that of the first."""
         removed, i = [], place.i
         for run in runs:
             removed += self.base[i + run.gap : i + run.gap + run.removed]
@@ -353,7 +348,7 @@ class OwnedLines:
         return any(not set(lines[1 : run.removed + 1]).isdisjoint(lines[run.removed + 1 :]) for run, lines in contents)
 
     def _put(self, touched: _Touched, runs: list[Run], rest: int) -> bool:
-        """These runs instead of the touched ones, with `rest` lines behind; whether the set is another one."""
+        """Replace the touched runs, with `rest` common lines after them; return whether the set has changed."""
         before = [run.id for run in self.runs[touched.index : touched.end]]
         if touched.end < len(self.runs):
             run = self.runs[touched.end]

@@ -1,4 +1,4 @@
-"""One text under review: its lines, what is accepted of them, and the earlier moments that undo comes back to."""
+"""One text under review: its lines, which of them are accepted, and the earlier states that undo returns to."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Final, TypeAlias
 import msgspec
 
 from acp_nvim.review.owned_lines import OwnedLines, Run, Splice
-from acp_nvim.workspace import text_form as forms
+from acp_nvim.workspace import text_shape as forms
 from acp_nvim.workspace.line_differences import Block, trimmed
-from acp_nvim.workspace.text_form import TextForm
+from acp_nvim.workspace.text_shape import TextForm
 
-REVIEW_MOMENTS: Final = 1000
-"""Earlier moments of a text under review that undo and redo come back to: as many as 'undolevels' is by default."""
-REVIEW_MOMENT_BYTES: Final = 8 * 1024 * 1024
-"""Memory for these, of one text: a thousand edits, or four times that the whole of a file of 1 MB was another one."""
+MAX_PAST_STATES: Final = 1000
+"""Earlier states of a text that are kept for undo and redo: as many as 'undolevels' is by default."""
+MAX_PAST_BYTES: Final = 8 * 1024 * 1024
+"""Memory for the states of one text: a thousand edits, or four replacements of a whole file of 1 MB."""
 
 Key: TypeAlias = Hashable
-"""Equal lists of lines in the same form have equal ones; others hardly ever."""
+"""Equal lists of lines with the same form have equal keys; others hardly ever."""
 
 
-class Moment(msgspec.Struct, frozen=True):
-    """What was there, and what was changed then: in the current lines, and, in this order, in those of the base."""
+class PastState(msgspec.Struct, frozen=True):
+    """A state before an edit, with the changes that the edit made to the current lines and, in order, to the base."""
 
     key: Key
     base: TextForm
@@ -34,88 +34,74 @@ class Moment(msgspec.Struct, frozen=True):
     base_changes: Sequence[Splice]
 
 
-class PastBase(msgspec.Struct, frozen=True):
-    """What was accepted of a text at an earlier point, to which undo has come back."""
-
-    base: TextForm
-    base_lines: list[str]
-    runs: Sequence[Run]
-
-
 class TextHistory:
-    """The earlier texts of a file under review, bounded in number and in bytes."""
+    """The earlier states of a text, bounded in number and in bytes."""
 
-    def __init__(self, count: int = REVIEW_MOMENTS, max_bytes: int = REVIEW_MOMENT_BYTES) -> None:
-        self._moments: deque[tuple[Moment, int]] = deque()
+    def __init__(self, count: int = MAX_PAST_STATES, max_bytes: int = MAX_PAST_BYTES) -> None:
+        self._states: deque[tuple[PastState, int]] = deque()
         self._numbers: dict[Key, int] = {}
         self._first = 0
         self._count = count
         self._max_bytes = max_bytes
-        self._bytes = 0
+        self.size = 0
+        """The approximate size in bytes of all earlier states."""
 
     def __repr__(self) -> str:
-        return f"<TextHistory {len(self._moments)}, {self._bytes} bytes>"
+        return f"<TextHistory {len(self._states)}, {self.size} bytes>"
 
-    def __bool__(self) -> bool:
-        return bool(self._moments)
-
-    @property
-    def size(self) -> int:
-        """How many bytes the earlier texts take, about."""
-        return self._bytes
-
-    def remember(self, moment: Moment) -> None:
-        """Push what was accepted before the current edit; evict the oldest beyond the bounds in bytes and number."""
-        size = sum(map(_size, (moment.change, *moment.base_changes))) + 16 * len(moment.runs)
-        self._moments.append((moment, size))
-        self._numbers[moment.key] = self._first + len(self._moments) - 1
-        self._bytes += size
-        while self._bytes > self._max_bytes or len(self._moments) > self._count:
-            self._forget_first()
-
-    def _forget_first(self) -> None:
-        moment, size = self._moments.popleft()
-        self._bytes -= size
-        if self._numbers[moment.key] == self._first:
-            del self._numbers[moment.key]
-        self._first += 1
+    def remember(self, state: PastState) -> None:
+        """Push the state before the current edit; evict the oldest beyond the bounds in bytes and number."""
+        size = sum(map(_size, (state.change, *state.base_changes))) + 16 * len(state.runs)
+        self._states.append((state, size))
+        self._numbers[state.key] = self._first + len(self._states) - 1
+        self.size += size
+        while self.size > self._max_bytes or len(self._states) > self._count:
+            oldest, size = self._states.popleft()
+            self.size -= size
+            if self._numbers[oldest.key] == self._first:
+                del self._numbers[oldest.key]
+            self._first += 1
 
     def forget(self) -> None:
-        """Drop all earlier texts: undo comes back to none of them."""
-        self._moments.clear()
+        """Drop all earlier states, so that undo returns to none of them."""
+        self._states.clear()
         self._numbers.clear()
-        self._bytes = 0
+        self.size = 0
 
     def __contains__(self, key: Key) -> bool:
         return key in self._numbers
 
-    def find(self, key: Key, base: Sequence[str], current: Sequence[str], wanted: Sequence[str]) -> PastBase | None:
-        """The last moment with that key, if `wanted` were the current lines; `base` and `current` are there now."""
+    def find(
+        self, key: Key, base: Sequence[str], current: Sequence[str], wanted: Sequence[str]
+    ) -> tuple[PastState, list[str]] | None:
+        """Return the newest state with that key and its base lines, if its current lines were `wanted`.
+
+        `base` and `current` are the present lines.
+        """
         then, then_base = list(current), list(base)
-        for moment, _ in islice(reversed(self._moments), self._first + len(self._moments) - self._numbers[key]):
-            moment.change.take_back(then)
-            for splice in reversed(moment.base_changes):
-                splice.take_back(then_base)
-        return PastBase(moment.base, then_base, moment.runs) if then == wanted else None
+        for state, _ in islice(reversed(self._states), self._first + len(self._states) - self._numbers[key]):
+            state.change.undo(then)
+            for splice in reversed(state.base_changes):
+                splice.undo(then_base)
+        return (state, then_base) if then == wanted else None
 
 
 def pairs_key(lines: Sequence[str | None]) -> int:
-    """A number of lines that follow each other: the sum of those of all two that do, so that parts of it can change.
+    """Return a hash of lines that can be updated for a part: the sum over all pairs of adjacent lines.
 
-    Squares, as Python's numbers of pairs have almost the same sum when lines only change their order.
+    Hashes are squared: Python's hashes of pairs have almost the same sum when lines only change their order.
     """
     numbers = list(map(hash, pairwise(lines)))
     return sum(map(mul, numbers, numbers))
 
 
 def _size(splice: Splice) -> int:
-    return sum(map(len, splice.old)) + 60 * (len(splice.old) + 2)  # what Python needs for each
+    return sum(map(len, splice.old)) + 60 * (len(splice.old) + 2)  # Python's overhead
 
 
 class Hunk(msgspec.Struct, frozen=True):
-    """Lines `base[i1:i2]` that the agent has made `current[j1:j2]`, rows of the buffer counted from 0.
-
-    `id` is the same as long as these lines are, and is no other hunk's ever after.
+    """Lines `base[i1:i2]` that an agent made `current[j1:j2]`, in rows from 0; `id` is kept with the lines, never
+    reused.
     """
 
     id: int
@@ -123,9 +109,9 @@ class Hunk(msgspec.Struct, frozen=True):
 
 
 class ReviewedText:
-    """The agent's changes are changes of `current` alone; the user's are carried into `base` as well.
+    """A text under review. An agent's changes go into `current` only; the user's go into `base` as well.
 
-    `fileformat` is the option of the buffer that has the text: None if there is none, or if nobody changed it.
+    `fileformat` is the option of the buffer with the text; None if there is no buffer, or the user has not set it.
     """
 
     def __init__(self, base: str, current: str, fileformat: str | None = None) -> None:
@@ -146,107 +132,107 @@ class ReviewedText:
 
     @property
     def base(self) -> str:
-        """The text of which all is accepted, with its line ends."""
+        """The accepted text, with its line ends."""
         return self._base.text(self._lines.base)
 
     @property
     def current(self) -> str:
-        """The text as it is now, with its line ends."""
+        """The present text, with its line ends."""
         return self._current.text(self._lines.current)
 
     @property
     def has_past(self) -> bool:
-        """Whether undo may come back to a text with other hunks."""
-        return bool(self._history)
+        """True if undo may return to a text with other hunks."""
+        return self._history.size > 0
 
     @property
     def size(self) -> int:
-        """How many bytes its texts take in memory, roughly."""
+        """The approximate size in bytes of its texts in memory."""
         return len(self.base) + len(self.current) + self._history.size
 
     @property
     def hunks(self) -> Sequence[Hunk]:
-        """The agent's changes of lines, in order."""
+        """The lines that agents have changed, in order."""
         if self._hunks is None:
             self._hunks = [Hunk(run.id, block) for run, block in self._lines.blocks()]
         return self._hunks
 
     @property
     def added(self) -> int:
-        """How many lines all hunks add together."""
+        """The number of lines that all hunks add."""
         return sum(run.added for run in self._lines.runs)
 
     @property
     def removed(self) -> int:
-        """How many lines all hunks remove together."""
+        """The number of lines that all hunks remove."""
         return sum(run.removed for run in self._lines.runs)
 
     @property
     def shape(self) -> str | None:
-        """What differs between the texts beside their lines (line ends, byte order mark), in words; None: nothing."""
+        """How the texts differ beside their lines (line ends, byte order mark), in words; None if they do not."""
         return forms.in_words(self._base, self._lines.base, self._current, self._lines.current)
 
     def old_lines(self, hunk: Hunk) -> list[str]:
-        """Return the lines that a hunk replaces, as they were accepted, without line ends."""
+        """Return the accepted lines that a hunk replaces, without line ends."""
         return self._lines.base[hunk.block.i1 : hunk.block.i2]
 
     def new_lines(self, hunk: Hunk) -> list[str]:
-        """What the agent made of it, without line ends."""
+        """Return the agent's lines of a hunk, without line ends."""
         return self._lines.current[hunk.block.j1 : hunk.block.j2]
 
-    def held_as(self, fileformat: str | None) -> bool:
-        """A buffer with that 'fileformat' has the text now; whether the set of hunks is another one."""
+    def set_fileformat(self, fileformat: str | None) -> bool:
+        """Note that a buffer with that 'fileformat' has the text; return whether the set of hunks has changed."""
         if fileformat == self._fileformat:
             return False
-        before = self._seen()
+        before = self._summary()
         self._fileformat = fileformat
         self._fit()
-        return before != self._seen()
+        return before != self._summary()
 
-    def agent(self, text: str) -> bool:
-        """The agent made `text` of what there is; whether the set of hunks, or the shape, is another one."""
-        before = self._seen()
+    def apply_agent(self, text: str) -> bool:
+        """Apply an agent's change to `text`; return whether the set of hunks, or the shape, has changed."""
+        before = self._summary()
         form, block, lines = self._change_to(text)
         key, runs, old = self._key(), list(self._lines.runs), self._lines.current[block.i1 : block.i2]
-        self._pairs += self._more_pairs(block.i1, len(old), lines)
-        self._history.remember(Moment(key, self._base, runs, Splice(block.i1, old, len(lines)), ()))
-        self._lines.agent(block.i1, len(old), lines)
+        self._pairs += self._pairs_delta(block.i1, len(old), lines)
+        self._history.remember(PastState(key, self._base, runs, Splice(block.i1, old, len(lines)), ()))
+        self._lines.apply_agent(block.i1, len(old), lines)
         self._base, self._current = forms.settled(self._base, self._lines.base, form), form
         self._hunks = None
         self._fit()
-        return before != self._seen()
+        return before != self._summary()
 
-    def user(self, text: str) -> bool:
-        """The user made `text` of what there is; whether the set of hunks, or the shape, is another one."""
-        before = self._seen()
+    def apply_user(self, text: str) -> bool:
+        """Apply a user's change to `text`; return whether the set of hunks, or the shape, has changed."""
+        before = self._summary()
         form, block, lines = self._change_to(text)
-        self._carry(block.i1, block.i2 - block.i1, lines, form)
+        self._apply_user(block.i1, block.i2 - block.i1, lines, form)
         self._fit()
-        return before != self._seen()
+        return before != self._summary()
 
-    def user_lines(self, first: int, count: int, lines: Sequence[str]) -> bool:
-        """The user put `lines` in the place of `count` rows from `first` on; whether the set of hunks is another one.
+    def apply_user_lines(self, first: int, count: int, lines: Sequence[str]) -> bool:
+        """Replace `count` rows from row `first`, as the user's change; return whether the set of hunks has changed.
 
-        Lines are as the buffer has them, without ends: where it takes carriage returns for line ends, they stand for
+        Lines are without ends, as in the buffer: where it takes carriage returns for line ends, they stand for
         newlines. Rows are counted from 0.
         """
         now = self._lines.current
         first = min(first, len(now))
         last = min(first + count, len(now))
-        if self._hides_returns and not self._current.ended and last == len(now):  # which line has no end may change
+        if self._hides_returns and not self._current.ended and last == len(now):  # another line may lose its end
             rows = [line.removesuffix("\r") for line in now]
-            return self.user(
+            return self.apply_user(
                 TextForm(self._current.bom, "\r\n", ended=False).text([*rows[:first], *lines, *rows[last:]])
             )
-        new = self._as_ours(lines)
+        new = self._to_lines(lines)
         if any("\n" in line for line in new):
-            return self.user(self._current.text([*now[:first], *new, *now[last:]]))
-        return self._carry(first, last - first, new, self._current)
+            return self.apply_user(self._current.text([*now[:first], *new, *now[last:]]))
+        return self._apply_user(first, last - first, new, self._current)
 
     def keep(self, ids: Collection[int] | None) -> None:
-        """These hunks are accepted; None: everything, the shape too. What was before does not come back."""
+        """Accept these hunks; None: everything, with the shape. Earlier states are dropped."""
         if ids is None:
-            self._lines.put_back(list(self._lines.current), self._lines.current, ())
+            self._lines.restore(list(self._lines.current), self._lines.current, ())
             self._base = self._current
         else:
             if self._is_at_end(ids):
@@ -256,7 +242,7 @@ class ReviewedText:
         self._hunks = None
 
     def rejected(self, ids: Collection[int] | None) -> str:
-        """What there is without these hunks; None: without any, in the shape that is accepted. Changes nothing."""
+        """Return the text without these hunks; None: without any, in the accepted shape. Changes nothing."""
         if ids is None:
             return self.base
         now, lines = self._current, self._lines.current
@@ -266,22 +252,22 @@ class ReviewedText:
         return form.text(self._lines.without(ids))
 
     def _is_at_end(self, ids: Collection[int]) -> bool:
-        """Whether the last lines of both texts are in one of these hunks: with them goes how they end."""
+        """Return whether one of these hunks has the last lines of both texts, so that it decides how they end."""
         if not self._lines.runs or self._lines.runs[-1].id not in ids:
             return False
         block = self.hunks[-1].block
         return block.i2 == len(self._lines.base) and block.j2 == len(self._lines.current)
 
-    def _seen(self) -> tuple[list[int], str | None]:
+    def _summary(self) -> tuple[list[int], str | None]:
         return [run.id for run in self._lines.runs], self.shape
 
-    def _as_ours(self, lines: Sequence[str]) -> list[str]:
+    def _to_lines(self, lines: Sequence[str]) -> list[str]:
         if self._current.end == "\r":
             return [line.replace("\r", "\n") for line in lines]
         return [line + "\r" for line in lines] if self._hides_returns else list(lines)
 
     def _fit(self, *more: str) -> str:
-        """Take both texts apart so that lines compare, those of `more` too; what the last one is to be split at."""
+        """Split both texts, and `more`, at line ends that make lines comparable; return the end for the last one."""
         base, current = self.base, self.current
         base_end, current_end, *others = forms.ends((base, current, *more), self._fileformat)
         if (base_end, current_end) != (self._base.end, self._current.end):
@@ -300,40 +286,42 @@ class ReviewedText:
         self._lines.compare_again(base_lines, lines)
         self._pairs = pairs_key([None, *lines, None])
         whole = Splice(0, old, len(lines))
-        self._history.remember(Moment(key, base_form, runs, whole, (Splice(0, old_base, len(base_lines)),)))
+        self._history.remember(PastState(key, base_form, runs, whole, (Splice(0, old_base, len(base_lines)),)))
         self._hunks = None
 
     def _change_to(self, text: str) -> tuple[TextForm, Block, list[str]]:
-        """The form of `text`; where its lines are others than the current ones, and these."""
+        """Return the form of `text`, the block of lines that differ from the current ones, and the new lines."""
         form, lines = forms.split(text, self._fit(text))
         block = trimmed(self._lines.current, lines)
         return forms.settled(form, lines, self._current), block, lines[block.j1 : block.j2]
 
-    def _carry(self, first: int, count: int, lines: list[str], form: TextForm) -> bool:
-        """The user put these lines there, in that form; whether the set of hunks is another one."""
+    def _apply_user(self, first: int, count: int, lines: list[str], form: TextForm) -> bool:
+        """Apply the user's lines, with that form of the text; return whether the set of hunks has changed."""
         old = self._lines.current[first : first + count]
         if (old, self._current) == (lines, form):
             return False
         key, base, runs = self._key(), self._base, list(self._lines.runs)
-        self._pairs += self._more_pairs(first, count, lines)
+        self._pairs += self._pairs_delta(first, count, lines)
         self._hunks = None
-        found = self._earlier(first, count, lines, form)
+        found = self._find_earlier(first, count, lines, form)
         if found is not None:
-            block = trimmed(self._lines.base, found.base_lines)
-            splices = [Splice(block.i1, self._lines.base[block.i1 : block.i2], block.j2 - block.j1)]
+            state, base_lines = found
+            splices = [Splice.between(self._lines.base, base_lines)]
             now = self._lines.current
             current = [*now[:first], *lines, *now[first + count :]]
-            changed = self._lines.put_back(found.base_lines, current, found.runs)
-            self._base = found.base
+            changed = self._lines.restore(base_lines, current, state.runs)
+            self._base = state.base
         else:
-            changed, splices = self._lines.user(first, count, lines)
+            changed, splices = self._lines.apply_user(first, count, lines)
             self._base = forms.carried(self._base, self._current, form).fitting(self._lines.base)
         self._current = form
-        self._history.remember(Moment(key, base, runs, Splice(first, old, len(lines)), splices))
+        self._history.remember(PastState(key, base, runs, Splice(first, old, len(lines)), splices))
         return changed
 
-    def _earlier(self, first: int, count: int, lines: list[str], form: TextForm) -> PastBase | None:
-        """What was accepted when there was last what there will be, if that is remembered; `_pairs` is that text's."""
+    def _find_earlier(
+        self, first: int, count: int, lines: list[str], form: TextForm
+    ) -> tuple[PastState, list[str]] | None:
+        """Return the last state with the text that the edit makes, to which `_pairs` belongs, and its base lines."""
         now = self._lines.current
         key = (self._pairs, len(now) - count + len(lines), form)
         if key not in self._history:
@@ -343,8 +331,8 @@ class ReviewedText:
     def _key(self) -> Key:
         return self._pairs, len(self._lines.current), self._current
 
-    def _more_pairs(self, first: int, count: int, lines: Sequence[str]) -> int:
-        """What is added to the number of all pairs when these lines take the place of those."""
+    def _pairs_delta(self, first: int, count: int, lines: Sequence[str]) -> int:
+        """Return the change of the pairs key when `lines` replace `count` lines."""
         now = self._lines.current
         before = now[first - 1] if first else None
         after = now[first + count] if first + count < len(now) else None

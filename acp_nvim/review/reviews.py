@@ -1,36 +1,47 @@
-"""All that is to be reviewed and can be gone back to, in all workspaces: what the user asks for is done here."""
+"""The review of all workspaces of one host: entry points for the user's commands, and recovery after a dead host."""
 
 from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable, Collection
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Final
 
 import anyio
+import anyio.to_thread
 
-from acp_nvim.review.checkpoints import Checkpoint, views
+from acp_nvim.process.group import members
 from acp_nvim.review.decisions import Action, Decisions
 from acp_nvim.review.evidence import Evidence
-from acp_nvim.review.ledger import NOBODY, Ledger, TurnLog
-from acp_nvim.review.left_behind import LeftBehind
-from acp_nvim.review.restoring import Restoring
+from acp_nvim.review.ledger import Ledger, TurnLog
+from acp_nvim.review.restore import Restoring
+from acp_nvim.review.storage import Checkpoint, OpenTurn, SavedReview, checkpoint_views
 from acp_nvim.review.tracker import ChangeTracker
-from acp_nvim.review.work_journal import WorkJournal
-from acp_nvim.review.workspace import Workspace
-from acp_nvim.review.workspaces import Workspaces
+from acp_nvim.review.work import Work, WorkJournal
+from acp_nvim.review.workspace import Workspace, Workspaces
+from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui import events
 from acp_nvim.ui.events import Event
 from acp_nvim.ui.review_events import Checkpoints, ReviewLoaded
 from acp_nvim.workspace.open_files import OpenFiles
+from acp_nvim.workspace.roots import Roots
 
 KEEP_SECONDS: Final = 0.5
-"""Time in which what is left to review changes more than once before it is written down."""
+"""Delay before the review is saved: several changes within it are one write."""
+END_WAIT_SECONDS: Final = 10.0
+"""Time to wait for the agents of a dead host to end: its guard gives them five seconds."""
+END_POLL_SECONDS: Final = 0.05
+"""Interval between two looks at whether they have ended."""
 
 log = logging.getLogger(__name__)
+
+_dead_sessions = count(-1, -1)
+"""Keys of the sessions of dead hosts."""
 
 
 class Reviews:
@@ -40,75 +51,111 @@ class Reviews:
         self.state = Path(os.devnull)
         self.workspaces = workspaces = Workspaces(self._make_workspace)
         self.ledger = Ledger(workspaces.contents, publish)
-        self.evidence = Evidence(workspaces.made_by_git, files.saves)
+        self.evidence = Evidence(lambda seen, is_first: workspaces.of(seen.path).git.made(seen, is_first), files.saves)
         self.journal = WorkJournal(tasks.spawn)
-        self.tracker = ChangeTracker(self.ledger, files, workspaces.known, self.evidence, workspaces.since)
+        self.tracker = ChangeTracker(self.ledger, files, workspaces.known, self.evidence, self._scanned_at)
         self._tasks = tasks
         self.files = files
-        self._left_behind = LeftBehind(self.tracker, self.evidence, self.journal, self.conclude)
         self._publish = publish
         self.on_trouble: list[Callable[[str, str], bool]] = []
-        """Are told of trouble in the workspace at a directory, in words; True: the user was told."""
-        look_at = self.tracker.look_at
-        self.decisions = Decisions(self.ledger, files, look_at, workspaces.of, publish, self._tell)
-        self._restoring = Restoring(self.ledger, files, look_at, workspaces.of)
+        """Called with a workspace's directory and a problem in words; True: the user was notified."""
+        self.decisions = Decisions(self.tracker, files, workspaces.of, publish, self._notify)
+        self._restoring = Restoring(self.tracker, files, workspaces.of)
         self._opening = anyio.Lock()
         self._opened: set[str] = set()
-        self._to_keep: anyio.Event | None = None  # set when that has failed
-
-    def __repr__(self) -> str:
-        return f"<Reviews {self.ledger!r}>"
+        self._save_task: anyio.Event | None = None  # set if the task failed
 
     def _make_workspace(self, directory: str) -> Workspace:
-        return Workspace(self.state, directory, self.tracker, partial(self._tell, directory))
+        return Workspace(self.state, directory, self.tracker, partial(self._notify, directory))
+
+    def _scanned_at(self, path: str) -> int:
+        return self.workspaces.of(path).scanner.since
 
     def begin(self, state: Path) -> None:
-        """What is kept is below that directory. Blocks; what cannot be made there is missing, which the log says."""
+        """Use `state` as the state directory. Blocks. Directories that cannot be made are logged, and not used."""
         self.state = state
         try:
             self.files.saves.open(state / "saves")
             self.journal.open(state)
         except OSError as error:
-            log.warning("what shows who changed a file cannot be kept in %s: %s", state, error)
+            log.warning("evidence of who changed files cannot be stored in %s: %s", state, error)
 
     async def open(self, directory: str) -> None:
-        """Take up what was left there to review, once."""
+        """Take over what dead hosts left to review in the workspace at `directory`, once."""
         async with self._opening:
             if directory in self._opened:
                 return
             workspace = self.workspaces.at(directory)
-            kept = await workspace.take_over()
-            await self._left_behind.take_over(workspace, kept)
-            await self.ledger.count_lines(
-                [one for one in self.ledger.entries.values() if self.workspaces.of(one.path) is workspace]
-            )
-            for one in kept.entries:
-                self.ledger.tell(one.path)
+            saved = await workspace.take_over()
+            await self._recover(workspace, saved)
+            entries = [one for one in self.ledger.entries.values() if self.workspaces.of(one.path) is workspace]
+            await self.ledger.count_lines(entries)
+            for one in saved.entries:
+                self.ledger.publish(one.path)
             await self.keep()
             self._opened.add(directory)
             self._tasks.spawn(workspace.clean, self.workspaces.max_bytes)
 
     async def load(self, root: str, cwd: str) -> None:
-        """`open`, and tell the editor when that is over, also when it has failed; `root` is the real path of `cwd`."""
+        """`open`, and tell the editor when that has ended or failed; `root` is the real path of `cwd`."""
         try:
             await self.open(root)
         finally:
             self._publish(ReviewLoaded(cwd=cwd))
 
+    async def _recover(self, workspace: Workspace, saved: SavedReview) -> None:
+        """Put what dead hosts left back under review, and judge what has changed since by their evidence."""
+        logs = [TurnLog(next(_dead_sessions), turn.agent, Roots([workspace.root])) for turn in saved.turns]
+        works = [await self._read_work(turn, left) for turn, left in zip(logs, saved.turns, strict=True)]
+        self.ledger.logs += logs
+        self.evidence.works += works
+        if saved.turns:  # buffers that followed the disk meanwhile were judged without this evidence
+            for path in self.ledger.known_below(workspace.root):
+                self.ledger.accounted.pop(path, None)
+                self.evidence.forget_accounted(path)
+        try:
+            for one in saved.entries:
+                await self.tracker.take_over(one)
+            if saved.turns:
+                first = min((turn.snapshot for turn in saved.turns), key=lambda one: one.time)
+                await workspace.scanner.scan_since(first)
+        except SnapshotError as error:
+            log.warning("the changes of unfinished turns in %s are unknown: %s", workspace.root, error)
+        finally:
+            for turn, work in zip(logs, works, strict=True):
+                self.ledger.logs.remove(turn)
+                self.evidence.works.remove(work)
+            self.tracker.disk.drop_doubts(workspace.root)
+        for turn in logs:
+            await self.conclude(turn, workspace)
+        for left in saved.turns:
+            await anyio.to_thread.run_sync(self.journal.forget, left.evidence)
+
+    async def _read_work(self, turn: TurnLog, left: OpenTurn) -> Work:
+        """Read the journal of a dead host's turn; wait until the agent has ended, or for `END_WAIT_SECONDS`."""
+        turn.prompt = left.prompt
+        work = Work(turn.session, left.agent, turn.roots, self.journal.ended_at)
+        for record in await anyio.to_thread.run_sync(lambda: list(self.journal.read(left.evidence, left.session))):
+            work.apply(record)
+        work.is_over = True
+        with anyio.move_on_after(END_WAIT_SECONDS):
+            await anyio.to_thread.run_sync(_wait_for_end, work, abandon_on_cancel=True)
+        return work
+
     async def conclude(self, turn: TurnLog, workspace: Workspace) -> Checkpoint | None:
-        """The checkpoint of a turn that is over, and kept; None when it has changed nothing."""
+        """Store and return the checkpoint of a turn that has ended; None if it changed nothing."""
         await self.ledger.count_lines(list(turn.changes.values()))
         done = turn.take(self.workspaces.contents)
         if not done:
             return None
-        session = turn.session if turn.session > NOBODY else None
+        session = turn.session if turn.session > 0 else None
         made = Checkpoint(kind="turn", agent=turn.agent, prompt=turn.prompt, changes=done, session=session)
         await workspace.add(made)
         self._tasks.spawn(self._clean_when_idle, workspace)
         return made
 
     async def _clean_when_idle(self, workspace: Workspace) -> None:
-        """After a turn, when no agent works: then all that is needed is held. The next snapshot stops it."""
+        """Clean up after a turn unless an agent works: then refs hold all that is needed."""
         await anyio.sleep(KEEP_SECONDS)
         if not any(turn.active for turn in self.ledger.logs):
             await workspace.clean(self.workspaces.max_bytes)
@@ -116,44 +163,52 @@ class Reviews:
     async def judge(
         self, action: Action, path: str | None, ids: Collection[int] | None, session: int | None, force: bool = False
     ) -> None:
-        """As `Decisions.judge`, and write down what is left to review."""
+        """Carry out a decision of the user (see `Decisions.judge`), and save the review."""
         await self.decisions.judge(action, path, ids, session, force)
         await self.keep()
 
     async def list(self, root: str, cwd: str) -> None:
-        """Tell the editor what can be gone back to, the newest first; `root` is the real path of `cwd`."""
-        await self.open(root)  # who takes over the turn of a dead host makes its checkpoint
-        self._publish(Checkpoints(cwd=cwd, checkpoints=views(await self.workspaces.at(root).all_checkpoints())))
+        """Send the checkpoints to the editor, the newest first; `root` is the real path of `cwd`."""
+        await self.open(root)  # this makes the checkpoints of dead hosts' turns
+        checkpoints = checkpoint_views(await self.workspaces.at(root).all_checkpoints())
+        self._publish(Checkpoints(cwd=cwd, checkpoints=checkpoints))
 
     async def plan(self, root: str, checkpoint_id: str, force: bool = False) -> None:
-        """Tell the editor what a restore would do; `force`: also to what nobody knows who did it."""
+        """Send the editor what a restore would do; `force` includes changes of unknown origin."""
         self._publish(await self._restoring.plan(self.workspaces.at(root), checkpoint_id, force))
 
     async def restore(self, root: str, checkpoint_id: str, force: bool = False) -> None:
-        """Do it, tell the editor what was done, and write down what is left to review."""
+        """Restore a checkpoint, send the editor what was done, and save the review."""
         self._publish(await self._restoring.restore(self.workspaces.at(root), checkpoint_id, force))
         await self.keep()
 
     async def keep(self) -> None:
-        """Write down what is left to review."""
-        await self.workspaces.keep(self.ledger, self.journal.name)
+        """Save what is left to review, for the next host."""
+        await self.workspaces.save(self.ledger, self.journal.name)
 
     def keep_soon(self) -> None:
-        """Keep the ledger in `KEEP_SECONDS`, once for all changes until then."""
-        if not is_running(self._to_keep):
-            self._to_keep = self._tasks.spawn(self._keep_later)
+        """Save the review in `KEEP_SECONDS`, once for all changes until then."""
+        if not is_running(self._save_task):
+            self._save_task = self._tasks.spawn(self._keep_later)
 
     async def _keep_later(self) -> None:
         await anyio.sleep(KEEP_SECONDS)
-        self._to_keep = None
+        self._save_task = None
         await self.keep()
 
     def close(self) -> None:
-        """The process ends: others may have what it held."""
+        """Write what is still waiting, and release all locks, when the process ends."""
         self.journal.close()
         self.workspaces.close()
 
-    def _tell(self, directory: str, words: str) -> None:
-        """In the chats of those who work there; else wherever the user is."""
-        if not any([tell(directory, words) for tell in self.on_trouble]):
+    def _notify(self, directory: str, words: str) -> None:
+        """Report a problem in the chats of the sessions that work there; if there is none, wherever the user is."""
+        if not any([notify(directory, words) for notify in self.on_trouble]):
             self._publish(events.Error(text=words, code="review"))
+
+
+def _wait_for_end(work: Work) -> None:
+    """Block until no process of the agent runs; members are found by mark, as their group's id may be reused."""
+    deadline = time.monotonic() + END_WAIT_SECONDS
+    while time.monotonic() < deadline and work.last_end is None and any(members(-1, mark) for mark in work.marks):
+        time.sleep(END_POLL_SECONDS)

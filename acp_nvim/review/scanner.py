@@ -1,4 +1,4 @@
-"""Looks at the disk: which files are others than at the last look, and tells the tracker."""
+"""Scans a workspace: compares it with the last snapshot, and passes changed files to the tracker."""
 
 from __future__ import annotations
 
@@ -18,74 +18,66 @@ from acp_nvim.snapshots.objects import EMPTY
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot, SnapshotError
 
-DIRECTORIES_LOOKED_AT: Final = 1000
-"""In which a first file is looked for when git sees none: that takes 10 ms."""
+MAX_DIRECTORIES: Final = 1000
+"""Directories in which to look for a first file when git finds none: that takes 10 ms."""
 
 
 class Scanner:
-    """Compares one directory with what it was; `contents` keeps the bytes of its files."""
+    """Scans one directory; `contents` stores the bytes of its files."""
 
     def __init__(self, shadow: Shadow, tracker: ChangeTracker) -> None:
         self.shadow = shadow
         self.contents = Contents(shadow)
         self._tracker = tracker
         self.last: Snapshot | None = None
-        """The snapshot of the last look; None before the first."""
+        """The snapshot of the last scan; None before the first."""
         self._first_prompt: int | None = None
         self.since = 0
-        """What was changed before that was seen by the last look (nanoseconds since 1970); it is in the ledger."""
+        """Changes before this time (nanoseconds since 1970) are in the ledger."""
         self._lock = anyio.Lock()
 
-    def __repr__(self) -> str:
-        return f"<Scanner {self.shadow!r}>"
-
     async def scan_since(self, snapshot: Snapshot) -> None:
-        """As `scan`; the last look was that of another Neovim."""
+        """Scan with the last snapshot of another Neovim."""
         if self.last is None:
             self.last, self.since = snapshot, snapshot.time - CLOCK_NS
         await self.scan()
 
     async def known(self, path: str) -> Blob | None:
-        """What the file was at the last look. Raises `SnapshotError`, also when that look did not see it."""
+        """Return the file's blob in the last snapshot. Raises `SnapshotError` if the snapshot has nothing of it."""
         found = None if self.last is None else await self.shadow.find(self.last, path)
         if found is None:
             raise SnapshotError("it was not there, or git ignores it")
         return found
 
     async def scan(self) -> None:
-        """Tell the tracker what has changed. Raises `SnapshotError`: what has changed is seen when it works again."""
+        """Pass all changes to the tracker. Raises `SnapshotError`; then the next scan finds those changes, too."""
         async with self._lock:
             now = await self.shadow.take()
-            with anyio.CancelScope(shield=True):  # what was found is entered
-                last = await self._before(now)
+            with anyio.CancelScope(shield=True):  # changes that were found are entered
+                last, prompt_sent, self._first_prompt = self.last, self._first_prompt, None
+                if last is None and prompt_sent is not None:  # as much as is known of what there was before the prompt
+                    last = await self.shadow.before(now, prompt_sent)
                 if last is not None:
                     changed = await self.shadow.changes(last, now) if last.id != now.id else []
                     await self._tracker.scanned(changed)
                     await self._tracker.scanned(await self._others(changed, last, now))
-                    await self._tracker.disk.judge_again()
-                self.last = now  # not before: who asks meanwhile what a file was would be told what it is
+                    await self._tracker.disk.rejudge()
+                self.last = now  # set last: meanwhile `known` must return the earlier content
                 self.since = now.time - CLOCK_NS
 
     async def sees_nothing(self) -> bool:
-        """Whether there are files, and none of them is in the last snapshot: rules ignore them all."""
+        """Return whether there are files, but rules ignore them all."""
         if self.last is None or self.last.id != EMPTY:
             return False
         return await anyio.to_thread.run_sync(_has_files, self.shadow.root)
 
-    def not_waited_for(self, moment: int) -> None:
-        """A prompt goes out at `moment` (nanoseconds since 1970), before the look that goes on has come to its end."""
+    def prompt_sent(self, moment: int) -> None:
+        """Note that a prompt was sent at `moment` (nanoseconds since 1970), before the first scan has ended."""
         if self.last is None and self._first_prompt is None:
             self._first_prompt = moment
 
-    async def _before(self, now: Snapshot) -> Snapshot | None:
-        """What there was before the agents could change anything: the last look, or as much as is known of it."""
-        moment, self._first_prompt = self._first_prompt, None
-        if self.last is None and moment is not None:
-            return await self.shadow.before(now, moment)
-        return self.last
-
     async def _others(self, found: Sequence[Changed], last: Snapshot, now: Snapshot) -> list[Changed]:
-        """Files that are what they were at the last look, but not what is known of them: saved since, for example."""
+        """Return files that are unchanged since the last scan, but differ from the ledger: saved since, for example."""
         known = {one.path for one in found} | {one.old_path for one in found}
         others = [path for path in self._tracker.ledger.known_below(self.shadow.root) if path not in known]
         fresh = await anyio.to_thread.run_sync(
@@ -95,8 +87,8 @@ class Scanner:
 
 
 def _has_files(root: str) -> bool:
-    """Whether there are files beside those of git. Blocks."""
-    for _, directories, names in islice(os.walk(root), DIRECTORIES_LOOKED_AT):
+    """Return whether there are files other than git's. Blocks."""
+    for _, directories, names in islice(os.walk(root), MAX_DIRECTORIES):
         if names:
             return True
         directories[:] = [name for name in directories if name != ".git"]

@@ -1,81 +1,93 @@
-"""What an agent did in a turn, as far as the host heard of it."""
+"""Records what each agent did and when, in memory and in a journal that survives the host."""
 
 from __future__ import annotations
 
+import logging
+import os
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Final, Literal
 
+import anyio.lowlevel
 import msgspec
 
 from acp_nvim.acp.diff import FileChange
 from acp_nvim.file_time import now
+from acp_nvim.limits import ENDS_SECONDS
+from acp_nvim.process.end_times import ended_at, forget_old
+from acp_nvim.tasks import Spawn
 from acp_nvim.traffic.masking import masked
+from acp_nvim.workspace.private_file import make_directory
 from acp_nvim.workspace.roots import Roots
 
 CALL_SLACK_NS: Final = 1_000_000_000
-"""So much before its first word a tool call may have changed a file that it names: a busy host hears late."""
+"""A tool call may have changed a file this long before its first message: a busy host reads late."""
 CALL_LATE_NS: Final = 1_000_000_000
-"""So much after its last word: some agents say that they are done just before they write."""
+"""And this long after its last message: some agents report the end just before they write."""
 COMMAND_SLACK_NS: Final = 250_000_000
-"""The same before a command, which names no files: what others do meanwhile would be taken for its doing."""
+"""The same before a command: shorter, because a command names no files, and would claim what others change."""
 COMMAND_LATE_NS: Final = 100_000_000
-"""And after it: the agent tells the end when the process has ended."""
-DEEDS: Final = 4000
-"""Tool calls and commands of a session that are remembered: twice what one turn may have."""
-SPANS: Final = 200
-"""Turns of a session that are remembered; what they changed was looked at long before."""
+"""And after a command: agents report the end when the process has ended."""
+MAX_ACTIVITIES: Final = 4000
+"""Activities kept for a session: twice as many as one turn may have."""
+MAX_TURNS: Final = 200
+"""Turns kept for a session; the changes of older ones were judged long ago."""
 RECORD_PATHS: Final = 100
-"""Files of one tool call in one line of what is written down for the next host."""
-WORDS_CHARS: Final = 80
-"""Of a command line or a title, in the words that say who changed a file: they stand in a line of a list."""
+"""Paths in one journal line of a tool call."""
+WHY_CHARS: Final = 80
+"""Of a command line or a title, in the reason for a verdict: it is shown in one line of a list."""
 LINE_CHARS: Final = 1000
-"""Of a command line or a title that is remembered: to mask the secrets in it takes 0.1 ms."""
+"""Of a command line or a title in memory: masking its secrets takes 0.1 ms."""
+
+log = logging.getLogger(__name__)
 
 
-class Span(msgspec.Struct):
-    """From `began` to `ended`; None: it goes on, or nobody saw the end."""
+class Interval(msgspec.Struct):
+    """The time from `began` to `ended`; None if it has not ended, or its end is unknown."""
 
     began: int
     ended: int | None = None
 
-    def has(self, moment: int, late: int = 0) -> bool:
-        """Whether that moment is in it, or at most `late` after it; times are nanoseconds since 1970."""
+    def contains(self, moment: int, late: int = 0) -> bool:
+        """Return whether `moment` (nanoseconds since 1970) is within, or at most `late` nanoseconds after."""
         return self.began <= moment and (self.ended is None or moment <= self.ended + late)
 
 
-class Deed(msgspec.Struct):
+class Activity(msgspec.Struct):
     """Something an agent did that may have changed files.
 
-    A `command` may have changed any file; a `call` changes files that it names: `paths` (real paths), some of them as
-    `changes` say; a `write` has gone through us. `words` is the command line, or the title of the call. `tool_call` is
-    the id of the call, "" of a command in a terminal that was not shown in any.
+    A `command` may have changed any file; a `call` only the files that it names: `paths` (real paths), some with the
+    diffs in `changes`; a `write` went through the host. `words` is the command line, or the title of the call.
+    `tool_call` is the id of the call, "" for a command in a terminal that no call shows.
     """
 
     kind: Literal["call", "command", "write"]
     words: str
     tool_call: str
-    span: Span
+    time: Interval
     paths: set[str] = msgspec.field(default_factory=set)
     changes: dict[str, FileChange] = {}
-    is_behind: bool = False
-    """Whether it goes on, nobody knows how long, when the agent says that it is done."""
+    in_background: bool = False
+    """True if it may run on, for an unknown time, after the agent reports its end."""
 
     def covers(self, moment: int) -> bool:
-        """Whether a file that was changed at that moment may have been changed by it."""
-        return self.span.has(moment, COMMAND_LATE_NS if self.kind == "command" else CALL_LATE_NS)
+        """Return whether it may have changed a file at `moment` (nanoseconds since 1970)."""
+        return self.time.contains(moment, COMMAND_LATE_NS if self.kind == "command" else CALL_LATE_NS)
 
     @property
     def why(self) -> str:
-        """What shows that the agent changed a file, in words."""
+        """The reason, in words, to attribute a change to the agent."""
         if self.kind == "write":
             return self.words
         line = self.words or self.kind
-        return f"by `{line[: WORDS_CHARS - 1]}…`" if len(line) > WORDS_CHARS else f"by `{line}`"
+        return f"by `{line[: WHY_CHARS - 1]}…`" if len(line) > WHY_CHARS else f"by `{line}`"
 
 
 class Record(msgspec.Struct, omit_defaults=True):
-    """One line of what is written down of a session's work, so that the next host knows it."""
+    """One journal line: an event of a session's work at the time `at` (nanoseconds since 1970)."""
 
     session: int
     what: Literal["life", "turn", "turn_end", "call", "command", "behind", "write", "deed_end"]
@@ -86,10 +98,10 @@ class Record(msgspec.Struct, omit_defaults=True):
 
 
 class Work:
-    """What a session's agent did below `roots`; `state` are globs of files with the agent's own records.
+    """What the agent of a session did below `roots`; `state` are globs of files with the agent's own records.
 
-    `write` is called with each line that the next host must know; `ended_at` tells when a process of the agent ended,
-    by its mark, if that is known.
+    `write` receives each record that the next host needs; `ended_at` returns when the agent process with a mark ended,
+    if that is known.
     """
 
     def __init__(self, session: int, agent: str, roots: Roots, ended_at: Callable[[str], int | None]) -> None:
@@ -99,201 +111,282 @@ class Work:
         self.state: Sequence[str] = ()
         self.write: Callable[[Record], None] = lambda record: None
         self.is_over = False
-        """Whether its host is gone: what has no end has ended with the agent, nobody knows when else."""
+        """True if its host is dead: activities without an end ended with the agent, at an unknown time."""
         self._ended_at = ended_at
-        self._lives: dict[str, int] = {}
-        self._turns: list[Span] = []
-        self._deeds: dict[str, Deed] = {}
-        self._naming: dict[str, list[Deed]] = {}  # by real path: thousands of files may be judged at once
+        self._processes: dict[str, int] = {}
+        self._turns: list[Interval] = []
+        self._activities: dict[str, Activity] = {}
+        self._naming: dict[str, list[Activity]] = {}  # by real path: thousands of files may be judged at once
 
-    def __repr__(self) -> str:
-        return f"<Work of {self.agent} in {self.session}: {len(self._turns)} turns, {len(self._deeds)} deeds>"
+    # --- recording ---------------------------------------------------------------------------------------------------
 
-    # --- what happens ------------------------------------------------------------------------------------------------
-
-    def lives(self, mark: str, began: int) -> None:
-        """A process of the agent, with that mark, serves the session since `began` (nanoseconds since 1970)."""
-        if mark not in self._lives:
-            self._note(Record(self.session, "life", began, mark))
+    def process_started(self, mark: str, began: int) -> None:
+        """Record that the agent process with that mark serves the session since `began` (nanoseconds since 1970)."""
+        if mark not in self._processes:
+            self._record(Record(self.session, "life", began, mark))
 
     def turn_began(self, at: int) -> None:
-        """The agent works since `at` (nanoseconds since 1970); a turn that was open ends there."""
+        """Begin a turn at `at` (nanoseconds since 1970), and end the open one."""
         self.turn_ended(at)
-        self._note(Record(self.session, "turn", at))
+        self._record(Record(self.session, "turn", at))
 
     def turn_ended(self, at: int) -> None:
-        """The turn that is open, if any, has ended at `at` (nanoseconds since 1970)."""
+        """End the open turn, if any, at `at` (nanoseconds since 1970)."""
         if self._turns and self._turns[-1].ended is None:
-            self._note(Record(self.session, "turn_end", at))
+            self._record(Record(self.session, "turn_end", at))
 
     def call(
         self, tool_call: str, words: str, paths: Iterable[str], changes: dict[str, FileChange], finished: bool
     ) -> None:
-        """The agent says of a tool call that it changes these files."""
-        deed = self._deed("call", tool_call, words, tool_call, finished)
-        more = sorted({*paths, *changes} - deed.paths)
+        """Record what a tool call reports: the real paths of files that it changes, and how."""
+        activity = self._activity("call", tool_call, words, tool_call, finished)
+        more = sorted({*paths, *changes} - activity.paths)
         for first in range(0, len(more), RECORD_PATHS):
             some = more[first : first + RECORD_PATHS]
-            self._note(Record(self.session, "call", deed.span.began, tool_call, deed.words, some))
-        deed.changes = {**deed.changes, **changes}
+            self._record(Record(self.session, "call", activity.time.began, tool_call, activity.words, some))
+        activity.changes = {**activity.changes, **changes}
         if finished:
             self._end(f"call {tool_call}")
 
-    def writes(self, path: str) -> None:
-        """The agent is about to write a file through us; when we are killed then, the next host must know."""
-        self.write(Record(self.session, "write", now(), paths=[path]))
-
-    def wrote(self, path: str) -> None:
-        """The agent wants a file to be what it is already: it may have made it so, at any time in its turn."""
-        span = Span(self._turns[-1].began if self._turns else now(), time.time_ns())
-        self._written(f"write {path}", span, [path])
-
-    def _written(self, key: str, span: Span, paths: Iterable[str]) -> None:
-        self._name(self._add(key, Deed("write", f"written by {self.agent}", "", span)), paths)
-
-    def _add(self, key: str, deed: Deed) -> Deed:
-        """Remember it, and forget the oldest of too many."""
-        if key in self._deeds:
-            self._forget(key)
-        self._deeds[key] = deed
-        while len(self._deeds) > DEEDS:
-            self._forget(next(iter(self._deeds)))
-        return deed
-
-    def _forget(self, key: str) -> None:
-        forgotten = self._deeds.pop(key)
-        for path in forgotten.paths:
-            self._naming[path] = [one for one in self._naming[path] if one is not forgotten]
-            if not self._naming[path]:
-                del self._naming[path]
-
-    def _name(self, deed: Deed, paths: Iterable[str]) -> None:
-        """The deed is about these files, too."""
-        for path in paths:
-            if path not in deed.paths:
-                deed.paths.add(path)
-                self._naming.setdefault(path, []).append(deed)
-
-    def command(self, key: str, words: str, tool_call: str, finished: bool = False, is_behind: bool = False) -> None:
-        """A command of the agent runs; `key` tells it from others of the session; `is_behind`: in the background."""
-        deed = self._deed("command", key, words, tool_call, finished)
-        if is_behind and not deed.is_behind:
-            self._note(Record(self.session, "behind", deed.span.began, key))
+    def command(
+        self, key: str, words: str, tool_call: str, finished: bool = False, in_background: bool = False
+    ) -> None:
+        """Record a running or finished command; `key` identifies it within the session."""
+        activity = self._activity("command", key, words, tool_call, finished)
+        if in_background and not activity.in_background:
+            self._record(Record(self.session, "behind", activity.time.began, key))
         if finished:
             self._end(f"command {key}")
 
-    def _deed(self, kind: Literal["call", "command"], name: str, words: str, tool_call: str, finished: bool) -> Deed:
-        """The one of that name; one that is told of again after it was done is another one."""
-        key, words = f"{kind} {name}", _line(words)
-        found = self._deeds.get(key)
-        if found is not None and found.span.ended is not None and not finished:
-            self._deeds[f"{key} until {found.span.ended}"] = self._deeds.pop(key)
+    def before_write(self, path: str) -> None:
+        """Tell the next host that the agent is about to write a file through this one, which may be killed then."""
+        self.write(Record(self.session, "write", now(), paths=[path]))
+
+    def found_written(self, path: str) -> None:
+        """Record that the agent asked to write what the file has already: it may have written that in its turn."""
+        time_range = Interval(self._turns[-1].began if self._turns else now(), time.time_ns())
+        self._add_write(f"write {path}", time_range, [path])
+
+    def _activity(
+        self, kind: Literal["call", "command"], name: str, words: str, tool_call: str, finished: bool
+    ) -> Activity:
+        """Return the activity with that name; if it is reported again after its end, a new one."""
+        key, words = f"{kind} {name}", _first_line(words)
+        found = self._activities.get(key)
+        if found is not None and found.time.ended is not None and not finished:
+            self._activities[f"{key} until {found.time.ended}"] = self._activities.pop(key)
             found = None
         if found is None:
             slack = CALL_SLACK_NS if kind == "call" else COMMAND_SLACK_NS
             began = max(now() - slack, self._turns[-1].began if self._turns else 0)
-            found = self._add(key, Deed(kind, words, tool_call, Span(began)))
+            found = self._add(key, Activity(kind, words, tool_call, Interval(began)))
             self.write(Record(self.session, kind, began, name, words))
         found.words = words or found.words
         return found
 
     def _end(self, key: str) -> None:
-        if self._deeds[key].span.ended is None:
-            self._note(Record(self.session, "deed_end", time.time_ns(), key))
+        if self._activities[key].time.ended is None:
+            self._record(Record(self.session, "deed_end", time.time_ns(), key))
 
-    def _note(self, record: Record) -> None:
-        self.take(record)
+    def _record(self, record: Record) -> None:
+        self.apply(record)
         self.write(record)
 
-    # --- what was written down ---------------------------------------------------------------------------------------
+    # --- replaying ---------------------------------------------------------------------------------------------------
 
-    def take(self, record: Record) -> None:
-        """Remember what happens now, or what a host that is gone has written."""
+    def apply(self, record: Record) -> None:
+        """Update the state with a record of this host, or of a dead one."""
         match record.what:
             case "life":
-                self._lives[record.id] = record.at
+                self._processes[record.id] = record.at
             case "turn":
-                self._turns.append(Span(record.at))
-                del self._turns[:-SPANS]
+                self._turns.append(Interval(record.at))
+                del self._turns[:-MAX_TURNS]
             case "turn_end":
                 if self._turns:
                     self._turns[-1].ended = record.at
             case "deed_end":
-                if record.id in self._deeds:
-                    self._deeds[record.id].span.ended = record.at
+                if record.id in self._activities:
+                    self._activities[record.id].time.ended = record.at
             case "behind":
-                if (behind := self._deeds.get(f"command {record.id}")) is not None:
-                    behind.is_behind = True
-            case _:
-                self._take_deed(record.what, record)
+                if (command := self._activities.get(f"command {record.id}")) is not None:
+                    command.in_background = True
+            case "write":
+                self._add_write(f"write {record.at}", Interval(record.at, record.at), record.paths)
+            case kind:
+                self._apply_activity(kind, record)
 
-    def _take_deed(self, what: Literal["call", "command", "write"], record: Record) -> None:
-        if what == "write":
-            self._written(f"write {record.at}", Span(record.at, record.at), record.paths)
-            return
-        key = f"{what} {record.id}"
-        called = record.id if what == "call" else record.id.removeprefix("call ")
-        tool_call = called if what == "call" or called != record.id else ""
-        deed = self._deeds.get(key) or self._add(key, Deed(what, record.words, tool_call, Span(record.at)))
-        self._name(deed, record.paths)
+    def _apply_activity(self, kind: Literal["call", "command"], record: Record) -> None:
+        key, tool_call = f"{kind} {record.id}", record.id
+        if kind == "command":
+            tool_call = record.id.removeprefix("call ") if record.id.startswith("call ") else ""
+        activity = self._activities.get(key)
+        if activity is None:
+            activity = self._add(key, Activity(kind, record.words, tool_call, Interval(record.at)))
+        self._add_paths(activity, record.paths)
 
-    # --- what it shows -----------------------------------------------------------------------------------------------
+    def _add_write(self, key: str, time_range: Interval, paths: Iterable[str]) -> None:
+        self._add_paths(self._add(key, Activity("write", f"written by {self.agent}", "", time_range)), paths)
+
+    def _add(self, key: str, activity: Activity) -> Activity:
+        """Add an activity, and drop the oldest beyond `MAX_ACTIVITIES`."""
+        if key in self._activities:
+            self._drop(key)
+        self._activities[key] = activity
+        while len(self._activities) > MAX_ACTIVITIES:
+            self._drop(next(iter(self._activities)))
+        return activity
+
+    def _drop(self, key: str) -> None:
+        dropped = self._activities.pop(key)
+        for path in dropped.paths:
+            self._naming[path] = [one for one in self._naming[path] if one is not dropped]
+            if not self._naming[path]:
+                del self._naming[path]
+
+    def _add_paths(self, activity: Activity, paths: Iterable[str]) -> None:
+        for path in paths:
+            if path not in activity.paths:
+                activity.paths.add(path)
+                self._naming.setdefault(path, []).append(activity)
+
+    # --- queries -----------------------------------------------------------------------------------------------------
 
     @property
     def marks(self) -> list[str]:
         """The marks of the agent's processes that have served the session."""
-        return list(self._lives)
+        return list(self._processes)
 
     @property
-    def last_moment(self) -> int | None:
-        """When the last process of the agent ended; None while one runs, or when nobody has seen the end."""
-        ends = [self._ended_at(mark) for mark in self._lives]
+    def last_end(self) -> int | None:
+        """When the last process of the agent ended; None while one runs, or if an end is unknown."""
+        ends = [self._ended_at(mark) for mark in self._processes]
         known = [end for end in ends if end is not None]
         return max(known) if known and len(known) == len(ends) else None
 
-    def lived(self, moment: int) -> bool:
-        """Whether a process of the agent may have changed something at that moment."""
-        for mark, began in self._lives.items():
-            ended = self._ended_at(mark)
-            if began <= moment and (ended is None or moment <= ended):
-                return True
-        return False
+    def was_alive(self, moment: int) -> bool:
+        """Return whether a process of the agent may have run at `moment` (nanoseconds since 1970)."""
+        return any(Interval(began, self._ended_at(mark)).contains(moment) for mark, began in self._processes.items())
 
-    def worked(self, moment: int) -> bool:
-        """Whether the agent worked then: it had a prompt, or something else to do."""
-        return any(span.has(moment, COMMAND_LATE_NS) for span in self._turns)
+    def was_working(self, moment: int) -> bool:
+        """Return whether a turn was open at `moment` (nanoseconds since 1970)."""
+        return any(turn.contains(moment, COMMAND_LATE_NS) for turn in self._turns)
 
-    def naming(self, path: str) -> Iterator[Deed]:
-        """The calls that name the file at that real path, the newest first."""
+    def naming(self, path: str) -> Iterator[Activity]:
+        """Yield the activities that name the file at that real path, the newest first."""
         return reversed(self._naming.get(path, []))
 
-    def behind(self, moment: int) -> Iterator[Deed]:
-        """The commands that were begun before, and may have run in the background then."""
-        return (deed for deed in reversed(self._deeds.values()) if deed.is_behind and deed.span.began <= moment)
+    def background_commands(self, moment: int) -> Iterator[Activity]:
+        """Yield the background commands that began before `moment` (nanoseconds since 1970), the newest first."""
+        return (one for one in reversed(self._activities.values()) if one.in_background and one.time.began <= moment)
 
-    def commands(self, moment: int) -> Iterator[Deed]:
-        """Yield the commands that ran then, the newest first, but none of a dead host whose end nobody saw."""
-        for deed in reversed(self._deeds.values()):
-            if deed.kind == "command" and deed.covers(moment) and not self.is_lost(deed):
-                yield deed
+    def commands(self, moment: int) -> Iterator[Activity]:
+        """Yield the commands that ran at `moment`, the newest first, without those whose end is lost."""
+        for one in reversed(self._activities.values()):
+            if one.kind == "command" and one.covers(moment) and not self.is_end_lost(one):
+                yield one
 
     def may_have_changed(self, path: str, since: int, until: int) -> bool:
-        """Whether a command, or a call that names the file, ran between `since` and `until`.
-
-        Both are in nanoseconds since 1970.
-        """
+        """Return whether a command, or a call naming the file, ran from `since` to `until` (nanoseconds since 1970)."""
         return any(
-            (deed.kind == "command" or path in deed.paths)
-            and deed.span.began <= until
-            and (deed.span.ended is None or deed.span.ended >= since)
-            for deed in self._deeds.values()
+            (one.kind == "command" or path in one.paths)
+            and one.time.began <= until
+            and (one.time.ended is None or one.time.ended >= since)
+            for one in self._activities.values()
         )
 
-    def is_lost(self, deed: Deed) -> bool:
-        """Whether nobody saw its end, nor that of the agent: it may have ended at any time."""
-        return self.is_over and deed.span.ended is None and self.last_moment is None
+    def is_end_lost(self, activity: Activity) -> bool:
+        """Return whether neither its end nor that of the agent is known: it may have ended at any time."""
+        return self.is_over and activity.time.ended is None and self.last_end is None
 
 
-def _line(words: str) -> str:
-    """The first line of a command or a title, without secrets: it is written down as what shows who changed a file."""
+def _first_line(words: str) -> str:
+    """Return the first line of a command or a title, without secrets, because it is written to the journal."""
     return masked(words.strip().partition("\n")[0][:LINE_CHARS].strip("`").strip())
+
+
+class WorkJournal:
+    """This host's journal of work; those of others can be read. `ends` is the directory with end times of agents."""
+
+    def __init__(self, spawn: Spawn) -> None:
+        self.name = uuid.uuid4().hex[:12]
+        self._spawn = spawn
+        self._directory = Path(os.devnull)
+        self.ends = os.devnull
+        self._waiting: list[Record] = []
+        self._has_failed = False
+
+    def open(self, state: Path) -> None:
+        """Use directories below `state`, and remove journals that are too old. Blocks; raises `OSError`."""
+        self._directory = state / "work"
+        self.ends = str(state / "ended")
+        make_directory(self._directory)
+        make_directory(state / "ended")
+        forget_old(self.ends, ENDS_SECONDS)
+        for file in self._directory.glob("*.jsonl"):
+            with suppress(OSError):
+                if file.stat().st_mtime < time.time() - ENDS_SECONDS:
+                    file.unlink()
+
+    def ended_at(self, mark: str) -> int | None:
+        """Return when the last agent process with that mark ended (nanoseconds since 1970), if that is recorded."""
+        return ended_at(self.ends, mark)
+
+    def begin(self, session: int, agent: str, roots: Roots) -> Work:
+        """Return a `Work` for a session, which is recorded in this journal."""
+        made = Work(session, agent, roots, self.ended_at)
+        made.write = self.add
+        return made
+
+    def add(self, record: Record) -> None:
+        """Append a record, in one write with all that are added in the same step of the event loop."""
+        if not self._waiting:
+            self._spawn(self._write_soon)
+        self._waiting.append(record)
+
+    def read(self, name: str, session: int) -> Iterator[Record]:
+        """Yield the records of a session from the journal with that name. Blocks."""
+        try:
+            lines = (self._directory / f"{name}.jsonl").read_bytes().splitlines()
+        except OSError:
+            return
+        for line in lines:
+            with suppress(msgspec.MsgspecError):
+                record = msgspec.json.decode(line, type=Record)
+                if record.session == session:
+                    paths = [os.fsdecode(path.encode("latin-1")) for path in record.paths]
+                    yield msgspec.structs.replace(record, paths=paths)
+
+    def forget(self, name: str) -> None:
+        """Remove a journal that is not needed any more. Blocks."""
+        with suppress(OSError):
+            (self._directory / f"{name}.jsonl").unlink()
+
+    async def _write_soon(self) -> None:
+        await anyio.lowlevel.checkpoint()
+        self.close()
+
+    def close(self) -> None:
+        """Write the records that are waiting. Blocks; a failure is logged once."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return
+        data = b"".join(msgspec.json.encode(_encodable(one)) + b"\n" for one in waiting)
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            descriptor = os.open(self._directory / f"{self.name}.jsonl", flags, 0o600)
+            try:
+                os.write(descriptor, data)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            if not self._has_failed:
+                self._has_failed = True
+                log.warning("the work of agents cannot be recorded in %s: %s", self._directory, error)
+
+
+def _encodable(record: Record) -> Record:
+    """Return the record with paths as Latin-1 (one character a byte), and words without lone surrogates."""
+    paths = [os.fsencode(path).decode("latin-1") for path in record.paths]
+    words = record.words.encode("utf-8", "replace").decode()
+    return msgspec.structs.replace(record, paths=paths, words=words, id=record.id.encode("utf-8", "replace").decode())

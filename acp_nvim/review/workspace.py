@@ -1,4 +1,4 @@
-"""What is kept of one workspace under review: contents, checkpoints, what is left to review."""
+"""What the host keeps of each workspace under review: contents, checkpoints, what is left to review."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ import hashlib
 import logging
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal
 
 import anyio
 import anyio.to_thread
 
+from acp_nvim.limits import MEGABYTES
 from acp_nvim.review.change import Entry
-from acp_nvim.review.checkpoints import Checkpoint, Checkpoints
-from acp_nvim.review.contents import is_stored
+from acp_nvim.review.cleanup import WORKSPACES, WorkspaceLease, clean_state
+from acp_nvim.review.contents import Contents, is_stored
 from acp_nvim.review.git_contents import GitContents
-from acp_nvim.review.kept_ledger import KeptEntry, KeptLedger, KeptReview, OpenTurn
+from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.scanner import Scanner
-from acp_nvim.review.sweeping import WORKSPACES, InUse, sweep
+from acp_nvim.review.storage import Checkpoint, CheckpointStore, EntryRecord, OpenTurn, ReviewStore, SavedReview
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.snapshots.run_git import NO_SPACE
 from acp_nvim.snapshots.shadow import Shadow
-from acp_nvim.snapshots.snapshot import SnapshotError
+from acp_nvim.snapshots.snapshot import Blob, SnapshotError
 from acp_nvim.snapshots.users_repository import main_directory
 from acp_nvim.workspace.regular_files import NO_ROOM, system_words
 
@@ -46,33 +47,29 @@ _LOST: Final[dict[StateKind, str]] = {
 
 
 class Workspace:
-    """`root` is a real path; all that is kept of it goes below `state`.
+    """One workspace; `root` is its real path, `state` the state directory.
 
-    `on_trouble` tells the user, in words, what cannot be written down: once until that works again.
+    `on_trouble` notifies the user, in words, of data that cannot be written: once until writing works again.
     """
 
     def __init__(self, state: Path, root: str, tracker: ChangeTracker, on_trouble: Callable[[str], None]) -> None:
-        directory = state / WORKSPACES / name(root)
         self.root = root
         main = main_directory(root)  # linked work trees share the objects of the main one
         objects = state / WORKSPACES / name(main) / "git"
         self.git = GitContents(root, objects)
         self._state = state
-        self._in_use = [InUse(state / WORKSPACES / name(one), one) for one in dict.fromkeys((main, root))]
+        self._leases = [WorkspaceLease(state / WORKSPACES / name(one), one) for one in dict.fromkeys((main, root))]
         self.scanner = Scanner(Shadow(objects, root, [str(state)]), tracker)
-        self.checkpoints = Checkpoints(directory)
-        self.kept = KeptLedger(directory)
-        self._directory = directory
+        self._directory = state / WORKSPACES / name(root)
+        self.checkpoints = CheckpointStore(self._directory)
+        self.saved = ReviewStore(self._directory)
         self._on_trouble = on_trouble
         self._troubles: dict[StateKind, str] = {}
         self._unwritten: list[Checkpoint] = []
-        self._keeping = anyio.Lock()
-
-    def __repr__(self) -> str:
-        return f"<Workspace {self.root}>"
+        self._saving = anyio.Lock()
 
     async def add(self, checkpoint: Checkpoint) -> None:
-        """Keep it, with its contents. Where that fails it lasts as long as this Neovim, and the user is told."""
+        """Store a checkpoint and its contents. If that fails, keep it in memory, and notify the user."""
         try:
             await self.store(checkpoint)
             await self.checkpoints.add(checkpoint)
@@ -83,50 +80,52 @@ class Workspace:
             self.works("checkpoint")
 
     async def all_checkpoints(self) -> list[Checkpoint]:
-        """All checkpoints, the oldest first; those too that could not be written."""
+        """Return all checkpoints, the oldest first, including those that could not be written."""
         found = await self.checkpoints.all()
         return sorted([*found, *self._unwritten], key=lambda one: one.time) if self._unwritten else found
 
     async def store(self, checkpoint: Checkpoint) -> None:
-        """All contents that it needs are in the shadow repository, and stay. Raises `SnapshotError`."""
+        """Store all contents that it needs in the shadow repository, and pin them. Raises `SnapshotError`."""
         await self.scanner.contents.flush()
         await self.scanner.shadow.hold(checkpoint.id, checkpoint.oids(), [])
 
-    async def keep(self, entries: Callable[[], Sequence[Entry]], turns: Callable[[], Sequence[OpenTurn]]) -> None:
-        """Write down what is left to review, and the turns that run, for the next Neovim.
+    async def save(self, ledger: Ledger, workspace_of: Callable[[str], Workspace], evidence: str) -> None:
+        """Store what is left to review, and the running turns, for the next Neovim.
 
-        Where that fails the user is told, and no open turn is left on the disk: beside an older list of files it would
-        make an agent's of what the user does from now on.
+        `evidence` is the name of this host's journal.
+
+        If that fails, notify the user and remove the stored turns: beside an older list of files they would attribute
+        later changes of the user to an agent.
         """
-        async with self._keeping:  # who comes later writes what is newer
+        async with self._saving:  # the ledger is read in here: the later call writes the newer state
+            entries = [entry for entry in ledger.open() if workspace_of(entry.path) is self]
+            running = [turn for turn in ledger.logs if turn.active and self.root in turn.began]
+            turns = [OpenTurn(one.agent, one.prompt, one.began[self.root], one.session, evidence) for one in running]
             try:
-                await self._keep(entries(), turns())
+                await self._save(entries, turns)
             except BaseException as error:
                 with anyio.CancelScope(shield=True):
-                    await self.kept.drop_turns()
+                    await self.saved.drop_turns()
                 if not isinstance(error, (OSError, SnapshotError)):
                     raise
                 self.complain("ledger", error)
             else:
                 self.works("ledger")
 
-    async def _keep(self, entries: Sequence[Entry], turns: Sequence[OpenTurn]) -> None:
+    async def _save(self, entries: list[Entry], turns: list[OpenTurn]) -> None:
         contents = self.scanner.contents
-        entries = [one for one in entries if not self.scanner.shadow.is_secret(one.path)]  # memory is not for the next
+        entries = [one for one in entries if not self.scanner.shadow.is_secret(one.path)]  # they are in memory only
         for entry in entries:
-            entry.settle(contents)
-        kept = KeptReview([KeptEntry.of(one) for one in entries], list(turns))
+            entry.store_texts(contents)
+        saved = SavedReview([EntryRecord.of(one) for one in entries], turns)
         await contents.flush()
-        blobs = (blob for entry in kept.entries for blob in (entry.base, entry.current))
+        blobs = (blob for entry in saved.entries for blob in (entry.base, entry.current))
         oids = [blob.oid for blob in blobs if blob is not None and is_stored(blob)]
-        await self.scanner.shadow.hold("review-" + self.kept.name, oids, [turn.snapshot for turn in turns])
-        await self.kept.keep(kept)
+        await self.scanner.shadow.hold("review-" + self.saved.name, oids, [turn.snapshot for turn in turns])
+        await self.saved.save(saved)
 
     def complain(self, kind: StateKind, error: Exception) -> bool:
-        """Tell why something cannot be written, unless that is known. A full disk is told once for all kinds.
-
-        False when the words are the caller's.
-        """
+        """Notify the user why something cannot be written, once a reason; return False if the caller has to word it."""
         cause = error if isinstance(error, OSError) else error.__cause__
         why = system_words(error) if isinstance(error, OSError) else str(error)
         log.warning("%s of %s: %s", kind, self.root, why)
@@ -140,45 +139,83 @@ class Workspace:
         return bool(words)
 
     def works(self, kind: StateKind) -> None:
-        """Something was written that failed before: if it fails again, the user is told again."""
+        """Note that this kind could be written: if it fails again, the user is notified again."""
         self._troubles.pop(kind, None)
 
-    async def take_over(self) -> KeptReview:
-        """What Neovims that are gone have left to review."""
+    async def take_over(self) -> SavedReview:
+        """Return what dead Neovims left to review; nothing if that cannot be read."""
         try:
-            return await self.kept.take_over()
+            return await self.saved.take_over()
         except OSError as error:
-            log.warning("what was left to review in %s cannot be read: %s", self.root, error)
-            return KeptReview()
+            log.warning("the saved review of %s cannot be read: %s", self.root, error)
+            return SavedReview()
 
     async def clean(self, max_bytes: int) -> None:
-        """Forget what is too old or too much; the state directory of all workspaces may have `max_bytes`.
+        """Delete what is too old or too much; all workspaces together may take `max_bytes`.
 
-        That the workspace is used is written down here and not before `take_over`, which nothing may delay; until now
-        the lock of the shadow repository has said so.
+        The leases are taken here and not before `take_over`, which nothing may delay; until now the lock of the shadow
+        repository has protected the workspace.
         """
         try:
-            for one in self._in_use:
+            for one in self._leases:
                 await anyio.to_thread.run_sync(one.begin)
         except OSError as error:
-            log.warning("that %s is used cannot be written down: %s", self.root, error)
-        swept = await sweep(self._state, max_bytes)
+            log.warning("the workspace %s cannot be marked as used: %s", self.root, error)
+        usage = await clean_state(self._state, max_bytes)
         try:
             dropped = await self.checkpoints.drop_old()
             await self.scanner.shadow.release(dropped)
-            await self.scanner.shadow.clean(swept.room(name(self.root), max_bytes) if swept else max_bytes)
+            await self.scanner.shadow.clean(usage.room(name(self.root), max_bytes) if usage else max_bytes)
         except (OSError, SnapshotError) as error:
             log.warning("%s could not be cleaned up: %s", self.root, error)
 
     def close(self) -> None:
-        """Nothing is asked of it any more."""
+        """Release all locks of the workspace, when the process ends."""
         self.scanner.shadow.close()
-        self.kept.close()
-        for one in self._in_use:
+        self.saved.close()
+        for one in self._leases:
             one.close()
 
 
 def name(root: str) -> str:
-    """Return a directory's name for the workspace: a readable word, and a hash of `root` that makes it unique."""
+    """Return the directory name for a workspace: a readable word, and a hash of `root` that makes it unique."""
     word = re.sub(r"[^\w.-]", "_", os.path.basename(root), flags=re.ASCII)[-40:] or "root"
     return f"{word}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}"
+
+
+class Workspaces:
+    """All workspaces of the host by their real paths; `make` makes one. Together they may take `max_bytes`."""
+
+    def __init__(self, make: Callable[[str], Workspace]) -> None:
+        self.max_bytes = int(MEGABYTES * 1e6)
+        self._make = make
+        self.all: dict[str, Workspace] = {}
+
+    def at(self, directory: str) -> Workspace:
+        """Return the workspace at a directory (a real path); make it if it is new."""
+        if directory not in self.all:
+            self.all[directory] = self._make(directory)
+        return self.all[directory]
+
+    def of(self, path: str) -> Workspace:
+        """Return the innermost workspace that contains the file, or any one if none does."""
+        inside = [root for root in self.all if path.startswith(root.rstrip(os.sep) + os.sep)]
+        return self.all[max(inside, key=len) if inside else next(iter(self.all))]
+
+    def contents(self, path: str) -> Contents:
+        """Return the `Contents` of the workspace that contains the file."""
+        return self.of(path).scanner.contents
+
+    async def known(self, path: str) -> Blob | None:
+        """Return the file's blob in the last snapshot. Raises `SnapshotError` if that is unknown."""
+        return await self.of(path).scanner.known(path)
+
+    async def save(self, ledger: Ledger, evidence: str) -> None:
+        """Store what is left to review in each workspace; `evidence` is the name of this host's journal."""
+        for workspace in list(self.all.values()):
+            await workspace.save(ledger, self.of, evidence)
+
+    def close(self) -> None:
+        """Release the locks of all workspaces, when the process ends."""
+        for workspace in self.all.values():
+            workspace.close()

@@ -21,7 +21,7 @@ from acp_nvim.ui.events import CallMedia, PromptsTaken, QueuedText, QueueLate
 
 
 class ChatHandlers:
-    """Passes them to `sessions`, by their keys. A message for an unknown key raises `KeyError`."""
+    """Passes messages to `sessions` by their keys; an unknown key raises `KeyError`."""
 
     def __init__(self, sessions: Mapping[int, Session], editor: Editor) -> None:
         self._sessions = sessions
@@ -34,7 +34,7 @@ class ChatHandlers:
             messages.Stop: lambda message: sessions[message.session].stop(),
             messages.Redraw: self._redraw,
             messages.CallDetails: self._call_details,
-            messages.CallMedia: self._call_media,
+            messages.CallMedia: lambda message: sessions[message.session].tasks.spawn(self._write_media, message),
             messages.TerminalOpen: lambda message: sessions[message.session].presenter.open_terminal(message.terminal),
             messages.TerminalClose: lambda message: sessions[message.session].presenter.close_terminal(
                 message.terminal
@@ -47,7 +47,7 @@ class ChatHandlers:
         session = self._sessions[message.session]
         try:
             prompt = Prompt(message.text, context_items(message.context), message.id)
-        except msgspec.ValidationError:  # the editor shows it nowhere any more
+        except msgspec.ValidationError:  # return it to the editor, which does not show it any more
             late = [QueuedText(message.text, message.id)]
             session.presenter.publish(QueueLate(session=session.key, prompts=late))
             if message.id is not None:
@@ -69,11 +69,11 @@ class ChatHandlers:
     def _redraw(self, message: messages.Redraw) -> None:
         session = self._sessions[message.session]
         session.presenter.redraw(message.after)
-        session.configuration.tell()
+        session.configuration.publish()
         session.presenter.publish_status()
         session.requests.previews.tell_again()
         if session.queue:
-            session.queue.tell(again=True)
+            session.queue.publish(again=True)
 
     def _set_option(self, message: messages.ConfigSet) -> None:
         session = self._sessions[message.session]
@@ -85,13 +85,9 @@ class ChatHandlers:
         if details is not None:
             self._editor.publish(details)
 
-    def _call_media(self, message: messages.CallMedia) -> None:
-        session = self._sessions[message.session]
-        session.tasks.spawn(self._write_media, session, message)
-
-    async def _write_media(self, session: Session, message: messages.CallMedia) -> None:
+    async def _write_media(self, message: messages.CallMedia) -> None:
         answer = partial(CallMedia, session=message.session)
-        call = session.presenter.transcript.call_block(message.block)
+        call = self._sessions[message.session].presenter.transcript.call_block(message.block)
         shown = call.items() if call else []
         item = shown[message.place] if 0 <= message.place < len(shown) else None
         if not isinstance(item, Shown) or not isinstance(item.block, ImageContent | AudioContent):

@@ -1,4 +1,4 @@
-"""Handles messages about kept conversations: find one, show it, export it as markdown."""
+"""Handles messages about stored conversations: show one, export it as markdown, remember prompts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from acp_nvim.history.markdown import Markdown
 from acp_nvim.history.records import remember
 from acp_nvim.history.store import TranscriptStore
 from acp_nvim.process import umask
-from acp_nvim.rpc.messages import Handlers
-from acp_nvim.rpc.session_messages import Export, RememberPrompt, TranscriptCall, TranscriptOpen
+from acp_nvim.rpc.messages import Export, Handlers, RememberPrompt, TranscriptCall, TranscriptOpen
 from acp_nvim.session.session import Session
 from acp_nvim.session.transcript.kept_views import shown
 from acp_nvim.traffic.masking import without_secrets
@@ -25,17 +24,17 @@ from acp_nvim.ui.events import CallDetails
 from acp_nvim.ui.session_events import Exported, TranscriptShown
 
 EXPORT_PIECE_CHARS: Final = 64 * 1024
-"""Of an export sent to the editor at once."""
+"""Characters of an export that one event contains."""
 EXPORT_BLOCKS: Final = 20
-"""Blocks of a session that are made markdown at once: the event loop is not held up by a long one."""
+"""Blocks of a session that are converted at once, so that a long session does not block the event loop."""
 
 log = logging.getLogger(__name__)
 
 
 class HistoryHandlers:
-    """Handles messages about what `store` keeps; makes `sessions` markdown.
+    """Handles messages about the conversations in `store`, and exports `sessions`.
 
-    `trouble` is told once when sent prompts cannot be remembered.
+    `trouble` is called with a message for the user, once, when sent prompts cannot be stored.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class HistoryHandlers:
         self._sessions = sessions
         self._editor = editor
         self._trouble: Callable[[str], None] | None = trouble
-        self._remembering = anyio.Lock()  # in the order in which they were sent
+        self._remembering = anyio.Lock()  # keeps the prompts in order
         self._showing: dict[int, int] = {}
         self.handlers: Handlers = {
             TranscriptOpen: self._show,
@@ -72,7 +71,7 @@ class HistoryHandlers:
         try:
             async for blocks in self._store.blocks(wanted.id):
                 if self._showing[key] != turn:
-                    return  # it is shown again, from the beginning
+                    return  # another request shows it again, from the beginning
                 for block in blocks:
                     for event in shown(key, block):
                         self._editor.publish(event)
@@ -83,7 +82,7 @@ class HistoryHandlers:
     async def _tell_call(self, wanted: TranscriptCall) -> None:
         try:
             events_of_block = await self._store.block(wanted.id, wanted.block)
-        except OSError as error:  # it was deleted meanwhile
+        except OSError as error:  # the transcript was deleted
             log.info("block %d of conversation %s cannot be read: %s", wanted.block, wanted.id, error)
             return
         for event in events_of_block:
@@ -91,28 +90,24 @@ class HistoryHandlers:
                 self._editor.publish(CallDetails(session=wanted.session, block=wanted.block, call=event.call))
 
     async def _export(self, wanted: Export) -> None:
-        pieces = self._kept(wanted.transcript) if wanted.transcript else self._live(self._sessions[wanted.session])
+        session, problem = wanted.session, None
+        pieces = self._stored(wanted.transcript) if wanted.transcript else self._live(self._sessions[session])
         try:
-            if wanted.path is None:
-                await self._tell_text(wanted.session, pieces)
-            else:
+            if wanted.path is not None:
                 await _to_file(wanted.path, wanted.overwrite, pieces)
-                self._editor.publish(Exported(session=wanted.session, path=wanted.path, done=True))
+            else:
+                async for text in pieces:
+                    for start in range(0, len(text), EXPORT_PIECE_CHARS):
+                        self._editor.publish(Exported(session=session, text=text[start : start + EXPORT_PIECE_CHARS]))
         except FileExistsError:
-            words = f"{wanted.path} exists: :AcpExport! overwrites it"
-            self._editor.publish(Exported(session=wanted.session, problem=words, done=True))
+            problem = f"{wanted.path} exists: :AcpExport! overwrites it"
         except OSError as error:
-            words = f"{wanted.path or wanted.transcript}: {error.strerror or error}"
-            self._editor.publish(Exported(session=wanted.session, problem=words, done=True))
-
-    async def _tell_text(self, session: int, pieces: AsyncIterator[str]) -> None:
-        async for text in pieces:
-            for start in range(0, len(text), EXPORT_PIECE_CHARS):
-                self._editor.publish(Exported(session=session, text=text[start : start + EXPORT_PIECE_CHARS]))
-        self._editor.publish(Exported(session=session, done=True))
+            problem = f"{wanted.path or wanted.transcript}: {error.strerror or error}"
+        path = None if problem else wanted.path
+        self._editor.publish(Exported(session=session, path=path, problem=problem, done=True))
 
     async def _live(self, session: Session) -> AsyncIterator[str]:
-        """A session that is alive, as it is now; what comes while it is written is in it, too."""
+        """Export an open session, with what is added to it meanwhile."""
         transcript, markdown = session.presenter.transcript, Markdown(session.agent)
         yield markdown.head(session.place.cwd, None, session.presenter.metadata.title)
         at = 1
@@ -123,7 +118,7 @@ class HistoryHandlers:
             at += EXPORT_BLOCKS
             yield await anyio.to_thread.run_sync(_joined, markdown, blocks)
 
-    async def _kept(self, transcript_id: str) -> AsyncIterator[str]:
+    async def _stored(self, transcript_id: str) -> AsyncIterator[str]:
         known = await self._store.summary(transcript_id)
         markdown = Markdown(known.header.agent)
         yield markdown.head(known.header.cwd, known.header.started, known.about.title)
@@ -141,6 +136,6 @@ async def _to_file(path: str, overwrite: bool, pieces: AsyncIterator[str]) -> No
         path, "w" if overwrite else "x", encoding="utf-8", errors="surrogatepass", newline=""
     ) as file:
         if is_new:
-            umask.share(file.wrapped.fileno(), 0o666)  # it is the user's, not one of ours
+            umask.share(file.wrapped.fileno(), 0o666)  # the user's file is not private to the host
         async for text in pieces:
             await file.write(text)

@@ -1,33 +1,36 @@
-"""What Neovim says to the host: one class for each message, named as its method; here those about the chat.
+"""Messages from Neovim to the host, one class each, named as its method.
 
 Lua's annotations and doc/development/contract.md are generated from these classes: the docstring says what the message
-asks for, and the `#:` comment of a field what it holds. Every message is a notification; what is asked for comes
-back as events. `session` is a key: a positive integer that Lua chose when it opened the chat.
+requests, and the `#:` comment of a field what it contains. Every message is a notification; the host answers with
+events. `session` is a key: a positive integer that Lua chose when it opened the chat.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from acp_nvim.review.tracker import Edit
 from acp_nvim.rpc.settings import Config
+from acp_nvim.session.connection.calls import ResumeWay
 from acp_nvim.ui.events import QueuedText, wire_name
+from acp_nvim.ui.request_events import AnswerAction
 
 
 class Message(msgspec.Struct, tag_field="message", tag=wire_name):
-    """Base of every message; the tag is the method's name."""
+    """Base of all messages; the tag is the method's name."""
 
 
 class SessionMessage(Message):
-    """Base of every message about one session."""
+    """Base of all messages about one session."""
 
     session: int  #: its key
 
 
 Handlers = dict[type[Any], Callable[[Any], object]]
-"""By the class of a message: what is done with it. The app runs a coroutine that is returned as a task of its own."""
+"""Handlers by the class of the message. The app runs a coroutine that a handler returns in a task of its own."""
 
 
 class Hello(Message):
@@ -35,59 +38,59 @@ class Hello(Message):
 
     version: str  #: of the Lua side
     log_path: str
-    state_path: str  #: directory of what is kept between Neovims
+    state_path: str  #: directory of files that outlive this Neovim
     cache_path: str
     config: Config
-    instance: str = ""  #: name of this Neovim: its machine, pid and time of start; without it nothing is journaled
+    instance: str = ""  #: identifies this Neovim: machine, pid and start time; without it nothing is journaled
 
 
 class Prompt(SessionMessage):
     """Send a prompt, or queue it while a turn runs."""
 
     text: str
-    id: int | None = None  #: unique in this Neovim; `prompts_taken` tells it
-    context: list[dict[str, Any]] = []  #: what comes along: items of `acp_nvim/session/prompt.py`
+    id: int | None = None  #: unique in this Neovim; `prompts_taken` reports it
+    context: list[dict[str, Any]] = []  #: attached items of `acp_nvim/session/prompt.py`
 
 
 class QueueSet(SessionMessage):
-    """Replace the queue by what the user made of it; what went out meanwhile is not sent again (`queue_late`)."""
+    """Replace the queue by the user's edited version; prompts sent meanwhile are not sent again (`queue_late`)."""
 
-    prompts: list[QueuedText]  #: known prompts that are left out are not sent
+    prompts: list[QueuedText]  #: known prompts that are missing here are dropped
     known: list[int] = []  #: ids of the prompts that the user saw
-    held: bool = False  #: they wait until the user sends another one: no host had taken all of them
-    revision: int = 0  #: grows with each of these messages; `prompts_taken` tells it
+    held: bool = False  #: they wait until the user sends another one: no host had acknowledged all of them
+    revision: int = 0  #: grows with each of these messages; `prompts_taken` reports it
 
 
 class Steer(SessionMessage):
-    """Send a queued prompt into the turn that runs; an agent that takes none gets it after the turn."""
+    """Send a queued prompt into the running turn; an agent without steering gets it after the turn."""
 
     id: int | None = None  #: None: the first in the queue
 
 
 class Cancel(SessionMessage):
-    """End the turn; without one end commands of earlier turns, else empty the queue or end the process."""
+    """Cancel the turn; without one, end commands of earlier turns, or clear the queue, or end the process."""
 
-    force: bool = False  #: by all means, also an agent that does not answer
+    force: bool = False  #: end the process of an agent that does not answer
 
 
 class Stop(SessionMessage):
-    """Leave the agent, whose process ends with its last session; transcript and queue stay."""
+    """Disconnect from the agent, whose process ends with its last session; transcript and queue stay."""
 
 
 class Redraw(SessionMessage):
     """Send `reset`, and then the whole transcript again."""
 
-    after: bool = False  #: only what came after that which another host had told
+    after: bool = False  #: only what was added after the transcript of an earlier host
 
 
 class CallDetails(SessionMessage):
-    """Ask for all that there is of the tool call at that block; `call_details` answers."""
+    """Request all details of the tool call at a block; `call_details` answers."""
 
     block: int
 
 
 class CallMedia(SessionMessage):
-    """Write a picture or a sound of a tool call into a file; `call_media` answers."""
+    """Write an image or a sound of a tool call to a file; `call_media` answers."""
 
     block: int
     place: int  #: 0-based, among the items of the call
@@ -95,24 +98,294 @@ class CallMedia(SessionMessage):
 
 
 class TerminalOpen(SessionMessage):
-    """Send all output of that terminal, and from now on what comes."""
+    """Send all output of a terminal, and its further output from now on."""
 
     terminal: int
 
 
 class TerminalClose(SessionMessage):
-    """Send no more of it: its buffer is gone."""
+    """Stop sending the output of a terminal: its buffer is gone."""
 
     terminal: int
 
 
 class ConfigSet(SessionMessage):
-    """Switch an option of the agent; where no agent runs it is started."""
+    """Set an option of the agent, and start the agent if it does not run."""
 
     option: str  #: an id, a category or a name
-    value: str | bool  #: an id or a name, or whether it is on
-    keep: bool = False  #: new sessions of the agent begin with it, too
+    value: str | bool  #: an id or a name, or a boolean
+    keep: bool = False  #: also for new sessions of the agent
 
 
 class ConfigForget(SessionMessage):
-    """Keep no options for new sessions of its agent any more."""
+    """Forget the options stored for new sessions of the agent."""
+
+
+class Open(SessionMessage):
+    """Create a session, unless there is one with this key, and start its agent if it does not run."""
+
+    cwd: str
+    agent: str | None = None  #: None: the default agent
+    additional_directories: list[str] = msgspec.field(default_factory=list)
+    returned: list[int] = msgspec.field(default_factory=list)  #: ids of prompts returned after a host had died
+
+
+class Resume(Open, kw_only=True):
+    """Like `open`, continuing a conversation: that of a stored `transcript`, or of the open session `source`."""
+
+    session_id: str | None = None  #: the agent's; None: the agent begins a new session
+    how: ResumeWay = "go_on"  #: how the agent reopens `session_id`
+    transcript: str | None = None
+    source: int | None = None  #: key of a session
+    worktree: str | None = None  #: name of a git work tree that is created for the session
+    shown: bool = False  #: the chat already shows the conversation
+
+
+class SessionClose(Message):
+    """Close a session for good; `session_done` answers."""
+
+    id: int  #: of the request
+    session: int
+
+
+class SessionDelete(Message):
+    """Delete a session at the agent, if there is a `session_id`, and then here; `session_done` answers."""
+
+    id: int  #: of the request
+    agent: str
+    cwd: str
+    session_id: str | None = None
+    transcripts: list[str] = msgspec.field(default_factory=list)  #: ids of stored conversations
+    session: int | None = None  #: its key if it is open; it is closed first
+
+
+class AgentsKnown(Message):
+    """Request the agents that run, and the session operations that they support; `agents_known` answers."""
+
+    id: int  #: of the request
+
+
+class OpenSession(msgspec.Struct):
+    """An open session in the editor, for `sessions_list`."""
+
+    session: int  #: its key
+    agent: str
+    cwd: str
+    session_id: str | None = None  #: at the agent
+    title: str | None = None
+
+
+class SessionsList(Message):
+    """List all sessions and stored conversations; `sessions_listed` answers, again for each agent that is late."""
+
+    id: int  #: of the request
+    cwd: str  #: the directory whose sessions agents are asked for
+    open: list[OpenSession]  #: the most recently used first
+    query: str = ""  #: a text that the sessions must contain
+    agents: list[str] | None = None  #: to be asked, and started if necessary; None: those that run and can list
+    everywhere: bool = False  #: of all directories, not only `cwd`
+
+
+class SessionsMore(Message):
+    """Request the next or first page of an agent's sessions; `sessions_listed` answers."""
+
+    id: int  #: of the `sessions_list` request
+    agent: str
+
+
+class WorktreeLook(Message):
+    """Request what removing the work tree around `path` would lose; `worktree_seen` answers."""
+
+    id: int  #: of the request
+    path: str
+
+
+class WorktreeRemove(WorktreeLook, kw_only=True):
+    """Remove the work tree around `path`; `session_done` answers."""
+
+    force: bool = False  #: even if uncommitted changes are lost
+
+
+class RememberPrompt(Message):
+    """Append a prompt, without its secrets, to the history of a project."""
+
+    path: str  #: of the file with the project's prompts
+    text: str
+    time: int  #: seconds since 1970
+
+
+class TranscriptOpen(SessionMessage):
+    """Show a stored conversation under a key without session; the events end with `transcript_shown`."""
+
+    id: str
+
+
+class TranscriptCall(TranscriptOpen):
+    """Request all stored details of a tool call; `call_details` answers."""
+
+    block: int
+
+
+class Export(SessionMessage):
+    """Convert a session, or the stored `transcript` that it shows, to markdown; `exported` answers."""
+
+    path: str | None = None  #: of the file; None: send it as text
+    overwrite: bool = False
+    transcript: str | None = None
+
+
+class Answer(Message):
+    """Answer a permission request with one of its options."""
+
+    id: int
+    option_id: str
+
+
+class PermissionRules(Message):
+    """Request the rules of the project at `cwd`; `permission_rules` answers."""
+
+    cwd: str
+
+
+class PermissionForget(Message):
+    """Remove a stored rule; `permission_rules` answers with the remaining ones."""
+
+    cwd: str
+    id: str
+
+
+class ElicitationCheck(Message):
+    """Check whether these answers could be sent; `elicitation_checked` answers."""
+
+    id: int
+    version: int = 0  #: repeated in the answer
+    values: dict[str, Any] | list[Any] = msgspec.field(default_factory=dict)  #: by the names of fields
+
+
+class ElicitationAnswer(ElicitationCheck, kw_only=True):
+    """Answer a question; if an answer is invalid, nothing is sent, and `elicitation_checked` has the reason."""
+
+    action: AnswerAction
+
+
+class LoginMethods(Message):
+    """Request the authentication methods of an agent; `sign_in` answers, or a failed `sign_in_done`."""
+
+    agent: str
+    cwd: str
+
+
+class Login(Message):
+    """Sign in to an agent with one of its methods."""
+
+    agent: str
+    cwd: str
+    method: str  #: its id
+    values: Any = None  #: environment variables by name; they are never logged
+    session: int | None = None  #: the one in whose chat the user is
+
+    def __repr__(self) -> str:
+        return f"<Login to {self.agent} with {self.method}>"
+
+
+class LoginEnded(Message):
+    """The program of a `sign_in_terminal` has exited."""
+
+    attempt: int
+    code: int | None = None  #: exit code of the program
+    problem: str | None = None  #: why the terminal could not be opened
+
+
+class LoginCancel(Message):
+    """Cancel the attempt to sign in to an agent."""
+
+    agent: str
+
+
+class Logout(Message):
+    """Sign out of an agent that supports it (ACP "Authentication")."""
+
+    agent: str
+    cwd: str
+
+
+class DiskChanged(Message):
+    """The files of tracked buffers differ from what the buffers last read or wrote."""
+
+    paths: list[str]  #: real paths
+
+
+class Stamp(msgspec.Struct):
+    """The state of a file right after the user has saved it."""
+
+    size: int  #: bytes
+    mtime: str  #: nanoseconds since 1970, as decimal digits
+    ctime: str  #: nanoseconds since 1970, as decimal digits
+    ino: int
+    was: str | None = None  #: `ctime` of the state that the saved text was based on, if known
+
+
+class Saved(Message):
+    """The user wrote a tracked buffer; `stamp` is the state of its file right afterwards."""
+
+    path: str
+    stamp: Stamp | None = None
+
+
+class Edited(Edit, frozen=True, tag_field="message", tag=wire_name):
+    """The user changed a buffer under review."""
+
+
+class ReviewOpen(Message):
+    """Send the hunks of a file: its buffer was loaded, or the user wants to see them."""
+
+    path: str
+
+
+class PreviewOpen(Message):
+    """Send the previews of a file again: the text of its buffer has changed."""
+
+    path: str
+
+
+class ReviewLoad(Message):
+    """Send the changes that an earlier Neovim left to review in a directory."""
+
+    cwd: str
+
+
+class Review(Message):
+    """Keep or reject hunks, a file, all changes of a session, or everything; `judged` answers for many files."""
+
+    action: Literal["keep", "reject", "mine", "theirs", "both"]
+    path: str | None = None
+    hunks: list[int] | None = None  #: ids; None: the whole file
+    session: int | None = None
+    force: bool = False  #: also reject changes that are not certain to be the agent's
+
+
+class Checkpoints(Message):
+    """Request the states that can be restored; `checkpoints` answers."""
+
+    cwd: str
+
+
+class RestorePlan(Message):
+    """Request the effect that a restore of a checkpoint would have; `restore_plan` answers."""
+
+    id: str
+    cwd: str
+    force: bool = False  #: also restore files that are not certain to be the agent's
+
+
+class Restore(RestorePlan):
+    """Restore the files to their state before a turn, or undo a restore or a rejection; `restored` answers."""
+
+
+MESSAGES: dict[str, type[msgspec.Struct]] = {
+    str(one.__struct_config__.tag): one
+    for one in list(globals().values())
+    if getattr(getattr(one, "__struct_config__", None), "tag_field", None) == "message"
+    and one not in (Message, SessionMessage)
+}
+"""The classes of all messages that Lua may send, by the names of their methods."""

@@ -1,9 +1,10 @@
-"""Handles `resume`: a session that begins with a conversation to go on with, or a work tree to be made."""
+"""Handles `resume`: creates a session that continues a conversation, or that works in a new work tree."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import anyio
@@ -13,36 +14,34 @@ import msgspec
 from acp_nvim.errors import Failure
 from acp_nvim.history.records import About, KeptEvent, Recalled
 from acp_nvim.history.store import TranscriptStore
-from acp_nvim.rpc.messages import Handlers
-from acp_nvim.rpc.session_messages import Open, Resume
+from acp_nvim.rpc.messages import Handlers, Open, Resume
 from acp_nvim.session import failures
 from acp_nvim.session.session import Session
 from acp_nvim.session.transcript.kept_views import in_order, shown
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui.editor import Editor
 from acp_nvim.ui.events import Reset
-from acp_nvim.worktrees.git import WorktreeError
-from acp_nvim.worktrees.worktree import Worktree, Worktrees
+from acp_nvim.worktrees.worktree import Worktree, WorktreeError, Worktrees
 
 COPIED_BLOCKS: Final = 5
-"""Blocks of a session that are copied or told at once: the event loop is not held up by a long one."""
+"""Blocks of a session that are copied or published at once, so that a long session does not block the event loop."""
 
 NEW_SESSION = "The agent begins a new session: it does not know what is above."
 
 
+@dataclass(slots=True)
 class _Prepared:
-    """What a session begins with."""
+    """The initial state of a session."""
 
-    def __init__(self) -> None:
-        self.worktree: Worktree | None = None
-        self.recalled: Recalled | None = None
-        self.remarks: list[str] = []
-        self.problems: list[str] = []
-        self.refusal: Failure | None = None
+    worktree: Worktree | None = None
+    recalled: Recalled | None = None
+    remarks: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    refusal: Failure | None = None
 
 
 class ResumeHandlers:
-    """Handles `resume`; `make` makes a session. Messages for a session that is not there yet wait, in order."""
+    """Handles `resume`; `make` creates a session. Messages for a session that is being prepared wait, in order."""
 
     def __init__(
         self,
@@ -64,11 +63,8 @@ class ResumeHandlers:
         self._preparing: dict[int, anyio.Event] = {}
         self.handlers: Handlers = {Resume: self._resume}
 
-    def __repr__(self) -> str:
-        return f"<ResumeHandlers {list(self._waiting)}>"
-
     def defers(self, method: str, params: Any) -> bool:
-        """Whether that is for a session which is not there yet; then it is said again when it is."""
+        """Return whether a message is for a session that is being prepared; it is received again afterwards."""
         key = params.get("session", 0) if isinstance(params, dict) else 0
         if not is_running(self._preparing.get(key)):
             return False
@@ -76,7 +72,7 @@ class ResumeHandlers:
         return True
 
     def worktree_at(self, cwd: str) -> str | None:
-        """The directory of the work tree of ours in which that is."""
+        """Return the directory of the acp_nvim work tree that contains `cwd`, if there is one."""
         return self.worktrees.root_of(_real(cwd)) if self.worktrees is not None else None
 
     def _resume(self, wanted: Resume) -> None:
@@ -92,7 +88,7 @@ class ResumeHandlers:
         try:
             await self._make_worktree(wanted, ready)
             await self._recall(wanted, ready)
-            await self._go_on(wanted, ready)
+            await self._create(wanted, ready)
         finally:
             del self._preparing[wanted.session]
             for method, params in self._waiting.pop(wanted.session):
@@ -112,7 +108,7 @@ class ResumeHandlers:
             ready.remarks += ready.worktree.remarks
 
     async def _recall(self, wanted: Resume, ready: _Prepared) -> None:
-        """What was said before. What cannot be read is told, and the agent may know it all the same."""
+        """Read the conversation. If that fails the user is told, but the agent may still know the conversation."""
         source = self._sessions.get(wanted.source) if wanted.source is not None else None
         if source is not None:
             ready.recalled = await _copy(source)
@@ -131,7 +127,7 @@ class ResumeHandlers:
             if copied:
                 ready.recalled.about = About(title=ready.recalled.about.title)
 
-    async def _go_on(self, wanted: Resume, ready: _Prepared) -> None:
+    async def _create(self, wanted: Resume, ready: _Prepared) -> None:
         if ready.recalled is not None and not wanted.shown:
             await self._show(wanted.session, ready.recalled)
         worktree = ready.worktree
@@ -153,7 +149,7 @@ class ResumeHandlers:
         _begin(session, wanted)
 
     async def _show(self, key: int, recalled: Recalled) -> None:
-        """All that was said before, a few blocks at a time; the session, which may say more, is made afterwards."""
+        """Publish the conversation, a few blocks at a time."""
         self._editor.publish(Reset(session=key))
         for number, block in enumerate(in_order(recalled.blocks)):
             for event in shown(key, block):
@@ -174,7 +170,7 @@ def _real(path: str) -> str:
 
 
 async def _copy(source: Session) -> Recalled:
-    """What was said in an open session until now."""
+    """Return the conversation of an open session until now."""
     transcript = source.presenter.transcript
     recalled = Recalled(about=About(title=source.presenter.metadata.title))
     for number in range(1, len(transcript) + 1):

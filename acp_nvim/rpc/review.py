@@ -1,4 +1,4 @@
-"""Handles messages about files under review, and about turns to go back to."""
+"""Handles messages about files under review, and about checkpoints."""
 
 from __future__ import annotations
 
@@ -6,43 +6,36 @@ import os
 from collections.abc import Callable, Iterable
 
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.rpc import review_messages
+from acp_nvim.rpc import messages
 from acp_nvim.rpc.messages import Handlers
 from acp_nvim.session.session import Session
 from acp_nvim.tasks import Tasks
 
 
-class ReviewHandlers:
-    """Passes them to `reviews`; previews belong to `sessions`."""
+def review_handlers(reviews: Reviews, sessions: Callable[[], Iterable[Session]], tasks: Tasks) -> Handlers:
+    """Return the handlers of messages for `reviews`, and for the previews of `sessions`."""
+    real = os.path.realpath
 
-    def __init__(self, reviews: Reviews, sessions: Callable[[], Iterable[Session]], tasks: Tasks) -> None:
-        self._reviews = reviews
-        self._sessions = sessions
-        self._tasks = tasks
-        self.handlers: Handlers = {
-            review_messages.Saved: self._saved,
-            review_messages.Edited: reviews.tracker.edited,
-            review_messages.ReviewOpen: lambda message: reviews.tracker.wanted(message.path),
-            review_messages.ReviewLoad: lambda message: reviews.load(_root(message.cwd), message.cwd),
-            review_messages.PreviewOpen: self._preview_open,
-            review_messages.Review: lambda message: reviews.judge(
-                message.action, message.path, message.hunks, message.session, message.force
-            ),
-            review_messages.Checkpoints: lambda message: reviews.list(_root(message.cwd), message.cwd),
-            review_messages.RestorePlan: lambda message: reviews.plan(_root(message.cwd), message.id, message.force),
-            review_messages.Restore: lambda message: reviews.restore(_root(message.cwd), message.id, message.force),
-        }
+    def saved(message: messages.Saved) -> None:
+        work = reviews.tracker.saved(message.path)  # reads the saved state now
+        tasks.spawn(lambda: work)
+        reviews.keep_soon()
 
-    def _saved(self, message: review_messages.Saved) -> None:
-        saved = self._reviews.tracker.saved(message.path)  # what it saves is taken now
-        self._tasks.spawn(lambda: saved)
-        self._reviews.keep_soon()
-
-    def _preview_open(self, message: review_messages.PreviewOpen) -> None:
-        for session in self._sessions():
+    def preview_open(message: messages.PreviewOpen) -> None:
+        for session in sessions():
             with session.tasks.contained("showing a preview"):
                 session.requests.previews.look_again(message.path)
 
-
-def _root(cwd: str) -> str:
-    return os.path.realpath(cwd)
+    return {
+        messages.Saved: saved,
+        messages.Edited: reviews.tracker.edited,
+        messages.ReviewOpen: lambda message: reviews.tracker.show(message.path),
+        messages.ReviewLoad: lambda message: reviews.load(real(message.cwd), message.cwd),
+        messages.PreviewOpen: preview_open,
+        messages.Review: lambda message: reviews.judge(
+            message.action, message.path, message.hunks, message.session, message.force
+        ),
+        messages.Checkpoints: lambda message: reviews.list(real(message.cwd), message.cwd),
+        messages.RestorePlan: lambda message: reviews.plan(real(message.cwd), message.id, message.force),
+        messages.Restore: lambda message: reviews.restore(real(message.cwd), message.id, message.force),
+    }

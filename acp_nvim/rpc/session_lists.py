@@ -1,19 +1,19 @@
-"""Handles messages about lists of sessions: open ones, those that agents keep, and conversations kept here."""
+"""Handles messages about lists of sessions: open ones, those that agents store, and conversations stored here."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, get_args
 
 import anyio
 
-from acp_nvim.acp.answers import Abilities, SessionInfo, SessionPage
+from acp_nvim.acp.answers import Abilities, SessionPage
 from acp_nvim.errors import FailureError
 from acp_nvim.history.store import TranscriptStore
-from acp_nvim.rpc.messages import Handlers
-from acp_nvim.rpc.session_messages import AgentsKnown, OpenSession, SessionsList, SessionsMore
+from acp_nvim.rpc.messages import AgentsKnown, Handlers, OpenSession, SessionsList, SessionsMore
 from acp_nvim.session.connection.calls import send
 from acp_nvim.session.connection.peers import AgentLeases, Peers
 from acp_nvim.tasks import Tasks
@@ -22,26 +22,26 @@ from acp_nvim.ui.editor import Editor
 from acp_nvim.ui.session_events import FoundSession, KnownAgent, ListedSession, Offer, SessionEntry, SessionsListed
 
 AGENTS_WAIT_SECONDS: Final = 0.4
-"""A list of sessions waits for agents that run: most answer within a tenth of that."""
+"""Time that a list of sessions waits for running agents: most answer within a tenth of that."""
 LISTS: Final = 8
-"""Lists that are remembered for `sessions_more`: a user looks at one, other code may have some."""
+"""Lists that are remembered for `sessions_more`: a user looks at one, other code may have more."""
 
 
+@dataclass(slots=True, eq=False)
 class _List:
-    """One list, as far as it is known. `news` is set, and replaced, when an agent has answered."""
+    """One list, as far as known. `answered` is set, and replaced, when an agent has answered."""
 
-    def __init__(self, wanted: SessionsList) -> None:
-        self.wanted = wanted
-        self.found: list[FoundSession] = []
-        self.listed: dict[str, list[ListedSession]] = {}
-        self.cursors: dict[str, str] = {}
-        self.waits: set[str] = set()
-        self.problems: dict[str, str] = {}
-        self.is_ready = False
-        self.news = anyio.Event()
+    wanted: SessionsList
+    found: list[FoundSession] = field(default_factory=list)
+    listed: dict[str, list[ListedSession]] = field(default_factory=dict)
+    cursors: dict[str, str] = field(default_factory=dict)
+    waits: set[str] = field(default_factory=set)
+    problems: dict[str, str] = field(default_factory=dict)
+    is_ready: bool = False
+    answered: anyio.Event = field(default_factory=anyio.Event)
 
     def event(self) -> SessionsListed:
-        """As the editor gets it."""
+        """Return the event that sends the list to the editor."""
         return SessionsListed(
             id=self.wanted.id,
             entries=merged(self.wanted.open, self.found, self.listed, self.wanted.query),
@@ -53,10 +53,10 @@ class _List:
 
 
 class SessionListHandlers:
-    """Makes the lists: `store` has the conversations that are kept here, `agents` are asked for theirs.
+    """Makes lists of the conversations in `store`, and of the sessions that agents list.
 
-    A list is sent when everything kept here is known and all agents have answered, or `AGENTS_WAIT_SECONDS` have
-    passed; and again after each later answer.
+    A list is sent when the store was searched and all agents have answered, or after `AGENTS_WAIT_SECONDS`; and again
+    after each later answer.
     """
 
     def __init__(self, store: TranscriptStore, agents: AgentLeases, peers: Peers, editor: Editor, tasks: Tasks) -> None:
@@ -67,16 +67,12 @@ class SessionListHandlers:
         self._tasks = tasks
         self._lists: dict[int, _List] = {}
         self.handlers: Handlers = {
-            AgentsKnown: self._tell_agents,
+            AgentsKnown: lambda wanted: editor.publish(
+                session_events.AgentsKnown(id=wanted.id, agents=list(self._known().values()))
+            ),
             SessionsList: self._list,
             SessionsMore: self._more,
         }
-
-    def __repr__(self) -> str:
-        return f"<SessionListHandlers of {len(self._lists)} lists>"
-
-    def _tell_agents(self, wanted: AgentsKnown) -> None:
-        self._editor.publish(session_events.AgentsKnown(id=wanted.id, agents=list(self._known().values())))
 
     def _known(self) -> dict[str, KnownAgent]:
         known: dict[str, KnownAgent] = {}
@@ -98,7 +94,7 @@ class SessionListHandlers:
             one.found += found
         with anyio.CancelScope(deadline=deadline):
             while one.waits:
-                await one.news.wait()
+                await one.answered.wait()
         one.is_ready = True
         self._editor.publish(one.event())
 
@@ -120,29 +116,21 @@ class SessionListHandlers:
         except FailureError as error:
             one.problems[agent] = str(error.failure)
         else:
-            listed = [*listed, *_those_wanted(page, one.wanted)]
+            listed = [*listed, *_wanted(page, one.wanted)]
             if page.next_cursor is not None:
                 one.cursors[agent] = page.next_cursor
         finally:
             one.listed[agent] = listed
             one.waits.discard(agent)
-            one.news.set()
-            one.news = anyio.Event()
+            one.answered.set()
+            one.answered = anyio.Event()
         if one.is_ready:
             self._editor.publish(one.event())
 
 
 def offers(abilities: Abilities) -> list[Offer]:
-    """What the agent can do with its sessions."""
-    able: dict[Offer, bool] = {
-        "list": abilities.list_sessions,
-        "load": abilities.load,
-        "resume": abilities.resume,
-        "fork": abilities.fork,
-        "close": abilities.close,
-        "delete": abilities.delete,
-    }
-    return [offer for offer, is_able in able.items() if is_able]
+    """Return the operations that the agent supports for its sessions."""
+    return [one for one in get_args(Offer) if getattr(abilities, "list_sessions" if one == "list" else one)]
 
 
 def merged(
@@ -151,10 +139,10 @@ def merged(
     listed: Mapping[str, Iterable[ListedSession]],
     query: str,
 ) -> list[SessionEntry]:
-    """One entry for each conversation, wherever it is: those that are open in their order, then the newest.
+    """Return one entry for each conversation: the open ones in their order, then the newest.
 
-    `found` is in the order of time, the newest first; `listed` is by the names of agents. What is kept here has `query`
-    somewhere; of the others title, agent or session id must have it.
+    `found` are stored conversations that match `query`, the newest first. `opened` and `listed` sessions, the latter by
+    agent, must contain `query` in their title, agent name or session id.
     """
     entries: list[SessionEntry] = []
     by_key: dict[int, SessionEntry] = {}
@@ -163,7 +151,7 @@ def merged(
     def added(agent: str, cwd: str, session_id: str | None) -> SessionEntry:
         entry = SessionEntry(agent, cwd, session_id)
         entries.append(entry)
-        if session_id is not None:  # an agent may give an id again after it was restarted: the first has the name
+        if session_id is not None:  # a restarted agent may reuse an id: the first entry keeps it
             by_name.setdefault((agent, session_id), entry)
         return entry
 
@@ -188,7 +176,7 @@ def _add_kept(
     by_key: Mapping[int, SessionEntry],
     added: Callable[[str, str, str | None], SessionEntry],
 ) -> None:
-    superseding: dict[str, SessionEntry] = {}  # by the transcript that was kept before
+    superseding: dict[str, SessionEntry] = {}  # by the id of the older transcript
     for one in found:
         entry = superseding.get(one.id) or by_key.get(one.session or 0) or added(one.agent, one.cwd, one.session_id)
         entry.kept.append(one)
@@ -201,22 +189,19 @@ def _add_kept(
 
 def _has(entry: SessionEntry, query: str) -> bool:
     if not query or entry.snippet or entry.kept:
-        return True  # the store has looked into what is kept
+        return True  # the store has searched the transcripts
     return any(query.lower() in text.lower() for text in (entry.title or "", entry.agent, entry.session_id or ""))
 
 
-def _those_wanted(page: SessionPage, wanted: SessionsList) -> list[ListedSession]:
-    """Not every agent looks at the directory that it is asked about."""
+def _wanted(page: SessionPage, wanted: SessionsList) -> list[ListedSession]:
+    """Return the sessions in the wanted directory: not every agent filters by directory."""
     real = os.path.realpath(wanted.cwd)
-    return [_listed(one) for one in page.sessions if wanted.everywhere or os.path.realpath(one.cwd) == real]
-
-
-def _listed(one: SessionInfo) -> ListedSession:
-    return ListedSession(session_id=one.session_id, cwd=one.cwd, title=one.title, updated=_seconds(one.updated_at))
+    sessions = [one for one in page.sessions if wanted.everywhere or os.path.realpath(one.cwd) == real]
+    return [ListedSession(one.session_id, one.cwd, one.title, _seconds(one.updated_at)) for one in sessions]
 
 
 def _seconds(written: str | None) -> float | None:
-    """A time of ISO 8601, as seconds since 1970; None for what is none."""
+    """Convert a time of ISO 8601 to seconds since 1970; None if it is malformed."""
     try:
         return datetime.fromisoformat(written).timestamp() if written else None
     except (ValueError, OverflowError):

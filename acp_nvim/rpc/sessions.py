@@ -1,4 +1,4 @@
-"""Handles messages that end sessions: close and delete them; look at and remove work trees."""
+"""Handles messages that close and delete sessions, and that inspect and remove work trees."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from acp_nvim.errors import FailureError
 from acp_nvim.history.store import TranscriptStore
-from acp_nvim.rpc import session_messages
+from acp_nvim.rpc import messages
 from acp_nvim.rpc.messages import Handlers
 from acp_nvim.session.connection.calls import send
 from acp_nvim.session.connection.peers import AgentLeases
@@ -15,14 +15,13 @@ from acp_nvim.session.journal import Journal
 from acp_nvim.session.session import Session
 from acp_nvim.ui.editor import Editor
 from acp_nvim.ui.session_events import SessionDone, WorktreeSeen
-from acp_nvim.worktrees.git import WorktreeError
-from acp_nvim.worktrees.worktree import look, remove
+from acp_nvim.worktrees.worktree import WorktreeError, inspect, remove
 
 
 class SessionHandlers:
     """Closes and deletes `sessions`, also at their `agents`.
 
-    `worktree_at` returns the root of the work tree of ours in which a path is, or None.
+    `worktree_at` returns the root of the acp_nvim work tree that contains a path, or None.
     """
 
     def __init__(
@@ -41,16 +40,13 @@ class SessionHandlers:
         self._worktree_at = worktree_at
         self._editor = editor
         self.handlers: Handlers = {
-            session_messages.SessionClose: self._close,
-            session_messages.SessionDelete: self._delete,
-            session_messages.WorktreeLook: self._look,
-            session_messages.WorktreeRemove: self._remove,
+            messages.SessionClose: self._close,
+            messages.SessionDelete: self._delete,
+            messages.WorktreeLook: self._look,
+            messages.WorktreeRemove: self._remove,
         }
 
-    def __repr__(self) -> str:
-        return f"<SessionHandlers of {len(self._sessions)} sessions>"
-
-    async def _close(self, wanted: session_messages.SessionClose) -> None:
+    async def _close(self, wanted: messages.SessionClose) -> None:
         await self._end(wanted.session)
         self._editor.publish(SessionDone(id=wanted.id))
 
@@ -62,8 +58,8 @@ class SessionHandlers:
         if key is not None:
             await self._journal.forget(key)
 
-    async def _delete(self, wanted: session_messages.SessionDelete) -> None:
-        """What fails keeps what comes after it."""
+    async def _delete(self, wanted: messages.SessionDelete) -> None:
+        """Delete a session at its agent, and then its transcripts here; stop at the first failure."""
         places = []
         try:
             await self._end(wanted.session)
@@ -86,23 +82,22 @@ class SessionHandlers:
     def _fails(self, question: int, problem: str) -> None:
         self._editor.publish(SessionDone(id=question, problem=problem))
 
-    async def _look(self, wanted: session_messages.WorktreeLook) -> None:
+    async def _look(self, wanted: messages.WorktreeLook) -> None:
         path = self._worktree_at(wanted.path)
         if path is None:
             self._editor.publish(WorktreeSeen(id=wanted.id, path=""))
             return
         try:
-            seen = await look(path)
+            seen = await inspect(path)
         except WorktreeError as error:
-            self._editor.publish(WorktreeSeen(id=wanted.id, path=path, problem=str(error)))
+            event = WorktreeSeen(id=wanted.id, path=path, problem=str(error))
         else:
-            self._editor.publish(
-                WorktreeSeen(
-                    id=wanted.id, path=seen.path, branch=seen.branch, changed=seen.changed, commits=seen.commits
-                )
+            event = WorktreeSeen(
+                id=wanted.id, path=seen.path, branch=seen.branch, changed=seen.changed, commits=seen.commits
             )
+        self._editor.publish(event)
 
-    async def _remove(self, wanted: session_messages.WorktreeRemove) -> None:
+    async def _remove(self, wanted: messages.WorktreeRemove) -> None:
         path = self._worktree_at(wanted.path)
         if path is None:
             self._fails(wanted.id, f"{wanted.path} is no worktree of ours")

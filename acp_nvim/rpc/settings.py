@@ -1,4 +1,4 @@
-"""What the host uses of the user's configuration, which Lua has checked."""
+"""The part of the user's configuration that the host uses; Lua has validated it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from acp_nvim.permissions.rules import Rule
 
 
 class Fs(msgspec.Struct):
-    """How agents may touch files: section `fs` of `setup()`."""
+    """How agents may access files: section `fs` of `setup()`."""
 
     write: str = "save"
     outside: str = "error"
 
 
 class Timeouts(msgspec.Struct):
-    """How long is waited for what, in milliseconds: section `timeouts` of `setup()`."""
+    """Time limits in milliseconds: section `timeouts` of `setup()`."""
 
     initialize: float = INITIALIZE_SECONDS * 1000
     cancel: float = CANCEL_SECONDS * 1000
@@ -42,26 +42,26 @@ class Protocol(msgspec.Struct):
 
 
 class Permissions(msgspec.Struct):
-    """What is asked, and rules that answer: section `permissions` of `setup()`."""
+    """When to ask for permissions, and rules that answer: section `permissions` of `setup()`."""
 
     terminal: str = "ask_unless_asked"
     rules: list[Rule] = []
 
 
 class State(msgspec.Struct):
-    """How large the state directory may become: section `state` of `setup()`."""
+    """The maximum size of the state directory: section `state` of `setup()`."""
 
     megabytes: float = MEGABYTES
 
 
 class Log(msgspec.Struct):
-    """What is recorded beside the log: section `log` of `setup()`."""
+    """What is recorded in addition to the log: section `log` of `setup()`."""
 
     traffic: bool = False
 
 
 class Config(msgspec.Struct):
-    """What the host uses of the user's configuration; Lua has checked it."""
+    """The configuration of the host: the options of `setup()` that it uses."""
 
     agents: dict[str, Any] | list[Any] = {}
     default_agent: str | None = None

@@ -1,4 +1,4 @@
-"""Turns that an agent begins by itself: which of its messages begin one, and when one is over that nobody ends."""
+"""Detects turns that an agent begins by itself, and their end, which it does not always report."""
 
 from __future__ import annotations
 
@@ -17,61 +17,17 @@ from acp_nvim.session.turn import Turn
 from acp_nvim.tasks import Tasks
 
 OPEN_SECONDS: Final = 600.0
-"""Silence after which an open tool call or command does not keep such a turn open: a long build is silent, too, but
+"""Silence after which an open tool call or command no longer keeps a turn running: a long build is silent, too, but
 some agents never close their calls."""
 
 
-def begins_turn(update: updates.Update, call: ToolCall | None, elsewhere: Collection[str], cancelled: bool) -> bool:
-    """Return whether an update shows that the agent works again.
-
-    `call` is the tool call that the update is about as it was before, if it is known. `elsewhere` holds the ids of
-    tool calls that go on beside turns (v2). `cancelled`: the user has cancelled the last turn, and with it its calls.
-
-    News of a known call begins a turn only when the call goes on: agents tell of the end of a call after the turn.
-    """
-    match update:
-        case updates.MessageChunk() | updates.MessageReplaced():
-            return update.role != "user"
-        case updates.ToolCallChanged():
-            if update.patch.tool_call_id in elsewhere:
-                return False
-            if call is None:
-                return True
-            goes_on = update.patch.status in ("pending", "in_progress")
-            return goes_on and not cancelled and (update.announced or call.status not in ("completed", "failed"))
-        case updates.ToolCallContentAdded():
-            return call is None and update.tool_call_id not in elsewhere
-        case updates.PlanReplaced():
-            return True
-        case _:
-            return False
-
-
-def request_begins_turn(asked: Asked, late: bool, refused: bool) -> bool:
-    """Return whether a request shows that the agent works again.
-
-    `late`: it comes right after a cancel, or before the first turn, when reading a file is no work; `refused`: the user
-    is not asked for it. The state of a terminal may be asked for at any time. A write is shown whenever it comes.
-    """
-    match asked:
-        case TerminalAsked():
-            return False
-        case FileToWrite():
-            return True
-        case FileToRead():
-            return not late
-        case _:
-            return not refused
-
-
 class Background:
-    """The turns of one session that its agent begins by itself; `begin` begins one, `finish` ends it.
+    """Turns of one session that its agent begins by itself; `begin` begins one, `finish` ends it.
 
-    It is over when the agent says so (v2), or after `seconds` without a word and with nothing open. A tool call or a
-    command keeps it open for `OPEN_SECONDS` of silence: some agents never close their calls. A request that is not
-    answered, by us or the user, keeps it open as long as it waits.
+    Such a turn ends when the agent reports it (v2), or after `seconds` of silence with nothing open. A tool call or a
+    command keeps it running for `OPEN_SECONDS` of silence, an unanswered request for as long as it waits.
 
-    After a cancel the agent's words count to what was cancelled for `seconds`, so that they do not begin another turn.
+    For `seconds` after a cancel, updates belong to the cancelled turn and do not begin another.
     """
 
     def __init__(
@@ -90,17 +46,14 @@ class Background:
         self._tasks = tasks
         self._begin = begin
         self._finish = finish
-        self._late: object = None  # the turn that was cancelled, while words of it are expected
+        self._late: object = None  # the cancelled turn while late updates of it are expected
         self._last_word = self._last_open = 0.0
         requests.on_asked = self._asked
 
-    def __repr__(self) -> str:
-        return f"<Background {self.seconds:g} s{' late' if self._late else ''}>"
-
     def heard(self, update: updates.Update, answers: bool) -> None:
-        """The agent says something that is not told again: a turn begins if it works by itself.
+        """Begin a turn if an update, which is not part of a replay, shows that the agent works by itself.
 
-        `answers`: it only says what became of a setting that the user has changed.
+        `answers`: it only reports the effect of a setting that the user has changed.
         """
         self._last_word = anyio.current_time()
         if self._turn.running or answers or self._late is not None:
@@ -112,11 +65,11 @@ class Background:
             call = transcript.call(update.tool_call_id)
         elif not self._turn.count:
             return  # a greeting
-        if begins_turn(update, call, self._turn.background, self._turn.stop_reason == "cancelled"):
+        if _begins_turn(update, call, self._turn.background, self._turn.stop_reason == "cancelled"):
             self._begin()
 
     def begun(self) -> None:
-        """A turn has begun, whoever did it."""
+        """Note that a turn has begun, by a prompt or by the agent."""
         self._late = None
         self._requests.permissions.refusing = False
         if self._turn.open_ended:
@@ -124,37 +77,47 @@ class Background:
             self._tasks.spawn(self._end_when_quiet, self._turn.over)
 
     def ended(self) -> None:
-        """The turn has ended: refuse what a cancelled one still asks, and take its late updates for a while."""
-        # What is asked from now on is not about it, unless nobody but the user has said that it is over.
+        """Note that the turn has ended. After a cancel, expect late updates of it for a while."""
         cancelled = self._turn.stop_reason == "cancelled"
-        self._requests.permissions.refusing = cancelled and not self._turn.has_end
+        # If the agent reports ends of turns, later requests are not about this turn.
+        self._requests.permissions.refusing = cancelled and self._turn.kind == "own"
         if cancelled:
             self._late = self._turn.over
             self._tasks.spawn(self._take_late_words, self._turn.over)
 
     def _asked(self, asked: Asked) -> None:
         self._turn.requests += 1
-        late = self._late is not None or not self._turn.count  # some look for instructions before any prompt
-        if request_begins_turn(asked, late, self._requests.permissions.refusing):
+        if self._request_begins_turn(asked):
             self._last_word = anyio.current_time()
             if not self._turn.running:
                 self._begin()
 
+    def _request_begins_turn(self, asked: Asked) -> bool:
+        match asked:
+            case TerminalAsked():  # agents ask for the state of a terminal at any time
+                return False
+            case FileToWrite():  # is always shown
+                return True
+            case FileToRead():  # some agents look for instructions before any prompt
+                return self._late is None and self._turn.count > 0
+            case _:
+                return not self._requests.permissions.refusing
+
     async def _end_when_quiet(self, over: anyio.Event) -> None:
         while not over.is_set():
-            left = self._left()
+            left = self._seconds_left()
             if left <= 0:
-                await anyio.lowlevel.checkpoint()  # a request that has just come is counted when its task has begun
-                left = self._left()
+                await anyio.lowlevel.checkpoint()  # a new request is counted once its task has begun
+                left = self._seconds_left()
             if left <= 0 and not over.is_set():
-                if self._turn.open_ended:  # else the agent will say it
+                if self._turn.open_ended:  # else the agent will report the end
                     self._finish()
                 return
-            with anyio.move_on_after(min(left, self.seconds / 4)):  # what is open may be closed any time
+            with anyio.move_on_after(min(left, self.seconds / 4)):  # an open call may be closed at any time
                 await over.wait()
 
-    def _left(self) -> float:
-        """Seconds of silence until it is over."""
+    def _seconds_left(self) -> float:
+        """Return the silence that is missing until the turn is over, in seconds."""
         now = anyio.current_time()
         if self._is_open(now):
             self._last_open = now
@@ -173,3 +136,29 @@ class Background:
             self._late = None
             self._requests.permissions.refusing = False
             self._presenter.close_calls("cancelled", self._requests.rejected, self._turn.background)
+
+
+def _begins_turn(update: updates.Update, call: ToolCall | None, background: Collection[str], cancelled: bool) -> bool:
+    """Return whether an update shows that the agent works again.
+
+    `call` is the tool call of the update as it was before, `background` holds the ids of calls that run beside turns
+    (v2). `cancelled`: the user has cancelled the last turn and its calls.
+
+    News of a known call begins a turn only if the call still runs: agents report the end of a call after the turn.
+    """
+    match update:
+        case updates.MessageChunk() | updates.MessageReplaced():
+            return update.role != "user"
+        case updates.ToolCallChanged():
+            if update.patch.tool_call_id in background:
+                return False
+            if call is None:
+                return True
+            runs = update.patch.status in ("pending", "in_progress")
+            return runs and not cancelled and (update.announced or call.status not in ("completed", "failed"))
+        case updates.ToolCallContentAdded():
+            return call is None and update.tool_call_id not in background
+        case updates.PlanReplaced():
+            return True
+        case _:
+            return False

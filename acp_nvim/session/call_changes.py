@@ -1,4 +1,4 @@
-"""What a tool call shows of the files that its agent changes: evidence for the review."""
+"""Notes which files a tool call changes, or may change, as evidence for the review."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from acp_nvim.session.requests.subject import NO_CHANGE
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
-BEHIND = ("run_in_background", "is_background", "background")
-"""Names that agents give the member of a command's input which says that it goes on when the call is done."""
+BACKGROUND = ("run_in_background", "is_background", "background")
+"""Names of the flag in a command's input by which it continues after the call."""
 
 
-def note_deed(log: TurnLog, work: Work, call: ToolCall) -> None:
-    """Note in `work` a tool call that is different: it is a command, or it names files that it changes, or neither.
+def note_call(log: TurnLog, work: Work, call: ToolCall) -> None:
+    """Note in `work` a new or changed tool call that is a command, or names files that it changes.
 
-    `log` is that of the session's turn. What is told between turns is told again from an earlier time, as when a
-    session is loaded.
+    `log` is that of the session's turn. Calls between turns are ignored: they are replayed, as when a session is
+    loaded.
     """
     if not log.active:
         return
@@ -32,8 +32,9 @@ def note_deed(log: TurnLog, work: Work, call: ToolCall) -> None:
     if call.kind == "execute" or (command is not None and call.kind == "other"):
         line = command.command if command is not None else call.title
         words = line if isinstance(line, str) else " ".join(line)
-        is_behind = isinstance(call.raw_input, dict) and any(call.raw_input.get(name) is True for name in BEHIND)
-        work.command(f"call {call.tool_call_id}", words, call.tool_call_id, call.finished, is_behind)
+        given = call.raw_input if isinstance(call.raw_input, dict) else {}
+        in_background = any(given.get(name) is True for name in BACKGROUND)
+        work.command(f"call {call.tool_call_id}", words, call.tool_call_id, call.finished, in_background)
     changes = {real: change for path, change in call.files() if change and (real := _real(log.roots, path))}
     paths = set(changes)
     if call.kind not in NO_CHANGE and call.kind != "execute":
@@ -48,7 +49,7 @@ def note_deed(log: TurnLog, work: Work, call: ToolCall) -> None:
 
 
 def _input(call: ToolCall) -> Iterator[str]:
-    """The paths that the input names for sure."""
+    """Yield the paths that the input names unambiguously."""
     if call.raw_input is None:
         return
     found = input_paths(call.raw_input, True, has_texts=call.kind not in ("move", "delete"))
@@ -57,7 +58,7 @@ def _input(call: ToolCall) -> Iterator[str]:
 
 
 def _real(roots: Roots, path: str) -> str | None:
-    """The real path, if it is one in the session's directories."""
+    """Return the real path, if it is in the session's directories."""
     with suppress(NotAllowedError):
         return roots.resolve(os.path.join(roots.directories[0], path))
     return None

@@ -1,4 +1,4 @@
-"""What ends a turn when the user wants it to end: the agent is asked, asked again, then its session and process go."""
+"""Cancels a turn: asks the agent, asks again, closes its session, ends its process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import Spawn
 
 CANCEL_STEP_SECONDS: Final = 2.0
-"""Time for each of the stronger means to work before the next is tried: the user has waited long enough by then."""
+"""Time for each of the stronger measures before the next: the user has waited long enough by then."""
 
 RUNGS: dict[Rung, str] = {
     "end of input": "Ending the agent's process (its input is closed) ...",
@@ -31,14 +31,14 @@ RUNGS: dict[Rung, str] = {
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds: for the agent to stop by itself, and for each of the stronger means to work."""
+    """Seconds for the agent to stop by itself, and for each of the stronger measures."""
 
     agent: float = CANCEL_SECONDS
     step: float = CANCEL_STEP_SECONDS
 
 
 class Cancelling:
-    """Stops what a session's agent does; `leave` gives the agent up, with whatever it still does."""
+    """Cancels the turns of a session; `leave` makes the session leave its agent."""
 
     def __init__(
         self, states: StateMachine, turns: Turns, queue: PromptQueue, spawn: Spawn, leave: Callable[[AgentPeer], None]
@@ -52,12 +52,9 @@ class Cancelling:
         self._leave = leave
         self._since = 0.0
         self._overdue = False
-        self._impatience: anyio.Event | None = None  # set to go on with the next means; None: they are not used
+        self._impatience: anyio.Event | None = None  # set to skip to the next measure; None before the first
         self._settled = anyio.Event()
         self._settled.set()
-
-    def __repr__(self) -> str:
-        return f"<Cancelling asked={self._asked} overdue={self._overdue} insisting={self._impatience is not None}>"
 
     @property
     def _asked(self) -> bool:
@@ -65,13 +62,18 @@ class Cancelling:
         return self._states.now.turn == "cancelling"
 
     def act(self, effect: Effect, peer: AgentPeer, session_id: str) -> None:
-        """Do what `:AcpCancel` asks for in the state that the session was in."""
+        """Carry out an effect of `:AcpCancel`, which depends on the state that the session was in."""
         match effect:
             case "ask_to_stop":
                 self._queue.hold()
                 self._ask(peer, session_id)
             case "remind" if not self._overdue:
-                self._say_how_long()
+                seconds = anyio.current_time() - self._since
+                self._presenter.notice(
+                    "info",
+                    f"The agent was asked to stop {seconds:.0f} s ago. :AcpCancel! insists: it asks again, then closes "
+                    "the session, then ends the agent's process.",
+                )
             case "remind" | "insist" if self._asked:
                 self._insist(peer, session_id, effect == "insist")
             case "end_rest" if not self._turns.cancel_rest(peer, session_id):
@@ -80,11 +82,9 @@ class Cancelling:
                 self._spawn(self._end_process, peer, session_id)
 
     async def wait(self) -> None:
-        """Until no turn runs, and no means to end one is in use: the agent may be about to go."""
+        """Wait until no turn runs and no measure to end one is in progress, which may end the agent."""
         await self._turns.wait()
         await self._settled.wait()
-
-    # --- asking ------------------------------------------------------------------------------------------------------
 
     def _ask(self, peer: AgentPeer, session_id: str) -> None:
         self._since = anyio.current_time()
@@ -100,26 +100,16 @@ class Cancelling:
             self._overdue = True
             self._presenter.failure(failures.hangs(peer.name, self.patience.agent, _others(peer)))
 
-    def _say_how_long(self) -> None:
-        seconds = anyio.current_time() - self._since
-        self._presenter.notice(
-            "info",
-            f"The agent was asked to stop {seconds:.0f} s ago. :AcpCancel! insists: it asks again, then closes the "
-            "session, then ends the agent's process.",
-        )
-
-    # --- insisting ---------------------------------------------------------------------------------------------------
-
     def _insist(self, peer: AgentPeer, session_id: str, force: bool) -> None:
         if self._impatience is None:
             self._impatience = anyio.Event()
-            self._settled = self._spawn(self._climb, peer, session_id, self._turns.turn.over)
+            self._settled = self._spawn(self._escalate, peer, session_id, self._turns.turn.over)
         elif force:
             self._impatience.set()
 
-    async def _climb(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
-        """From the friendliest means to the one that always works; the first that does is the last."""
-        if self._turns.call.withdraw(peer):
+    async def _escalate(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
+        """Try stronger and stronger measures until the turn is over."""
+        if self._turns.withdraw(peer):
             self._presenter.notice("info", "Asked the agent again to stop ($/cancel_request) ...")
         else:
             peer.notify(*peer.dialect.cancel(session_id))
@@ -131,7 +121,7 @@ class Cancelling:
             await self._end_process(peer, session_id)
 
     async def _any_of(self, *events: anyio.Event) -> None:
-        """Until one is set, or the patience ends."""
+        """Wait until one of the events is set, the user is impatient, or the time is up."""
         self._impatience = anyio.Event()
         with anyio.move_on_after(self.patience.step):
             async with anyio.create_task_group() as tasks:
@@ -139,9 +129,9 @@ class Cancelling:
                     tasks.start_soon(_until, event, tasks.cancel_scope)
 
     async def _close(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
-        """Close the session (ACP "Session Setup"): an agent that answers has stopped all that it did in it.
+        """Close the session (ACP "Session Setup"): an agent that answers has stopped all work in it.
 
-        `leave` makes sure of it, unless its process serves others. Its answer may come before the end of the turn.
+        Its answer may come before the end of the turn. `leave` ends its process unless other sessions use it.
         """
         self._presenter.notice("info", "Closing the session (session/close) ...")
         refused: list[Failure] = []
@@ -170,8 +160,9 @@ class Cancelling:
         others = _others(peer)
         if others:
             self._presenter.notice("warn", failures.others_end(others))
-        told = failures.ended_for_another(peer.name)
-        await peer.end(told, session_id, lambda rung: self._presenter.notice("info", RUNGS[rung]))
+        what = f"Agent {peer.name!r} was ended, because it did not stop what it did in another chat (:AcpCancel there)."
+        reason = Failure("agent_ended", what, "Your next prompt starts it again.", peer.name)
+        await peer.end(reason, session_id, lambda rung: self._presenter.notice("info", RUNGS[rung]))
         if peer.gone.is_set():
             self._presenter.notice("info", "The agent's process has ended. Your next prompt starts it again.")
         else:
@@ -180,7 +171,7 @@ class Cancelling:
 
 
 def _others(peer: AgentPeer) -> int:
-    """How many sessions beside one use the process."""
+    """Return the number of other sessions that use the process."""
     return len(peer.router.sessions) - 1
 
 

@@ -1,4 +1,4 @@
-"""The words for everything that can go wrong with an agent: what failed, whose it is, what to do next."""
+"""Failures of agents, in words for the user: what failed, which agent, what to do next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSIO
 from acp_nvim.limits import TROUBLES
 
 UNAUTHORIZED: Final = 401
-"""Some agents answer with the HTTP status that their provider gave them."""
+"""The HTTP status of a provider, which some agents use as error code."""
 
 _ABOUT_SIGN_IN = re.compile(
     r"\b401\b|unauthori[sz]ed|authenticat|(logged|signed) in|api.?key|credentials", re.IGNORECASE
@@ -28,17 +28,13 @@ _MAY_SIGN_IN = "If it wants a sign-in: :AcpLogin."
 _LOG = ":AcpLog shows what it said."
 
 NOT_RESTORED = frozenset({"agent_refused", "not_offered", "session_taken"})
-"""Failures to reopen a session that would come again with each try."""
-
-KEPT_PROMPT = "Your prompt is kept, and goes out as soon as the agent starts."
+"""Codes of failures to reopen a session that would recur with each attempt."""
 
 KEPT_FOR_SIGN_IN = "Your prompt is kept, and goes out by itself then."
 
-KEPT_QUEUE = "What is queued is kept, and goes out as soon as the agent starts."
-
 
 def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueError) -> Failure:
-    """The command is not there, or may not be run; or the directory is not there."""
+    """Return the failure for a command that cannot be run, or a working directory that does not exist."""
     name, program = definition.name, (definition.prefix or definition.command)[0]
     if not os.path.isdir(cwd):
         what = f"Agent {name!r} cannot start: there is no directory {cwd or 'to work in any more'}."
@@ -56,22 +52,21 @@ def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueEr
 
 
 def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Failure:
-    """The agent's process has ended by itself.
+    """Return the failure for a process that has ended by itself.
 
-    `returncode` is negative for a signal, None when unknown; `last_words` are its last lines on stderr.
+    `returncode` is negative for a signal, None if unknown; `last_words` are its last lines on stderr.
     """
+    how = "its connection" if returncode is None else f"with exit code {returncode}"
+    if returncode is not None and returncode < 0:
+        known = {one.value: one.name for one in signal.Signals}
+        how = f"by signal {known.get(-returncode, -returncode)}"
     said = "Its last words on stderr:" if last_words else "It said nothing on stderr."
-    return Failure(
-        "agent_exited",
-        f"Agent {name!r} ended {_how(returncode)}.",
-        f"Your next prompt starts it again. {said}",
-        name,
-        last_words,
-    )
+    step = f"Your next prompt starts it again. {said}"
+    return Failure("agent_exited", f"Agent {name!r} ended {how}.", step, name, last_words)
 
 
 def hangs(name: str, seconds: float, others: int) -> Failure:
-    """A turn goes on although the agent was asked to stop it; `others`: the other chats that its process serves."""
+    """Return the failure for an agent that ignores a cancel for `seconds`; `others` counts its other chats."""
     what = f"Agent {name!r} has not stopped {seconds:g} s after it was asked to."
     shared = f" {others_end(others)}" if others else ""
     step = f":AcpCancel asks again, then closes the session, then ends the agent's process.{shared}"
@@ -79,29 +74,19 @@ def hangs(name: str, seconds: float, others: int) -> Failure:
 
 
 def others_end(others: int) -> str:
-    """What the end of a process means for the `others`: so many chats that it serves beside this one."""
+    """Return a warning that the end of the process ends the turns of `others`, a number of other chats."""
     return f"The process serves {others} other {'chat' if others == 1 else 'chats'}, whose turns would end with it."
 
 
-def ended_for_another(name: str) -> Failure:
-    """The process was ended because of another session."""
-    what = f"Agent {name!r} was ended, because it did not stop what it did in another chat (:AcpCancel there)."
-    return Failure("agent_ended", what, "Your next prompt starts it again.", name)
-
-
 def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:
-    """The agent has not answered `initialize` in time."""
-    return Failure(
-        "agent_silent",
-        f"Agent {name!r} did not answer `initialize` within {seconds:g} s and was stopped.",
-        "Check that its command starts an ACP agent; timeouts.initialize sets the limit.",
-        name,
-        last_words,
-    )
+    """Return the failure for an agent that has not answered `initialize` within that many seconds."""
+    what = f"Agent {name!r} did not answer `initialize` within {seconds:g} s and was stopped."
+    step = "Check that its command starts an ACP agent; timeouts.initialize sets the limit."
+    return Failure("agent_silent", what, step, name, last_words)
 
 
 def refused(name: str, method: str, error: RpcError) -> Failure:
-    """An error answer to anything but a prompt."""
+    """Return the failure for an error answer to any request but a prompt."""
     return sign_in_wanted(name, error) if wants_sign_in(error) else _refusal(name, method, error)
 
 
@@ -118,24 +103,19 @@ def wants_sign_in(error: RpcError) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SignInWanted(Failure):
-    """`methods` are those that the error names itself."""
+    """A refusal until the user signs in; `methods` are those that the error names."""
 
     methods: tuple[AuthMethod, ...] = ()
 
 
 def sign_in_wanted(name: str, error: RpcError) -> SignInWanted:
-    """The agent refused something until the user has signed in."""
+    """Return the failure for an error answer that asks for a sign-in."""
     what = f"Agent {name!r} wants you to sign in first (:AcpLogin): {error.describe().rstrip('.')}."
     return SignInWanted("auth_required", what, "", name, methods=named_by_error(error.data))
 
 
-def slow_start(name: str) -> str:
-    """Words for a session that the agent has not opened yet, but may."""
-    return f"Agent {name!r} has not opened the session yet. :AcpCancel gives up, :AcpLog shows what it said."
-
-
 def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
-    """An error answer to `initialize`; it may name the protocol versions that the agent speaks instead.
+    """Return the failure for an error answer to `initialize`, which may name the versions that the agent speaks.
 
     `newest` is the highest protocol version that the host speaks.
     """
@@ -144,38 +124,38 @@ def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
         versions = [version for version in supported if isinstance(version, int)]
         if versions:
             return wrong_version(name, min(versions), newest)
-    if error.code == AUTH_REQUIRED:  # and says no way to do so
+    if error.code == AUTH_REQUIRED:  # without naming a method
         what = f"Agent {name!r} wants you to sign in first ({error.describe()})."
         return Failure("auth_required", what, "Sign in with the agent's own program, then prompt again.", name)
     return _refusal(name, "initialize", error)
 
 
 def malformed_answer(name: str, method: str, error: msgspec.DecodeError) -> Failure:
-    """An answer that is not what the protocol says."""
+    """Return the failure for a result that does not follow the protocol."""
     what = f"Agent {name!r} answered `{method}` with something that is not ACP: {error}."
     return Failure("agent_refused", what, "Check that its command starts an ACP agent, and its version.", name)
 
 
 def wrong_version(name: str, version: int, newest: int) -> Failure:
-    """The agent speaks another protocol version than we, who know those up to `newest`."""
+    """Return the failure for an agent with a protocol version that the host, up to `newest`, does not speak."""
     what = f"Agent {name!r} speaks ACP version {version}; acp_nvim speaks version 1, and 2 if protocol.v2 is set."
     step = "Update acp_nvim." if version > newest else "Update the agent."
     return Failure("protocol_version", what, "Set protocol.v2 = true." if version == newest else step, name)
 
 
 def not_offered(name: str, method: str) -> Failure:
-    """The agent's capabilities do not name it."""
+    """Return the failure for a method that the agent's capabilities do not name."""
     step = "Nothing was sent. A newer version of the agent may offer it."
     return Failure("not_offered", f"Agent {name!r} does not offer `{method}`.", step, name)
 
 
 def turn_failed_with(name: str, words: str) -> Failure:
-    """The agent says that the turn ended with an error."""
+    """Return the failure for a turn that the agent ended with an error."""
     return Failure("turn_failed", f"Agent {name!r} failed on this prompt: {words}.", "You can prompt again.", name)
 
 
 def turn_failed(name: str, error: RpcError) -> Failure:
-    """Return the failure of a turn whose prompt the agent has answered with an error."""
+    """Return the failure for a turn whose prompt was answered with an error."""
     failure = turn_failed_with(name, f"{error.describe()} (code {error.code})")
     if _ABOUT_SIGN_IN.search(failure.what):
         return replace(failure, next_step=f"{_MAY_SIGN_IN} {failure.next_step}")
@@ -183,86 +163,61 @@ def turn_failed(name: str, error: RpcError) -> Failure:
 
 
 def no_worktree(name: str, reason: str) -> Failure:
-    """The work tree that the user wanted for a session could not be made."""
+    """Return the failure for a git worktree that could not be made for a session."""
     step = "Nothing was started, and no prompt of this chat goes out: :AcpChat! begins another one."
     return Failure("no_worktree", f"No worktree could be made: {reason}.", step, name)
 
 
 def session_taken(name: str, session_id: str) -> Failure:
-    """The agent has one session for two chats."""
+    """Return the failure for a session id that another chat uses already."""
     what = f"Session {session_id!r} of agent {name!r} is open in another chat."
     return Failure("session_taken", what, "Go on there, or :AcpStop there and try again.", name)
 
 
 def bad_message(name: str, method: str, error: Exception) -> Failure:
-    """Something of a known kind that is malformed."""
-    return Failure(
-        "bad_message", f"Agent {name!r} sent a malformed {method}: {error}.", "That part was left out.", name
-    )
+    """Return the failure for a message of a known method that is malformed."""
+    what = f"Agent {name!r} sent a malformed {method}: {error}."
+    return Failure("bad_message", what, "That part was left out.", name)
 
 
 def bad_mcp_servers(name: str, reason: str) -> Failure:
-    """What the user wrote of them cannot be sent."""
+    """Return the failure for MCP servers whose configuration cannot be sent."""
     what = f"The mcp_servers of agent {name!r} cannot be used: {reason}."
     return Failure("agent_misconfigured", what, f"Correct agents.{name}.mcp_servers in your configuration.", name)
 
 
 def left_out(name: str, complaint: str) -> Failure:
-    """A part of an answer that is malformed, while the rest can be used."""
+    """Return the failure for a malformed part of an answer whose rest is used."""
     what = f"Agent {name!r} answered with something malformed, or too long: {complaint}."
     return Failure("bad_message", what, "That part was left out.", name)
 
 
 def lost_message(name: str, words: str) -> Failure:
-    """A message that could not be taken as a whole."""
+    """Return the failure for a message that could not be received."""
     return Failure("bad_message", f"A message of agent {name!r} was lost: {words}.", "The connection goes on.", name)
 
 
 def bug(name: str, error: BaseException) -> Failure:
-    """A bug of this plugin, met while working with an agent."""
+    """Return the failure for a bug of this plugin that concerns an agent."""
     what = f"acp_nvim failed while working with agent {name!r}: {error!r}."
     return Failure("host_bug", what, "Please report it with the log (:AcpLog). You can prompt again.", name)
 
 
 def own_bug(error: BaseException) -> Failure:
-    """Return the failure for a bug of ours where no agent is concerned."""
+    """Return the failure for a bug of this plugin that concerns no agent."""
     what = f"acp_nvim failed: {error!r}."
     return Failure("host_bug", what, "Please report it with the log (:AcpLog). Everything else goes on.")
 
 
-def _how(returncode: int | None) -> str:
-    if returncode is None:
-        return "its connection"
-    if returncode < 0:
-        try:
-            return f"by signal {signal.Signals(-returncode).name}"
-        except ValueError:
-            return f"by signal {-returncode}"
-    return f"with exit code {returncode}"
-
-
-def unreachable_server(name: object) -> str:
-    """Return what the chat says of an MCP server whose type the agent does not support."""
-    return f"MCP server {name!r} is left out: the agent cannot reach servers of its type."
-
-
-def unmapped_directory(name: str, directory: str) -> str:
-    """Return what the chat says of an additional directory that is nowhere on the agent's machine."""
-    return f"The directory {directory} is left out: nothing says where it is for the agent (agents.{name}.paths)."
-
-
 class WarningDeduplicator:
-    """Knows which failures were told, so that each is told once; `TROUBLES` different ones at most."""
+    """Lets each failure be reported once, and `TROUBLES` different ones at most."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
-
-    def __repr__(self) -> str:
-        return f"<WarningDeduplicator {len(self._told)}>"
+        self._reported: set[str] = set()
 
     def is_news(self, failure: Failure) -> bool:
-        """Whether the failure was not told yet; notes that it is told now."""
-        if failure.what in self._told or len(self._told) >= TROUBLES:
-            return False
-        self._told.add(failure.what)
-        return True
+        """Return whether to report the failure, for the first time."""
+        is_new = failure.what not in self._reported and len(self._reported) < TROUBLES
+        if is_new:
+            self._reported.add(failure.what)
+        return is_new

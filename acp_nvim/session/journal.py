@@ -1,36 +1,33 @@
-"""Keeps on disk what sessions would lose if this host died: prompts that were not sent, and options that were set."""
+"""Keeps on disk what sessions would lose if this host died: unsent prompts, and options that were set."""
 
 from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.process.group import is_alive
 from acp_nvim.session.prompt import ContextItem, TextItem
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.traffic.masking import masked
 from acp_nvim.workspace.private_file import make_directory, write_new
 
 JOURNAL_BYTES: Final = 16 * 1024 * 1024
-"""Of one session's journal: room for two images as large as agents take them. What is more stays with Lua."""
+"""Limit of one session's journal, with room for two of the largest images. Prompts beyond it stay with Lua."""
 WRITE_SECONDS: Final = 1.0
-"""A prompt waits for a disk that does not answer; then it is sent all the same."""
+"""Longest time that a prompt waits for a slow disk before it is sent all the same."""
 ELSEWHERE_SECONDS: Final = 30 * 24 * 3600.0
-"""Age at which a journal of another machine is taken for one that nobody needs: its Neovim cannot be asked for."""
-
-OptionValues: TypeAlias = dict[str, str | bool]
-"""What options were set to, by their ids."""
+"""Age at which a journal of another machine, whose processes we cannot see, is removed."""
 
 _INSTANCE = re.compile(r"(\w+)-(\d+)-(\d*)")
 
@@ -38,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class KeptPrompt(msgspec.Struct, frozen=True):
-    """A prompt that was not sent, with what comes along."""
+    """An unsent prompt with its context items."""
 
     id: int
     text: str
@@ -46,16 +43,16 @@ class KeptPrompt(msgspec.Struct, frozen=True):
 
 
 class JournalEntry(msgspec.Struct, omit_defaults=True):
-    """What is kept of a session: its prompts in their order, and the options that the user has set."""
+    """The content of a session's journal: its prompts in order, and the options set by the user, by id."""
 
     prompts: list[KeptPrompt] = []
-    options: OptionValues = {}
+    options: dict[str, str | bool] = {}
 
 
 class SessionJournal:
-    """The journal of one session, the file `path`; None: nothing is kept.
+    """The journal of one session in the file `path`; None: nothing is kept.
 
-    `before` is what the host before this one has left. `on_kept` is called when other prompts are on disk than before.
+    `before` is the entry of the previous host. `on_kept` is called after each write.
     """
 
     def __init__(self, path: Path | None, before: JournalEntry, tasks: Tasks) -> None:
@@ -65,30 +62,27 @@ class SessionJournal:
         self._path = path
         self._tasks = tasks
         self._entry = before
-        self._encoded: dict[int, tuple[KeptPrompt, str | None]] = {}  # None: it must not be on disk
+        self._encoded: dict[int, tuple[KeptPrompt, str | None]] = {}  # None: it may hold a secret
         self._changed = False
         self._is_reported = False
         self._writing: anyio.Event | None = None
 
-    def __repr__(self) -> str:
-        return f"<SessionJournal {len(self._entry.prompts)} prompts{' to be written' if self._changed else ''}>"
-
     def keep_prompts(self, prompts: Sequence[KeptPrompt]) -> None:
-        """Make these the prompts that are kept; they are written soon."""
+        """Replace the prompts in the journal; they are written soon."""
         if list(prompts) != self._entry.prompts:
             self._keep(msgspec.structs.replace(self._entry, prompts=list(prompts)))
 
     def keep_options(self, options: Mapping[str, str | bool]) -> None:
-        """Make these the options that are kept; they are written soon."""
+        """Replace the options in the journal; they are written soon."""
         if dict(options) != self._entry.options:
             self._keep(msgspec.structs.replace(self._entry, options=dict(options)))
 
     def rewrite(self) -> None:
-        """Write everything again: the file has other prompts."""
+        """Write the entry again, because the file differs from it."""
         self._keep(self._entry)
 
     async def written(self) -> None:
-        """Wait until everything is on disk, at most `WRITE_SECONDS`."""
+        """Wait until the entry is on disk, at most `WRITE_SECONDS`."""
         with anyio.move_on_after(WRITE_SECONDS):
             while self._writing is not None and is_running(self._writing):
                 await self._writing.wait()
@@ -113,7 +107,7 @@ class SessionJournal:
             self.on_kept()
 
     def _put(self, path: Path, entry: JournalEntry) -> dict[int, KeptPrompt]:
-        """Write the file; return the prompts that are in it, by their ids. Blocks. Raises `OSError`."""
+        """Write the file and return the prompts in it, by their ids. Blocks. Raises `OSError`."""
         known, self._encoded, room = self._encoded, {}, JOURNAL_BYTES
         written: dict[int, str] = {}
         for prompt in entry.prompts:
@@ -132,10 +126,7 @@ class SessionJournal:
 
 
 class Journal:
-    """The journals of all sessions of this Neovim: one directory, with a file for each session that has one.
-
-    Until `begin` nothing is kept.
-    """
+    """The journals of all sessions of this Neovim, one file each in a directory; nothing is kept until `begin`."""
 
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
@@ -143,18 +134,15 @@ class Journal:
         self._left: dict[int, JournalEntry] = {}
         self._reading: anyio.Event | None = None
 
-    def __repr__(self) -> str:
-        return f"<Journal in {self._directory}>"
-
     @property
     def is_reading(self) -> bool:
-        """Whether what the host before has left is not known yet: no session may begin until it is."""
+        """Whether the journals of the previous host are being read; no session may begin until they are."""
         return is_running(self._reading)
 
     def begin(self, parent: Path, instance: str, then: Callable[[], None]) -> None:
-        """Keep journals below `parent`, for the Neovim `instance`: its machine, pid and time of start.
+        """Keep journals below `parent` for the Neovim `instance`, named by its machine, pid and time of start.
 
-        `then` is called when the journals that an earlier host of this Neovim has left are known.
+        `then` is called when the journals of the previous host are read.
         """
         if self._directory is None and _INSTANCE.fullmatch(instance):
             self._directory = parent / instance
@@ -167,7 +155,7 @@ class Journal:
             self._reading = self._tasks.owned_by(cannot_be_read).spawn(self._begin, self._directory, then)
 
     def of(self, key: int, returned: Sequence[int] = ()) -> SessionJournal:
-        """The journal of the session `key`; `returned` are the ids of prompts that the user has got back already."""
+        """Return the journal of the session `key`, without prompts `returned` to the user, given by their ids."""
         left = self._left.pop(key, JournalEntry())
         before = JournalEntry([one for one in left.prompts if one.id not in returned], left.options)
         path = self._directory / f"{key}.json" if self._directory is not None else None
@@ -177,14 +165,14 @@ class Journal:
         return journal
 
     async def forget(self, key: int) -> None:
-        """Remove the journal of a session that is closed for good."""
+        """Remove the journal of the session `key`, which was closed."""
         self._left.pop(key, None)
         if self._directory is not None:
             path = self._directory / f"{key}.json"
             await anyio.to_thread.run_sync(lambda: path.unlink(missing_ok=True))
 
     def close(self) -> None:
-        """This host ends. What is left is for the next one, or nobody's when Neovim ends, too: it has its drafts."""
+        """Remove the directory if it is empty; files are left for the next host."""
         if self._directory is not None:
             with suppress(OSError):
                 self._directory.rmdir()
@@ -197,7 +185,7 @@ class Journal:
 
 
 def _encoded(prompt: KeptPrompt) -> str | None:
-    """As JSON in ASCII, which also keeps bytes that are no text; None if it may hold a secret."""
+    """Return the prompt as JSON in ASCII, which preserves surrogates; None if it may hold a secret."""
     for item in prompt.context:
         words = (item.name, item.uri or "", item.text if isinstance(item, TextItem) else "")
         if any(masked(one) != one for one in words):
@@ -206,14 +194,14 @@ def _encoded(prompt: KeptPrompt) -> str | None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """The death of this process leaves the old content or the new one; that of the machine may leave none."""
+    """Replace the file, atomically unless the machine crashes."""
     make_directory(path.parent)
     temporary = path.with_suffix(".new")
     temporary.unlink(missing_ok=True)
     try:
         write_new(temporary, data)
         temporary.replace(path)
-    except OSError:  # what was sent must not stay there: less than there is fits also on a full disk
+    except OSError:  # sent prompts must not stay there: on a full disk less data still fits into the old file
         if not path.is_file() or len(data) > path.stat().st_size:
             raise
         with path.open("r+b") as file:
@@ -227,13 +215,13 @@ def _read(directory: Path) -> dict[int, JournalEntry]:
         try:
             if path.stat().st_size <= 2 * JOURNAL_BYTES:
                 found[int(path.stem)] = msgspec.convert(json.loads(path.read_bytes()), JournalEntry)
-        except (OSError, ValueError) as error:  # msgspec's and json's errors are values, too
+        except (OSError, ValueError) as error:  # `ValueError`: also errors of msgspec and json
             log.warning("the journal %s cannot be read: %s", path, error)
     return found
 
 
 def _remove_orphans(ours: Path) -> None:
-    """Remove the journals of Neovims that are gone; on other machines, those that are `ELSEWHERE_SECONDS` old."""
+    """Remove journals of Neovims that have ended, and those of other machines older than `ELSEWHERE_SECONDS`."""
     machine = ours.name.partition("-")[0]
     for directory in ours.parent.iterdir() if ours.parent.is_dir() else ():
         named = _INSTANCE.fullmatch(directory.name)
@@ -241,21 +229,14 @@ def _remove_orphans(ours: Path) -> None:
             continue
         with suppress(FileNotFoundError):
             is_old = time.time() - directory.stat().st_mtime > ELSEWHERE_SECONDS
-            if is_old if named[1] != machine else not _is_alive(int(named[2]), named[3]):
+            if is_old if named[1] != machine else not _still_runs(int(named[2]), named[3]):
                 shutil.rmtree(directory, ignore_errors=True)
 
 
-def _is_alive(pid: int, start: str) -> bool:
-    """Whether that process runs; `start` is its time of start as Linux has it, empty where nobody knows."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    if not start:
-        return True
+def _still_runs(pid: int, start: str) -> bool:
+    """Whether that process runs; `start` is its start time in `/proc/<pid>/stat`, empty if unknown."""
+    if not start or not is_alive(pid):
+        return is_alive(pid)
     with suppress(OSError, IndexError):
-        fields: list[Any] = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        return bool(fields[19] == start.encode())
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19] == start.encode()
     return False

@@ -1,4 +1,4 @@
-"""What the user says: a text, and what comes along with it; its content blocks, by what the agent takes.
+"""A prompt of the user with its context items, and its content blocks for an agent.
 
 Files and images are read off the event loop, when the user sends the prompt.
 """
@@ -42,9 +42,9 @@ _MAGIC = {
 
 
 class TextItem(msgspec.Struct, tag_field="type", tag="text"):
-    """A piece of a file: `name` for people, `uri` for the agent, `text` as it stands in the buffer.
+    """A piece of a file: `name` for the user, `uri` for the agent, `text` from the buffer.
 
-    `on_disk`: it is the whole of the file that `uri` names, and the file has this very text.
+    `on_disk`: the text equals the whole file at `uri`.
     """
 
     uri: str
@@ -66,14 +66,14 @@ class FileItem(msgspec.Struct, tag_field="type", tag="file"):
 
 
 class LinkItem(msgspec.Struct, tag_field="type", tag="link"):
-    """Something that the agent can look at itself, such as a directory."""
+    """A link to something that the agent can read itself, such as a directory."""
 
     uri: str
     name: str
 
 
 class ImageItem(msgspec.Struct, tag_field="type", tag="image"):
-    """A picture: a file at `path` (absolute), or `data` in base64."""
+    """An image: a file at `path` (absolute), or `data` in base64."""
 
     name: str
     mime_type: str
@@ -90,7 +90,7 @@ ContextItem: TypeAlias = TextItem | FileItem | LinkItem | ImageItem
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What was read for an item: a file's `text`, or an image's `data` (base64); else `problem` says why not."""
+    """The content read for an item: a file's `text`, or an image's `data` (base64); or the `problem` with it."""
 
     text: str | None = None
     data: str | None = None
@@ -98,15 +98,15 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def context_items(given: list[dict[str, Any]]) -> list[ContextItem]:
-    """The items that Lua names; without `type` they are texts. Raises `msgspec.ValidationError`."""
+    """Decode items from Lua; without `type` they are texts. Raises `msgspec.ValidationError`."""
     return [msgspec.convert({"type": "text", **one}, ContextItem) for one in given]
 
 
 class Prompt(msgspec.Struct):
-    """One message of the user; `shown`: it already stands in the transcript.
+    """One message of the user; `shown`: it is in the transcript.
 
-    `id` is the editor's, unique in one Neovim; without one the queue numbers it. Files that come along are read once,
-    by `read`, when the user sends it; whoever passes it on waits for `ready`.
+    `id` comes from the editor and is unique in one Neovim; else the queue assigns one. `read` reads the files once,
+    when the user sends the prompt; await `ready` before using it.
     """
 
     text: str
@@ -117,19 +117,19 @@ class Prompt(msgspec.Struct):
     found: list[Found] = []
 
     def transcript_text(self) -> str:
-        """What the transcript shows of it: the text, and what comes along but is not named in it."""
+        """Return the text for the transcript, with the items that the text does not mention."""
         plain = self.text.replace('"', "").replace("\\", "")  # as names with blanks are written
         unnamed = (item.name for item in self.context if f"@{item.name}" not in plain)
         return self.text + "".join(f"\n@{name}" for name in unnamed)
 
     def needs_reading(self) -> bool:
-        """Whether `read` has anything to do; then it must be called, and `ready` waits for it."""
+        """Return whether there are files to read; then call `read`, for which `ready` waits."""
         if any(isinstance(item, FileItem | ImageItem) for item in self.context):
             self.reading = anyio.Event()
         return self.reading is not None
 
     def changed(self, text: str, more: list[dict[str, Any]]) -> tuple[Prompt, bool]:
-        """The prompt with another text, and with `more` beside what comes along; whether its `read` is to be called.
+        """Return the prompt with another text and `more` items, and whether to call its `read`.
 
         Raises `msgspec.ValidationError`.
         """
@@ -142,7 +142,7 @@ class Prompt(msgspec.Struct):
         return prompt, prompt.needs_reading()
 
     async def read(self) -> None:
-        """Read what comes along, as it is now."""
+        """Read the items, as they are now, into `found`."""
         assert self.reading is not None
         try:
             self.found = [await read_item(item) for item in self.context]
@@ -150,12 +150,12 @@ class Prompt(msgspec.Struct):
             self.reading.set()
 
     async def ready(self) -> None:
-        """Until all that comes along is read."""
+        """Wait until all context items are read."""
         if self.reading is not None:
             await self.reading.wait()
 
     def blocks(self, takes: Abilities) -> tuple[list[ContentBlock], list[str]]:
-        """The content blocks for `session/prompt`, by what the agent takes; and what the user should know of them."""
+        """Return the content blocks for an agent that `takes` these kinds, and remarks for the user."""
         blocks: list[ContentBlock] = [TextContent(text=readable(self.text))]
         remarks = []
         for index, item in enumerate(self.context):
@@ -166,14 +166,15 @@ class Prompt(msgspec.Struct):
         return blocks, remarks
 
 
-# --- content blocks --------------------------------------------------------------------------------------------------
-
-
 def block(item: ContextItem, found: Found, takes: Abilities) -> tuple[ContentBlock | None, str | None]:
-    """The block for an item, by what the agent takes, None if there is none; and what the user should know of it."""
+    """Return the block for an item, None if the agent takes none, and a remark for the user, if any."""
     match item:
+        case TextItem() if takes.embedded_context:
+            return _resource(item.uri, item.text, item.mime_type), None
+        case TextItem(on_disk=True):
+            return _link(item.uri, item.name, item.mime_type), None
         case TextItem():
-            return _text_block(item, takes), None
+            return _quoted(item.name, item.text), None
         case LinkItem():
             return _link(item.uri, item.name), None
         case FileItem():
@@ -183,16 +184,8 @@ def block(item: ContextItem, found: Found, takes: Abilities) -> tuple[ContentBlo
 
 
 def readable(text: str) -> str:
-    """Bytes that are no text, which Neovim gives us as surrogates, cannot be sent."""
+    """Replace surrogates, by which Neovim passes bytes that are no text: they cannot be sent."""
     return _SURROGATES.sub("\ufffd", text)
-
-
-def _text_block(item: TextItem, takes: Abilities) -> ContentBlock:
-    if takes.embedded_context:
-        return _resource(item.uri, item.text, item.mime_type)
-    if item.on_disk:
-        return _link(item.uri, item.name, item.mime_type)
-    return _quoted(item.name, item.text)
 
 
 def _file_block(item: FileItem, found: Found, takes: Abilities) -> tuple[ContentBlock, str | None]:
@@ -229,18 +222,15 @@ def _link(uri: str, name: str, mime_type: str | None = None) -> ContentBlock:
 
 
 def _quoted(name: str, text: str) -> ContentBlock:
-    """For agents without resources: the text, marked off."""
+    """Return the text in a code fence, for agents without resources."""
     fence = "```"
     while fence in text:
         fence += "`"
     return TextContent(text=readable(f"{name}:\n{fence}\n{text}\n{fence}"))
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
 async def read_item(item: ContextItem) -> Found:
-    """What there is to read for an item; a problem is part of the answer."""
+    """Read the content of an item; a problem is returned, not raised."""
     try:
         match item:
             case FileItem():
@@ -259,8 +249,7 @@ async def read_item(item: ContextItem) -> Found:
 
 async def _read_text(item: FileItem) -> Found:
     path = await anyio.to_thread.run_sync(_check, item.path, MENTION_BYTES if item.first is None else MAX_FILE_BYTES)
-    text = (await disk.read(path)).text
-    text = text.removeprefix("\ufeff")
+    text = (await disk.read(path)).text.removeprefix("\ufeff")
     if item.first is not None:
         text = await anyio.to_thread.run_sync(_lines, item, text)
     return Found(text=text)
@@ -268,8 +257,7 @@ async def _read_text(item: FileItem) -> Found:
 
 def _lines(item: FileItem, text: str) -> str:
     first = item.first or 1
-    last = item.last or first
-    part = cut(text, first, last - first + 1)
+    part = cut(text, first, (item.last or first) - first + 1)
     if not part:
         raise FileRefusedError(f"{item.path} has no line {first}")
     if len(part) > MENTION_BYTES:
@@ -278,7 +266,7 @@ def _lines(item: FileItem, text: str) -> str:
 
 
 def _check(path: str, most: int) -> str:
-    """The real path of a file that is not too large. Raises `FileRefusedError`, `OSError`."""
+    """Return the real path of a file of at most that many bytes. Raises `FileRefusedError`, `OSError`."""
     real = os.path.realpath(path)
     size = os.stat(real).st_size
     if size > most:

@@ -1,4 +1,4 @@
-"""The prompts of a session that wait for their turn; after a cancelled turn they wait for the user."""
+"""The queue of a session's unsent prompts; after a cancelled turn they are held for the user."""
 
 from __future__ import annotations
 
@@ -13,114 +13,106 @@ from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.ui.events import PromptsTaken, Queue, QueuedText, QueueLate, WaitingView
 
 SENT_PROMPTS: Final = 100
-"""Prompts that went out and are remembered, so that an older view of the queue does not send them again."""
+"""Number of sent prompts to remember, so that an outdated view of the queue does not send them again."""
 
 
 class PromptQueue:
-    """Prompts in the order in which they were sent; while they are held, none is taken. What changes is told.
+    """Prompts in the order in which they will be sent; while they are held, none is. Changes are published.
 
-    What waits is in the `journal`. The editor is told which prompts it need not keep any more: those that are in the
-    journal, and those that were sent or are not wanted any more. One that stands in the transcript before it is sent
-    stays with the editor until its turn begins: if this host dies, the user gets it back at once.
+    Waiting prompts are in the `journal`. `PromptsTaken` names prompts that the editor may drop: those that are in the
+    journal, were sent, or were removed. The editor keeps one that is shown early until its turn begins: if this host
+    dies, the user gets it back at once.
     """
 
     def __init__(self, presenter: Presenter, journal: SessionJournal) -> None:
         self._waiting: deque[Prompt] = deque()
-        self._leaving: list[Prompt] = []  # they were taken, and are about to be sent
+        self._leaving: list[Prompt] = []  # taken, and about to be sent
         self._held = False
         self._presenter = presenter
         self._journal = journal
         self._ids = count(-1, -1)
-        self._unsafe: dict[int, int] = {}  # the editor still keeps these: which revision we heard of
-        self._sent: dict[int, str] = {}  # the last ones that went out
-        self._told = Queue(session=presenter.transcript.session, held=False, prompts=[])
+        self._unsafe: dict[int, int] = {}  # kept by the editor, with the revision that we know
+        self._sent: dict[int, str] = {}  # texts of the last sent prompts
+        self._published = Queue(session=presenter.transcript.session, held=False, prompts=[])
         journal.on_kept = self._acknowledge
-
-    def __repr__(self) -> str:
-        return f"<PromptQueue {len(self)}{' held' if self._held else ''}>"
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     @property
-    def held(self) -> bool:
-        """Whether there are some that wait for the user."""
-        return self._held and bool(self._waiting)
-
-    @property
     def next(self) -> Prompt | None:
-        """The one that goes out as soon as the agent takes prompts."""
+        """The prompt to send as soon as the agent takes it; None if there is none, or they are held."""
         return None if self._held or not self._waiting else self._waiting[0]
 
     def restore(self) -> list[Prompt]:
-        """Take what another host has left: it is held. Returns those whose `read` is to be called."""
+        """Hold the prompts of the previous host. Return those whose `read` is to be called."""
         left = self._journal.before.prompts
         self._waiting.extend(Prompt(one.text, one.context, one.id) for one in left)
         self._held = bool(left)
         if left:
-            self.tell()
+            self.publish()
         return [one for one in self._waiting if one.needs_reading()]
 
     def add(self, prompt: Prompt, show: bool = False) -> None:
-        """One more. Those that were held go out before it. `show`: the next one, as `show` does."""
+        """Append a prompt and release held ones before it; with `show`, call `show`."""
         self._waiting.append(self._numbered(prompt))
         self._held = False
         if show:
             self.show()
-        self.tell()
+        self.publish()
 
     def show(self) -> None:
-        """The next one stands in the transcript, although it was not sent yet."""
+        """Show the next prompt in the transcript before it is sent."""
         if self.next is not None:
             self._presenter.prompt(self.next)
-            self.tell()
+            self.publish()
 
     def unshow(self) -> None:
-        """The transcript was forgotten: what stands in it is shown when it goes out."""
+        """Show prompts again when they are sent, because the transcript was cleared."""
         for one in self._waiting:
             one.shown = False
-        self.tell()
+        self.publish()
 
     def take(self) -> Prompt:
-        """The next one. `leave` is to be awaited before it is sent; `left` is to be called when it never is."""
+        """Remove and return the next prompt. Await `leave` before sending it; call `left` if it is not sent."""
         return self._gone(self._waiting.popleft())
 
     async def leave(self, prompt: Prompt) -> None:
-        """Wait until a prompt that was taken is not in the journal any more: who dies now does not send it twice."""
+        """Wait until a taken prompt is out of the journal, so that no other host sends it again."""
         self.left(prompt)
         await self._journal.written()
 
     def left(self, prompt: Prompt) -> None:
-        """Drop a prompt that was sent, or is not wanted any more."""
+        """Drop a taken prompt that was sent, or is no longer wanted."""
         if any(one is prompt for one in self._leaving):
             self._leaving = [one for one in self._leaving if one is not prompt]
-            self.tell()
+            self.publish()
 
     def find(self, number: int | None) -> int | None:
-        """The number of that one, if it waits; without a number, of the first."""
+        """Return `number` if that prompt waits; for None, the number of the first prompt."""
         return next((one.id for one in self._waiting if number is None or one.id == number), None)
 
     def take_out(self, number: int) -> Prompt:
-        """Take that prompt, whatever its turn and whether it is held; otherwise as `take`."""
+        """Like `take`, for the prompt with that number, at any position and even if held."""
         [one] = [one for one in self._waiting if one.id == number]
         self._waiting.remove(one)
         return self._gone(one)
 
     def put_back(self, prompt: Prompt) -> None:
-        """Put back a prompt that did not go out after all: it is the next one."""
+        """Put a taken prompt that was not sent back at the front."""
         self._waiting.appendleft(self._numbered(prompt))
         self._sent.pop(prompt.id or 0, None)
         self._leaving = [one for one in self._leaving if one is not prompt]
-        self.tell()
+        self.publish()
 
     def set(
         self, wanted: Iterable[QueuedText], known: Collection[int], held: bool = False, revision: int = 0
     ) -> list[Prompt]:
-        """What the user made of those that they knew: another order, other texts, some more, some not any more.
+        """Replace the prompts that the user `known` (ids) by `wanted`, an edited list of them.
 
-        The others stay, at the end. What went out meanwhile is not sent again; if its text was changed, that is told.
-        With `held` they wait for the user. `revision` is told when the editor need not keep them. Returns those whose
-        `read` is to be called.
+        Other prompts stay, at the end. A prompt that was sent meanwhile is not sent again; a changed text of it is
+        published as late. With `held` they wait for the user. `revision`, a number of the editor, is published when it
+        may drop them. Return those whose `read` is to be called.
         """
         unread = []
         self._held = self._held or held
@@ -138,69 +130,67 @@ class PromptQueue:
             elif item.id is not None and gone.get(item.id) != item.text:
                 late.append(QueuedText(item.text, item.id))
             if item.id is not None:
-                self._unsafe[item.id] = revision  # the editor keeps its version until it is told otherwise
+                self._unsafe[item.id] = revision
         self._waiting = deque([*ordered, *(one for one in there.values() if one.id not in known)])
         if late:
-            self._presenter.publish(QueueLate(session=self._told.session, prompts=late))
-        self.tell(again=True)
+            self._presenter.publish(QueueLate(session=self._published.session, prompts=late))
+        self.publish(again=True)
         return unread
 
     def release(self) -> None:
-        """Let the waiting prompts go out again, in their order."""
+        """Release the held prompts, which are sent in their order."""
         self._held = False
-        self.tell()
+        self.publish()
 
     def hold(self) -> None:
-        """Keep the waiting prompts until the user sends another one, and say so in the chat."""
+        """Hold the waiting prompts until the user sends another one, with a notice."""
         if self._waiting and not self._held:
             self._held = True
             many = len(self) > 1
             stay = f"{len(self)} prompts stay in the queue, and go" if many else "1 prompt stays in the queue, and goes"
             words = f"{stay} out before your next one. When nothing runs, :AcpCancel empties the queue."
             self._presenter.notice("info", words)
-            self.tell()
+            self.publish()
 
     def give_up(self, held_only: bool = True) -> None:
-        """The user wants no more to happen: no prompt goes out; those that were held are not wanted any more.
-
-        Without `held_only` all of them are dropped.
-        """
+        """Hold the waiting prompts; drop them if they are held already, or `held_only` is False."""
         if not self._waiting:
             return
-        if held_only and not self.held:
+        if held_only and not self._held:
             self.hold()
             return
         words = "1 prompt was" if len(self) == 1 else f"{len(self)} prompts were"
         self._waiting.clear()
         self._presenter.notice("info", f"{words} taken out of the queue: the history of the prompt has them.")
-        self.tell()
+        self.publish()
 
     def drop_shown(self) -> bool:
-        """Prompts that stand in the transcript, and will never be sent; whether there were any."""
+        """Drop the prompts that are in the transcript. Return whether there were any."""
         before = len(self)
         self._waiting = deque(one for one in self._waiting if not one.shown)
-        self.tell()
+        self.publish()
         return len(self) < before
 
-    def tell(self, again: bool = False) -> None:
-        """Tell the editor, if it is different from what it knows, or does not know it any more; and the journal."""
+    def publish(self, again: bool = False) -> None:
+        """Update the journal, and publish the queue if it has changed, or `again`."""
         self._journal.keep_prompts([_kept(one) for one in (*self._leaving, *self._waiting)])
         self._acknowledge()
-        views = [_view(one) for one in self._waiting if not one.shown]
-        now = Queue(session=self._told.session, held=self._held and bool(views), prompts=views)
-        if again or now != self._told:
-            self._told = now
+        waiting = [one for one in self._waiting if not one.shown]
+        views = [WaitingView(one.id or 0, one.text, [item.name for item in one.context]) for one in waiting]
+        now = Queue(session=self._published.session, held=self._held and bool(views), prompts=views)
+        if again or now != self._published:
+            self._published = now
             self._presenter.publish(now)
 
     def _acknowledge(self) -> None:
-        """Tell the editor which of its prompts are safe without it."""
+        """Publish which prompts the editor may drop."""
         on_disk = self._journal.on_disk
         unsafe = {one.id for one in self._waiting if one.shown or on_disk.get(one.id or 0) != _kept(one)}
         unsafe |= {one.id for one in self._leaving if one.id not in on_disk}
         safe = sorted(self._unsafe.keys() - unsafe)
         if safe:
             revisions = [self._unsafe.pop(one) for one in safe]
-            self._presenter.publish(PromptsTaken(session=self._told.session, ids=safe, revisions=revisions))
+            self._presenter.publish(PromptsTaken(session=self._published.session, ids=safe, revisions=revisions))
 
     def _numbered(self, prompt: Prompt) -> Prompt:
         if prompt.id is None:
@@ -213,13 +203,9 @@ class PromptQueue:
         self._sent[prompt.id or 0] = prompt.text
         if len(self._sent) > SENT_PROMPTS:
             del self._sent[next(iter(self._sent))]
-        self.tell()
+        self.publish()
         return prompt
 
 
 def _kept(prompt: Prompt) -> KeptPrompt:
     return KeptPrompt(prompt.id or 0, prompt.text, prompt.context)
-
-
-def _view(prompt: Prompt) -> WaitingView:
-    return WaitingView(prompt.id or 0, prompt.text, [item.name for item in prompt.context])

@@ -1,4 +1,4 @@
-"""What all sessions of a host share."""
+"""The services that all sessions of a host share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from acp_nvim.workspace.last_seen import LastSeen
 
 @dataclass(frozen=True)
 class Services:
-    """`find` knows the agents by name; it raises `FailureError`. `last_seen` makes the memory of a session."""
+    """Shared services; `find` returns agents by name and raises `FailureError`, `last_seen` makes a `LastSeen`."""
 
     editor: Editor
     find: Callable[[str], AgentDefinition]

@@ -1,4 +1,4 @@
-"""One conversation: it gets its agent, sends what is queued, serves the agent, and loses it again, however it ends."""
+"""One conversation: it connects to its agent, sends the queued prompts, serves the agent, and handles its end."""
 
 from __future__ import annotations
 
@@ -38,16 +38,17 @@ from acp_nvim.ui.views import PromptTypes
 from acp_nvim.workspace.roots import Roots
 
 CLOSE_SECONDS: Final = 5.0
-"""For an agent to say that it has closed a session; it is left in any case."""
+"""Time for an agent to close a session; after that the session leaves it anyway."""
 
 log = logging.getLogger(__name__)
 
 
 class Session(PeerSession):
-    """A conversation under the key that the editor chose."""
+    """A conversation; `key` is the number by which the editor knows it."""
 
     def __init__(self, key: int, agent: str, place: Place, services: Services, journal: SessionJournal) -> None:
         self.key, self.agent, self.place = key, agent, place
+        self._services = services
         self.session_id: str | None = None
         self.worktree: str | None = None
         self.states = StateMachine(self._act, self._publish_status)
@@ -61,75 +62,73 @@ class Session(PeerSession):
         self.connecting = Connecting(agent, services, self.presenter, self.sign_in, self._begin, self.tasks, self.queue)
         crash_loop = self.connecting.crash_loop
         self.turns = Turns(self.states, self.presenter, self.requests, self.changes, crash_loop)
-        self.cancelling = Cancelling(self.states, self.turns, self.queue, self.tasks.spawn, self._leave_agent)
+        self.cancelling = Cancelling(self.states, self.turns, self.queue, self.tasks.spawn, self._leave_peer)
         self.steering = Steering(self.turns, self.queue, self.tasks.spawn, self.at_work, self.open)
         self.configuration = Configuration(agent, self.presenter, services, self.at_work, self.tasks, journal)
         self.peer: AgentPeer | None = None
         self._warnings = failures.WarningDeduplicator()
         self._has_work = False
-        self._work: anyio.Event | None = None
+        self._task: anyio.Event | None = None
 
     def __repr__(self) -> str:
         return f"<Session {self.key} {self.agent} {self.state} queue={len(self.queue)}>"
 
     @property
     def state(self) -> State:
-        """The state of the session as `status()` says it, questions to the user included."""
+        """The state of the session as in `status()`, where a question to the user is `waiting`."""
         state = self.states.note_questions(self.turns.turn.requires_action or self.requests.waiting > 0)
         if state == "cancelling" and not self.turns.turn.prompted:
             return "background"
         return PUBLIC.get(state, state)
 
     def at_work(self) -> tuple[AgentPeer, str] | None:
-        """Its agent, and the session there, while they can be talked to."""
+        """Return the agent and the id of the session there; None if it is not open."""
         return (self.peer, self.session_id) if self.peer and self.peer.alive and self.session_id else None
 
-    # --- the user acts -----------------------------------------------------------------------------------------------
-
     def open(self) -> None:
-        """Make sure that the agent runs and takes prompts."""
+        """Start the agent if necessary, open the session there, and send the queue."""
         self.states.on("open_again" if self.peer is not None and self.peer.alive else "open")
 
     def wake(self) -> None:
-        """Like `open`, when the user only looks at it: an agent that dies again and again is left alone."""
+        """Like `open`, except for an agent in a crash loop: the user only looks at the chat."""
         if not self.connecting.crash_loop.looping:
             self.open()
 
     def restore(self, session_id: str, how: ResumeWay = "load") -> None:
-        """Like `open`, with a session that the agent kept; what it fails with is told."""
-        self._part()
+        """Like `open`, with a session that the agent kept; failures are shown in the chat."""
+        self._leave_agent()
         self.connecting.wanted = KeptSession(session_id, how)
         self.open()
 
     def reconnect(self) -> None:
-        """Go on with another process of the agent; who else uses this one keeps it."""
+        """Continue with a new process of the agent; other sessions keep the old one."""
         if self.peer is not None:
-            self.connecting.retire(self.peer)
-        self._part()
+            self._services.peers.retire(self.peer)
+        self._leave_agent()
         self.open()
 
     def prompt(self, prompt: Prompt) -> None:
-        """Send it, after those that wait already."""
+        """Send a prompt after those in the queue."""
         self.queue.add(prompt, show=not self.turns.turn.running)
         self.open()
         self._publish_status()
 
     def cancel(self, force: bool = False) -> None:
-        """End what goes on, as `session.state` says for each state; `force`: by all means if need be."""
+        """Cancel what is in progress, see `session/state.py`; with `force`, end the agent's process if necessary."""
         if self.sign_in.cancel() and self.states.now.turn is None and self.states.now.base in AT_REST:
             return
         self.states.on("insist" if force else "cancel")
         self._publish_status()
 
     def stop(self) -> None:
-        """Leave the agent; its process ends with its last session. Transcript and queue stay."""
+        """Leave the agent, whose process ends with its last session. Transcript and queue stay."""
         self.queue.hold()
         self.sign_in.done()
-        self._part()
-        self.states.on("stop")  # also when the agent was being ended, and the next start was wanted already
+        self._leave_agent()
+        self.states.on("stop")  # also when the agent was being ended and a new start was requested
 
     async def close(self) -> None:
-        """End it for good. The agent is asked to close it, if it can (ACP "Session Setup"), for `CLOSE_SECONDS`."""
+        """Close the session, also at the agent if it can (ACP "Session Setup"), within `CLOSE_SECONDS`."""
         if (at_work := self.at_work()) is not None and at_work[0].abilities.close:
             peer, session_id = at_work
             self.queue.hold()
@@ -141,12 +140,12 @@ class Session(PeerSession):
         self.stop()
 
     def _act(self, effect: Effect) -> None:
-        """Do what the state machine says."""
+        """Carry out an effect of the state machine."""
         match effect:
             case "work":
                 self._has_work = True
-                if not is_running(self._work):
-                    self._work = self.tasks.spawn(self._run)
+                if not is_running(self._task):
+                    self._task = self.tasks.spawn(self._run)
             case "give_up_start":
                 self.connecting.cancel()
                 self._give_up_start()
@@ -161,62 +160,59 @@ class Session(PeerSession):
             case "ask_to_stop":  # the agent works in a session that is not open yet
                 self.states.on("stop")
 
-    # --- it works ----------------------------------------------------------------------------------------------------
-
     async def _run(self) -> None:
-        """Start, and send, as long as there is something to do. Failures are told, and the next prompt tries again."""
+        """Connect and send the queue until there is no work. The next prompt tries again after a failure."""
         while self._has_work:
             self._has_work = False
             try:
                 if self.states.now.wanted:
                     await self._connect()
                     await self.configuration.settle()
-                    await self._work_off()
+                    await self._send_queue()
             except FailureError as error:
                 self._fail(error.failure)
-            except Exception as error:  # the session takes prompts again, and says what has failed
+            except Exception as error:  # the session still takes prompts
                 failed(f"session {self.key}", error, lambda bug: self._fail(failures.bug(self.agent, bug)))
 
     async def _connect(self) -> None:
         if self.peer is not None and self.peer.alive:
             return
-        if self.peer is not None:
-            self._leave_agent(self.peer)  # it is being ended
+        if self.peer is not None:  # it is being ended
+            self._leave_peer(self.peer)
         if self.states.now.base != "starting":
             self.states.on("open")
         self.queue.show()
         await self.connecting.run(self, self.place)
         if self.peer is None and self.turns.turn.running:
-            self.turns.end("cancelled")  # it began after the start was given up
-        if not self.turns.turn.running:  # of what the agent has told again nothing is going on
+            self.turns.end("cancelled")  # it began after the start was cancelled
+        if not self.turns.turn.running:  # calls of a replay are over
             self.presenter.close_calls("unfinished", set(), self.turns.turn.background)
 
-    async def _work_off(self) -> None:
-        """Send what is queued. A turn that the agent began by itself is waited for."""
+    async def _send_queue(self) -> None:
         while self._next_peer() is not None:
             await self.cancelling.wait()
-            await self.changes.announced()  # what the last turn did is told before the next one
-            await self.configuration.settle()  # it goes out in the mode that was wanted before it
+            await self.changes.wait_before_prompt()  # show what the last turn did before the next one
+            await self.configuration.settle()  # the prompt gets the mode that was set before it
             peer = self._next_peer()
             if peer is not None:
                 await self._send(peer, self.queue.take())
 
     def _next_peer(self) -> AgentPeer | None:
-        """The agent that gets the next prompt, if both are there."""
+        """Return the agent that gets the next prompt, if there are both."""
         is_ready = self.states.now.wanted and self.queue.next and self.peer is not None and self.peer.alive
         return self.peer if is_ready else None
 
     async def _send(self, peer: AgentPeer, prompt: Prompt) -> None:
-        """One prompt, to the end of its turn. One that is refused until the user has signed in is the next one."""
+        """Send a prompt and wait for the end of its turn; put it back if it was not sent, or needs a sign-in."""
         try:
-            refused = await self.turns.take(peer, self.session_id or "", prompt, self.queue.leave)
+            refused = await self.turns.run_prompt(peer, self.session_id or "", prompt, self.queue.leave)
         except Exception:
             if not self.turns.turn.is_sent:
                 self.queue.put_back(prompt)
             raise
         finally:
-            self.queue.left(prompt)  # unless it was sent: its turn was cancelled before
-        if not self.turns.turn.is_sent and self.turns.turn.stop_reason == "error":  # the agent was gone before
+            self.queue.left(prompt)  # if it was not sent, because its turn was cancelled before
+        if not self.turns.turn.is_sent and self.turns.turn.stop_reason == "error":  # the agent ended before
             prompt.shown = False
             self.queue.put_back(prompt)
         elif refused is None:
@@ -228,16 +224,16 @@ class Session(PeerSession):
             self.sign_in.needed(peer, refused)
 
     def _begin(self, peer: AgentPeer, session_id: str, opened: Opened) -> None:
-        """The session is open at the agent."""
+        """Take over a session that was opened at the agent."""
         self.peer, self.session_id = peer, session_id
-        self.changes.work.lives(peer.mark, peer.began)
+        self.changes.work.process_started(peer.mark, peer.began)
         self.changes.work.state = peer.state
         self.sign_in.done()
         self.requests.begin_agent(peer, self.connecting.fresh)
         self.configuration.begin(session_id, opened, self.connecting.fresh)
         if opened.commands is not None:
             self.presenter.update(updates.CommandsReplaced(opened.commands))
-        if words := self.connecting.outcome(self.turns.had_any):
+        if words := self.connecting.outcome(self.turns.turn.count > 0):
             self.presenter.notice(*words)
         for complaint in (*peer.info.complaints, *opened.complaints):
             self.on_trouble(failures.left_out(self.agent, complaint))
@@ -246,19 +242,17 @@ class Session(PeerSession):
         self.presenter.publish(events.SessionReady(session=self.key, session_id=session_id, agent=self.agent))
 
     def _give_up_start(self) -> None:
-        """The user cancelled while the agent started: prompts already on screen are not sent."""
+        """Cancel the start; prompts that are already in the transcript are not sent."""
         self.requests.elicitations.cancel()
         words = "Cancelled before it was sent." if self.queue.drop_shown() else "Cancelled."
-        if self.turns.turn.running:  # the agent works in the session that was to be taken up
+        if self.turns.turn.running:  # the agent works in the session that is being reopened
             self.turns.end("cancelled")
         self.presenter.notice("info", words)
         self.queue.hold()
         self._publish_status()
 
-    # --- the agent acts (`PeerSession`) ------------------------------------------------------------------------------
-
     def on_update(self, update: updates.Update) -> None:
-        """Something the agent says. Some echo the prompt: it stands in the transcript already."""
+        """Show an update of the agent, except echoes of prompts and replays of what is shown."""
         if not self.connecting.replaying.takes(update):
             return
         if isinstance(update, updates.StateChanged):
@@ -270,86 +264,87 @@ class Session(PeerSession):
             self.presenter.update(update)
 
     def on_caught_up(self) -> None:
-        """Show what has changed since the last call: all that the agent has sent by now was handled."""
+        """Show what has changed since the last call, when all received messages are handled."""
         self.requests.refusals.caught_up()
         self.presenter.caught_up()
 
     def on_request(self, method: str, asked: Asked) -> Awaitable[Any]:
-        """Serve a request of the agent: a permission, a file, a terminal, a question."""
+        """Serve a request of the agent for a permission, file, terminal or elicitation."""
         if self.peer is None:
             raise RpcError(INVALID_PARAMS, f"{method}: the session is not open yet")
         return self.requests.serve(asked)
 
     def on_crowd(self, what: str, most: int) -> RpcError:
-        """Refuse a request, because `most` of its kind wait already; the user is told once in a turn."""
+        """Return the error for a request if `most` of its kind wait already; notify the user once in a turn."""
         return self.requests.refusals.refuse(what, most)
 
     def on_trouble(self, failure: Failure) -> None:
-        """A message was lost, or malformed: said once for each kind."""
+        """Report a lost or malformed message, once for each kind."""
         if self._warnings.is_news(failure):
             self.presenter.notice(failure.severity, str(failure))
 
     def on_idle(self) -> None:
-        """The agent's process was stopped, because nothing happened: the next prompt starts it again."""
+        """Leave the idle process, which is stopped; the next prompt starts it again."""
         if self.peer is not None:
             self.peer.leave(self.session_id)
             self._lose("sleep", "cancelled")
 
     def on_bug(self, error: Exception) -> None:
-        """Something of this session has failed by a bug of ours: each kind is told once."""
+        """Report a bug of this plugin in the session, once for each kind."""
         failure = failures.bug(self.agent, error)
         if self._warnings.is_news(failure):
             self.presenter.failure(failure)
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything goes on that needs the agent."""
+        """Whether anything is in progress that needs the agent."""
         goes_on = self.state in ("starting", "running", "background", "waiting") or self.queue.next is not None
         return goes_on or bool(self.turns.turn.background) or self.requests.terminals.running
 
     def on_gone(self, failure: Failure | None) -> None:
-        """The agent is gone; `failure` is None when we left it. Who opens the session with it hears of it there."""
+        """Handle the end of the agent; `failure` is None if we left it. While opening, `Connecting` reports it."""
         if self.peer is None:
             return
         self._lose("lost" if failure and failure.severity == "error" else "gone", "error" if failure else "cancelled")
         if failure is not None:
-            more = (self.connecting.crash_loop.note(failure), failures.KEPT_QUEUE if self.queue else "")
-            self.presenter.failure(failure, "\n".join(filter(None, more)))
+            kept = "What is queued is kept, and goes out as soon as the agent starts." if self.queue else ""
+            self.presenter.failure(failure, "\n".join(filter(None, (self.connecting.crash_loop.note(failure), kept))))
         elif self.queue.next:
-            self.open()  # said after the user had given up the agent's turn
+            self.open()  # it was sent after the user had cancelled the agent's turn
 
-    def _part(self) -> bool:
-        """Leave the agent, if there is one; a turn that runs is cancelled."""
+    def _leave_agent(self) -> None:
+        """Cancel a running turn and leave the agent, if there is one."""
         if self.peer is None or self.session_id is None:
-            return False
+            return
         if self.turns.turn.running:
             self.turns.cancel(self.peer, self.session_id)
-        self._leave_agent(self.peer)
-        return True
+        self._leave_peer(self.peer)
 
-    def _leave_agent(self, peer: AgentPeer) -> None:
-        """Unless it is another one by now."""
+    def _leave_peer(self, peer: AgentPeer) -> None:
+        """Leave that process, unless the session has another by now."""
         if self.peer is peer:
             peer.leave(self.session_id)
             self.on_gone(None)
 
     def _fail(self, failure: Failure) -> None:
-        """The agent could not be started, or we failed with it."""
+        """Handle a failure to start the agent, or a bug of ours."""
         works = self.at_work()
         is_refused = failure.code == "auth_required" and self.sign_in.state is not None
         self._lose("sign_in_wanted" if is_refused else "failed", "error")
-        if works is not None:  # a bug of ours: the agent may still be busy with the prompt
+        if works is not None:  # after a bug the agent may still be busy with the prompt
             works[0].notify(*works[0].dialect.cancel(works[1]))
             works[0].leave(works[1])
-        kept = failures.KEPT_FOR_SIGN_IN if isinstance(failure, failures.SignInWanted) else failures.KEPT_PROMPT
+        kept = "Your prompt is kept, and goes out as soon as the agent starts."
+        if isinstance(failure, failures.SignInWanted):
+            kept = failures.KEPT_FOR_SIGN_IN
         more = (self.connecting.crash_loop.note(failure), kept if self.queue else "")
         if self.connecting.wanted is not None and failure.code in failures.NOT_RESTORED:
             more = (self.connecting.forget_wanted(), "")
         self.presenter.failure(failure, "\n".join(filter(None, more)))
 
     def _lose(self, event: Event, stop_reason: str) -> None:
-        """Without the agent there is no turn, and nobody asks anything."""
-        if self.turns.had_any and self.session_id:
+        """Reset everything that needs the agent: the turn, its requests, changes of options."""
+        if self.turns.turn.count and self.session_id:
             self.connecting.last = self.session_id
         self.tasks.all_of("losing the agent", partial(self.turns.lose_agent, stop_reason))
         self.peer, self.session_id = None, None
@@ -363,9 +358,9 @@ class Session(PeerSession):
         )
 
     def _publish_status(self) -> None:
-        """Tell the editor all that the session's status says; None for what there is no agent to know it."""
+        """Publish the status of the session; fields about the agent are None without one."""
         info, takes = (self.peer.info, self.peer.abilities) if self.peer else (None, None)
-        told = events.StatusView(
+        status = events.StatusView(
             agent=self.agent,
             agent_title=(info.title or info.name or self.agent) if info else self.agent,
             state=self.state,
@@ -382,4 +377,4 @@ class Session(PeerSession):
             asleep=self.states.now.base == "asleep",
             takes=PromptTypes(takes.image, takes.audio, takes.embedded_context) if takes else None,
         )
-        self.presenter.publish(events.Status(session=self.key, status=self.presenter.metadata.added_to(told)))
+        self.presenter.publish(events.Status(session=self.key, status=self.presenter.metadata.added_to(status)))

@@ -1,4 +1,4 @@
-"""Sends a prompt that waits into the turn that runs, where the agent takes prompts while it works."""
+"""Sends a queued prompt into the running turn, if the agent takes prompts while it works."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from acp_nvim.jsonrpc.requests import Answer
 from acp_nvim.session import failures
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
-from acp_nvim.session.prompt_call import blocks
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import Spawn
 
 
 class Steering:
-    """Sends prompts into the turn that runs; `agent` is what runs, `wake` makes the session look at its queue."""
+    """Sends prompts into the running turn; `agent` is `Session.at_work`, `wake` makes the session send its queue."""
 
     def __init__(
         self,
@@ -33,16 +32,17 @@ class Steering:
         wake: Callable[[], None],
     ) -> None:
         self._turns = turns
+        self._presenter = turns.presenter
         self._queue = queue
         self._spawn = spawn
         self._agent = agent
         self._wake = wake
 
     def steer(self, number: int | None) -> None:
-        """Send the prompt of that number in the queue now, or the first.
+        """Send the queued prompt with that number now, or the first one.
 
-        When nothing runs, or the agent works by itself, it is the next one; an agent that takes none while it works
-        gets it after its turn.
+        If nothing runs, or the agent works by itself, it becomes the next prompt. An agent that takes no prompts while
+        it works gets it after the turn.
         """
         waiting = self._queue.find(number)
         if waiting is None:
@@ -51,7 +51,7 @@ class Steering:
         agent = self._agent() if turn.running and not turn.open_ended else None
         if agent is not None and not (agent[0].abilities.steering and self._turns.takes_more):
             never = "takes no prompts while it works" if self._turns.takes_more else "takes no prompt just now"
-            self._turns.presenter.notice("info", f"{agent[0].name} {never}: yours goes out when it is done.")
+            self._presenter.notice("info", f"{agent[0].name} {never}: yours goes out when it is done.")
             return
         prompt = self._queue.take_out(waiting)
         if agent is not None:
@@ -62,41 +62,41 @@ class Steering:
             self._wake()
 
     async def _send(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
-        taken: list[Steered] = []
+        answers: list[Steered] = []
         try:
             await prompt.ready()
-            self._turns.presenter.prompt(prompt)
-            call = peer.dialect.steer(session_id, blocks(prompt, peer, self._turns.presenter))
+            self._presenter.prompt(prompt)
+            call = peer.dialect.steer(session_id, self._turns.blocks(prompt, peer))
             await self._queue.leave(prompt)
             if self._turns.takes_more:  # else the turn was cancelled meanwhile, or is over
                 self._turns.expect_echo()
-                await peer.request(call.method, call.params, partial(self._on_answer, call, taken))
+                await peer.request(call.method, call.params, partial(self._on_answer, call, answers))
         except RpcError as error:
-            self._turns.presenter.notice("warn", str(failures.turn_failed(peer.name, error)))
+            self._presenter.notice("warn", str(failures.turn_failed(peer.name, error)))
         except FailureError:
-            pass  # who lost the agent has told it
+            pass  # the session reports the end of its agent
         except Exception:
-            if not taken:
+            if not answers:
                 self._queue.put_back(prompt)
             raise
-        if not taken or not taken[0].injected:
-            waits_for_user = self._turns.is_cancelled and self._queue.next is None  # nothing was sent since
-            if not taken or waits_for_user:
-                prompt.shown = False  # it is to be seen where it goes out in the end
+        if not answers or not answers[0].injected:
+            waits_for_user = self._turns.is_cancelled and self._queue.next is None  # no newer prompt was sent
+            if not answers or waits_for_user:
+                prompt.shown = False  # show it again where it is sent in the end
             self._queue.put_back(prompt)
             if waits_for_user:
                 self._queue.hold()
-        self._turns.presenter.publish_status()
+        self._presenter.publish_status()
         if peer.alive and not self._turns.turn.running:
             self._wake()
 
-    def _on_answer(self, call: Call[Steered], taken: list[Steered], answer: Answer) -> None:
-        """What it says next is about this prompt already."""
+    def _on_answer(self, call: Call[Steered], answers: list[Steered], answer: Answer) -> None:
+        """Accept the prompt before any later message is taken, which may be about it."""
         if isinstance(answer, Exception):
             return
         try:
             steered = call.read(answer)
         except msgspec.DecodeError:
-            steered = Steered()  # whatever it says, it was no refusal
+            steered = Steered()  # a malformed result is no refusal
         self._turns.turn.accept(steered.message_id)
-        taken.append(steered)
+        answers.append(steered)

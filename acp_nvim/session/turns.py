@@ -1,4 +1,4 @@
-"""Prompts, one after the other, each to the end of its turn; and the turns that an agent begins by itself."""
+"""Runs the turns of one session: prompts, one after the other, and turns that the agent begins by itself."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from functools import partial
 from typing import Final
 
 import anyio
+import msgspec
 
 from acp_nvim.acp import updates
+from acp_nvim.acp.schema_common import ContentBlock
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.jsonrpc.requests import Answer
 from acp_nvim.session import failures
 from acp_nvim.session.background import Background
-from acp_nvim.session.connection.connecting import CrashLoopGuard
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.prompt import Prompt
-from acp_nvim.session.prompt_call import PromptCall
 from acp_nvim.session.requests.requests import AgentRequests
-from acp_nvim.session.state import StateMachine
+from acp_nvim.session.state import CrashLoopGuard, StateMachine
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn import Turn
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.ui import events
 
 EMPTY_TURN_SECONDS: Final = 2.0
-"""Time after a turn in which nothing happened until the user is told: some agents end a turn, and speak then."""
+"""Wait before a turn is reported as empty: some agents end a turn, and speak then."""
 
 
 class Turns:
@@ -40,40 +41,28 @@ class Turns:
         crash_loop: CrashLoopGuard,
     ) -> None:
         self.turn = Turn()
-        self._agent = changes.log.agent
-        self._states = states
         self.presenter = presenter
+        self._agent = changes.log.agent
+        self._key = presenter.transcript.session
+        self._states = states
         self._requests = requests
         self._changes = changes
         self._crash_loop = crash_loop
-        self._tasks = tasks = changes.tasks
+        self._tasks = changes.tasks
         self._prompting = anyio.CancelScope()
-        self._shown = 0  # blocks of the transcript up to the last prompt
-        self.call = PromptCall(self.turn, presenter, requests.permissions, tasks, self._finish)
+        self._call_id: int | None = None  # of the prompt's request, until it is answered
+        self._blocks_before = 0  # length of the transcript when the last prompt was shown
         begin, finish = partial(self.begin, prompted=False), partial(self._finish, "end_turn")
-        self.background = Background(self.turn, presenter, requests, tasks, begin, finish)
-
-    def __repr__(self) -> str:
-        return f"<Turns {self.turn!r}>"
-
-    @property
-    def key(self) -> int:
-        """The key that the editor chose for the session."""
-        return self.presenter.transcript.session
-
-    @property
-    def had_any(self) -> bool:
-        """Whether the session has had a turn."""
-        return self.turn.count > 0
+        self.background = Background(self.turn, presenter, requests, self._tasks, begin, finish)
 
     @property
     def takes_more(self) -> bool:
-        """Whether another prompt can go into the turn that runs: its own was sent, and nobody wants it to end."""
+        """Whether another prompt may be sent into the running turn: its own was sent, and it is not cancelled."""
         return self.turn.is_sent and self._states.now.turn in ("running", "background")
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the user wants the turn to end, or has ended it."""
+        """Whether the user has cancelled the running turn, or the last one."""
         return self._states.now.turn == "cancelling" or self.turn.stop_reason == "cancelled"
 
     async def wait(self) -> None:
@@ -81,91 +70,145 @@ class Turns:
         while self.turn.running and not self.turn.open_ended:
             await self.turn.over.wait()
 
-    async def take(
+    async def run_prompt(
         self, peer: AgentPeer, session_id: str, prompt: Prompt, leave: Callable[[Prompt], Awaitable[None]]
     ) -> Failure | None:
-        """Send one prompt, and wait for the end of its turn. `leave` is called right before it is sent.
+        """Send one prompt, and wait for the end of its turn. Await `leave` right before it is sent.
 
-        Returns what it was refused with when the user has to sign in first.
+        Return the failure if the agent refused the prompt until the user signs in.
         """
         try:
             with anyio.CancelScope() as self._prompting:
                 await self._begin_with(prompt)
-                self._shown = len(self.presenter.transcript)
+                self._blocks_before = len(self.presenter.transcript)
                 await self._changes.begin(prompt.text)
                 await prompt.ready()
                 await leave(prompt)
-                await self.presenter.told()  # without a limit: who dies right then would have it sent twice
-                await self.call.send(peer, session_id, prompt)
+                await self.presenter.told()  # without a limit: a host that dies now would have it sent twice
+                await self._send(peer, session_id, prompt)
                 await self.turn.over.wait()
-        except RpcError as error:  # who took the answer has told it, else
+        except RpcError as error:  # `_take_answer` has reported any other error
             is_refused = failures.wants_sign_in(error) and self.turn.stop_reason == "error"
             return failures.sign_in_wanted(self._agent, error) if is_refused else None
         except FailureError:
-            return None  # who lost the agent has told it
+            return None  # the session reports the end of its agent
         finally:
-            self.call.forget()
+            self._call_id = None
         return None
 
     async def _begin_with(self, prompt: Prompt) -> None:
-        """Show the prompt, and begin its turn; before it what the agent has done by itself is summed up."""
-        goes_on = self.turn.running
-        if goes_on:
-            self._end_before_prompt()
+        """Show the prompt and begin its turn; first conclude a turn that the agent has begun by itself."""
+        continues = self.turn.running
+        if continues:  # its work continues in the turn of the prompt, so nothing is settled
+            self.turn.end("end_turn")
+            self.presenter.metadata.end_turn()
+            self.presenter.publish(events.TurnEnd(session=self._key, stop_reason="end_turn", background=True))
+            self._changes.end(goes_on=True)
         else:
             self.presenter.prompt(prompt)
-        self.begin(prompted=True, goes_on=goes_on)
-        if goes_on:
+        self.begin(prompted=True, continues=continues)
+        if continues:
             try:
                 await self._changes.settled()
             finally:
                 self.presenter.prompt(prompt)
 
+    async def _send(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
+        """Send the prompt's request and wait for the answer. Raises as `AgentPeer.request` does."""
+        self.turn.is_sent = True
+        call = peer.dialect.prompt(session_id, self.blocks(prompt, peer))
+
+        def take(answer: Answer) -> None:
+            if isinstance(answer, Exception):
+                self._take_error(peer, answer)
+                return
+            try:
+                accepted = call.read(answer)
+            except msgspec.DecodeError as error:
+                self.presenter.failure(failures.malformed_answer(peer.name, call.method, error))
+                self._finish("error")
+                return
+            if peer.dialect.answer_ends_turn:  # version 1, before any later message is taken
+                self._finish(accepted.stop_reason or "end_turn")
+            else:
+                self.turn.accept(accepted.message_id)
+
+        def on_answer(answer: Answer) -> None:
+            self._call_id, is_taken = None, False
+            if not self.turn.running:
+                return
+            with self._tasks.contained("taking the answer to a prompt"):
+                take(answer)
+                is_taken = True
+            if not is_taken and self.turn.running:  # nothing else would end it
+                self._finish("error")
+
+        def on_call(call_id: int) -> None:
+            self._call_id = call_id
+
+        await peer.request(call.method, call.params, on_answer, on_call)
+
+    def _take_error(self, peer: AgentPeer, error: Exception) -> None:
+        """End the turn of a prompt that was refused. If the agent is gone instead, the session ends the turn."""
+        if not isinstance(error, RpcError):
+            return
+        is_cancelled = self._requests.permissions.refusing
+        if not (is_cancelled or failures.wants_sign_in(error)):
+            self.presenter.failure(failures.turn_failed(peer.name, error))
+        self._finish("cancelled" if is_cancelled else "error")
+
+    def blocks(self, prompt: Prompt, peer: AgentPeer) -> list[ContentBlock]:
+        """Return the content blocks of a prompt that is ready, and show what the agent does not get of it."""
+        blocks, remarks = prompt.blocks(peer.abilities)
+        for remark in remarks:
+            self.presenter.notice("warn", remark)
+        return blocks
+
+    def withdraw(self, peer: AgentPeer) -> bool:
+        """Send `$/cancel_request` for the prompt; False when no answer is awaited."""
+        if self._call_id is None:
+            return False
+        peer.withdraw(self._call_id)
+        return True
+
     def expect_echo(self) -> None:
-        """One more prompt of ours goes into the turn that runs: it is the turn of a prompt from now on."""
+        """Note that another prompt goes into the running turn, which becomes the turn of a prompt."""
         self.turn.expect_echo()
         if self._states.now.turn == "background":
             self._states.on("begin")
 
     def abandon(self) -> None:
-        """The agent is gone: nobody waits for the end of its turn."""
+        """Stop waiting for the end of a turn, because the agent is gone."""
         self._prompting.cancel()
 
-    def begin(self, prompted: bool, goes_on: bool = False, told: bool = False) -> None:
-        """A turn begins: with our prompt, or without.
+    def begin(self, prompted: bool, continues: bool = False, reported: bool = False) -> None:
+        """Begin a turn, with a prompt or without.
 
-        `goes_on`: the agent works already, so its calls, grants and commands stay. `told`: it says when it is idle.
+        With `continues` the agent works already: its calls, grants and commands stay. `reported`: by a `state_update`.
         """
-        if not goes_on:
+        if not continues:
             self.presenter.close_calls("unfinished", self._requests.rejected, self.turn.background)
-        self.presenter.transcript.begin_turn(prompted, goes_on, self.turn.background)
-        if not goes_on:
+        self.presenter.transcript.begin_turn(prompted, continues, self.turn.background)
+        if not continues:
             self._requests.begin_turn()
         self._requests.refusals.begin_turn()
-        self.turn.begin(prompted, told, goes_on)
+        self.turn.begin(prompted, reported, continues)
         self._states.on("begin" if prompted else "begin_own")
         self.background.begun()
         if not prompted:
             self._changes.begun()
         self.presenter.metadata.begin_turn()
-        self.presenter.publish(events.TurnStart(session=self.key, background=not prompted))
+        self.presenter.publish(events.TurnStart(session=self._key, background=not prompted))
         self.presenter.publish_status()
-
-    def _end_before_prompt(self) -> None:
-        """End a turn of the agent's own, whose work goes on in the turn of a prompt: nothing is settled."""
-        self.turn.end("end_turn")
-        self.presenter.metadata.end_turn()
-        self.presenter.publish(events.TurnEnd(session=self.key, stop_reason="end_turn", background=True))
-        self._changes.end(goes_on=True)
 
     def cancel(self, peer: AgentPeer, session_id: str) -> None:
         """Ask the agent to stop (ACP "Prompt Turn", Cancellation), and end the commands that we run for the turn.
 
-        A turn that the agent began by itself is over then: nobody would say so.
+        A turn that the agent began by itself ends at once: in version 1 the agent does not report its end.
         """
         self._requests.permissions.refusing = True
         self._requests.terminals.cancel_turn()
-        if self.turn.is_sent or self.turn.goes_on:
+        if self.turn.is_sent or self.turn.continues:
             peer.notify(*peer.dialect.cancel(session_id))
         if not self.turn.is_sent:
             self.end("cancelled")
@@ -176,10 +219,7 @@ class Turns:
             self._settle("cancelled")
 
     def cancel_rest(self, peer: AgentPeer, session_id: str) -> bool:
-        """The same for what goes on between turns: questions, work in the background (v2), commands of earlier turns.
-
-        False if there is nothing.
-        """
+        """Cancel questions, background work (v2) and commands between turns; False if there are none."""
         commands = self._requests.terminals.end_all()
         if commands:
             words = "1 command" if commands == 1 else f"{commands} commands"
@@ -191,10 +231,10 @@ class Turns:
         return True
 
     def take_state(self, news: updates.StateChanged) -> None:
-        """What the agent says of its work."""
+        """Take a `state_update` of the agent: it may begin or end a turn."""
         change = self.turn.take_state(news)
         if change == "begun":
-            self.begin(prompted=False, told=True)
+            self.begin(prompted=False, reported=True)
         elif change == "ended":
             with self._tasks.contained("telling why a turn failed"):
                 if news.error is not None:
@@ -206,26 +246,25 @@ class Turns:
             self.presenter.publish_status()
 
     def _finish(self, stop_reason: str) -> None:
-        """The agent has brought it to its end."""
+        """End a turn that the agent has ended."""
         self.end(stop_reason)
         if stop_reason == "end_turn" and self._is_empty():
-            self._tasks.spawn(self._tell_of_empty_turn, self.turn.count)
+            self._tasks.spawn(self._report_empty_turn, self.turn.count)
         self._crash_loop.turn_done()
 
     def _is_empty(self) -> bool:
         """Whether the prompt had no effect that the user, or we, could see."""
-        did_something = self.turn.requests or self.presenter.transcript.has_more_than(self._shown)
+        did_something = self.turn.requests or self.presenter.transcript.has_more_than(self._blocks_before)
         return self.turn.prompted and not did_something
 
-    async def _tell_of_empty_turn(self, number: int) -> None:
-        """Some agents end a turn, and speak then: they have a moment to do so."""
+    async def _report_empty_turn(self, number: int) -> None:
         await anyio.sleep(EMPTY_TURN_SECONDS)
         if self.turn.count == number and self._is_empty():
             self.presenter.notice("warn", f"Agent {self._agent!r} ended its turn without saying or doing anything.")
 
     def end(self, stop_reason: str) -> None:
-        """End the turn: settle its tool calls, forget its grants, tell the editor."""
-        ended = events.TurnEnd(session=self.key, stop_reason=stop_reason, background=not self.turn.prompted)
+        """End the turn: close its tool calls, drop its grants, tell the editor."""
+        ended = events.TurnEnd(session=self._key, stop_reason=stop_reason, background=not self.turn.prompted)
         self.turn.end(stop_reason)
         self._states.on("end")
         self._tasks.all_of(
@@ -233,21 +272,21 @@ class Turns:
             self._requests.granted.end_turn,
             self.presenter.metadata.end_turn,
             partial(self._settle, "cancelled" if stop_reason == "cancelled" else "unfinished"),
-            partial(self._tell_end, stop_reason),
+            partial(self._report_end, stop_reason),
             partial(self.presenter.publish, ended),
-            partial(self.presenter.publish, events.FilesMaybeChanged(session=self.key)),
+            partial(self.presenter.publish, events.FilesMaybeChanged(session=self._key)),
             partial(self._changes.end, goes_on=bool(self.turn.background)),
             self.presenter.publish_status,
         )
 
-    def _tell_end(self, stop_reason: str) -> None:
+    def _report_end(self, stop_reason: str) -> None:
         self.background.ended()
         if stop_reason not in ("end_turn", "error"):
             level: Severity = "info" if stop_reason == "cancelled" else "warn"
             self.presenter.notice(level, f"Stopped: {stop_reason}")
 
     def lose_agent(self, stop_reason: str) -> None:
-        """The agent is gone, and with it what it did in the background, and in terminals."""
+        """End what the agent did, also in the background and in terminals: its process is gone."""
         with self._tasks.contained("ending the terminals"):
             self._requests.terminals.close()
         self.turn.background = frozenset()
@@ -257,7 +296,7 @@ class Turns:
             self._settle("unfinished")
 
     def _settle(self, status: str) -> None:
-        """Nothing of the turn stays open: neither questions nor tool calls, but those that go on in the background."""
+        """Close the turn's questions and tool calls, except calls that continue in the background."""
         refusing = self._requests.permissions.refusing
         self._tasks.all_of(
             "closing what a turn left open",

@@ -1,1 +1,1 @@
-"""The shadow git repository of a workspace: what all of its files were at some moments."""
+"""A shadow git repository for each workspace, with snapshots of all its files."""

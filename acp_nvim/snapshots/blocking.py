@@ -1,4 +1,4 @@
-"""The files that git would wait for: FIFOs and devices where it expects files of its own."""
+"""Finds FIFOs and devices where git expects regular files: git would wait for them forever."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import stat
 import threading
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 import anyio
@@ -16,9 +17,9 @@ from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.workspace.regular_files import read_regular
 
 BLOCKED_SECONDS: Final = 1.0
-"""Time of a snapshot after which files that git might be waiting for are looked for: 1 s for 100,000 files."""
+"""Time in seconds before the search for blocking files begins; it takes 1 s for 100,000 files."""
 BLOCKING_FILES: Final = 10
-"""Files that git cannot read which are looked for in one go: the first one is told."""
+"""Maximum number of files found by one search; only the first is reported."""
 
 READ_EVERYWHERE: Final = frozenset({".gitignore", ".gitattributes"})
 """git opens these in each directory of a work tree."""
@@ -27,26 +28,23 @@ _POINTER_BYTES: Final = 65_536
 
 
 class Blocking:
-    """The files of the workspace `root` that block git, as far as they were found."""
+    """The files of the workspace `root` that are known to block git."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._found: list[str] = []
 
-    def __repr__(self) -> str:
-        return f"<Blocking {self._found} in {self._root}>"
-
     def check(self) -> None:
-        """Raises `SnapshotError` while one that was found is there. Blocks, for a moment."""
-        self._found = [path for path in self._found if is_blocking(path)]
+        """Raise `SnapshotError` while a file that was found still blocks. Blocks, briefly."""
+        self._found = [path for path in self._found if _is_blocking(path)]
         if self._found:
             raise SnapshotError(f"git cannot read {self._found[0]}, which is a FIFO or a device: remove it")
 
     async def watch(self, scope: anyio.CancelScope, top: str) -> None:
-        """Cancel `scope` when git seems to wait for such a file: after a while they are looked for.
+        """Search for blocking files while git works, and cancel `scope` when one is found.
 
-        They are looked for again, less and less often, because one may be made later. `top` is the work tree that the
-        workspace is in, or is.
+        The search is repeated at growing intervals, because such a file may be created later. `top` is the work tree
+        that contains the workspace, or is it.
         """
         stop = threading.Event()
         pause = BLOCKED_SECONDS
@@ -62,16 +60,11 @@ class Blocking:
         scope.cancel()
 
     def _find(self, top: str, stop: threading.Event) -> list[str]:
-        found: list[str] = []
-        for path in _blocking(top, self._root, stop):
-            found.append(path)
-            if len(found) == BLOCKING_FILES:
-                break
-        return found
+        return list(islice(_blocking(top, self._root, stop), BLOCKING_FILES))
 
 
-def is_blocking(path: str) -> bool:
-    """Whether to open it may wait for ever, or to read it may never end."""
+def _is_blocking(path: str) -> bool:
+    """Whether opening or reading the file may take forever."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -83,13 +76,13 @@ def _blocking(top: str, root: str, stop: threading.Event) -> Iterator[str]:
     above = root
     while above != top and len(above) > len(top):
         above = os.path.dirname(above)
-        yield from filter(is_blocking, (os.path.join(above, name) for name in sorted(READ_EVERYWHERE)))
+        yield from filter(_is_blocking, (os.path.join(above, name) for name in sorted(READ_EVERYWHERE)))
     waiting = [root]
     while waiting and not stop.is_set():
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    if entry.name in READ_EVERYWHERE and is_blocking(entry.path):
+                    if entry.name in READ_EVERYWHERE and _is_blocking(entry.path):
                         yield entry.path
                     elif entry.name == ".git":
                         yield from _in_repository(entry.path)
@@ -100,7 +93,7 @@ def _blocking(top: str, root: str, stop: threading.Event) -> Iterator[str]:
 
 
 def _in_repository(path: str) -> Iterator[str]:
-    """Of a `.git`, which is a directory, or a file that names one: git looks whether it is a repository."""
+    """Yield the blocking files in a `.git` directory, or in the one that a `.git` file names."""
     if not os.path.isdir(path):
         try:
             line = os.fsdecode(read_regular(path, _POINTER_BYTES).rstrip(b"\r\n"))
@@ -111,18 +104,18 @@ def _in_repository(path: str) -> Iterator[str]:
         names = os.listdir(path)
     except OSError:
         return
-    yield from filter(is_blocking, (os.path.join(path, name) for name in names))
+    yield from filter(_is_blocking, (os.path.join(path, name) for name in names))
 
 
 _DEPTH: Final = 5
-"""git follows so many directories that name others."""
+"""Levels of alternate object directories that git follows."""
 
 
 def is_readable(objects: str, depth: int = _DEPTH) -> bool:
-    """Whether the files that git opens unasked (packs, lists) are regular, there and in what it names. Blocks.
+    """Whether the files that git opens by itself (packs, lists) are regular, with those of alternates. Blocks.
 
-    Loose objects are not looked at: there may be many. Whoever asks for them has a limit of time. `depth` is how many
-    directories may name the next one (`info/alternates`).
+    Loose objects are not checked, because there may be many: a time limit applies to reading them. `depth` is the
+    number of levels of `info/alternates` that are followed.
     """
     if not all(map(_is_regular, _files(objects))):
         return False
@@ -149,5 +142,5 @@ def _is_regular(path: str) -> bool:
     try:
         mode = os.stat(path).st_mode
     except OSError:
-        return True  # gone, or a link to nothing: there is nothing to wait for
+        return True  # missing, or a dangling link: nothing to wait for
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)

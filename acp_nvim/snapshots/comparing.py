@@ -1,10 +1,10 @@
-"""What differs between two snapshots, but for files that were only ignored in one of them."""
+"""Compares two snapshots, without the files that were only ignored in one of them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 import anyio
@@ -17,29 +17,28 @@ from acp_nvim.snapshots.snapshot import Blob, Changed, GitFailedError, GoneError
 from acp_nvim.snapshots.store import Store
 
 CLOCK_NS: Final = 50_000_000
-"""How far the times of files may be behind the clock."""
+"""Nanoseconds by which the times of files may be behind the clock."""
 
 
 def without_unchanged(
     trees: TreeEditor, root: str, changed: Iterable[Changed], old: Snapshot, new: Snapshot
 ) -> list[Changed]:
-    """`changed` without those: to reject a created file deletes it, so that it must be one that was created.
+    """Return `changed` without files that exist unchanged since before both snapshots.
 
-    Such a file, and every directory of it that the other snapshot does not have, was not changed since before both.
-    Blocks; raises `GoneError`.
+    Such a file was ignored in one snapshot; it must not count as created, because rejecting a created file deletes it.
+    The same holds for its directories that the other snapshot lacks. Blocks; raises `GoneError`.
     """
-    look = _Look(trees, root, min(old.time, new.time) - CLOCK_NS)
-    told = [rest for one in changed for rest in _rest(look, one, old.id, new.id)]
-    return sorted(told, key=lambda one: one.path)
+    disk = _UnchangedFiles(trees, root, min(old.time, new.time) - CLOCK_NS)
+    remaining = [part for one in changed for part in _remaining(disk, one, old.id, new.id)]
+    return sorted(remaining, key=lambda one: one.path)
 
 
-def _rest(look: _Look, one: Changed, old: str, new: str) -> Iterator[Changed]:
-    """What is left of it."""
+def _remaining(disk: _UnchangedFiles, one: Changed, old: str, new: str) -> Iterator[Changed]:
     source = one.old_path or one.path
     appears = one.before is None or one.old_path is not None
     disappears = one.after is None or one.old_path is not None
-    kept = appears and look.was_there(one.path, old)
-    left = disappears and look.was_there(source, new)
+    kept = appears and disk.was_there(one.path, old)
+    left = disappears and disk.was_there(source, new)
     if not kept and not left:
         yield one
     elif one.old_path is not None and not left:
@@ -48,18 +47,18 @@ def _rest(look: _Look, one: Changed, old: str, new: str) -> Iterator[Changed]:
         yield Changed(one.path, None, one.after)
 
 
-class _Look:
-    """At the disk as it is now."""
+class _UnchangedFiles:
+    """Looks for files on the disk that have not changed since a time."""
 
     def __init__(self, trees: TreeEditor, root: str, since: int) -> None:
         self._trees = trees
         self._root = root
         self._since = since
-        self._known: dict[tuple[str, bytes], bool] = {}
+        self._has_directory = cache(self._find_directory)
 
     def was_there(self, path: str, without: str) -> bool:
-        """Whether the file, and its directories that the tree `without` does not have, were changed before `since`."""
-        relative = os.fsencode(os.path.relpath(path, self._root))
+        """Whether the file, and its directories that the tree `without` lacks, are unchanged since `since`."""
+        relative = _relative(self._root, path)
         while self._is_old(relative):
             relative = os.path.dirname(relative)
             if not relative or self._has_directory(without, relative):
@@ -72,39 +71,35 @@ class _Look:
         except OSError:
             return False
 
-    def _has_directory(self, tree: str, relative: bytes) -> bool:
-        if (tree, relative) not in self._known:
-            found = self._trees.find(tree, relative)
-            self._known[tree, relative] = found is not None and found.mode == DIRECTORY
-        return self._known[tree, relative]
+    def _find_directory(self, tree: str, relative: bytes) -> bool:
+        found = self._trees.find(tree, relative)
+        return found is not None and found.mode == DIRECTORY
 
 
 RENAMES: Final = 400
-"""Deleted and created files that are compared with each other, to find those renamed and edited: 2 s at most."""
+"""Maximum number of deleted and created files that are compared to find renames with edits: 2 s."""
 
 Pair = tuple[Blob | None, Blob | None]
 
-_NO_FILE: Final = "000000"
-
 
 async def changes(store: Store, root: str, old: Snapshot, new: Snapshot) -> list[Changed]:
-    """The files that differ, by path; renames are found."""
+    """Return the files that differ, by path, with renames."""
     if old.id == new.id:
         return []
     how = ["-r", "-z", "--raw", "--no-abbrev", "-M", f"-l{RENAMES}", "--no-rename-empty"]
     answer = await _diff_trees(store, how, old.id, new.id)
-    found = [_absolute(root, one) for one in _parse_raw(answer, store.secrets)]
+    found = list(_parse_raw(answer, root, store.secrets))
     return await store.blocking(partial(without_unchanged, store.trees, root, found, old, new))
 
 
 async def find(store: Store, root: str, snapshot: Snapshot, path: str) -> Blob | None:
-    """Return what a snapshot has under a path below `root`; None when there was no file. Raises `SnapshotError`."""
+    """Return the blob under an absolute path in a snapshot; None when there was no file. Raises `SnapshotError`."""
     entry = await store.find(snapshot.id, _relative(root, path))
     return None if entry is None or entry.mode == DIRECTORY else _blob(f"{entry.mode:o}", entry.oid, store.secrets)
 
 
 async def counts(store: Store, pairs: Sequence[Pair]) -> list[tuple[int, int] | None]:
-    """Lines added and removed, for each pair; None when it is not text."""
+    """Return the numbers of added and removed lines for each pair; None for a pair that is not text."""
     names = {b"%06d" % number: pair for number, pair in enumerate(pairs)}
     kept = {name: pair for name, pair in names.items() if not _is_left_out(store, pair)}
     old = await _tree(store, {name: pair[0] for name, pair in kept.items()})
@@ -144,26 +139,21 @@ def _relative(root: str, path: str) -> bytes:
     return os.fsencode(os.path.relpath(path, root))
 
 
-def _absolute(root: str, one: Changed) -> Changed:
-    old_path = None if one.old_path is None else os.path.join(root, one.old_path)
-    return Changed(os.path.join(root, one.path), one.before, one.after, old_path)
-
-
-def _parse_raw(answer: bytes, secrets: SecretFiles) -> Iterator[Changed]:
-    """`:<mode> <mode> <oid> <oid> <status>` and one path, or two of a rename."""
+def _parse_raw(answer: bytes, root: str, secrets: SecretFiles) -> Iterator[Changed]:
+    """Parse rows of `:<mode> <mode> <oid> <oid> <status>` and one path, or two for a rename."""
     words = iter(answer.split(b"\0")[:-1])
     for row in words:
         old_mode, new_mode, old_oid, new_oid, status = row[1:].decode().split(" ")
-        path = os.fsdecode(next(words))
+        path = os.path.join(root, os.fsdecode(next(words)))
         before, after = _blob(old_mode, old_oid, secrets), _blob(new_mode, new_oid, secrets)
         if status.startswith("R"):
-            yield Changed(os.fsdecode(next(words)), before, after, path)
+            yield Changed(os.path.join(root, os.fsdecode(next(words))), before, after, path)
         else:
             yield Changed(path, before, after)
 
 
 def _blob(mode: str, oid: str, secrets: SecretFiles) -> Blob | None:
-    if mode == _NO_FILE:
+    if mode == "000000":
         return None
     if int(mode, 8) == LEFT_OUT:
         return secrets.blob(oid) or Blob("", LEFT_OUT)

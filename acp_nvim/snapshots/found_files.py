@@ -1,4 +1,4 @@
-"""Looks at the files of a work tree, hashes them, and knows which look secret."""
+"""Inspects and hashes files of a work tree, and detects those that look secret."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from acp_nvim.snapshots.snapshot import Blob
 from acp_nvim.workspace.regular_files import READ_NOW, read_regular
 
 SNAPSHOT_FILE_BYTES: Final = 32 * 1024 * 1024
-"""Size of a file whose content is kept: the largest that is served as text."""
+"""Maximum size of a file whose content is kept: the largest that is served as text."""
 
 SETTLED_NS: Final = 2_000_000_000
-"""A file that was changed so shortly before it was read may change again without a new time: some count seconds."""
+"""A file changed less than this before it was read may change again with the same time: some clocks count seconds."""
 
 
 class FoundFile(NamedTuple):
-    """A path of a work tree, relative to its top, and what was found under it."""
+    """What was found under `path`, which is relative to the top of a work tree."""
 
     path: bytes
     key: str = ""
-    """The same as long as the file is; "" when there is no regular file and no link."""
+    """Identifies the state of the file; "" when there is no regular file and no link."""
     size: int = 0
     left_out: TreeEntry | None = None
-    """The entry in a tree of a file whose content cannot or should not be kept."""
+    """The tree entry of a file whose content cannot or must not be kept."""
     refused: bool = False
-    """git would not take it: a socket, say, or a link with a name that it keeps for itself."""
+    """Whether git would reject it: a socket, say, or a link with a name reserved by git."""
     mode: int = FILE
-    """As a tree has it; of a regular file."""
+    """The git mode of a regular file."""
     is_private: bool = False
-    """A regular file that only its owner may read."""
+    """Whether it is a regular file that only its owner may read."""
     is_secret: bool = False
-    """Its content is in memory only, and a tree has it as left out."""
+    """Whether its content is kept in memory only, and left out of trees."""
 
 
-def look(top: bytes, paths: Iterable[bytes]) -> list[FoundFile]:
-    """Look at each path below `top` now, without following links. Blocks."""
-    return [_look(top, path) for path in paths]
+def inspect(top: bytes, paths: Iterable[bytes]) -> list[FoundFile]:
+    """Inspect each path below `top`, without following links. Blocks."""
+    return [_inspect(top, path) for path in paths]
 
 
 def is_too_large(size: int) -> bool:
-    """Whether a file of that many bytes is left out."""
+    """Whether a file of that size (in bytes) is left out."""
     return size > SNAPSHOT_FILE_BYTES
 
 
-def _look(top: bytes, path: bytes) -> FoundFile:
+def _inspect(top: bytes, path: bytes) -> FoundFile:
     full = top + b"/" + path
     try:
         status = os.lstat(full)
@@ -59,19 +59,14 @@ def _look(top: bytes, path: bytes) -> FoundFile:
         return FoundFile(path)
     if stat.S_ISDIR(status.st_mode):
         return FoundFile(path)
-    if _is_refused(path, status):
+    is_link, is_file = stat.S_ISLNK(status.st_mode), stat.S_ISREG(status.st_mode)
+    if not is_file and not (is_link and os.path.basename(path).lower() != b".gitmodules"):
         return FoundFile(path, refused=True)
     key = _key(status)
-    kept = stat.S_ISLNK(status.st_mode) or (not is_too_large(status.st_size) and os.access(full, os.R_OK))
+    kept = is_link or (not is_too_large(status.st_size) and os.access(full, os.R_OK))
     mode = EXECUTABLE if status.st_mode & stat.S_IXUSR else FILE
-    is_private = stat.S_ISREG(status.st_mode) and not status.st_mode & 0o077
+    is_private = is_file and not status.st_mode & 0o077
     return FoundFile(path, key, status.st_size, None if kept else _left_out(key), mode=mode, is_private=is_private)
-
-
-def _is_refused(path: bytes, status: os.stat_result) -> bool:
-    if stat.S_ISLNK(status.st_mode):
-        return os.path.basename(path).lower() == b".gitmodules"
-    return not stat.S_ISREG(status.st_mode)
 
 
 def _key(status: os.stat_result) -> str:
@@ -80,7 +75,7 @@ def _key(status: os.stat_result) -> str:
 
 
 def as_secret(found: FoundFile) -> FoundFile:
-    """Return the same file as one whose content is left out of snapshots, because it holds secrets."""
+    """Return the file as one whose content is left out of snapshots, because it holds secrets."""
     return found._replace(left_out=_left_out(found.key), is_secret=True)
 
 
@@ -89,9 +84,9 @@ def _left_out(key: str) -> TreeEntry:
 
 
 def keep_file(objects: LooseObjects, top: bytes, path: bytes) -> tuple[str, TreeEntry | None]:
-    """Store the content; returns the key that it is good for ("" when the file may change unseen) and its entry.
+    """Store the content; return the key for which it is valid ("" if the file may change unnoticed), and the entry.
 
-    None when there is no such file any more. Blocks; raises `OSError` when there is no room.
+    The entry is None when the file is gone. Blocks; raises `OSError` when the disk is full.
     """
     before = time.time_ns()
     full = top + b"/" + path
@@ -99,15 +94,14 @@ def keep_file(objects: LooseObjects, top: bytes, path: bytes) -> tuple[str, Tree
         status = os.lstat(full)
         data = os.readlink(full) if stat.S_ISLNK(status.st_mode) else _read(full)
     except OSError:
-        found = _look(top, path)
-        return "", found.left_out
+        return "", _inspect(top, path).left_out
     mode = SYMLINK if stat.S_ISLNK(status.st_mode) else EXECUTABLE if status.st_mode & stat.S_IXUSR else FILE
     settled = max(status.st_mtime_ns, status.st_ctime_ns) + SETTLED_NS < before
     return _key(status) if settled else "", TreeEntry(mode, objects.write(BLOB, data))
 
 
 def _read(path: bytes) -> bytes:
-    """Raises `OSError`, also when it is no regular file, or has grown too large."""
+    """Raises `OSError`, also when the file is not regular, or too large."""
     data = read_regular(path, SNAPSHOT_FILE_BYTES + 1, READ_NOW | os.O_NOFOLLOW)
     if len(data) > SNAPSHOT_FILE_BYTES:
         raise OSError("too large")
@@ -115,11 +109,11 @@ def _read(path: bytes) -> bytes:
 
 
 SECRET_FILE_BYTES: Final = 1024 * 1024
-"""Size of a file with secrets whose content is remembered: keys and settings have some thousand bytes."""
+"""Maximum size of a secret file that is remembered: keys and settings have some thousand bytes."""
 SECRET_FILES_BYTES: Final = 32 * 1024 * 1024
-"""Memory for all of them, of one workspace and in all their versions."""
+"""Memory in bytes for the secret files of one workspace, in all their versions."""
 PRIVATE_FILES: Final = 200
-"""Files that nobody else may read, up to which that means something: more of them say how the user makes files."""
+"""Number of private files up to which they count as secret: more of them are due to the user's umask."""
 
 _NAMES: Final = re.compile(
     rb"\.env(?!\.(?:example|sample|template|dist|defaults)$).*"
@@ -127,7 +121,7 @@ _NAMES: Final = re.compile(
     rb"|[._]netrc|\.pgpass|\.pypirc|\.npmrc|\.git-credentials",
     re.IGNORECASE | re.DOTALL,
 )
-"""What names of files say: settings with passwords, private keys (`id_rsa`, not `id_rsa.pub`), stores of passwords."""
+"""Names of secret files: settings with passwords, private keys (`id_rsa`, not `id_rsa.pub`), password stores."""
 
 
 _ENDS: Final = (
@@ -138,19 +132,19 @@ _BEGINNINGS: Final = (b".env", b"id_")
 
 
 def looks_secret(path: bytes) -> bool:
-    """Whether the name of a file promises secrets."""
+    """Whether the name of a file suggests secrets."""
     return _NAMES.fullmatch(os.path.basename(path)) is not None
 
 
 def may_name_secrets(names: bytes) -> bool:
-    """Whether one of these names, in lower case with a NUL around each, may promise secrets."""
+    """Whether one of these names, in lower case with a NUL around each, may suggest secrets."""
     return any(end in names for end in _ENDS) or any(
         part in names for begin in _BEGINNINGS for part in (b"/" + begin, b"\0" + begin)
     )
 
 
 def private_ones(found: Iterable[FoundFile]) -> list[bytes]:
-    """The files that nobody else may read. None of them when there are many: that is how the user makes files."""
+    """Return the files that only their owner may read; none when the user's umask makes all files so."""
     if umask.of_users() >= 0 and umask.of_users() & umask.PRIVATE == umask.PRIVATE:
         return []
     paths = [one.path for one in found if one.is_private]
@@ -158,7 +152,7 @@ def private_ones(found: Iterable[FoundFile]) -> list[bytes]:
 
 
 class SecretFiles:
-    """The contents of secret files, as snapshots have found them; in memory only, as long as the host lives."""
+    """Holds the contents of secret files that snapshots found; in memory only, until the host exits."""
 
     def __init__(self) -> None:
         self._paths: set[str] = set()
@@ -166,22 +160,19 @@ class SecretFiles:
         self._blobs: dict[str, Blob] = {}
         self._bytes = 0
 
-    def __repr__(self) -> str:
-        return f"<SecretFiles {sorted(self._paths)}>"
-
     def __contains__(self, oid: str) -> bool:
         return oid in self._data
 
     def is_secret(self, path: str) -> bool:
-        """Whether the file at that absolute path is one: by its name, or it was found to be."""
+        """Whether the file at that absolute path is secret, by its name or as a snapshot found it."""
         return path in self._paths or looks_secret(os.fsencode(path))
 
-    def look(self, top: bytes, found: Iterable[FoundFile]) -> None:
-        """Remember files, which a tree has as left out. Blocks."""
+    def remember(self, top: bytes, found: Iterable[FoundFile]) -> None:
+        """Remember the contents of files that a tree has as left out. Blocks."""
         for one in found:
-            self._look(top, one)
+            self._remember(top, one)
 
-    def _look(self, top: bytes, found: FoundFile) -> None:
+    def _remember(self, top: bytes, found: FoundFile) -> None:
         assert found.left_out is not None
         path = os.path.join(top, found.path)
         self._paths.add(os.fsdecode(path))
@@ -196,7 +187,7 @@ class SecretFiles:
             self._blobs[found.left_out.oid] = Blob(oid, found.mode)
 
     def put(self, data: bytes) -> str | None:
-        """Remember a content; returns its id. None when it is too much for the memory."""
+        """Remember a content and return its id; None when it does not fit into the memory limits."""
         oid = object_id(BLOB, data)
         if oid not in self._data:
             if len(data) > SECRET_FILE_BYTES or self._bytes + len(data) > SECRET_FILES_BYTES:
@@ -210,5 +201,5 @@ class SecretFiles:
         return self._data.get(oid)
 
     def blob(self, left_out: str) -> Blob | None:
-        """What a file was that a tree has as left out, by the id there."""
+        """Return the blob of a file that a tree has as left out, by the id of its entry there."""
         return self._blobs.get(left_out)

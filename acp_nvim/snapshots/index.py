@@ -1,4 +1,4 @@
-"""Our index of a work tree: what git compares the files with."""
+"""Manages our git index of a work tree, which git compares with the files."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.users_index import Examined, UsersIndex
 
 ADDED_FILES: Final = 2500
-"""Files that go into an index at once: about 1 s of work, which is lost when git is stopped."""
+"""Files added to an index by one git: about 1 s of work, which is lost when git is stopped."""
 
 BULK_SINCE: Final = (2, 37)
-"""The git whose `update-index` writes all big files of one call into one pack."""
+"""The first git version whose `update-index` writes all big files of one call into one pack."""
 
 
-class Names(NamedTuple):
-    """What is in the work tree that is not in the index like this. Relative to the top."""
+class Differences(NamedTuple):
+    """Paths relative to the top of a work tree that differ from the index."""
 
     changed: list[bytes]
-    """Of files in the index; they may be gone, or be the same after all."""
+    """Files in the index that may have changed; they may also be deleted, or the same."""
     others: list[bytes]
-    """Files that are neither in it nor ignored; work trees of their own end with a slash."""
+    """Files that are neither in the index nor ignored; nested work trees end with a slash."""
 
 
 class Index:
-    """`name` tells one work tree of a workspace from another; `within` is the part of it that is looked at."""
+    """Our index of one work tree; `name` is unique in the workspace, `within` the part that is inspected."""
 
     def __init__(self, store: Store, top: str, within: bytes, name: str, private: Sequence[str]) -> None:
         self.excludes = store.places.excludes(name)
@@ -47,20 +47,18 @@ class Index:
         self._within = within
         self.own = store.places.own_index(name)
         self._saved = store.places.saved_index(name)
-        self._tree: str | None = None
+        self.known_tree: str | None = None
+        """The tree of the files in the index; None when there are no files, or it is not known yet."""
         self._is_saved = False
         self._private = [path for path in private if path.startswith(os.path.join(top, ""))]
 
-    def __repr__(self) -> str:
-        return f"<Index {self.own.name} of {self._top}>"
-
     def start(self) -> int | None:
-        """Begin with the index that was saved last, if ours is not there; returns the number of files in it.
+        """Return the number of files in our index; copy the saved one if ours is missing. None when there is neither.
 
-        None when there is neither. Blocks.
+        Blocks.
         """
         if not self.own.exists():
-            self._tree = None
+            self.known_tree = None
             with suppress(OSError):
                 _copy(self._saved, self.own)
         try:
@@ -71,12 +69,10 @@ class Index:
         except (OSError, struct.error):
             return 0
 
-    async def take_over(self, users: UsersIndex, room: int, is_ours: Callable[[bytes], bool]) -> Names | None:
-        """Begin with a copy of the user's index; returns `differences` then.
+    async def take_over(self, users: UsersIndex, room: int, is_ours: Callable[[bytes], bool]) -> Differences | None:
+        """Copy the user's index, and return the `differences` from it; None when that cannot be used.
 
-        None when that is of no use, and there is no index as before. `room` is the number of new files that there may
-        be.
-        Raises `SnapshotError`.
+        `room` is the maximum number of new files. Raises `SnapshotError`.
         """
         if not await self._store.blocking(users.copy):
             return None
@@ -86,8 +82,8 @@ class Index:
             self.own.unlink(missing_ok=True)
             return None
 
-    async def _make_ours(self, users: UsersIndex, room: int, is_ours: Callable[[bytes], bool]) -> Names:
-        """The files are compared at once: mostly nothing is to be mended."""
+    async def _make_ours(self, users: UsersIndex, room: int, is_ours: Callable[[bytes], bool]) -> Differences:
+        """Compare the files before the copy is examined: usually nothing has to be repaired."""
         plain, names, staged = await together(
             lambda: users.is_plain(self._private), lambda: self.differences(room), users.staged
         )
@@ -96,15 +92,15 @@ class Index:
         if converts or not plain:
             examined = await users.examine(await users.rows(is_ours), converts=converts)
         tree = await users.tree(staged, examined.remove)
-        await users.mend(examined)
+        await users.repair(examined)
         if tree is None:
             await self.write_tree()
         else:
-            await self._part(tree)
+            await self._set_known_tree(tree)
         return await self.differences(room) if examined.remove or examined.refresh else names
 
-    async def differences(self, room: int) -> Names:
-        """Compare with the files; `room` is the number of new ones that there may be. Raises `SnapshotError`."""
+    async def differences(self, room: int) -> Differences:
+        """Compare the index with the files; `room` is the maximum number of new files. Raises `SnapshotError`."""
         others = Output(room, of_names=True)
 
         async def ask(*words: str, output: Output | None = None) -> list[bytes]:
@@ -113,68 +109,63 @@ class Index:
             return (await self._git(options, reads=True, output=output)).split(b"\0")[:-1]
 
         changed, new = await together(
-            # git would run `git status` in submodules; the copy of the user's index has them at first
+            # without the option git runs `git status` in submodules, which the copy of the user's index has at first
             lambda: ask("diff-files", "--name-only", "--ignore-submodules=all"),
             lambda: ask("ls-files", "--others", "--exclude-standard", output=others),
         )
         if others.full:
             raise LimitError(TOO_MANY)
-        return Names(changed, new)
+        return Differences(changed, new)
 
     async def tree(self) -> str | None:
-        """The tree of the files in the index; None when there is none."""
-        if self._tree is None and self.own.exists():
+        """Return the tree of the files in the index; None when there is none."""
+        if self.known_tree is None and self.own.exists():
             await self.write_tree()
-        return self._tree
+        return self.known_tree
 
     async def add(self, paths: Sequence[bytes]) -> None:
-        """Bring these up to the files: changed, new or gone; and save the index for others. Raises `SnapshotError`.
+        """Update the index for these paths (changed, new or deleted) and save it for others. Raises `SnapshotError`.
 
-        Step by step: who is stopped in the middle goes on where that was.
+        Works in steps, so that a stopped update continues where it was.
         """
         bulk = ["-c", "core.bigFileThreshold=1"] if await self._has_bulk() else []
         words = [*bulk, "update-index", "-z", "--add", "--remove", "--replace", "--stdin"]
         for start in range(0, len(paths), ADDED_FILES) or [0]:
             began = math.floor(time.time())
             self._unlock()
-            self._tree = None
+            self.known_tree = None
             lines = b"".join(path + b"\0" for path in paths[start : start + ADDED_FILES])
             await self._store.add(words, self._top, {"GIT_INDEX_FILE": str(self.own)}, lines)
-            # git looks into a file that was changed in the second in which its index was written, or later. It was
-            # looked at before that, perhaps seconds before.
+            # git reads a file again that was changed in or after the second in which its index was written, but it
+            # reads files seconds before it writes the index
             os.utime(self.own, (began, began))
             await self._store.blocking(self._save)
         await self.write_tree()
         os.utime(self.own, (began, began))
         await self._store.blocking(self._save)
 
-    @property
-    def known_tree(self) -> str | None:
-        """The tree of the files in the index, when it is known."""
-        return self._tree
-
     def save_again(self) -> None:
-        """Let others begin with it, when they could before. Blocks."""
+        """Save the index for other hosts again, if it was saved before. Blocks."""
         if self._is_saved and self.own.exists():
             self._save()
 
     def forget(self) -> None:
-        """Begin without one the next time. Blocks."""
-        self._tree = None
+        """Delete the index, so that the next snapshot starts without one. Blocks."""
+        self.known_tree = None
         for path in (self.own, self._saved):
             with suppress(OSError):
                 path.unlink()
         self._unlock()
 
     async def write_tree(self) -> None:
-        """Write the index as a tree object, whose id is known afterwards. Raises `SnapshotError`."""
+        """Write the index as a tree object and set `known_tree`. Raises `SnapshotError`."""
         self._unlock()
-        await self._part((await self._git(["write-tree", "--missing-ok"])).decode().strip())
+        await self._set_known_tree((await self._git(["write-tree", "--missing-ok"])).decode().strip())
 
-    async def _part(self, tree: str) -> None:
-        """Remember what we look at of the tree of the whole index."""
+    async def _set_known_tree(self, tree: str) -> None:
+        """Set `known_tree` to the inspected part of the index's tree."""
         found = await self._store.find(tree, self._within)
-        self._tree = found.oid if found is not None and found.mode == DIRECTORY else None
+        self.known_tree = found.oid if found is not None and found.mode == DIRECTORY else None
 
     async def _git(
         self, words: list[str], *, reads: bool = False, stdin: bytes = b"", output: Output | None = None
@@ -183,7 +174,7 @@ class Index:
         return await run_git(self._directory, words, cwd=self._top, env=env, stdin=stdin, output=output)
 
     def _unlock(self) -> None:
-        """Nobody else writes to our index: whose lock this is was killed."""
+        """Remove a lock left by a killed git: no other process writes to our index."""
         with suppress(OSError):
             os.unlink(f"{self.own}.lock")
 
@@ -201,7 +192,7 @@ class Index:
 
 
 def _copy(path: Path, to: Path) -> None:
-    """The same with the same times: git judges an index by them. git replaces indexes, and never writes into one."""
+    """Copy an index with its times, by which git judges it. A hard link is enough: git replaces indexes."""
     try:
         os.link(path, to)
     except FileNotFoundError:

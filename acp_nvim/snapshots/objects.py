@@ -1,4 +1,4 @@
-"""Git's loose objects and trees, read and written without a process."""
+"""Reads and writes git's loose objects and trees without a git process."""
 
 from __future__ import annotations
 
@@ -16,35 +16,34 @@ TREE: Final = b"tree"
 
 
 def object_id(kind: ObjectType, data: bytes) -> str:
-    """The name that git gives it, in hex."""
+    """Return the id that git gives to an object, in hexadecimal."""
     digest = hashlib.sha1(b"%s %d\0" % (kind, len(data)), usedforsecurity=False)
     digest.update(data)
     return digest.hexdigest()
 
 
 class LooseObjects:
-    """The loose objects below the `objects` directory of git. Everything blocks: call it in a thread."""
+    """The loose objects below git's `objects` directory. All methods block: call them in a thread."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = str(directory)
 
     def has(self, oid: str) -> bool:
-        """Whether it is there, and not as what a crash left of it."""
+        """Whether the object exists and is not an empty file that a crash left."""
         try:
             return os.stat(self._path(oid)).st_size > 0
         except OSError:
             return False
 
     def write(self, kind: ObjectType, data: bytes) -> str:
-        """Store it, unless it is there; returns its id. Raises `OSError`."""
+        """Store an object unless it exists; return its id. Raises `OSError`."""
         oid = object_id(kind, data)
         if not self.has(oid):
-            header = b"%s %d\0" % (kind, len(data))
-            self._replace(self._path(oid), zlib.compress(header + data, 1))
+            self._replace(self._path(oid), zlib.compress(b"%s %d\0" % (kind, len(data)) + data, 1))
         return oid
 
     def read(self, oid: str) -> bytes | None:
-        """What it holds; None when it is not here. One that is damaged is removed: then it can be stored again."""
+        """Return an object's data; None when it is missing. Removes a damaged one, which can be stored again then."""
         path = self._path(oid)
         try:
             with open(path, "rb") as file:
@@ -80,12 +79,12 @@ FILE: Final = 0o100644
 EXECUTABLE: Final = 0o100755
 SYMLINK: Final = 0o120000
 LEFT_OUT: Final = 0o160000
-"""git's mode for a commit of another repository, which need not be there. Ours: a file whose content is not kept; its
-id is made of what the system says about the file."""
+"""git's mode of a submodule commit, which need not exist. Ours: a file whose content is not kept; its id is a hash of
+the file's status."""
 
 
 class TreeEntry(NamedTuple):
-    """What a name in a tree object stands for: a git mode (`0o100644`), and the id of the object in hexadecimal."""
+    """An entry of a tree object: a git mode (`0o100644`), and the id of the object in hexadecimal."""
 
     mode: int
     oid: str
@@ -94,11 +93,11 @@ class TreeEntry(NamedTuple):
 Tree = dict[bytes, TreeEntry]
 
 EMPTY: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-"""The tree without files: git knows it without having it."""
+"""The empty tree, which git knows without storing it."""
 
 
 def parse_tree(data: bytes) -> Tree:
-    """The names in a tree object. Raises `ValueError`."""
+    """Return the entries of a tree object by name. Raises `ValueError`."""
     tree: Tree = {}
     at = 0
     while at < len(data):
@@ -120,18 +119,18 @@ def format_tree(tree: Mapping[bytes, TreeEntry]) -> bytes:
 
 
 class TreeEditor:
-    """Makes new trees of old ones. `read` gives a tree object and raises `LookupError`; `write` stores one."""
+    """Derives new trees from old ones; `read` returns a tree object or raises `LookupError`, `write` stores one."""
 
     def __init__(self, read: Callable[[str], bytes], write: Callable[[bytes], str]) -> None:
         self._read = read
         self._write = write
 
     def write(self, tree: Mapping[bytes, TreeEntry]) -> str:
-        """Store it as it is; returns its id."""
+        """Store a tree with these entries; return its id."""
         return self._write(format_tree(tree))
 
     def find(self, base: str, path: bytes) -> TreeEntry | None:
-        """What `path` is in that tree; b"" is the tree itself."""
+        """Return the entry of `path` in a tree; b"" is the tree itself."""
         entry: TreeEntry | None = TreeEntry(DIRECTORY, base)
         for name in path.split(b"/") if path else []:
             if entry is None or entry.mode != DIRECTORY:
@@ -140,7 +139,7 @@ class TreeEditor:
         return entry
 
     def change(self, base: str | None, changes: Mapping[bytes, TreeEntry | None]) -> str | None:
-        """The id of `base` with these paths changed: None removes. A tree without files is None, also as `base`."""
+        """Return the id of `base` with these paths changed; None removes a path. A tree without files is None."""
         tree = parse_tree(self._read(base)) if base else {}
         own, below = _by_name(changes)
         for name, entry in own.items():
@@ -149,7 +148,7 @@ class TreeEditor:
             else:
                 tree[name] = entry
         for name, deeper in below.items():
-            if own.get(name) is None:  # what is a file has nothing below it
+            if own.get(name) is None:  # a file has nothing below it
                 self._edit_below(tree, name, deeper)
         return self.write(tree) if tree else None
 
@@ -166,7 +165,7 @@ class TreeEditor:
 def _by_name(
     changes: Mapping[bytes, TreeEntry | None],
 ) -> tuple[dict[bytes, TreeEntry | None], dict[bytes, dict[bytes, TreeEntry | None]]]:
-    """The changes of names in this directory, and those below each of its directories."""
+    """Group the changes by the name in this directory: its own entries, and those in its directories."""
     own: dict[bytes, TreeEntry | None] = {}
     below: dict[bytes, dict[bytes, TreeEntry | None]] = {}
     for path, entry in changes.items():

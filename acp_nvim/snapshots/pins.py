@@ -1,4 +1,4 @@
-"""What the shadow repository keeps, and its cleaning, for which everything else waits."""
+"""Keeps objects in a shadow repository under names, and removes all others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from acp_nvim.snapshots.store import Store
 
 
 class ReaderWriterLock:
-    """Users wait for the one who changes it, who waits for the users there are; new ones do not overtake him."""
+    """Allows many users, or one exclusive holder; new users wait for a waiting exclusive holder."""
 
     def __init__(self) -> None:
         self._turn = anyio.Lock()
@@ -27,7 +27,7 @@ class ReaderWriterLock:
 
     @asynccontextmanager
     async def use(self) -> AsyncIterator[None]:
-        """Together with others. Must not be used inside itself."""
+        """Share the lock with other users. Not re-entrant."""
         async with self._turn:
             self._users += 1
         try:
@@ -39,7 +39,7 @@ class ReaderWriterLock:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Hold the lock alone: wait until no `use()` is left, and let no other begin meanwhile. Not re-entrant."""
+        """Acquire exclusively: wait until no `use()` holder is left. Not re-entrant."""
         async with self._turn:
             while self._users:
                 self._empty = anyio.Event()
@@ -48,36 +48,36 @@ class ReaderWriterLock:
 
 
 CLEAN_SECONDS: Final = 120.0
-"""Time to clean a shadow repository: git packs 100,000 files in half of it."""
+"""Time in seconds to clean a shadow repository: git packs 100,000 files in half of it."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _SAME_END: Final = b"-" * 16
-"""git packs objects with names that end alike beside each other: so many bytes count. Else it would find no versions of
-the same file."""
+"""git packs objects with the same end of the name beside each other, and compares that many bytes of it. Otherwise it
+would not find the versions of a file."""
 
 
 async def hold(store: Store, name: str, blobs: Iterable[str], trees: Sequence[str]) -> None:
-    """Keep these until `name` is released. Raises `SnapshotError`, `GoneError`."""
-    # of what is left out there is nothing to keep, and what is secret is in memory only
+    """Keep these objects until `name` is released. Raises `SnapshotError`, `GoneError`."""
+    # files left out have no objects, and secret ones are in memory only
     kept = [oid for oid in blobs if oid and oid not in store.secrets]
     wanted = {**dict.fromkeys(kept, FILE), **dict.fromkeys(trees, DIRECTORY)}
     missing = await store.missing(list(wanted))
-    if missing:  # git would clean nothing any more
+    if missing:  # a ref to a missing object would make every cleaning fail
         raise GoneError(f"the object {missing[0]} is not in the shadow repository")
-    await store.copy(kept, trees)  # the user may clean, or remove, the repository that has them
+    await store.copy(kept, trees)  # the user may clean or remove the repository that has them
     await store.blocking(partial(_write_ref, store, _ref(store, name), wanted))
 
 
 async def release(store: Store, names: Sequence[str]) -> None:
-    """Delete the refs with these names, so that what only they hold can be removed."""
+    """Delete the refs with these names, so that cleaning removes what only they hold."""
     refs = [_ref(store, name) for name in names]
     await store.blocking(partial(_unlink, store, refs))
 
 
 async def clean(store: Store, fresh: dict[str, int]) -> None:
-    """Pack all that a name holds, and `fresh` (modes by id), and remove the rest. Raises `SnapshotError`.
+    """Pack the objects of all names and `fresh` (modes by id), and remove the rest. Raises `SnapshotError`.
 
-    Nobody else may use the repository. Nothing is removed before the pack is there.
+    The caller must hold the repository exclusively. Removes nothing before the pack is complete.
     """
     ref = store.places.held.with_name("fresh")
     gone = await store.missing(list(fresh))
@@ -85,7 +85,7 @@ async def clean(store: Store, fresh: dict[str, int]) -> None:
     try:
         with anyio.fail_after(CLEAN_SECONDS):
             await store.blocking(partial(_write_ref, store, ref, wanted))
-            # what is only in the user's repository is missing here, and stays there
+            # objects that are only in the user's repository stay there
             names = await store.git(["rev-list", "--objects", "--missing=allow-any", "--all"])
             pack = await store.pack(names, {})
             with anyio.CancelScope(shield=True):
@@ -130,8 +130,8 @@ def _ref(store: Store, name: str) -> Path:
 
 
 def _write_ref(store: Store, ref: Path, wanted: dict[str, int]) -> None:
-    """Let a name stand for a tree of all that it holds."""
+    """Write a ref to a tree of all wanted objects."""
     tree = store.trees.write({oid.encode() + _SAME_END: TreeEntry(mode, oid) for oid, mode in wanted.items()})
-    temporary = ref.with_name(f"{ref.name}.{os.urandom(4).hex()}.lock")  # git passes such names over
+    temporary = ref.with_name(f"{ref.name}.{os.urandom(4).hex()}.lock")  # git ignores such names
     temporary.write_text(f"{tree}\n", encoding="ascii")
     temporary.replace(ref)

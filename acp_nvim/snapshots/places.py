@@ -1,4 +1,4 @@
-"""Where things are in a shadow repository, and who uses it: several hosts may, each with an index of its own."""
+"""The paths in a shadow repository, and its locks: several hosts may use it, each with its own indexes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final
 from acp_nvim.workspace.private_file import make_directory
 
 GROWN_BYTES: Final = 8 * 1024 * 1024
-"""What a shadow repository has grown by since it was cleaned, at least, when it is cleaned again."""
+"""Minimum growth in bytes since the last cleaning before the next one."""
 
 CONFIG: Final = """\
 [core]
@@ -48,21 +48,21 @@ CONFIG: Final = """\
 [diff]
 	renames = false
 """
-"""Names and bytes as they are, nothing that runs programs, nothing that starts by itself."""
+"""Stores names and bytes unchanged, runs no programs, and starts no maintenance."""
 
 ATTRIBUTES: Final = "* -text -crlf -eol -ident -filter -working-tree-encoding !diff\n"
-"""Stronger than any `.gitattributes` file: bytes are bytes, and what is text is seen by its bytes."""
+"""Stronger than any `.gitattributes` file: bytes stay unchanged, and git detects text by its bytes."""
 
 
 class Places:
-    """The git directory `directory`; made by `prepare`."""
+    """The git directory `directory`; created by `prepare`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.objects = directory / "objects"
         self.held = directory / "refs" / "held"
         self.attributes = directory / "attributes"
-        """A git directory without objects, by which git reads the user's attributes; ours switch all of them off."""
+        """A git directory without objects, with which git reads the user's attributes; ours disable all of them."""
         self._incoming = directory / "incoming"
         self._indexes = directory / "indexes"
         self._token = f"{os.getpid()}-{os.urandom(4).hex()}"
@@ -70,33 +70,30 @@ class Places:
         self._lock: int | None = None
         self._asking: int | None = None
 
-    def __repr__(self) -> str:
-        return f"<Places {self.directory}>"
-
     def own_index(self, name: str) -> Path:
-        """Return where this host keeps its index of the work tree of that name."""
+        """Return the path of this host's index of the work tree `name`."""
         return self._indexes / f"{self._token}-{name}"
 
     def saved_index(self, name: str) -> Path:
-        """The last one that anybody has written."""
+        """Return the path of the index of the work tree `name` that any host saved last."""
         return self._indexes / f"saved-{name}"
 
     def excludes(self, name: str) -> Path:
-        """Our rules of one work tree about files to ignore."""
+        """Return the path of our ignore rules for the work tree `name`."""
         return self._indexes / f"{self._token}-{name}.excludes"
 
     def new_incoming(self) -> Path:
-        """Where a git of ours may write objects before they are added to the others."""
+        """Return a new path where a git may write objects before they are added to the others."""
         return self._incoming / f"{self._token}-{os.urandom(4).hex()}"
 
     def prepare(self) -> None:
-        """Make what is not there, and tell others that we use it. Blocks; raises `OSError`. From any thread."""
-        with self._preparing:  # two at once would wait for each other's locks, for ever
+        """Create what is missing, and lock the repository as used. Blocks; raises `OSError`. Thread-safe."""
+        with self._preparing:  # two threads would deadlock on each other's locks
             if self._lock is None or not self.objects.is_dir():
                 self._prepare()
 
     def prepare_attributes(self, rules: bytes) -> None:
-        """Make the git directory `attributes`; these rules are stronger than those of the work tree. Blocks."""
+        """Create the git directory `attributes`, with rules stronger than those of the work tree. Blocks."""
         for directory in (self.attributes, self.attributes / "objects", self.attributes / "refs"):
             make_directory(directory)
         make_directory(self.attributes / "info")
@@ -117,16 +114,16 @@ class Places:
         )
         if self.alone():
             self.forget_left()
-            if is_new:  # git would not notice that the objects of an index are gone
+            if is_new:  # git would not notice that the objects of a saved index are missing
                 self.forget_saved()
         self.share()
 
     def alone(self) -> bool:
-        """Whether nobody else uses it; then nobody else can until `share`, which must follow in any case."""
+        """Lock the repository exclusively; False when another host uses it. `share` must follow in any case."""
         if self._lock is None or self._asking is None:
             return False
         try:
-            # who asks for the lock loses his own first: only one may do so at a time
+            # an upgrade releases the shared lock first, so only one host may try at a time
             fcntl.flock(self._asking, fcntl.LOCK_EX | fcntl.LOCK_NB)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -134,20 +131,20 @@ class Places:
         return True
 
     def share(self) -> None:
-        """Use it together with others. Blocks while somebody cleans."""
+        """Use the repository together with other hosts. Blocks while another host cleans."""
         if self._lock is None or self._asking is None:
             return
-        with suppress(OSError):  # a file system without locks: then nothing is ever cleaned
+        with suppress(OSError):  # without file locks nothing is ever cleaned
             fcntl.flock(self._lock, fcntl.LOCK_SH)
             fcntl.flock(self._asking, fcntl.LOCK_UN)
 
     def worth_cleaning(self) -> int:
-        """The number of bytes from which on a cleaning is worth it. Blocks."""
+        """Return the size in bytes from which a cleaning is useful. Blocks."""
         size = self._cleaned()
         return size + max(size, GROWN_BYTES)
 
     def released(self, share: float) -> None:
-        """Return about which share of what the last cleaning left is not needed any more. Blocks."""
+        """Record that about this share of what the last cleaning left is not needed any more. Blocks."""
         self.was_cleaned(int(self._cleaned() * (1 - share)))
 
     def _cleaned(self) -> int:
@@ -157,11 +154,11 @@ class Places:
             return 0
 
     def was_cleaned(self, size: int) -> None:
-        """Remember how many bytes were left. Blocks."""
+        """Record the size in bytes that a cleaning left. Blocks."""
         _write_if_other(self.directory / "cleaned", str(size))
 
     def forget_left(self) -> None:
-        """Remove what hosts, and gits that were killed, left behind. Nobody else may use it. Blocks."""
+        """Remove what other hosts and killed gits left. The lock must be held exclusively. Blocks."""
         self._forget(lambda name: not name.startswith(("saved-", self._token)))
         shutil.rmtree(self._incoming, ignore_errors=True)
         for directory in self.objects.iterdir():
@@ -171,7 +168,7 @@ class Places:
                         os.unlink(entry.path)
 
     def forget_saved(self) -> None:
-        """Remove those that hosts begin with. Blocks."""
+        """Remove the saved indexes, with which hosts begin. Blocks."""
         self._forget(lambda name: name.startswith("saved-"))
 
     def _forget(self, which: Callable[[str], bool]) -> None:
@@ -181,10 +178,10 @@ class Places:
                     os.unlink(entry.path)
 
     def close(self) -> None:
-        """Give up the repository: its locks, and the indexes of this host. What a killed git left is removed."""
+        """Release the locks, and remove this host's indexes and what killed gits left."""
         if self._lock is None or self._asking is None:
             return
-        if self.alone():  # a git that was ended just now leaves half a pack
+        if self.alone():  # a killed git may have left half a pack
             self.forget_left()
         os.close(self._lock)
         os.close(self._asking)

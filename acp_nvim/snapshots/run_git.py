@@ -1,4 +1,4 @@
-"""Runs git on a shadow repository: nothing of the user's configuration or environment reaches it."""
+"""Runs git on a shadow repository, isolated from the user's configuration and environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from acp_nvim.process.git import Output
 from acp_nvim.snapshots.snapshot import GitFailedError, SnapshotError
 
 GIT_NICENESS: Final = 10
-"""Of the git processes of snapshots: on a busy machine the host waits half as long for its turn, they 20 % longer."""
+"""Niceness of git: on a busy machine the host waits half as long for its turn, git takes 20 % longer."""
 
 NO_SPACE = "no space is left where the snapshots are kept"
 
@@ -28,7 +28,7 @@ _FULL = (
     "unable to write",
     "write error",
 )
-"""Words by which git says that the disk is full; after a short write it does not give the reason."""
+"""Messages of git about a full disk; after a short write git does not give the reason."""
 
 _NOT_ALLOWED = (os.strerror(errno.EACCES), os.strerror(errno.EROFS))
 
@@ -42,10 +42,10 @@ async def run_git(
     stdin: bytes = b"",
     output: Output | None = None,
 ) -> bytes:
-    """The stdout of `git <arguments>` with `directory` as git directory; `cwd` is the work tree, if it needs one.
+    """Return the stdout of `git <arguments>` with the git directory `directory`, and the work tree `cwd` if given.
 
-    When `output` is full, git is ended and that much is returned. Raises `SnapshotError`. When it is cancelled, the
-    process is gone afterwards.
+    When `output` is full, git is stopped and the output so far returned. Raises `SnapshotError`. When this is
+    cancelled, git is gone afterwards.
     """
     output = output or Output()
     place = cwd or str(directory)
@@ -71,7 +71,7 @@ async def run_git(
 
 
 async def together(*acts: Callable[[], Awaitable[Any]]) -> list[Any]:
-    """What they return, called at the same time. Raises the first exception: a group of them would say no more."""
+    """Run the functions concurrently and return their results. Raises the first exception, not a group."""
     found: dict[int, Any] = {}
     failed: list[Exception] = []
 
@@ -100,7 +100,7 @@ def _failure(arguments: Sequence[str], code: int, said: bytes) -> SnapshotError:
 def _environment(directory: Path, work_tree: str | None, extra: Mapping[str, str]) -> dict[str, str]:
     return git.environment(
         {
-            "HOME": str(directory),  # a git that does not know GIT_CONFIG_GLOBAL finds no configuration here
+            "HOME": str(directory),  # for a git without GIT_CONFIG_GLOBAL: no configuration here
             "XDG_CONFIG_HOME": str(directory),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,

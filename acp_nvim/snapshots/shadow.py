@@ -1,4 +1,4 @@
-"""One workspace's shadow repository: takes snapshots, tells what differs, keeps contents."""
+"""The shadow repository of one workspace: takes, compares and keeps snapshots."""
 
 from __future__ import annotations
 
@@ -21,39 +21,36 @@ from acp_nvim.snapshots.pins import ReaderWriterLock
 from acp_nvim.snapshots.snapshot import Blob, Changed, GitFailedError, LimitError, Snapshot, SnapshotError
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.users_repository import enclosing
-from acp_nvim.snapshots.work_tree import Whole
+from acp_nvim.snapshots.work_tree import WorkspaceScanner
 
 SNAPSHOT_SECONDS: Final = 60.0
-"""Time for a snapshot; the first of 100,000 files takes a third of it."""
+"""Time limit in seconds for a snapshot; the first of 100,000 files takes a third of it."""
 SNAPSHOT_RETRY_SECONDS: Final = 600.0
-"""Time before a workspace that is beyond a limit is tried again: the user may have told git to ignore something."""
+"""Time in seconds before a workspace beyond a limit is tried again: its ignore rules may have changed."""
 FRESH_SECONDS: Final = 600.0
-"""Time for which contents and trees that nobody has held are kept when a shadow repository is cleaned."""
+"""Time in seconds for which a cleaning keeps contents and trees that nothing holds."""
 
 
 class Shadow:
-    """The shadow repository of `root`, a real path; `directory` is its place in the state directory.
+    """The shadow repository of `root`, a real path, in `directory` below the state directory.
 
-    Directories in `private` are never looked at. Nothing is made before the first use.
+    Never inspects the directories `private`. Creates nothing before the first use.
     """
 
     def __init__(self, directory: Path, root: str, private: Sequence[str] = ()) -> None:
         self.root = root
         self._store = Store(directory)
-        self._whole = Whole(self._store, root, [*private, os.path.realpath(directory)])
+        self._scanner = WorkspaceScanner(self._store, root, [*private, os.path.realpath(directory)])
         self._lock = ReaderWriterLock()
         self._blocking = Blocking(root)
         self._taking = anyio.Lock()
         self._refused: tuple[float, str] | None = None
-        self._fresh: dict[str, tuple[int, float]] = {}  # what nobody has had the time to hold: modes and times by id
+        self._fresh: dict[str, tuple[int, float]] = {}  # not held yet: modes and times by id
         self._last: Snapshot | None = None
         self._cleaning = anyio.CancelScope()
 
-    def __repr__(self) -> str:
-        return f"<Shadow of {self.root} in {self._store.places.directory}>"
-
     async def take(self) -> Snapshot:
-        """All files as they are now. Raises `SnapshotError`."""
+        """Take a snapshot of all files. Raises `SnapshotError`."""
         self._cleaning.cancel()  # it can be done later
         async with self._taking, self._lock.use():
             if self._refused is not None and anyio.current_time() < self._refused[0]:
@@ -70,30 +67,30 @@ class Shadow:
             return snapshot
 
     async def before(self, snapshot: Snapshot, moment: int) -> Snapshot:
-        """What the last snapshot says of a moment while it was taken, in nanoseconds since 1970.
+        """Return the latest snapshot as of `moment`, a time in nanoseconds since 1970 while it was taken.
 
-        A file whose status has not changed since then was the same. Of any other one that was read it is not known
-        what it was: its content is left out. Raises `SnapshotError`.
+        A file whose status is unchanged since then was the same. The earlier content of any other file is unknown, and
+        left out. Raises `SnapshotError`.
         """
         async with self._lock.use():
             since = moment - CLOCK_NS
-            unknown = await self._store.blocking(partial(_changed_since, self._whole.looked_at, since))
+            unknown = await self._store.blocking(partial(_changed_since, self._scanner.looked_at, since))
             start = len(os.path.join(os.fsencode(self.root), b""))
             tree = await self._store.change(snapshot.id, {path[start:]: entry for path, entry in unknown.items()})
             self._fresh[tree or EMPTY] = (DIRECTORY, anyio.current_time())
             return Snapshot(tree or EMPTY, snapshot.time)
 
     async def changes(self, old: Snapshot, new: Snapshot) -> list[Changed]:
-        """The files that differ, by path; renames are found. Raises `SnapshotError`, `GoneError`."""
+        """Return the files that differ, by path, with renames. Raises `SnapshotError`, `GoneError`."""
         async with self._lock.use():
             return await comparing.changes(self._store, self.root, old, new)
 
     async def find(self, snapshot: Snapshot, path: str) -> Blob | None:
-        """The file at that absolute path as it was then. Raises `SnapshotError`, `GoneError`."""
+        """Return the file at that absolute path in a snapshot. Raises `SnapshotError`, `GoneError`."""
         return await comparing.find(self._store, self.root, snapshot, path)
 
     async def counts(self, pairs: Sequence[tuple[Blob | None, Blob | None]]) -> list[tuple[int, int] | None]:
-        """For each file, before and after: lines added and removed; None when it is not text, or not kept.
+        """Return added and removed lines for each pair (before, after); None when it is not text, or not kept.
 
         Raises `SnapshotError`, `GoneError`.
         """
@@ -101,12 +98,12 @@ class Shadow:
             return await comparing.counts(self._store, pairs)
 
     async def read(self, oids: Sequence[str]) -> list[bytes]:
-        """The contents, in that order. Raises `SnapshotError`, `GoneError`."""
+        """Return the contents in the order of their ids. Raises `SnapshotError`, `GoneError`."""
         async with self._lock.use():
             return await self._store.read(oids)
 
     async def store(self, data: Sequence[bytes]) -> list[str]:
-        """Keep these contents too; returns their ids. Needs no git. Raises `SnapshotError`."""
+        """Store these contents and return their ids. Needs no git. Raises `SnapshotError`."""
         async with self._lock.use():
             oids = await self._store.write(data)
             self._fresh |= dict.fromkeys(oids, (FILE, anyio.current_time()))
@@ -117,7 +114,7 @@ class Shadow:
         return self._store.secrets.is_secret(path)
 
     def remember(self, data: bytes) -> bool:
-        """Keep the content of a file with secrets in memory; False when it is too much."""
+        """Keep the content of a secret file in memory; False when it does not fit."""
         return self._store.secrets.put(data) is not None
 
     async def hold(self, name: str, oids: Sequence[str], snapshots: Sequence[Snapshot]) -> None:
@@ -129,16 +126,18 @@ class Shadow:
                 self._fresh.pop(oid, None)
 
     async def release(self, names: Iterable[str]) -> None:
-        """Let the next cleaning remove what was kept by these names; others are ignored. Raises `SnapshotError`."""
+        """Release these names, so that a cleaning may remove their objects; ignore unknown names.
+
+        Raises `SnapshotError`.
+        """
         async with self._lock.use():
             await pins.release(self._store, list(names))
 
     async def clean(self, max_bytes: int) -> bool:
-        """When it has more bytes, or has doubled since the last time, remove what is not held.
+        """Remove what is not held, if the repository exceeds `max_bytes` or has doubled since the last cleaning.
 
-        Returns whether it has no more than `max_bytes` now. Nothing is removed while another host uses it. What this
-        host took or stored in the last minutes and never held stays. A snapshot that is taken meanwhile stops it.
-        Raises `SnapshotError`.
+        Returns whether it has at most `max_bytes` now. Removes nothing while another host uses the repository, and
+        nothing that this host took or stored in the last minutes. A new snapshot cancels it. Raises `SnapshotError`.
         """
         with anyio.CancelScope() as self._cleaning:
             async with self._taking, self._lock.alone():
@@ -156,23 +155,23 @@ class Shadow:
                 await pins.clean(self._store, self._in_use())
                 size = await self._size()
                 await self._store.blocking(partial(self._store.places.was_cleaned, size))
-                await self._whole.save()
+                await self._scanner.save()
         finally:
             with anyio.CancelScope(shield=True):
                 await self._store.blocking(self._store.places.share)
 
     def _in_use(self) -> dict[str, int]:
-        """What must stay although no name holds it: modes by id."""
+        """Return what must stay although no name holds it: modes by id."""
         since = anyio.current_time() - FRESH_SECONDS
         self._fresh = {oid: one for oid, one in self._fresh.items() if one[1] > since}
-        trees = self._whole.indexed() + ([self._last.id] if self._last is not None else [])
+        trees = self._scanner.indexed() + ([self._last.id] if self._last is not None else [])
         return {oid: mode for oid, (mode, _) in self._fresh.items()} | dict.fromkeys(trees, DIRECTORY)
 
     async def _size(self) -> int:
         return await self._store.blocking(partial(pins.size, self._store.places.objects))
 
     def close(self) -> None:
-        """Give up the repository and its locks; nothing else may be called afterwards."""
+        """Release the repository and its locks; call nothing else afterwards."""
         self._store.places.close()
 
     def _refuse(self, why: str) -> LimitError:
@@ -180,7 +179,7 @@ class Shadow:
         return LimitError(why)
 
     async def _take_watched(self) -> Snapshot:
-        """Give up when git waits for a file that it will never get."""
+        """Take a snapshot; fail when git waits for a file that blocks."""
         await self._store.blocking(self._blocking.check)
         repository = await self._store.blocking(partial(enclosing, self.root))
         taken: list[Snapshot | Exception] = []
@@ -201,14 +200,14 @@ class Shadow:
     async def _take(self) -> Snapshot:
         began = time.time_ns()
         try:
-            return Snapshot(await self._whole.tree(), began)
-        except GitFailedError:  # what a killed git or a full disk left, or a file that became unreadable just now
-            await self._whole.forget()
-            return Snapshot(await self._whole.tree(), began)
+            return Snapshot(await self._scanner.tree(), began)
+        except GitFailedError:  # leftovers of a killed git or a full disk, or a file that became unreadable
+            await self._scanner.forget()
+            return Snapshot(await self._scanner.tree(), began)
 
 
 def _changed_since(paths: Sequence[bytes], since: int) -> dict[bytes, TreeEntry | None]:
-    """An entry without content for each of these files whose status has changed since then."""
+    """Return an entry without content for each of the files whose status has changed since then."""
     changed: dict[bytes, TreeEntry | None] = {}
     for path in paths:
         with suppress(OSError):

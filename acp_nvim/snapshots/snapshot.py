@@ -1,4 +1,4 @@
-"""What a snapshot is, what differs between two, and why there is none."""
+"""Snapshots, the changes between two of them, and the errors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ TOO_MANY: Final = f"there are more than {SNAPSHOT_FILES} files"
 
 
 class SnapshotError(Exception):
-    """There is no snapshot, or no answer about one; the message says why, in words for the user."""
+    """A snapshot could not be taken or read; the message says why, in words for the user."""
 
 
 class LimitError(SnapshotError):
-    """The workspace is beyond one of the limits: trying again soon is of no use."""
+    """The workspace exceeds a limit: do not try again soon."""
 
 
 class GitFailedError(SnapshotError):
-    """git ended with a failure that has nothing to do with limits, perhaps because of what a killed one left."""
+    """git failed for another reason than a limit, perhaps because of what a killed git left."""
 
     def __init__(self, words: str, code: int | None = None) -> None:
         super().__init__(words)
@@ -28,30 +28,30 @@ class GitFailedError(SnapshotError):
 
 
 class GoneError(SnapshotError):
-    """The shadow repository does not have (or no longer) what was asked for."""
+    """The requested object is not in the shadow repository, or not any more."""
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """All files of a workspace at one moment; can be written to JSON and back."""
+    """All files of a workspace at one time; can be written to JSON and back."""
 
     id: str
-    """The tree that has them."""
+    """The id of the tree of these files."""
     time: int
-    """Nanoseconds since 1970 when it was begun."""
+    """When the snapshot was started, in nanoseconds since 1970."""
 
 
 class Blob(msgspec.Struct, frozen=True):
-    """What a file holds. `oid` is "" when the content is not kept: too large, or not readable."""
+    """The content of a file. `oid` is "" when the content is not kept: too large, or not readable."""
 
     oid: str
     mode: int
-    """As git counts: 0o100644, 0o100755, 0o120000; 0o160000 when the content is not kept."""
+    """The git mode: 0o100644, 0o100755, 0o120000; 0o160000 when the content is not kept."""
 
 
 class Changed(msgspec.Struct, frozen=True):
-    """One file that differs between two snapshots: None is a file that is not there.
+    """A file that differs between two snapshots; `before` or `after` is None where it does not exist.
 
-    Paths are absolute. Of a rename, `before` is that of `old_path`.
+    Paths are absolute. For a rename, `before` belongs to `old_path`.
     """
 
     path: str

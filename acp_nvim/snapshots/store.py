@@ -1,4 +1,4 @@
-"""The objects of the shadow repository: those that are there, and those that git is about to write."""
+"""Stores the blobs and trees of a shadow repository."""
 
 from __future__ import annotations
 
@@ -36,10 +36,9 @@ from acp_nvim.snapshots.snapshot import GitFailedError, GoneError, SnapshotError
 
 @asynccontextmanager
 async def incoming(places: Places) -> AsyncIterator[Path]:
-    """A directory of objects of its own, whose content is added to ours at the end, and removed after a failure.
+    """Provide a directory for new objects, which are added to ours at the end, and removed after a failure.
 
-    A git that is killed leaves a pack of any size behind, and nobody could tell whether it is still written. Raises
-    `OSError`.
+    A killed git leaves packs of any size that cannot be told from unfinished ones. Raises `OSError`.
     """
     directory = places.new_incoming()
     await anyio.to_thread.run_sync(partial(os.makedirs, directory / "pack", exist_ok=True))
@@ -51,18 +50,13 @@ async def incoming(places: Places) -> AsyncIterator[Path]:
             await anyio.to_thread.run_sync(partial(shutil.rmtree, directory, ignore_errors=True))
 
 
-def reading_ours(directory: Path, places: Places) -> dict[str, str]:
-    """The environment for a git that writes its objects to `directory`, and knows ours."""
-    return {"GIT_OBJECT_DIRECTORY": str(directory), "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(str(places.objects))}
-
-
-def quoted(path: str) -> str:
-    """A path in git's list of directories: between quotes a colon does not end it."""
+def _quoted(path: str) -> str:
+    """Quote a path for git's list of directories, so that a colon does not end it."""
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def _move(directory: Path, to: Path) -> None:
-    """Of a pack, the file that makes git see it comes last."""
+    """Move the objects; of a pack, the `.idx` file that makes git see it comes last."""
     for where, _, names in os.walk(directory):
         target = to / os.path.relpath(where, directory)
         for name in sorted(names, key=lambda name: name.endswith(".idx")):
@@ -72,13 +66,13 @@ def _move(directory: Path, to: Path) -> None:
 
 
 KNOWN_TREES: Final = 4096
-"""Trees that are remembered because they are in a pack or in the user's repository: 1 MB for 800 files each."""
+"""Cached trees that are in a pack or in the user's repository: 1 MB for 800 files each."""
 
 T = TypeVar("T")
 
 
 class Store:
-    """Reads and writes blobs and trees; a process is needed only for what is in a pack."""
+    """Reads and writes blobs and trees; starts a git process only for packed objects."""
 
     def __init__(self, directory: Path) -> None:
         self.places = Places(directory)
@@ -87,13 +81,10 @@ class Store:
         self.trees = TreeEditor(self._read_tree, lambda data: self.loose.write(TREE, data))
         self._borrowed: dict[str, None] = {}
         self._known_trees: dict[str, bytes] = {}
-        self._whole_trees: set[str] = set()  # of which all trees are in the store itself
+        self._whole_trees: set[str] = set()  # trees whose subtrees are all in the store itself
 
     def borrow(self, objects: str) -> bool:
-        """Read what is not here from that directory of objects of the user's; False when git might never end.
-
-        Blocks.
-        """
+        """Also read from that object directory of the user; False when git might wait there forever. Blocks."""
         if is_readable(objects):
             self._borrowed[objects] = None
             return True
@@ -102,14 +93,14 @@ class Store:
 
     @property
     def borrowing(self) -> dict[str, str]:
-        """The environment for a git that reads the user's objects, too.
+        """The environment for a git that also reads the user's objects.
 
-        One that writes must not have it: git sets the time of an object that it does not write because it is there.
+        Not for a git that writes: it sets the time of existing objects instead of writing them.
         """
-        return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(quoted, self._borrowed))}
+        return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, self._borrowed))}
 
     async def blocking(self, work: Callable[[], T]) -> T:
-        """What `work` returns, in a thread, with the repository there. Raises `SnapshotError` for an `OSError`."""
+        """Return the result of `work`, run in a thread after `prepare`. Raises `SnapshotError` for an `OSError`."""
 
         def prepared() -> T:
             self.places.prepare()
@@ -122,7 +113,7 @@ class Store:
             raise SnapshotError(why) from error
 
     async def read(self, oids: Sequence[str]) -> list[bytes]:
-        """The blobs, in that order. Raises `GoneError`."""
+        """Return the blobs in the order of their ids. Raises `GoneError`."""
         found = await self.blocking(
             lambda: {
                 oid: self.secrets.read(oid) if oid in self.secrets else self.loose.read(oid) for oid in set(oids) if oid
@@ -137,12 +128,12 @@ class Store:
         return await self.blocking(lambda: [self.loose.write(BLOB, data) for data in blobs])
 
     async def resolve(self, name: str) -> str | None:
-        """The id of an object by any name that git knows; None when there is none."""
-        words = (await self._ask("--batch-check=%(objectname)", [name])).decode().split()
+        """Return the id of an object by any name that git knows; None when there is none."""
+        words = (await self._ask("--batch-check=%(objectname)", [name], self.borrowing)).decode().split()
         return words[0] if len(words) == 1 else None
 
     async def change(self, base: str | None, changes: Mapping[bytes, TreeEntry | None]) -> str | None:
-        """The tree `base` with these paths changed (see `TreeEditor.change`). Raises `GoneError`."""
+        """Return the tree `base` with these paths changed (see `TreeEditor.change`). Raises `GoneError`."""
         if not changes:
             return base
         if base is not None:
@@ -150,15 +141,14 @@ class Store:
         return await self.blocking(lambda: self.trees.change(base, changes))
 
     async def find(self, base: str, path: bytes) -> TreeEntry | None:
-        """What `path` is in that tree. Raises `GoneError`."""
+        """Return the entry of `path` in a tree. Raises `GoneError`."""
         if not path:
             return TreeEntry(DIRECTORY, base)
         await self._warm(base, [path])
         return await self.blocking(lambda: self.trees.find(base, path))
 
     async def _warm(self, base: str, paths: Iterable[bytes]) -> None:
-        """Read the trees that lead to these paths and are in no file of their own: a process for each level, not one
-        for each tree."""
+        """Cache the packed trees on the way to these paths: one process for each level instead of each tree."""
         level: dict[str, list[bytes]] = {base: list(paths)}
         while level:
             elsewhere = await self.blocking(lambda: [oid for oid in level if not self._is_at_hand(oid)])  # noqa: B023
@@ -188,15 +178,12 @@ class Store:
     async def missing(self, oids: Sequence[str]) -> list[str]:
         """Return those of the object ids that the store does not have."""
         elsewhere = await self.blocking(lambda: [oid for oid in oids if not self.loose.has(oid)])
-        if not elsewhere:
-            return []
-        answer = await self._ask("--batch-check", elsewhere)
-        return [oid for oid, line in zip(elsewhere, answer.splitlines(), strict=True) if line.endswith(b" missing")]
+        return await self._missing(elsewhere, self.borrowing) if elsewhere else []
 
     async def copy(self, blobs: Iterable[str], trees: Iterable[str]) -> None:
-        """Have these blobs, and these trees with all trees in them, in the store itself. Raises `GoneError`."""
+        """Copy these blobs and trees, with all trees in them, into the store itself. Raises `GoneError`."""
         known = await self.blocking(lambda: [oid for oid in blobs if not self.loose.has(oid)])
-        borrowed = await self._not_here(known) if known else []
+        borrowed = await self._missing(known, {}) if known else []
         if borrowed:
             found = await self._read_packed(borrowed)
             await self.blocking(lambda: [self.loose.write(BLOB, _there(oid, found.get(oid))) for oid in borrowed])
@@ -207,7 +194,7 @@ class Store:
         if not trees:
             return
         words = ["rev-list", "--objects", "--filter=blob:none"]
-        borrowed = await self._not_here(trees)
+        borrowed = await self._missing(trees, {})
         here = [oid for oid in trees if oid not in borrowed]
         if here:
             answer = await self.git([*words, "--missing=print", *here])
@@ -217,29 +204,32 @@ class Store:
             await self.pack(names, self.borrowing)
 
     async def pack(self, names: bytes, env: Mapping[str, str]) -> str:
-        """Write these objects (lines of `git rev-list --objects`) into one pack; returns its name."""
+        """Write these objects (lines of `git rev-list --objects`) into one pack; return its name."""
         async with incoming(self.places) as directory:
             words = ["pack-objects", "-q", "--non-empty", str(directory / "pack" / "pack")]
             return (await self.git(words, stdin=names, env=env)).decode().strip()
 
     async def add(self, words: Sequence[str], top: str, env: Mapping[str, str], stdin: bytes) -> None:
-        """Run a git that writes objects: all of them are ours when it succeeds, none else."""
+        """Run a git that writes objects, and add its objects only if it succeeds."""
         async with incoming(self.places) as directory:
-            await self.git(words, cwd=top, stdin=stdin, env={**env, **reading_ours(directory, self.places)})
+            objects = {
+                "GIT_OBJECT_DIRECTORY": str(directory),
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(str(self.places.objects)),
+            }
+            await self.git(words, cwd=top, stdin=stdin, env={**env, **objects})
 
     async def git(
         self, words: Sequence[str], *, cwd: str | None = None, stdin: bytes = b"", env: Mapping[str, str] | None = None
     ) -> bytes:
-        """What a git on our repository prints. Raises `SnapshotError`."""
+        """Return the stdout of git run on our repository. Raises `SnapshotError`."""
         return await run_git(self.places.directory, words, cwd=cwd, stdin=stdin, env=env)
 
-    async def _not_here(self, oids: Sequence[str]) -> list[str]:
-        lines = "".join(f"{oid}\n" for oid in oids).encode()
-        answer = await self.git(["cat-file", "--batch-check"], stdin=lines)
+    async def _missing(self, oids: Sequence[str], env: Mapping[str, str]) -> list[str]:
+        answer = await self._ask("--batch-check", oids, env)
         return [oid for oid, line in zip(oids, answer.splitlines(), strict=True) if line.endswith(b" missing")]
 
     def _read_tree(self, oid: str) -> bytes:
-        """In a thread of `blocking`. Raises `GoneError`."""
+        """Call it in a thread of `blocking`. Raises `GoneError`."""
         data = b"" if oid == EMPTY else self._known_trees.get(oid)
         if data is None:
             data = self.loose.read(oid)
@@ -250,14 +240,14 @@ class Store:
         return _there(oid, data)
 
     async def _read_packed(self, oids: Sequence[str]) -> dict[str, bytes]:
-        answer = await self._ask("--batch", oids)
+        answer = await self._ask("--batch", oids, self.borrowing)
         return await anyio.to_thread.run_sync(_parse_batch, answer)
 
-    async def _ask(self, how: str, names: Sequence[str]) -> bytes:
+    async def _ask(self, how: str, names: Sequence[str], env: Mapping[str, str]) -> bytes:
         lines = "".join(f"{name}\n" for name in names).encode()
         try:
             with anyio.fail_after(COMPARE_SECONDS):  # an object of the user's may be a FIFO
-                return await run_git(self.places.directory, ["cat-file", how], stdin=lines, env=self.borrowing)
+                return await run_git(self.places.directory, ["cat-file", how], stdin=lines, env=env)
         except TimeoutError as error:
             raise SnapshotError(f"to read objects took longer than {COMPARE_SECONDS:g} s") from error
 
@@ -269,9 +259,9 @@ def _there(oid: str, data: bytes | None) -> bytes:
 
 
 def _parse_batch(answer: bytes) -> dict[str, bytes]:
-    """`<oid> <kind> <size>` and the data, each with a newline; `<oid> missing`.
+    """Parse `<oid> <kind> <size>` and the data, each with a newline, or `<oid> missing`.
 
-    What does not have the id that it is stored under is as good as missing: the user's objects may be anybody's.
+    Data that does not match its id counts as missing: the user's objects are not trusted.
     """
     found: dict[str, bytes] = {}
     at = 0

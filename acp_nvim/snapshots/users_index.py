@@ -1,4 +1,4 @@
-"""Makes our first index of the user's, without git where its bytes suffice."""
+"""Creates our first index from the user's, without git if the bytes of the index suffice."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from acp_nvim.snapshots.users_repository import Enclosing, Settings, head_commit
 from acp_nvim.workspace.regular_files import READ_NOW
 
 _ENTRY: Final = struct.Struct(">24xI8xI20xH")
-"""Mode, size and flags of an entry, between times and the name."""
+"""Mode, size and flags of an entry; it begins with times, and its name follows."""
 
 _OID: Final = 40
 _HEADER_BYTES: Final = 12
 _FIXED_BYTES: Final = 62
 _LONG_NAME: Final = 0xFFF
 _MARKED: Final = 0xF000
-"""The flags for `assume-unchanged`, for conflicts, and that there are more flags (`skip-worktree`)."""
+"""The flags `assume-unchanged`, conflict stages, and extended flags (`skip-worktree`)."""
 
 _MODES: Final = frozenset({FILE, EXECUTABLE, SYMLINK})
 _REFUSED: Final = (b".git/", b"/.git\0", b"../", b"/./", b"/..\0", b".acp_nvim-", b"\0/")
@@ -40,15 +40,15 @@ class Files(NamedTuple):
 
     names: list[bytes]
     oids: list[bytes]
-    """What they are stored as; 20 bytes each."""
+    """Object ids of 20 bytes each."""
     sizes: list[int]
-    """Those that they have on the disk; modulo 2 ** 32."""
+    """Sizes on the disk, modulo 2 ** 32."""
 
 
 def plain_files(data: bytes, private: Sequence[bytes]) -> Files | None:
-    """The entries when each of them is a file that git checks, not large, without secrets, outside of `private`.
+    """Return the entries if git checks each file, and none is large, secret or in `private`; None otherwise.
 
-    None says nothing: then git must be asked. Blocks.
+    With None, ask git for the entries. Blocks.
     """
     files = _files(data) if int.from_bytes(data[4:8], "big") in (2, 3) else None
     if files is None:
@@ -56,11 +56,6 @@ def plain_files(data: bytes, private: Sequence[bytes]) -> Files | None:
     names = b"\0%s\0" % b"\0".join(files.names).lower()
     odd = (*_REFUSED, *(b"\0%s/" % path.lower() for path in private))
     return None if any(name in names for name in odd) or may_name_secrets(names) else files
-
-
-def has_attributes(data: bytes) -> bool:
-    """Whether a `.gitattributes` file is in the index. It may say so wrongly."""
-    return re.search(rb"\.gitattributes\0", data) is not None
 
 
 def _files(data: bytes) -> Files | None:
@@ -80,22 +75,22 @@ def _files(data: bytes) -> Files | None:
             found.names.append(data[at + _FIXED_BYTES : at + _FIXED_BYTES + length])
             at += (_FIXED_BYTES + length + 8) & ~7
     except (struct.error, ValueError):
-        return None  # cut off: git will say so
+        return None  # truncated: git will report it
     return found
 
 
 USERS_INDEX_BYTES: Final = 128 * 1024 * 1024
-"""Size of an index of the user's that we begin with: one of 300,000 files has a third of it."""
+"""Maximum size of a user's index that we copy: one of 300,000 files has a third of it."""
 STAGED_FILES: Final = 1000
-"""Staged files up to which the trees of the last commit are changed one by one: 0.1 s. Else git writes all trees."""
+"""Staged files up to which the trees of the last commit are changed one by one: 0.1 s. Beyond, git writes all trees."""
 LOOSE_OBJECTS: Final = 20_000
-"""Loose objects of a repository up to which git is asked for the sizes of all: 15 us each, a tenth when packed."""
+"""Loose objects of a repository up to which git is asked for all sizes: 15 us each, a tenth when packed."""
 
 _ROW: Final = re.compile(
     rb"(\d{6}) ([0-9a-f]{40}) (\d)\t([^\0]*)\0  ctime: \d+:\d+\n  mtime: \d+:\d+\n  dev: \d+\tino: \d+\n"
     rb"  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: ([0-9a-f]+)\n"
 )
-"""An entry in the answer of `git ls-files -s --debug -z`."""
+"""An entry in the output of `git ls-files -s --debug -z`."""
 
 _REGULAR: Final = (b"100644", b"100755")
 _KEPT: Final = (*_REGULAR, b"120000")
@@ -105,7 +100,7 @@ _SKIP_WORKTREE: Final = 1 << 30
 _GONE: Final = b"0 " + b"0" * 40 + b"\t%s\0"
 
 _CONVERTED: Final = ":(exclude,attr:!filter !ident !working-tree-encoding)"
-"""Every path for which one of these attributes is set: the conversion may keep the size."""
+"""Every path with one of these attributes: its conversion may keep the size."""
 
 
 class Row(NamedTuple):
@@ -115,29 +110,29 @@ class Row(NamedTuple):
     oid: bytes
     path: bytes
     size: int
-    """Of the file on the disk when git looked at it last; modulo 2 ** 32."""
+    """Size on the disk when git checked the file last; modulo 2 ** 32."""
     flags: int
     is_merged: bool
 
 
 class Examined(NamedTuple):
-    """Which entries of a copied index must be others."""
+    """The entries of a copied index that must be repaired."""
 
     refresh: list[Row]
-    """git must read the file."""
+    """git must read the file again."""
     remove: list[Row]
-    """Never kept in our index: conflicts, work trees of their own, secrets, large files, what is not checked out."""
+    """Never kept in our index: conflicts, nested work trees, secrets, large files, files not checked out."""
 
 
 class Staged(NamedTuple):
-    """An index as a tree and what differs from it."""
+    """An index as a tree and the changes to it."""
 
     base: str
     changes: dict[bytes, TreeEntry | None]
 
 
 class UsersIndex:
-    """The index of `repository`, copied to `own`. `within` is the part of its work tree that is looked at."""
+    """The index of `repository`, copied to `own`. `within` is the inspected part of its work tree."""
 
     def __init__(self, store: Store, repository: Enclosing, settings: Settings, own: Path, within: bytes) -> None:
         self._store = store
@@ -147,11 +142,8 @@ class UsersIndex:
         self._below = within + b"/" if within else b""
         self._data = b""
 
-    def __repr__(self) -> str:
-        return f"<UsersIndex of {self._repository.top}>"
-
     def copy(self) -> bool:
-        """Copy the index with its time, by which git judges it; False when there is none to be used. Blocks."""
+        """Copy the index with its time, by which git judges it; False when there is no usable one. Blocks."""
         if self._settings.is_sha256:
             return False
         path = os.path.join(self._repository.git_dir, "index")
@@ -163,7 +155,7 @@ class UsersIndex:
                 data = file.read()
         except OSError:
             return False
-        if b"sdir" in data:  # to list all files of a sparse index, git writes trees
+        if b"sdir" in data:  # git would write trees to expand a sparse index
             return False
         if data[:4] != b"DIRC" or int.from_bytes(data[8:12], "big") > SNAPSHOT_FILES:
             return False
@@ -175,10 +167,10 @@ class UsersIndex:
         return True
 
     async def is_plain(self, private: Sequence[str]) -> bool:
-        """Whether no entry needs a closer look; none must be in the directories `private`, which are below the top.
+        """Whether all entries can be used as they are; `private` are directories below the top.
 
-        A file that was converted when it was checked out has another size, also when no rule says so any more. In a
-        repository of loose objects that is not looked at: it would take longer than to read the files.
+        A file converted at its checkout has another size, even if no rule remains that says so. Sizes are not checked
+        in a repository of loose objects: that would take longer than reading the files.
         """
         start = len(self._repository.top) + 1
         below = [os.fsencode(path[start:]) for path in private]
@@ -187,19 +179,19 @@ class UsersIndex:
             return False
         if not await self._store.blocking(self._is_packed):
             return True
-        lines = await self._store.blocking(lambda: binascii.hexlify(b"".join(files.oids), b"\n", 20) + b"\n")
-        sizes = await self._ask(["cat-file", "--batch-check=%(objectsize)", "--buffer"], stdin=lines)
-        return await self._store.blocking(lambda: all(map(_is_size, sizes.splitlines(), files.sizes)))
+        oids = await self._store.blocking(lambda: binascii.hexlify(b"".join(files.oids), b"\n", 20) + b"\n")
+        sizes = await self._sizes(oids)
+        return await self._store.blocking(lambda: all(map(_is_size, sizes, files.sizes)))
 
     async def converts(self, others: Iterable[bytes]) -> bool:
-        """Whether a rule or a setting may make git store other bytes; `others` are the files that are not in it."""
+        """Whether a rule or a setting may convert contents; `others` are the files that are not in the index."""
         if any(path.endswith(b".gitattributes") for path in others):
             return True
         may_convert = partial(self._settings.may_convert, self._repository)
-        return await self._store.blocking(lambda: has_attributes(self._data) or may_convert())
+        return await self._store.blocking(lambda: b".gitattributes\0" in self._data or may_convert())
 
     async def rows(self, is_ours: Callable[[bytes], bool]) -> list[Row]:
-        """All entries. Raises `GitFailedError` when git cannot read the index, or it has names that git refuses."""
+        """Return all entries. Raises `GitFailedError` when git cannot read the index, or refuses names in it."""
         answer = await self._ask(["ls-files", "-s", "--debug", "-z"])
         rows = await self._store.blocking(partial(_parse, answer))
         if len(rows) != answer.count(b"\0"):
@@ -209,7 +201,7 @@ class UsersIndex:
         return rows
 
     async def examine(self, rows: Sequence[Row], *, converts: bool) -> Examined:
-        """Find the entries that cannot be relied on."""
+        """Find the entries that may not match the files."""
         found = await self._store.blocking(partial(self._sort_out, rows))
         odd = {row.path for row in (*found.refresh, *found.remove)}
         rest = [row for row in rows if row.mode in _REGULAR and row.path.startswith(self._below)]
@@ -220,7 +212,8 @@ class UsersIndex:
             return []
 
         converted, sizes = await together(
-            self._with_attributes if converts else nothing, partial(self._sizes, rest) if is_asked else nothing
+            self._with_attributes if converts else nothing,
+            partial(self._sizes, b"".join(row.oid + b"\n" for row in rest)) if is_asked else nothing,
         )
         paths = set(converted)
         refresh = [row for row in rest if row.path in paths]
@@ -228,15 +221,15 @@ class UsersIndex:
             refresh += [row for row, size in zip(rest, sizes, strict=True) if not _is_size(size, row.size)]
         return Examined([*found.refresh, *refresh], found.remove)
 
-    async def mend(self, examined: Examined) -> None:
-        """Enter them again into our copy. It is written only when there are some."""
+    async def repair(self, examined: Examined) -> None:
+        """Correct the entries in our copy; write it only when there are some."""
         lines = [_GONE % row.path for row in examined.remove]
         lines += [b"%s %s 0\t%s\0" % (row.mode, row.oid, row.path) for row in examined.refresh]
         if lines:
             await self._ask(["update-index", "-z", "--index-info"], stdin=b"".join(lines))
 
     async def staged(self) -> Staged | None:
-        """The tree of the user's last commit, and what of our copy differs; None when there is no such tree."""
+        """Return the tree of the user's last commit and the changes of our copy; None without such a tree."""
         commit = await self._store.blocking(partial(head_commit, self._repository))
         if commit is None:
             return None
@@ -249,7 +242,7 @@ class UsersIndex:
         return None if base is None else Staged(base, changes)
 
     async def tree(self, staged: Staged | None, removed: Sequence[Row]) -> str | None:
-        """The tree of our copy without `removed`; None when git should write all its trees."""
+        """Return the tree of our copy without `removed`; None when git should write all its trees."""
         if staged is None or len(staged.changes) + len(removed) > STAGED_FILES:
             return None
         changes = staged.changes | {row.path: None for row in removed}
@@ -259,6 +252,7 @@ class UsersIndex:
         names = {row.path.rpartition(b"/")[2] for row in rows}
         secret = {name for name in names if looks_secret(name)}
         found = Examined([], [])
+        top = os.fsencode(self._repository.top)
         for row in rows:
             if (
                 row.mode not in _KEPT
@@ -268,28 +262,24 @@ class UsersIndex:
             ):
                 found.remove.append(row)
             elif row.flags & (_ASSUME_UNCHANGED | _SKIP_WORKTREE | _INTENT_TO_ADD):
-                is_there = row.flags & _INTENT_TO_ADD == 0 and self._is_there(row.path)
+                is_there = row.flags & _INTENT_TO_ADD == 0 and os.path.lexists(os.path.join(top, row.path))
                 (found.refresh if is_there else found.remove).append(row)
         return found
 
-    def _is_there(self, path: bytes) -> bool:
-        return os.path.lexists(os.path.join(os.fsencode(self._repository.top), path))
-
     def _is_packed(self) -> bool:
-        """Whether few objects are loose: of a loose one, to ask for the size takes as long as to read the file."""
+        """Whether few objects are loose: asking for the size of a loose one takes as long as reading the file."""
         try:
             names = os.listdir(os.path.join(self._repository.common_dir, "objects", "17"))
         except OSError:
             return True
         return len(names) * 256 <= LOOSE_OBJECTS
 
-    async def _sizes(self, rows: Sequence[Row]) -> list[bytes]:
-        lines = b"".join(row.oid + b"\n" for row in rows)
+    async def _sizes(self, oids: bytes) -> list[bytes]:
         words = ["cat-file", "--batch-check=%(objectsize)", "--buffer"]
-        return (await self._ask(words, stdin=lines)).splitlines()
+        return (await self._ask(words, stdin=oids)).splitlines()
 
     async def _with_attributes(self) -> list[bytes]:
-        """With the user's attributes; ours switch all of them off."""
+        """Return the paths with converting attributes of the user; ours disable all attributes."""
         directory = self._store.places.attributes
         rules = await self._store.blocking(lambda: self._settings.own_attributes(self._repository))
         await self._store.blocking(lambda: self._store.places.prepare_attributes(rules))
@@ -307,7 +297,7 @@ class UsersIndex:
 
 
 def _parse(answer: bytes) -> list[Row]:
-    """One by one: a single call that does it all would hold up the other threads."""
+    """Parse row by row, so that other threads get their turn."""
     rows = []
     for found in _ROW.finditer(answer):
         mode, oid, stage, path, size, flags = found.groups()
@@ -316,12 +306,12 @@ def _parse(answer: bytes) -> list[Row]:
 
 
 def _is_size(answer: bytes, size: int) -> bool:
-    """Whether git says that size; a missing object has none."""
+    """Whether git's answer is that size; a missing object has none."""
     return answer.isdigit() and int(answer) % (1 << 32) == size
 
 
 def _staged(answer: bytes) -> dict[bytes, TreeEntry | None]:
-    """`:<mode> <mode> <oid> <oid> <status>` and the path."""
+    """Parse rows of `:<mode> <mode> <oid> <oid> <status>` and the path."""
     words = iter(answer.split(b"\0")[:-1])
     changes: dict[bytes, TreeEntry | None] = {}
     for row in words:

@@ -1,4 +1,4 @@
-"""The repository of the user that a workspace is in: where it is, its settings, and what it ignores."""
+"""Finds the user's repository of a workspace, its settings, and what it ignores."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from acp_nvim.snapshots.store import Store
 from acp_nvim.workspace.regular_files import read_regular
 
 PACKED_REFS_BYTES: Final = 16 * 1024 * 1024
-"""Read of a `packed-refs` file: 200,000 branches and tags."""
+"""Maximum bytes read of a `packed-refs` file: 200,000 branches and tags."""
 
 
 class Enclosing(NamedTuple):
-    """A repository of the user's. Absolute paths."""
+    """A repository of the user, with absolute paths."""
 
     top: str
-    """Its work tree."""
+    """The top of its work tree."""
     git_dir: str
-    """That of this work tree: its index is there."""
+    """The git directory of this work tree, with its index."""
     common_dir: str
-    """What all its work trees share: the same, when there is just one."""
+    """The git directory shared by all work trees; equal to `git_dir` when there is only one."""
 
 
 def enclosing(directory: str) -> Enclosing | None:
-    """The innermost repository whose work tree `directory` is, or is in."""
+    """Return the innermost repository whose work tree contains or is `directory`."""
     while True:
         found = repository_at(directory)
         parent = os.path.dirname(directory)
@@ -44,7 +44,7 @@ def enclosing(directory: str) -> Enclosing | None:
 
 
 def repository_at(top: str) -> Enclosing | None:
-    """The repository with the work tree `top`."""
+    """Return the repository with the work tree `top`; None when there is none."""
     git_dir = os.path.join(top, ".git")
     if os.path.isfile(git_dir):
         git_dir = _pointed(git_dir, b"gitdir: ", top)
@@ -55,7 +55,7 @@ def repository_at(top: str) -> Enclosing | None:
 
 
 def main_directory(directory: str) -> str:
-    """The main work tree, when the directory is a linked one of the same repository; else the directory itself.
+    """Return the main work tree if the directory is a linked one of the same repository, else the directory.
 
     A bare repository stands for its main work tree.
     """
@@ -67,7 +67,7 @@ def main_directory(directory: str) -> str:
 
 
 def head_commit(repository: Enclosing) -> str | None:
-    """The id of the commit that is checked out; None when that does not stand in a file."""
+    """Return the id of the commit that is checked out; None when no file contains it."""
     head = _pointed(os.path.join(repository.git_dir, "HEAD"), b"", "")
     if not head.startswith("ref: "):
         return head if _is_id(head) else None
@@ -88,7 +88,7 @@ def _is_id(word: str) -> bool:
 
 
 def _pointed(file: str, prefix: bytes, base: str) -> str:
-    """The path that stands in a file, made absolute; "" without one."""
+    """Return the path in a file, made absolute; "" without one."""
     try:
         line = read_regular(file, 65_536).rstrip(b"\r\n")
     except OSError:
@@ -112,27 +112,24 @@ class Settings(NamedTuple):
     is_sha256: bool
 
     def may_convert(self, repository: Enclosing) -> bool:
-        """Whether files may be stored in other bytes, whatever the work tree's `.gitattributes` files say. Blocks."""
+        """Whether contents may be converted, whatever the `.gitattributes` files of the work tree say. Blocks."""
         files = (self.attributes_file, _SYSTEM_ATTRIBUTES, _own_attributes(repository))
         return self.autocrlf or any(os.path.isfile(file) for file in files)
 
     def own_attributes(self, repository: Enclosing) -> bytes:
-        """The rules of the repository that are not in its work tree. Blocks."""
-        try:
-            return read_regular(_own_attributes(repository), EXCLUDES_BYTES)
-        except OSError:
-            return b""
+        """Return the repository's attribute rules that are not in its work tree. Blocks."""
+        return _read(_own_attributes(repository))
 
 
 async def users_settings(directory: Path, configuration: str | None) -> Settings:
-    """Read them. `configuration` is the repository's file; `directory` is a git directory of ours."""
+    """Read the settings; `configuration` is the repository's file, `directory` a git directory of ours."""
     home = await anyio.to_thread.run_sync(os.path.expanduser, "~")
     default = os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git")
     usual = [os.path.join(home, ".gitconfig"), os.path.join(default, "config"), "/etc/gitconfig"]
     found: dict[bytes, bytes] = {}
-    with anyio.move_on_after(GIT_LOOK_SECONDS):  # one of the user's may include what waits when it is read
+    with anyio.move_on_after(GIT_LOOK_SECONDS):  # an included file may be a FIFO
         for file in [*([configuration] if configuration else []), *usual]:
-            # what the repository includes is not read: anybody may have made that
+            # do not follow includes of the repository: its author may be hostile
             includes = "--no-includes" if file == configuration else "--includes"
             words = ["config", "--file", file, includes, "--type=path", "-z", "--get-regexp", _KEYS]
             if not await anyio.to_thread.run_sync(os.path.isfile, file):
@@ -140,7 +137,7 @@ async def users_settings(directory: Path, configuration: str | None) -> Settings
             try:
                 answer = await run_git(directory, words, env={"HOME": home})
             except GitFailedError:
-                continue  # it has none, or git cannot read it
+                continue  # no such setting, or unreadable
             said = dict(row.partition(b"\n")[::2] for row in answer.split(b"\0")[:-1])
             found = said | found
     return Settings(
@@ -159,15 +156,15 @@ GITLINK = b"160000"
 
 
 class Tracked(NamedTuple):
-    """What the user's repository has although a rule ignores it."""
+    """Files and nested work trees that the user's repository tracks although a rule ignores them."""
 
     files: frozenset[bytes] = frozenset()
     inner: tuple[bytes, ...] = ()
-    """Work trees of their own; they end with a slash."""
+    """Nested work trees, with a slash at the end."""
 
 
 class Rules:
-    """The ignore rules of one work tree; `excludes` is the file of ours that has them."""
+    """The ignore rules of one work tree, which we write to the file `excludes`."""
 
     def __init__(self, store: Store, top: str, within: bytes, excludes: Path, private: Sequence[str]) -> None:
         self._store = store
@@ -182,23 +179,23 @@ class Rules:
         self._tracked = Tracked()
 
     async def refresh(self, repository: Enclosing | None) -> None:
-        """Bring our file up to the user's. Raises `SnapshotError`."""
+        """Update our file from the user's. Raises `SnapshotError`."""
         sources = [(await self.settings(repository)).excludes_file]
         if repository is not None:
             sources.append(os.path.join(repository.common_dir, "info", "exclude"))
         await self._store.blocking(lambda: self._write(sources))
 
     async def settings(self, repository: Enclosing | None) -> Settings:
-        """What the user's configuration says, as it was when we asked first."""
+        """Return the user's settings, as they were when read first."""
         if self._settings is None or self._settings[0] != repository:
             config = os.path.join(repository.common_dir, "config") if repository else None
             self._settings = (repository, await users_settings(self._store.places.directory, config))
         return self._settings[1]
 
-    async def hide(self, path: str) -> bool:
-        """Whether they ignore that directory; `refresh` must have been called. Raises `SnapshotError`."""
+    async def ignores(self, path: str) -> bool:
+        """Whether the rules ignore that directory; call `refresh` first. Raises `SnapshotError`."""
         words = ["-c", f"core.excludesFile={self._excludes}", "check-ignore", "-q", "--no-index", "--", path]
-        env = {"GIT_LITERAL_PATHSPECS": "0"}  # this command takes every path as it is, and refuses to be told so
+        env = {"GIT_LITERAL_PATHSPECS": "0"}  # check-ignore takes all paths literally, and rejects this variable
         try:
             await run_git(self._store.places.directory, words, cwd=self._top, env=env)
         except GitFailedError as error:
@@ -208,43 +205,42 @@ class Rules:
         return True
 
     async def tracked(self, repository: Enclosing | None) -> Tracked:
-        """What the user's repository has all the same. An index that git cannot read alone has nothing."""
-        index = os.path.join(repository.git_dir, "index") if repository else ""
-        stamp = await self._store.blocking(lambda: _stamp(index))
-        if stamp and stamp != self._index:
-            self._tracked = await self._ask(index)
-        elif not stamp:
-            self._tracked = Tracked()
+        """Return what the repository tracks although it is ignored; nothing when git cannot read its index alone."""
+        index, stamp = await self._stamp(repository)
+        if stamp != self._index:
+            self._tracked = await self._find_tracked(index) if stamp else Tracked()
         self._index = stamp
         return self._tracked
 
     async def which_tracked(self, repository: Enclosing | None, paths: Sequence[bytes]) -> frozenset[bytes]:
-        """Return which paths the user's repository has; none when its index cannot be read."""
-        index = os.path.join(repository.git_dir, "index") if repository else ""
-        stamp = await self._store.blocking(lambda: _stamp(index))
+        """Return which paths the user's repository tracks; none when its index cannot be read."""
+        index, stamp = await self._stamp(repository)
         if not stamp or not paths:
             return frozenset()
         if self._asked[:2] != (stamp, tuple(paths)):
-            words = ["ls-files", "-z", "-c", "--", *map(os.fsdecode, paths)]
-            env = {"GIT_INDEX_FILE": index}
-            try:
-                answer = await run_git(self._store.places.directory, words, cwd=self._top, env=env)
-            except SnapshotError:
-                answer = b""
-            self._asked = (stamp, tuple(paths), frozenset(answer.split(b"\0")[:-1]))
+            found = await self._list(index, ["ls-files", "-z", "-c", "--", *map(os.fsdecode, paths)])
+            self._asked = (stamp, tuple(paths), frozenset(found))
         return self._asked[2]
 
-    async def _ask(self, index: str) -> Tracked:
+    async def _find_tracked(self, index: str) -> Tracked:
         words = ["-c", f"core.excludesFile={self._excludes}", "ls-files", "-z", "-s", "-c", "-i", "--exclude-standard"]
         words += ["--", self._within] if self._within else []
+        rows = [row.partition(b"\t") for row in await self._list(index, words)]
+        files = frozenset(path for what, _, path in rows if not what.startswith(GITLINK))
+        return Tracked(files, tuple(path + b"/" for what, _, path in rows if what.startswith(GITLINK)))
+
+    async def _list(self, index: str, words: Sequence[str]) -> list[bytes]:
         env = {"GIT_INDEX_FILE": index}
         try:
             answer = await run_git(self._store.places.directory, words, cwd=self._top, env=env)
         except SnapshotError:
-            return Tracked()
-        rows = [row.partition(b"\t") for row in answer.split(b"\0")[:-1]]
-        files = frozenset(path for what, _, path in rows if not what.startswith(GITLINK))
-        return Tracked(files, tuple(path + b"/" for what, _, path in rows if what.startswith(GITLINK)))
+            return []
+        return answer.split(b"\0")[:-1]
+
+    async def _stamp(self, repository: Enclosing | None) -> tuple[str, str]:
+        """Return the path of the repository's index, and what changes with it; "" when it is no regular file."""
+        index = os.path.join(repository.git_dir, "index") if repository else ""
+        return index, await self._store.blocking(lambda: _stamp(index))
 
     def _write(self, sources: Sequence[str]) -> None:
         text = exclude_text(sources, self._top, self._private)
@@ -264,7 +260,7 @@ def _stamp(path: str) -> str:
 
 
 def exclude_text(sources: Sequence[str], top: str, private: Sequence[str]) -> bytes:
-    """The rules in the files `sources`, the strongest last, and rules for the directories `private`. Blocks."""
+    """Return the rules in the files `sources`, the strongest last, and rules for the directories `private`. Blocks."""
     rules = [_read(source) + b"\n" for source in sources]
     for path in private:
         if path.startswith(os.path.join(top, "")):

@@ -1,1 +1,1 @@
-"""Terminals: commands that run on a pseudo terminal, and the end of what they print."""
+"""Runs commands on pseudo terminals, and keeps the end of their output."""

@@ -1,4 +1,4 @@
-"""What is run for a command of an agent: the program, or the user's shell for a line of shell; and its surroundings."""
+"""Decides what to run for an agent's command: a program, or the user's shell with a line; and its environment."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ENVIRONMENT = {
     "GIT_PAGER": "cat",
     "GIT_EDITOR": "true",
 }
-"""Over the user's: nobody can press a key in a pager or an editor."""
+"""Overrides the user's variables: a pager or an editor would wait for keys that cannot be pressed."""
 
 _NOT_INHERITED = ("COLUMNS", "LINES")
-"""They are about another terminal."""
+"""They describe another terminal."""
 
 SHELLS = frozenset(
     f"{folder}{name}" for folder in ("", "/bin/", "/usr/bin/") for name in ("sh", "bash", "dash", "zsh", "ksh")
@@ -28,11 +28,11 @@ SHELLS = frozenset(
 """Shells that read a line in much the same way. A program of such a name elsewhere may be anything."""
 
 _ORDINARY = re.compile(r"[\w ./@+:,-]*")
-"""Means the same in any quotes."""
+"""Text that means the same in any quotes."""
 
 
 class Command(msgspec.Struct, frozen=True):
-    """A program with its arguments; `env` is all of its environment, and `cwd` where it is started."""
+    """A program with its arguments; `env` is its whole environment, `cwd` its working directory."""
 
     argv: Sequence[str]
     cwd: str
@@ -40,10 +40,10 @@ class Command(msgspec.Struct, frozen=True):
 
 
 def command_to_run(command: str, args: Sequence[str], cwd: str, env: Mapping[str, str]) -> Command:
-    """What an agent means by `command` and `args`; `env` is added to ours.
+    """Return what to run for an agent's `command` and `args`; `env` is added to our environment.
 
-    Without `args` agents send lines of shell. So what names no program, word by word with all its blanks, is a line for
-    the user's shell.
+    Without `args`, agents send lines of shell. So a command that as a whole names no program is run as a line by the
+    user's shell.
     """
     surroundings = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
     surroundings |= {**ENVIRONMENT, **env}
@@ -53,7 +53,7 @@ def command_to_run(command: str, args: Sequence[str], cwd: str, env: Mapping[str
 
 
 def shell_line(command: str, args: Sequence[str]) -> str | None:
-    """The line that a shell is to run, where that is all it is; None for any other program."""
+    """Return the line that a shell would run, if the command is only that; None for any other program."""
     if not args:
         return command
     is_shell = command in SHELLS and len(args) == 2
@@ -61,9 +61,9 @@ def shell_line(command: str, args: Sequence[str]) -> str | None:
 
 
 def without_cd(line: str, cwd: str) -> str:
-    """The line without a change to `cwd`, the directory in which it runs anyway: some agents begin each line so.
+    """Return the line without a change to `cwd`, its working directory anyway, with which some agents begin each line.
 
-    An agent may say that it is in a directory whose name a shell would run: that one has to be quoted well.
+    The name of `cwd` comes from the agent and may contain shell syntax: it must match quoted.
     """
     ways = [shlex.quote(cwd)]
     if _ORDINARY.fullmatch(cwd):
@@ -74,7 +74,7 @@ def without_cd(line: str, cwd: str) -> str:
 
 
 def in_words(command: str, args: Sequence[str]) -> str:
-    """The command as a user would type it."""
+    """Return the command as a user would type it."""
     line = shell_line(command, args)
     return shlex.join([command, *args]) if line is None else line
 

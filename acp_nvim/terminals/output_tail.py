@@ -1,4 +1,4 @@
-"""The end of what a terminal printed, as text of a limited size (ACP "Terminals", Executing Commands)."""
+"""Keeps the end of a terminal's output as text of a limited size (ACP "Terminals", Executing Commands)."""
 
 from __future__ import annotations
 
@@ -9,37 +9,34 @@ from typing import Final
 from acp_nvim.limits import TERMINAL_LINE_BYTES
 
 ESCAPE_CHARS: Final = 4096
-"""The longest escape sequence that is waited for; what is longer was none."""
+"""Maximum length of an escape sequence in characters; longer text is not one."""
 
 _SEQUENCES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # control sequences: colours, the cursor
-    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # strings: titles, links, questions to the terminal
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # strings: titles, links, queries
     r"|\x1b(?:[ -/]*[0-~])?"
 )
 
 _UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)\Z")
 
 _CONTINUED = range(0x80, 0xC0)
-"""The bytes of UTF-8 that no character begins with."""
+"""The bytes in UTF-8 that do not begin a character."""
 
 
 def start_of_last(data: bytes | bytearray, limit: int) -> int:
-    """Where to cut so that about `limit` bytes are left: behind the end of a line, if there is one near."""
+    """Return where to cut `data` to keep about `limit` bytes: after a line end if there is one near."""
     start = max(0, len(data) - limit)
     return start and ((data.find(b"\n", start - 1, start + TERMINAL_LINE_BYTES) + 1) or start)
 
 
 class PlainText:
-    """The text as it is without them; all else stays, carriage returns too."""
+    """Removes escape sequences from text; keeps all other characters, with carriage returns."""
 
     def __init__(self) -> None:
         self._held = ""
 
-    def __repr__(self) -> str:
-        return f"<PlainText holds {self._held!r}>"
-
     def feed(self, text: str) -> str:
-        """Take more text. What may be the beginning of a sequence is held back until more is known."""
+        """Add text, and return it without sequences; the possible beginning of a sequence is held back."""
         text, self._held = self._held + text, ""
         if "\x1b" not in text:
             return text
@@ -49,13 +46,13 @@ class PlainText:
         return _SEQUENCES.sub("", text)
 
     def flush(self) -> str:
-        """The text that was held back; nothing more comes."""
+        """Return the text that was held back, at the end of the input."""
         held, self._held = self._held, ""
         return _SEQUENCES.sub("", held)
 
 
 class OutputTail:
-    """Keeps the last `limit` bytes (of UTF-8) of the text that is fed in any pieces, without escape sequences."""
+    """Keeps the last `limit` bytes (in UTF-8) of the text that is fed, without escape sequences."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -68,16 +65,16 @@ class OutputTail:
         return f"<OutputTail {min(len(self._kept), self.limit)} of {self.limit} bytes truncated={self.truncated}>"
 
     def feed(self, data: bytes) -> None:
-        """Take more of what the command wrote, in any pieces; beyond the limit the oldest text goes."""
+        """Add a chunk of what the command wrote; beyond the limit the oldest text is dropped."""
         self._keep(self._plain.feed(self._decoder.decode(data)))
 
     def flush(self) -> None:
-        """Nothing more is expected: what looks unfinished is all there is."""
+        """Take what looks unfinished as it is, at the end of the output."""
         self._keep(self._plain.feed(self._decoder.decode(b"", final=True)) + self._plain.flush())
 
     @property
     def text(self) -> str:
-        """At most `limit` bytes; it begins with a whole character."""
+        """At most `limit` bytes of text, which begin with a whole character."""
         start = max(0, len(self._kept) - self.limit)
         if self.truncated:
             while start < len(self._kept) and self._kept[start] in _CONTINUED:
@@ -87,5 +84,5 @@ class OutputTail:
     def _keep(self, text: str) -> None:
         self._kept += text.encode()
         self.truncated = self.truncated or len(self._kept) > self.limit
-        if len(self._kept) > 2 * self.limit:  # not each time: moving the rest costs
+        if len(self._kept) > 2 * self.limit:  # not each time: it moves the rest
             del self._kept[: len(self._kept) - self.limit]

@@ -1,4 +1,4 @@
-"""One command on a pseudo terminal, from its start until nothing is left of it."""
+"""Runs one command on a pseudo terminal, until all processes that it started have ended."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from acp_nvim.terminals.command_line import Command
 from acp_nvim.terminals.output_tail import OutputTail
 
 TERMINAL_COLUMNS: Final = 120
-"""Wide enough that programs cut little off."""
+"""Width in columns; wide enough that programs cut little off."""
 TERMINAL_ROWS: Final = 40
-"""As on many screens; only programs that fill the screen care."""
+"""Height in rows, as on many screens; it matters only to full-screen programs."""
 
 _OUTPUT_FLAGS = 1
-"""Where they are in what `tcgetattr` gives."""
+"""Their index in the result of `tcgetattr`."""
 
 TERMINAL_DRAIN_BYTES: Final = 256 * 1024
-"""Output that may wait in a terminal when its command has ended: Linux holds 64 kB, and a bit."""
+"""Maximum bytes of output in a terminal when its command has ended: Linux holds 64 kB, and a bit."""
 
 log = logging.getLogger(__name__)
 
 
 class PseudoTerminal:
-    """Both ends of one: `screen` is the end for programs, which takes what is written as it is (no `\\r` is added).
+    """Both ends of a pseudo terminal; programs write to `screen`, unprocessed (no `\\r` is added).
 
-    It is nobody's controlling terminal. Raises `OSError` when there is none to be had.
+    It is not a controlling terminal. Raises `OSError` when none can be opened.
     """
 
     def __init__(self) -> None:
@@ -55,11 +55,8 @@ class PseudoTerminal:
             self.close()
             raise
 
-    def __repr__(self) -> str:
-        return f"<PseudoTerminal {self._ours}>"
-
     def close_screen(self) -> None:
-        """Close our end of the screen, once the command has its own: its end can be seen then."""
+        """Close our copy of the screen once the command has its own, so that its end can be detected."""
         os.close(self.screen)
 
     def close(self) -> None:
@@ -67,21 +64,21 @@ class PseudoTerminal:
         os.close(self._ours)
 
     async def receive(self) -> bytes:
-        """At least one byte; none when nobody can write any more."""
+        """Wait for output and return it; empty when no process can write any more."""
         while (data := self.receive_now()) is None:
             await self._readable()
         return data
 
     def receive_now(self) -> bytes | None:
-        """What is there; None when there is nothing now, no bytes when nobody can write any more.
+        """Return the available output; None when there is none now, empty when no process can write any more.
 
-        What a process wrote before it ended is there once it has ended.
+        Output that a process wrote before it ended is available once it has ended.
         """
         try:
             return os.read(self._ours, READ_BYTES)
         except BlockingIOError:
             return None
-        except OSError:  # EIO: on Linux the end
+        except OSError:  # EIO: the end on Linux
             return b""
 
     async def _readable(self) -> None:
@@ -101,24 +98,24 @@ def _prepare(screen: int) -> None:
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a command ended: with a code, or by a signal (`SIGTERM`)."""
+    """How a command ended: with an exit code, or by a signal (`SIGTERM`)."""
 
     exit_code: int | None = None
     signal: str | None = None
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """Callbacks of a terminal: for what it prints, as it comes, and once for how its command ended."""
+    """Callbacks of a terminal: `printed` for each chunk of output, `ended` once when the command has ended."""
 
     printed: Callable[[bytes], None]
     ended: Callable[[Ended], None]
 
 
 class Terminal:
-    """A command that runs, or has run; made by `start`, alive while `run` is.
+    """A command that runs, or has run; created by `start`, served by `run`.
 
-    Its standard input is empty. What it left running when it ended goes on, and is ended with `end`. Of its output the
-    last `limit` bytes are kept.
+    Its standard input is empty. Processes that it leaves running continue until `end`. The last `limit` bytes of its
+    output are kept.
     """
 
     def __init__(self, process: anyio.abc.Process, mark: str, screen: PseudoTerminal, limit: int, guard: Guard) -> None:
@@ -128,10 +125,10 @@ class Terminal:
         self._mark = mark
         self._screen = screen
         self._guard = guard
-        self._told = anyio.Event()
-        self._over = anyio.Event()
-        self._silent = False
-        self._left: bool | None = None  # not known before it has ended
+        self._end_known = anyio.Event()
+        self._all_ended = anyio.Event()
+        self._output_ended = False
+        self._has_descendants: bool | None = None  # None until the command has ended
 
     def __repr__(self) -> str:
         return f"<Terminal pid={self._process.pid} {self.ended} {self.output!r}>"
@@ -144,7 +141,7 @@ class Terminal:
         """
         mark, screen = os.urandom(8).hex(), PseudoTerminal()
         try:
-            with anyio.CancelScope(shield=True):  # a process that nobody holds could not be stopped
+            with anyio.CancelScope(shield=True):  # else the process could start without a handle to stop it
                 process = await anyio.open_process(
                     command.argv,
                     cwd=command.cwd,
@@ -165,57 +162,55 @@ class Terminal:
 
     @property
     def pid(self) -> int:
-        """The process id of the command; another process may have it once the command has ended."""
+        """The process id of the command; it may be reused once the command has ended."""
         return self._process.pid
 
     async def run(self, listener: Listener) -> None:
-        """Read what it prints, until nothing is left that could print. Cancelled, it ends all that it started."""
+        """Read the output until no process can write any more. When cancelled, stop the command and its descendants."""
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._read, listener)
                 await self._process.wait()
                 self._catch_up(listener)
-                self._tell(listener)
-                await self._look_for_rest()
-                await self._over.wait()
+                self._report_end(listener)
+                await self._find_descendants()
+                await self._all_ended.wait()
                 tasks.cancel_scope.cancel()
         finally:
-            await self._end_all()
+            await self._stop_all()
             self._screen.close()
-            self.ended = self.ended or self._how()
-            self._told.set()  # whatever happened: who waits must not wait for ever
+            self.ended = self.ended or self._exit_status()
+            self._end_known.set()  # after a failure too: `wait` must return
 
     async def wait(self) -> Ended:
-        """How the command ended, once it has."""
-        await self._told.wait()
+        """Wait until the command has ended, and return how."""
+        await self._end_known.wait()
         assert self.ended is not None
         return self.ended
 
     async def kill(self) -> None:
-        """End the command, and everything it started; what it printed stays. Returns when it is told how it ended."""
-        await self._end_all()
-        await self._told.wait()
+        """Stop the command and its descendants, and return once `ended` is known; the output stays."""
+        await self._stop_all()
+        await self._end_known.wait()
 
     async def end(self) -> None:
-        """End the command, and what it may have left running."""
-        await self._end_all()
-        self._over.set()
-
-    # --- what it prints ----------------------------------------------------------------------------------------------
+        """Stop the command and all processes that it left running."""
+        await self._stop_all()
+        self._all_ended.set()
 
     async def _read(self, listener: Listener) -> None:
-        """Everything, for ever: who prints must not be held up. One piece for each turn of the loop."""
+        """Read all output, one chunk for each turn of the loop, so that writers are never blocked."""
         while data := await self._screen.receive():
             self._take(data, listener)
             await anyio.lowlevel.checkpoint()
         self.output.flush()
-        self._silent = True
-        self._settle()
+        self._output_ended = True
+        self._check_all_ended()
 
     def _catch_up(self, listener: Listener) -> None:
-        """The command has ended: what it printed is taken before anybody hears of the end.
+        """Take what the command printed before its end, so that listeners get it before the end.
 
-        Others may go on printing: what the terminal cannot have held is theirs.
+        Other processes may still print: more than the terminal can hold comes from them.
         """
         room = TERMINAL_DRAIN_BYTES
         while room > 0 and (data := self._screen.receive_now()):
@@ -227,44 +222,42 @@ class Terminal:
         self.output.feed(data)
         listener.printed(data)
 
-    # --- its end -----------------------------------------------------------------------------------------------------
-
-    def _tell(self, listener: Listener) -> None:
-        self.ended = self._how()
+    def _report_end(self, listener: Listener) -> None:
+        self.ended = self._exit_status()
         listener.ended(self.ended)
-        self._told.set()
+        self._end_known.set()
 
-    def _how(self) -> Ended:
+    def _exit_status(self) -> Ended:
         code = self._process.returncode
         if code is None:  # not even SIGKILL has ended it
             return Ended()
         return Ended(exit_code=code) if code >= 0 else Ended(signal=_signal_name(-code))
 
-    async def _look_for_rest(self) -> None:
-        """Does anything go on that the command has started? From now on its process id may be another's."""
+    async def _find_descendants(self) -> None:
+        """Find processes that the command left running. From now on its process id may be reused."""
         self._guard.forget(self.pid)
         self._guard.watch(-self.pid, self._mark)
-        self._left = bool(await anyio.to_thread.run_sync(group.members, -self.pid, self._mark))
-        if not self._left:
+        self._has_descendants = bool(await anyio.to_thread.run_sync(group.members, -self.pid, self._mark))
+        if not self._has_descendants:
             self._guard.forget(-self.pid)
-        self._settle()
+        self._check_all_ended()
 
-    def _settle(self) -> None:
-        if self._silent and self._left is False:
-            self._over.set()
+    def _check_all_ended(self) -> None:
+        if self._output_ended and self._has_descendants is False:
+            self._all_ended.set()
 
-    async def _end_all(self) -> None:
-        """End the command and all that it has started. Shielded: it cannot be cancelled halfway."""
+    async def _stop_all(self) -> None:
+        """Stop the command and its descendants. Shielded from cancellation."""
         with anyio.CancelScope(shield=True):
             if self._process.returncode is None:
                 await stopping.stop(self._process, self._mark)
                 self._guard.forget(self.pid)
-            elif self._left is not False:
+            elif self._has_descendants is not False:
                 await stopping.stop_rest(-self.pid, self._mark)
-                self._left = False
+                self._has_descendants = False
                 self._guard.forget(self.pid)
                 self._guard.forget(-self.pid)
-                self._settle()
+                self._check_all_ended()
 
 
 def _signal_name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Recordings of connections: what is written, into files of bounded size, of which the newest are kept."""
+"""Records connections into files of bounded size, and keeps the newest of these."""
 
 from __future__ import annotations
 
@@ -18,30 +18,25 @@ from acp_nvim import __version__
 from acp_nvim.traffic.masking import Masker, known_secrets
 
 TRAFFIC_FILE_BYTES: Final = 32 * 1024 * 1024
-"""Size at which a recording of a connection is rotated; days of work, and still small enough to be sent to somebody."""
+"""Size at which a recording is rotated: days of work, and still small enough to be sent by mail."""
 TRAFFIC_FILES: Final = 20
 """Recordings kept, the newest; each connection makes one, or two when it is long."""
 TRAFFIC_BYTES: Final = 200 * 1024 * 1024
 """Size of all recordings that are kept when a new one begins."""
-
+TRAFFIC_MESSAGE_BYTES: Final = 4 * 1024 * 1024
+"""Size of the largest message that is recorded: to search it for secrets takes 0.1 s of the host."""
+FORMAT: Final = 1
+"""The value of a header's member `traffic`: the version of the format."""
 
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 
-TRAFFIC_MESSAGE_BYTES: Final = 4 * 1024 * 1024
-"""The largest message that is recorded: to look for secrets in it keeps the host busy for about 0.1 s."""
-
 logger = logging.getLogger(__name__)
-
-FORMAT = 1
-"""The `traffic` member of a header; another number is another format."""
-
-Direction = Literal["received", "sent"]
 
 
 class RecordFile:
-    """A file that only grows, up to a size; then it becomes `<name>.1`, and a new one begins with the same header.
+    """An append-only file that is rotated to `<name>.1` at a size; the new file begins with the same header.
 
-    Each record is one write to the system, with nothing held back: the last one before a crash is in the file.
+    Records are not buffered: the last one before a crash is in the file.
     """
 
     def __init__(self, path: Path, header: bytes) -> None:
@@ -50,17 +45,16 @@ class RecordFile:
         self._size = 0
         self._file = self._begin()
 
-    def __repr__(self) -> str:
-        return f"<RecordFile {self.path} {self._size} bytes>"
-
     def write(self, record: bytes) -> None:
         """Append a record, which ends with a newline. Raises `OSError`."""
         if self._size + len(record) > TRAFFIC_FILE_BYTES and self._size > len(self._header):
-            self._rotate()
+            self.close()
+            self.path.replace(f"{self.path}.1")
+            self._begin()
         self._put(record)
 
     def close(self) -> None:
-        """Close the file; what is written afterwards goes nowhere."""
+        """Close the file; it cannot be written any more."""
         file, self._file = self._file, -1
         if file >= 0:
             os.close(file)
@@ -74,11 +68,6 @@ class RecordFile:
             raise
         return self._file
 
-    def _rotate(self) -> None:
-        self.close()
-        self.path.replace(f"{self.path}.1")
-        self._begin()
-
     def _put(self, data: bytes) -> None:
         self._size += len(data)
         rest = memoryview(data)
@@ -87,9 +76,10 @@ class RecordFile:
 
 
 def new_file(directory: Path, agent: str, header: bytes) -> RecordFile:
-    """An empty recording `<agent>-<UTC time>-<pid>-<n>.jsonl`, for the user's eyes only. Raises `OSError`."""
+    """Create an empty recording `<agent>-<UTC time>-<pid>-<n>.jsonl` that only the user can read. Raises `OSError`."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    stem = f"{_file_name(agent)}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}"
+    name = re.sub(r"[^\w.-]", "_", agent)[:60].lstrip(".") or "agent"
+    stem = f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}"
     for number in count(1):
         with suppress(FileExistsError):
             return RecordFile(directory / f"{stem}-{number}.jsonl", header)
@@ -97,36 +87,26 @@ def new_file(directory: Path, agent: str, header: bytes) -> RecordFile:
 
 
 def remove_old(directory: Path) -> None:
-    """Make room for one more: only the newest recordings stay, up to a number and a size in all."""
+    """Remove old recordings, beyond `TRAFFIC_FILES` and `TRAFFIC_BYTES`, so that one more can be added."""
+    found = []
+    for path in [*directory.glob("*.jsonl"), *directory.glob("*.jsonl.1")]:
+        with suppress(OSError):  # another Neovim may have removed it
+            status = path.stat()
+            found.append((status.st_mtime_ns, status.st_size, path))
     room, kept = TRAFFIC_BYTES, 1
-    for size, path in _newest_first(directory):
+    for _, size, path in sorted(found, key=lambda one: one[0], reverse=True):
         room, kept = room - size, kept + 1
         if room < 0 or kept > TRAFFIC_FILES:
             with suppress(OSError):
                 path.unlink()
 
 
-def _newest_first(directory: Path) -> list[tuple[int, Path]]:
-    """Size and path of each recording."""
-    found = []
-    for path in [*directory.glob("*.jsonl"), *directory.glob("*.jsonl.1")]:
-        with suppress(OSError):  # another Neovim may remove it just now
-            status = path.stat()
-            found.append((status.st_mtime_ns, status.st_size, path))
-    return [(size, path) for _, size, path in sorted(found, key=lambda one: one[0], reverse=True)]
-
-
-def _file_name(agent: str) -> str:
-    """An agent's name, as a part of a file name."""
-    return re.sub(r"[^\w.-]", "_", agent)[:60].lstrip(".") or "agent"
-
-
 class TrafficLog:
-    """A recording that grows (jsonrpc.connection.Tap). Nothing here raises: what cannot be written is given up.
+    """Records a connection (`jsonrpc.connection.Tap`). Never raises: recording stops when a write fails.
 
     The file is JSON Lines. First a header: `{"traffic": 1, "agent", "command", "cwd", "started", "version"}`. Then
     records `{"time": seconds since the start, "direction": "received" or "sent", ...}` with one of `"message"`: the
-    JSON value, `"line"`: text that is no JSON, `"omitted"`: the size in bytes of a message that is too long.
+    JSON value, `"line"`: a text that is not JSON, `"omitted"`: the size in bytes of a message that is too long.
     """
 
     def __init__(self, masker: Masker, file: RecordFile | None) -> None:
@@ -134,12 +114,9 @@ class TrafficLog:
         self._file = file
         self._start = time.monotonic()
 
-    def __repr__(self) -> str:
-        return f"<TrafficLog {self._file!r}>"
-
     @classmethod
     def open(cls, directory: Path, agent: str, command: Sequence[str], cwd: str, env: Mapping[str, str]) -> TrafficLog:
-        """A new recording in `directory` of an agent with that command line, working directory and configured `env`."""
+        """Begin a recording in `directory` of an agent with that command line, directory and configured `env`."""
         masker = Masker(known_secrets(env, os.environ))
         header = {
             "traffic": FORMAT,
@@ -159,15 +136,15 @@ class TrafficLog:
 
     @property
     def path(self) -> Path | None:
-        """The file; None when nothing is recorded (any more)."""
+        """The path of the file; None when nothing is recorded (any more)."""
         return self._file.path if self._file else None
 
     def received(self, line: bytes) -> None:
-        """Record a line of the agent, with secrets masked; does nothing while traffic is not recorded."""
+        """Record a line of the agent, with secrets masked; do nothing while traffic is not recorded."""
         self._record("received", line)
 
     def sent(self, line: bytes) -> None:
-        """Record a line to the agent, with secrets masked; does nothing while traffic is not recorded."""
+        """Record a line to the agent, with secrets masked; do nothing while traffic is not recorded."""
         self._record("sent", line)
 
     def close(self) -> None:
@@ -176,20 +153,20 @@ class TrafficLog:
         if file is not None:
             file.close()
 
-    def _record(self, direction: Direction, line: bytes) -> None:
+    def _record(self, direction: Literal["received", "sent"], line: bytes) -> None:
         if self._file is None:
             return
         seconds = time.monotonic() - self._start
         try:
-            name, value = self._shown(line)
+            name, value = self._member(line)
             record = b'{"time":%.3f,"direction":"%b","%b":%b}\n' % (seconds, direction.encode(), name, value)
             self._file.write(record)
-        except Exception as error:  # whatever is wrong here, the conversation goes on
+        except Exception as error:  # must not end the connection
             logger.warning("traffic is no longer recorded in %s: %s", self.path, error)
             self.close()
 
-    def _shown(self, line: bytes) -> tuple[bytes, bytes]:
-        """A line as a member of a record."""
+    def _member(self, line: bytes) -> tuple[bytes, bytes]:
+        """Return the name and the encoded value of the record's member for a line."""
         line = line.strip()
         if len(line) > TRAFFIC_MESSAGE_BYTES:
             return b"omitted", b"%d" % len(line)
@@ -203,7 +180,7 @@ class TrafficLog:
 
 
 def _encode(value: Any) -> bytes:
-    """As JSON; half characters, which UTF-8 does not have, stay escapes."""
+    """Encode as JSON; lone surrogates, which UTF-8 does not allow, are escaped."""
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Masks secrets in messages: by the names they stand under, by their shapes, and those known beforehand."""
+"""Masks secrets in messages: values under certain names, texts that look like keys, and known secrets."""
 
 from __future__ import annotations
 
@@ -22,25 +22,20 @@ _SECRET_WORD: Final = re.compile(
 _KIND_OF_KEY: Final = re.compile(r"access|account|api|auth|encryption|license|private|secret|signing|ssh")
 _END_OF_VARIABLE: Final = re.compile(r"auth|keys?|pass|pat|pin|pw")
 _PLACE: Final = re.compile(r"dir|directory|file|home|ids?|path|sock|socket")
-"""A variable that ends like this says where a secret is, not which."""
+"""Last words of variables that contain the location of a secret, and not the secret."""
 
 
 @lru_cache(maxsize=4096)
 def is_secret(name: str) -> bool:
-    """Whether the value under this name is to be masked: `apiKey`, `X-Auth-Token`, `db_password`, ..."""
+    """Return whether the value under this name must be masked: `apiKey`, `X-Auth-Token`, `db_password`, ..."""
     words = _words(name)
     return any(_SECRET_WORD.fullmatch(word) for word in words) or any(
         second in ("key", "keys") and _KIND_OF_KEY.fullmatch(first) for first, second in pairwise(words)
     )
 
 
-def counts(name: str) -> bool:
-    """Whether a number under this name tells how many: `inputTokens` is no secret."""
-    return any(word in ("token", "tokens") for word in _words(name))
-
-
 def is_secret_variable(name: str) -> bool:
-    """Whether an environment variable of this name holds a secret: `OPENAI_KEY` does, `SSH_AUTH_SOCK` does not."""
+    """Return whether an environment variable is secret by its name: `OPENAI_KEY` is, `SSH_AUTH_SOCK` is not."""
     words = _words(name)
     if not words or _PLACE.fullmatch(words[-1]):
         return False
@@ -48,32 +43,28 @@ def is_secret_variable(name: str) -> bool:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name in any spelling: camelCase, PascalCase, snake_case, kebab-case, UPPER_CASE."""
+    """Split a name in any spelling: camelCase, PascalCase, snake_case, kebab-case, UPPER_CASE."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 class Learned:
-    """Secrets that the user has entered, in memory only; every `Masker` masks what is in it from that moment on."""
+    """The secrets that the user has entered, in memory only; every `Masker` masks them from then on."""
 
     def __init__(self) -> None:
         self.secrets: frozenset[str] = frozenset()
 
-    def __repr__(self) -> str:
-        return f"<Learned {len(self.secrets)} secrets>"
-
     def learn(self, secrets: Iterable[str]) -> None:
-        """These must not be written from now on, nor shown in words of ours."""
+        """Add secrets; those shorter than `ENTERED_SECRET_CHARS` are ignored."""
         self.secrets |= {one for one in secrets if len(one) >= ENTERED_SECRET_CHARS}
 
 
 def secret_values(env: Mapping[str, str]) -> list[str]:
-    """The values of environment variables whose names say secret."""
+    """Return the values of the environment variables that are secret by their names."""
     return [value for name, value in env.items() if is_secret_variable(name) and len(value) >= SECRET_CHARS]
 
 
 LEARNED: Final = Learned()
-"""What this process has learned."""
-
+"""The entered secrets of this process."""
 
 _NAMES: Final = (
     *(b"token", b"secret", b"passw", b"passphrase", b"passcode", b"apikey", b"api-key", b"accesskey", b"credential"),
@@ -83,7 +74,7 @@ _ASSIGNED: Final = (
     rb"[\w-]{0,60}(?:\\?[\"'] {0,4}[:=] {0,4}\\?[\"'](?P<quoted>[^\"'\\\r\n]+)"
     rb"|=[\"']?(?P<plain>[^\s\"'();,&#<>\\]{%d,}))" % SECRET_CHARS
 )
-"""What may follow such a part of a name: `": "value"` or `=value`."""
+"""What may follow these parts of names: `": "value"` or `=value`."""
 
 _ANY_CASE: Final = {
     **{name: name + _ASSIGNED for name in _NAMES},
@@ -109,12 +100,12 @@ _EXACT: Final = {
     b"npm_": rb"(?<!\w)npm_\w{20,}",
     b"eyJ": rb"(?<!\w)eyJ[\w.-]{16,}",
 }
-"""Keys of the large services, and JSON web tokens; each by how it begins."""
+"""Keys of the large services, and JSON web tokens, by their prefixes."""
 
 
 @cache
 def _patterns() -> list[tuple[bytes, bool, re.Pattern[bytes]]]:
-    """How each kind begins, whether in any case, and its pattern; to make them takes 15 ms."""
+    """Return the prefix of each kind, whether its case is ignored, and its pattern; to compile them takes 15 ms."""
     return [
         *((front, True, re.compile(pattern, re.DOTALL)) for front, pattern in _ANY_CASE.items()),
         *((front, False, re.compile(pattern)) for front, pattern in _EXACT.items()),
@@ -122,20 +113,16 @@ def _patterns() -> list[tuple[bytes, bool, re.Pattern[bytes]]]:
 
 
 def find_secrets(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where secrets begin and end; in no order, and they may overlap."""
+    """Yield the start and end of each secret, in no particular order; they may overlap."""
     lowered = text.lower()
     for front, any_case, pattern in _patterns():
-        yield from _matches(lowered if any_case else text, front, pattern)
-
-
-def _matches(text: bytes, front: bytes, pattern: re.Pattern[bytes]) -> Iterator[tuple[int, int]]:
-    """A search for the front is much faster than one for the pattern."""
-    at = text.find(front)
-    while at >= 0:
-        found = pattern.match(text, at)
-        if found:
-            yield found.span(found.lastgroup or 0)
-        at = text.find(front, found.end() if found else at + len(front))
+        searched = lowered if any_case else text
+        at = searched.find(front)  # much faster than a search for the pattern
+        while at >= 0:
+            found = pattern.match(searched, at)
+            if found:
+                yield found.span(found.lastgroup or 0)
+            at = searched.find(front, found.end() if found else at + len(front))
 
 
 MASK: Final = "[masked]"
@@ -147,11 +134,11 @@ _SUSPICIOUS: Final = frozenset(
         *(b"key", b"authorization", b"jwt", b'"env"', b'"headers"', b"\\u", b"\\/"),
     }
 )
-"""A line of JSON without any of these, and without a known secret, has nothing to mask; escapes could hide anything."""
+"""A line of JSON without any of these, and without a known secret, needs no masking; escapes could hide anything."""
 
 
 class Masker:
-    """Replaces secrets by `[masked]`; `known` are looked for in every string, and so are those that were `LEARNED`."""
+    """Replaces secrets by `[masked]`; searches every string for the `known` and the `LEARNED` ones, too."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._given = frozenset(secret for secret in known if len(secret) >= SECRET_CHARS)
@@ -160,7 +147,7 @@ class Masker:
 
     @property
     def _known(self) -> list[bytes]:
-        """The longest first."""
+        """The encoded forms of all known secrets, the longest first."""
         if self._learned is not LEARNED.secrets:
             learned = LEARNED.secrets
             forms = {_bytes(form) for secret in self._given | learned for form in _forms(secret)}
@@ -169,12 +156,12 @@ class Masker:
         return self._forms
 
     def clean(self, line: bytes) -> bool:
-        """Whether a line of JSON surely holds nothing to mask; a quick look."""
+        """Return whether a line of JSON certainly contains nothing to mask; a quick check."""
         lowered = line.lower()
         return not (any(word in lowered for word in _SUSPICIOUS) or any(secret in line for secret in self._known))
 
     def value(self, value: Any) -> Any:
-        """Return a copy of a JSON value with secrets masked in all its names and texts."""
+        """Return a copy of a JSON value with secrets masked in all its names and strings."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
@@ -193,7 +180,7 @@ class Masker:
         return text if masked is data else masked.decode("utf-8", "surrogatepass")
 
     def hide(self, text: str) -> str:
-        """A text without the secrets that are known; what only looks like one stays."""
+        """Return the text with the known secrets masked, but not what only looks like one."""
         return self._hide(_bytes(text)).decode("utf-8", "surrogatepass")
 
     def _hide(self, text: bytes) -> bytes:
@@ -202,7 +189,7 @@ class Masker:
         return text
 
     def command(self, argv: Sequence[str]) -> list[str]:
-        """A command line; what follows an option with a secret name (`--api-key xyz`) is masked too."""
+        """Return a command line with secrets masked, also after an option with a secret name (`--api-key xyz`)."""
         fronts = ["", *argv]
         return [
             MASK if front.startswith("-") and "=" not in front and is_secret(front) else self.text(one)
@@ -212,10 +199,13 @@ class Masker:
     def _member(self, name: str, value: Any) -> Any:
         if name in ("env", "headers"):
             return self._assigned(value)
-        return _hidden(value, counts(name)) if is_secret(name) else self.value(value)
+        if not is_secret(name):
+            return self.value(value)
+        is_count = any(word in ("token", "tokens") for word in _words(name))  # `inputTokens` is not a secret
+        return _hidden(value, is_count)
 
     def _assigned(self, value: Any) -> Any:
-        """`env` and `headers`, of MCP servers and of terminals: every value may be a secret."""
+        """Mask the values of `env` and `headers`, of MCP servers and of terminals: each may be a secret."""
         if isinstance(value, dict):
             return {self.text(name): MASK if isinstance(one, str) else self.value(one) for name, one in value.items()}
         if not isinstance(value, list):
@@ -227,36 +217,36 @@ class Masker:
 
 
 def known_secrets(configured: Mapping[str, str], environment: Mapping[str, str]) -> list[str]:
-    """What must not be written: all that was configured for an agent, and the secrets of our own environment.
+    """Return what must be masked: the `configured` variables of agents, and the secrets of the own `environment`.
 
-    Configured paths and addresses are needed to understand a recording; they are kept unless their names say secret.
+    Configured paths and URLs are needed to understand a recording: they are secret only by their names.
     """
     own = [value for name, value in environment.items() if is_secret_variable(name)]
-    return own + [value for name, value in configured.items() if is_secret_variable(name) or not _is_place(value)]
+    return own + [value for name, value in configured.items() if is_secret_variable(name) or not _is_address(value)]
 
 
-def _is_place(value: str) -> bool:
+def _is_address(value: str) -> bool:
     return value.startswith(("http://", "https://")) or (os.path.isabs(value) and os.path.exists(value))
 
 
 def _forms(secret: str) -> set[str]:
-    """A secret as it may stand in a string: plain, inside JSON, inside a URL."""
+    """Return a secret as strings may contain it: plain, as JSON, or URL-quoted."""
     return {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")}
 
 
-def _hidden(value: Any, counted: bool) -> Any:
-    """Everything below a secret name; numbers are, unless they only count."""
+def _hidden(value: Any, is_count: bool) -> Any:
+    """Mask all strings, and all numbers unless they are a count, of the value under a secret name."""
     if isinstance(value, list):
-        return [_hidden(one, counted) for one in value]
+        return [_hidden(one, is_count) for one in value]
     if isinstance(value, dict):
-        return {name: _hidden(one, counted) for name, one in value.items()}
+        return {name: _hidden(one, is_count) for name, one in value.items()}
     if value is None or isinstance(value, bool) or value == "":
         return value
-    return value if counted and not isinstance(value, str) else MASK
+    return value if is_count and not isinstance(value, str) else MASK
 
 
 def _cut(text: bytes, spans: list[tuple[int, int]]) -> bytes:
-    """The text with a mask in place of each span; they are sorted, and may overlap."""
+    """Return the text with a mask in place of each span; spans are sorted, and may overlap."""
     if not spans:
         return text
     parts, done = [], 0
@@ -268,26 +258,24 @@ def _cut(text: bytes, spans: list[tuple[int, int]]) -> bytes:
 
 
 def _bytes(text: str) -> bytes:
-    """As UTF-8; half characters, and the bytes of an environment that are no UTF-8, as Python keeps them."""
+    """Encode as UTF-8, with lone surrogates, which stand for undecodable bytes of the environment, too."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def has_secret(text: str) -> bool:
-    """Whether something in it was learned to be a secret."""
+    """Return whether the text contains a secret that the user has entered."""
     return without_secrets(text) != text
 
 
 def without_secrets(text: str) -> str:
-    """A text without what was learned to be a secret; what only looks like one stays."""
-    if not LEARNED.secrets:
-        return text
-    return Masker().hide(text)
+    """Return the text with the secrets masked that the user has entered, but not what only looks like one."""
+    return Masker().hide(text) if LEARNED.secrets else text
 
 
 def masked(text: str) -> str:
-    """A text that is written down, as recordings and transcripts have it: also without what looks like a secret.
+    """Mask a text for a recording or a transcript: known secrets, and what looks like one.
 
-    Not for the event loop: a long one takes milliseconds.
+    Must not be called on the event loop: a long text takes milliseconds.
     """
     return _masker().text(text)
 

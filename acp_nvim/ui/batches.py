@@ -1,6 +1,6 @@
-"""Gathers events into batches: pieces of one message are one append, many states of one thing are its last.
+"""Coalesces events into batches: appended texts are joined, and only the last of several states is sent.
 
-Each session has a queue of its own, so that what waits for one never delays the events of another.
+Each session has its own queue, so that the backlog of one does not delay the events of another.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from itertools import count
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -19,9 +19,9 @@ from acp_nvim.ui.events import Config, Event, TerminalOutput
 from acp_nvim.ui.terminal_streams import TerminalStreams
 
 LEAST_SHARE_BYTES: Final = 2 * 1024
-"""Of a text that is in a batch while other sessions wait, too: some lines, so that a batch has few pieces of it."""
+"""Smallest piece of a text in a batch while other sessions wait: some lines, so that a text is cut into few pieces."""
 EVENT_BYTES: Final = 2 * 1024
-"""What an event other than text counts in a batch beside its size: drawing one costs Lua as much as 2 kB of text."""
+"""Added to the size of an event other than text: drawing one takes Lua as long as 2 kB of text."""
 
 Key = tuple[object, ...]
 _TEXT = (events.Append, events.Replace)
@@ -31,25 +31,25 @@ _OF_BLOCKS: dict[type, type] = {
     events.ToolCall: events.ToolCall,
     events.Plan: events.Plan,
 }
-"""Events that are joined with those of the same group and block."""
+"""Events that are coalesced with those of the same group and block, and their groups."""
 _GROUPS = frozenset(_OF_BLOCKS.values())
 _STATES = frozenset({events.Status, events.Location, events.FilesMaybeChanged, events.Commands, Config})
-"""Events of which a session's last one counts."""
+"""Events of which only a session's last one is sent."""
 
 
 class Mark(NamedTuple):
-    """The events of a session up to the one of that number."""
+    """The events of a session up to the one with that number."""
 
     session: int
     number: int
 
 
 class Batches:
-    """What waits for the editor, coalesced as it comes in.
+    """The events that wait for the editor, coalesced as they are added.
 
-    The events of one session keep their order, and so do those of no session. Which of them are in the next batch is
-    decided by start-time fair queueing: of the queues that wait, the one that had the fewest bytes is next.
-    `on_lost` is told of an event (of that session) which cannot be made what the editor gets; the others go on.
+    The events of one session keep their order, and so do those of no session. The next batch is filled by start-time
+    fair queueing: the queue that was served the fewest bytes is next. `on_lost` is called with the session and the
+    exception of an event that cannot be encoded.
     """
 
     def __init__(self) -> None:
@@ -57,12 +57,12 @@ class Batches:
         self._queues: dict[int | None, _Queue] = {}
         self._numbers = count()
         self._clock = 0
-        """How many bytes each queue had that waited all the time; one that begins to wait begins there."""
+        """How many bytes a queue was served that never was empty; a new queue starts there."""
         self._open: dict[Key, _Entry] = {}
         self._terminals = TerminalStreams()
         self._starting: set[int] = set()
         self.retold = False
-        """What waits is a conversation, or a part of one, that is told again as it was: all of it is wanted soon."""
+        """Whether replayed history waits: the user wants all of it soon."""
 
     def __repr__(self) -> str:
         return f"<Batches {sum(len(queue.entries) for queue in self._queues.values())} waiting>"
@@ -71,7 +71,7 @@ class Batches:
         return bool(self._queues or self._terminals)
 
     def mark(self, session: int) -> Mark:
-        """What waits for that session now: nothing that is added later goes before it, or into it."""
+        """Mark the waiting events of a session (its key): later ones are neither joined with them nor sent before."""
         queue = self._queues.get(session)
         if queue is None:
             return Mark(session, -1)
@@ -82,21 +82,20 @@ class Batches:
         return Mark(session, next(reversed(queue.entries)))
 
     def waits(self, mark: Mark) -> bool:
-        """Whether some event up to `mark` still waits to be sent."""
+        """Return whether an event up to `mark` still waits to be sent."""
         queue = self._queues.get(mark.session)
         return queue is not None and next(iter(queue.entries)) <= mark.number
 
     @property
     def backlog(self) -> bool:
-        """More waits than the last batch could take, beside the output of terminals, which has its own measure."""
+        """Whether events were left over by the last batch; terminal output, which has its own limit, does not count."""
         return bool(self._queues)
 
     def add(self, event: Event) -> None:
-        """Let it wait.
+        """Queue an event.
 
-        A block's event joins the one that waits for the same block, which keeps its place. An event that says how
-        things stand now takes the place of its predecessor, but goes to the end: whoever reads the status `idle` has
-        the text before it.
+        An event of a block is joined with one that waits for the same block, which keeps its place. A state replaces
+        its predecessor, but at the end of the queue: the status `idle` must come after the text before it.
         """
         if isinstance(event, TerminalOutput):
             self._terminals.add(event)
@@ -105,10 +104,13 @@ class Batches:
             self._open.clear()
             self.retold = True
         elif isinstance(event, events.Status):
-            self._note(event)
+            if event.status.state == "starting":
+                self._starting.add(event.session)
+            else:
+                self._starting.discard(event.session)
         key = _key(event)
         if self._starting and key is not None and key[0] in _GROUPS and key[1] in self._starting:
-            self.retold = True
+            self.retold = True  # an agent that replays history before its session is ready (`session/load`)
         waiting = None if key is None else self._open.get(key)
         if waiting is not None:
             if waiting.join(event):
@@ -123,14 +125,14 @@ class Batches:
             self._open[key] = entry
 
     def take(self, limit: int = BATCH_BYTES) -> list[dict[str, object]]:
-        """The next batch, of about `limit` bytes: at least one event, a long text cut in pieces; and of terminals.
+        """Return the next batch, of about `limit` bytes: at least one event, and output of terminals.
 
-        What is in it is in the order in which it was added.
+        Long texts are cut into pieces. The events are in the order in which they were added.
         """
         batch: list[tuple[int, dict[str, object]]] = []
         room = limit
         while self._queues and room > 0:
-            queue = min(self._queues.values(), key=_had)
+            queue = min(self._queues.values(), key=attrgetter("had"))
             share = min(room, max(room // len(self._queues), LEAST_SHARE_BYTES))
             entry = next(iter(queue.entries.values()))
             try:
@@ -146,26 +148,16 @@ class Batches:
                 self._drop(entry)
         if not self._queues:
             self.retold = False
-        batch.sort(key=itemgetter(0))  # texts of which two pieces are in it stay as they are
-        return [payload for _, payload in batch] + self._take_of_terminals()
-
-    def _take_of_terminals(self) -> list[dict[str, object]]:
+        batch.sort(key=itemgetter(0))  # stable: pieces of one text keep their order
+        payloads = [payload for _, payload in batch]
         try:
-            return self._terminals.take()
+            payloads += self._terminals.take()
         except Exception as error:
             self._terminals = TerminalStreams()
             self.on_lost(None, error)
-            return []
-
-    def _note(self, status: events.Status) -> None:
-        """An agent that speaks before its session has started tells what was said in it before (`session/load`)."""
-        if status.status.state == "starting":
-            self._starting.add(status.session)
-        else:
-            self._starting.discard(status.session)
+        return payloads
 
     def _drop(self, entry: _Entry) -> None:
-        """Remove the entry from its queue."""
         entries = self._queues[entry.session].entries
         del entries[entry.number]
         if not entries:
@@ -176,7 +168,7 @@ class Batches:
 
 
 class _Queue:
-    """The events of one session that wait, by their numbers; `had`: bytes, on the clock of all queues."""
+    """The waiting events of one session by number; `had`: bytes served, on the clock of all queues."""
 
     def __init__(self, had: int) -> None:
         self.entries: OrderedDict[int, _Entry] = OrderedDict()
@@ -184,7 +176,7 @@ class _Queue:
 
 
 class _Entry:
-    """A waiting event; an append gathers the texts that belong to it. Dead when sent, or overtaken."""
+    """A waiting event; an append collects the texts joined with it. Not `alive` when sent or replaced."""
 
     def __init__(self, event: Event, number: int) -> None:
         self.event = event
@@ -196,7 +188,7 @@ class _Entry:
             self._begin_text(event)
 
     def join(self, event: Event) -> bool:
-        """Take in a later event of the same key; False when that must wait by itself."""
+        """Join a later event of the same key; return False if it needs an entry of its own."""
         match event:
             case events.Append():
                 self.texts.extend(_pieces(event.text))
@@ -209,18 +201,19 @@ class _Entry:
         return self.alive
 
     def take(self, room: int) -> tuple[dict[str, object], int]:
-        """The event as Lua gets it, and about how many bytes that is."""
-        payload: dict[str, object] = msgspec.to_builtins(self.event)
-        if isinstance(self.event, _TEXT):
+        """Return the event as Lua gets it, with about `room` bytes of its text, and its approximate size."""
+        event = self.event
+        payload: dict[str, object] = msgspec.to_builtins(event)
+        if isinstance(event, _TEXT):
             text = self._take_text(room)
             self.alive = bool(self.texts)
-            self.event = _rest(self.event)
+            self.event = events.Append(session=event.session, block=event.block, kind=event.kind, text="")
             return {**payload, "text": text}, 16 + _size(text)
         self.alive = False
-        return payload, EVENT_BYTES + _size(self.event)
+        return payload, EVENT_BYTES + _size(event)
 
     def _begin_text(self, event: events.Append | events.Replace) -> None:
-        """The text waits in `texts` alone: a long one is not to be kept twice."""
+        """Move the text of an event into `texts`, so that a long one is not stored twice."""
         self.texts = deque(_pieces(event.text))
         self.event = msgspec.structs.replace(event, text="")
 
@@ -238,24 +231,15 @@ class _Entry:
         return "".join(taken)
 
 
-def _rest(event: events.Append | events.Replace) -> events.Append:
-    """What the rest of a text is, when the beginning was sent."""
-    return events.Append(session=event.session, block=event.block, kind=event.kind, text="")
-
-
 def _pieces(text: str) -> list[str]:
-    """`text`, cut once where it is long: cutting off a bit for each batch would take time with its square."""
+    """Cut a long text at once: to cut off a piece for each batch would take quadratic time."""
     if len(text) <= BATCH_BYTES:
         return [text]
     return [text[start : start + BATCH_BYTES] for start in range(0, len(text), BATCH_BYTES)]
 
 
-def _had(queue: _Queue) -> int:
-    return queue.had
-
-
 def _key(event: Any) -> Key | None:
-    """Equal for events that are joined while they wait."""
+    """Return a key that is equal for events which are coalesced; None for an event that never is."""
     kind = type(event)
     group = _OF_BLOCKS.get(kind)
     if group is not None:
@@ -266,10 +250,10 @@ def _key(event: Any) -> Key | None:
 
 
 def _size(value: str | Event) -> int:
-    """About how many bytes it is."""
+    """Return the approximate size in bytes."""
     if isinstance(value, str):
         return len(value) if value.isascii() else 3 * len(value)
     try:
         return len(msgspec.msgpack.encode(value))
-    except UnicodeEncodeError:  # half a character, which the wire can carry
+    except UnicodeEncodeError:  # a lone surrogate
         return len(repr(value))

@@ -1,4 +1,4 @@
-"""What the core needs from an editor."""
+"""The interface of an editor, as the core uses it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from acp_nvim.ui.events import Event
 class BufferText(msgspec.Struct, frozen=True):
     """A loaded buffer: what `:write` would write.
 
-    `state` names the text: equal states, equal texts; `text` is None when it is the state that the caller knows.
-    `modified`: the file does not have it yet; `on_disk`: there is a file; `stale`: why the file is another one than the
-    buffer read or wrote, which had the stamp `stamp`. `encoding` is the file's, as Neovim names it; `fileformat` is the
-    option, "unix", "dos" or "mac".
+    `state` identifies the text: equal states mean equal texts; `text` is None if the caller knows the state.
+    `modified`: the text is not saved; `on_disk`: the file exists; `stale`: how the file differs from the one that the
+    buffer last read or wrote, which had the stamp `stamp`. `encoding` is the file's, as Neovim names it; `fileformat`
+    is the option, "unix", "dos" or "mac".
     """
 
     state: str
@@ -30,13 +30,13 @@ class BufferText(msgspec.Struct, frozen=True):
 
 
 class WholeText(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
-    """The whole text of a buffer is replaced by `text`."""
+    """Replace the whole text of a buffer by `text`."""
 
     text: str
 
 
 class LineChange(msgspec.Struct, frozen=True, tag_field="type", tag="lines"):
-    """After the first `first` lines, `lines` (without their ends) take the place of `count` lines."""
+    """Replace `count` lines after the first `first` ones by `lines`, which have no line ends."""
 
     first: int
     count: int
@@ -47,12 +47,12 @@ TextChange = WholeText | LineChange
 
 
 class BufferWrite(msgspec.Struct, frozen=True):
-    """What became of a change of a buffer.
+    """The outcome of a change of a buffer.
 
-    Done: `state` is the new one, and `text` what the buffer has when that is not what was asked for (autocommands
-    change what is saved); `stale` that a program has changed the file since, as formatters do. Not done, and everything
-    is as it was: `error` says why, or `changed` that the buffer or its file was in another state than the caller knows,
-    or `busy` that the user is in the middle of a command. `torn`: all but the file, which is half written.
+    On success: `state` is the new state, `text` the buffer's text if autocommands changed it, `stale` whether a program
+    such as a formatter has changed the file since. On failure nothing has changed, and one of these is set: `error` is
+    the reason, `changed`: the buffer or its file was not in the expected state, `busy`: the user is in the middle of a
+    command. `torn`: the buffer is unchanged, but its file is partly written.
     """
 
     state: str | None = None
@@ -65,10 +65,10 @@ class BufferWrite(msgspec.Struct, frozen=True):
 
 
 class UnopenedFile(msgspec.Struct, frozen=True):
-    """A file that has no buffer.
+    """A file without a buffer.
 
-    `obstacle`: why it should not be written, because somebody else is at it; `fixeol` and `mac`: the 'fixendofline' of
-    a new buffer, and whether 'fileformats' has "mac".
+    `obstacle`: why it should not be written, because another program edits it; `fixeol` and `mac`: 'fixendofline' of a
+    new buffer, and whether 'fileformats' contains "mac".
     """
 
     obstacle: str | None = None
@@ -77,9 +77,9 @@ class UnopenedFile(msgspec.Struct, frozen=True):
 
 
 class FoundOnDisk(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is in the file of a buffer, and what of it is to be brought into the buffer.
+    """The content of a buffer's file, and the change that brings it into the buffer.
 
-    `text` is the file's when the buffer will have another one (and is modified then).
+    `text` is that of the file if the buffer will have a different one (and is modified then).
     """
 
     stamp: str
@@ -89,37 +89,37 @@ class FoundOnDisk(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Editor(Protocol):
-    """An editor with buffers and something to show events on. Paths are real ones."""
+    """An editor with buffers, which also shows events. All paths are real paths."""
 
     def publish(self, event: Event) -> None:
-        """Show an event soon; never waits and never raises: what cannot be sent is told."""
+        """Show an event soon. Never waits and never raises; a failure is reported to the user."""
 
     async def told(self, session: int) -> None:
-        """Wait until the editor knows all that was published of a session (its key) until now."""
+        """Wait until the editor has applied all events of a session (its key) that were published until now."""
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
-        """The loaded buffer of that file, if there is one; without its text when its state is `known`."""
+        """Return the loaded buffer of a file, if there is one; without its text if its state is `known`."""
 
     async def saved_text(self, path: str) -> str | None:
-        """The text that the buffer's file had when the buffer last read or wrote it, as far as that is known."""
+        """Return the text of the buffer's file when the buffer last read or wrote it; None if it is not known."""
 
     async def unopened(self, path: str) -> UnopenedFile:
-        """What the editor says of a file that has no buffer and is to be written."""
+        """Return what the editor knows of a file without a buffer that is about to be written."""
 
     async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
-        """Change the buffer, if it is still in that state; None when it is not loaded."""
+        """Change the buffer if it is still in `state`, and save it if wanted; None if it is not loaded."""
 
     async def follow_disk(self, path: str, state: str, found: FoundOnDisk) -> BufferWrite | None:
-        """The buffer stands for the file as it is now, if both are still in these states."""
+        """Bring the file's content into the buffer, if both are still in the given states."""
 
     async def file_gone(self, path: str) -> bool:
-        """There is no such file any more; its buffer stays. False when it is back."""
+        """Mark the buffer of a file that was deleted; False if the file exists again."""
 
     async def file_moved(self, path: str, new: str) -> bool:
-        """The buffer goes by the new name of its file; False when it cannot."""
+        """Rename the buffer like its file; False if that is not possible."""
 
     async def file_removed(self, path: str) -> None:
-        """There is no such file any more, as the user wanted; its buffer is empty, and there is nothing to save."""
+        """Empty the buffer of a file that the user had removed; there is nothing to save."""
 
     async def stale_buffers(self) -> list[str]:
-        """The paths of the buffers whose files are others than they have read or written."""
+        """Return the paths of the buffers whose files differ from what they last read or wrote."""

@@ -1,8 +1,8 @@
-"""What Neovim is told of a chat and its session; the base classes of all events.
+"""Events of a chat and its session for Neovim, and the base classes of all events.
 
 Each event becomes a map with `type` (the name of its class: `ToolCall` is `tool_call`) and the fields below. Members
-that are None are left out, or null. Lua's annotations and doc/development/contract.md are generated from the structs
-of this package: the docstring of an event says when it is sent, the `#:` comment of a field what it holds.
+that are None are omitted, or null. Lua's annotations and doc/development/contract.md are generated from the structs of
+this package: the docstring of an event says when it is sent, the `#:` comment of a field what it contains.
 """
 
 from __future__ import annotations
@@ -28,40 +28,40 @@ from acp_nvim.ui.views import TextItem as TextItem
 from acp_nvim.ui.views import Usage as Usage
 
 Why = Literal["withdrawn", "cancelled", "agent_gone"]
-"""Why a request was cancelled: its agent took it back, the user gave up what it was about, or nobody waits for it."""
+"""Why a request was cancelled: the agent withdrew it, the user cancelled the turn, or the agent is gone."""
 
 Operation = Literal["modify", "add", "delete", "rename", "mode", "binary"]
-"""What happened to a file; `mode`: only its permissions changed, `binary`: there are no lines to show."""
+"""What happened to a file; `mode`: only its permissions changed, `binary`: it has no lines to show."""
 
 By = Literal["agent", "user", "unknown", "state"]
-"""Who changed a file: the agent, the user, nobody knows who, or the agent, for its own records in the project."""
+"""Who changed a file: the agent, the user, it is not known, or the agent for its own state in the project."""
 
 
 def wire_name(name: str) -> str:
-    """Return what a class goes by between Neovim and the host: `ToolCall` is `tool_call`."""
+    """Return the name of a class in messages between Neovim and the host: `tool_call` for `ToolCall`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 class Event(msgspec.Struct, tag_field="type", tag=wire_name, omit_defaults=True, kw_only=True):
-    """Base of everything that the host tells an editor; the tag is the member `type`."""
+    """Base of all events that the host sends to an editor; the tag is the member `type`."""
 
 
 class SessionEvent(Event):
-    """What happens in one session; the editor chose its key."""
+    """Base of the events of one session, whose key the editor has chosen."""
 
     session: int  #: its key
 
 
 class Ready(Event):
-    """The host has started, and takes messages; the answer to `hello`."""
+    """The host has started and accepts messages; the answer to `hello`."""
 
     version: str
     pid: int
-    sessions: list[SessionRef]  #: those that are alive, for a Lua side that was reloaded
+    sessions: list[SessionRef]  #: all open sessions, for a Lua side that was reloaded
 
 
 class SessionRef(msgspec.Struct):
-    """A session that is alive in the host, for an editor that has forgotten it."""
+    """A session that is open in the host."""
 
     session: int  #: its key
     agent: str
@@ -69,7 +69,7 @@ class SessionRef(msgspec.Struct):
 
 
 class Error(Event):
-    """Something failed: to be shown wherever the user is. One of a session has a `notice`, too."""
+    """Something failed: to be shown wherever the user is. If it concerns a session, a `notice` is sent, too."""
 
     text: str
     code: str  #: kind of failure (`acp_nvim/errors.py`)
@@ -78,12 +78,9 @@ class Error(Event):
 
 
 class Reset(SessionEvent):
-    """Forget what is shown of the session; all of it follows."""
+    """Clear the transcript of a session; all of it is sent again."""
 
-    after: bool = False  #: only what came after that which another host had told follows
-
-
-# What the chat shows
+    after: bool = False  #: only what was added after the transcript of an earlier host is sent
 
 
 class Append(SessionEvent):
@@ -95,7 +92,7 @@ class Append(SessionEvent):
 
 
 class Replace(SessionEvent):
-    """The text of a message is another one now, or a new `block` begins with it; `append` goes on from there."""
+    """Replace the text of a message, or begin a new `block` with it; `append` adds to it."""
 
     block: int
     kind: Literal["user", "agent", "thought"]
@@ -103,54 +100,54 @@ class Replace(SessionEvent):
 
 
 class ToolCall(SessionEvent):
-    """A tool call was made or changed; it replaces what the block showed."""
+    """A tool call was created or changed; it replaces what the block shows."""
 
     block: int
     call: CallView
 
 
 class Plan(SessionEvent):
-    """A plan was made or changed; it replaces what the block showed. It has entries, a text, or a URI."""
+    """A plan was created or changed; it replaces what the block shows. It has entries, a text, or a URI."""
 
     block: int
     entries: list[PlanStep]
-    title: str | None = None  #: its id; shown when there are several plans
+    title: str | None = None  #: its id; shown if there are several plans
     text: str | None = None
-    uri: str | None = None  #: of the file that has the plan
-    removed: bool = False  #: the agent took it back
-    over: bool = False  #: told again: it was of an earlier turn
-    left: int = 0  #: entries that the agent sent beyond these
+    uri: str | None = None  #: of the file with the plan
+    removed: bool = False  #: the agent has withdrawn it
+    over: bool = False  #: it belongs to an earlier turn, and is sent again
+    left: int = 0  #: number of entries that were cut
 
 
 class Option(msgspec.Struct, omit_defaults=True):
-    """One way to answer a permission request."""
+    """One of the answers to a permission request."""
 
     option_id: str
     name: str
-    kind: str  #: `allow_once`, `allow_always`, `reject_once`, `reject_always`, or another word
-    ours: bool = False  #: not the agent's, but one that we remember for the project
+    kind: str  #: `allow_once`, `allow_always`, `reject_once`, `reject_always`, or an unknown kind
+    ours: bool = False  #: added by the host, which stores it for the project
 
 
 class RequestView(msgspec.Struct, omit_defaults=True):
     """A permission request of an agent, or of the host for a file outside of the session's directories."""
 
     id: int  #: unique in this Neovim
-    tool_call_id: str  #: empty when it is about no tool call
+    tool_call_id: str  #: empty if the request is not about a tool call
     title: str
     kind: str  #: of the tool call
     options: list[Option]
     content: list[Item]
     locations: list[FileLine]
     description: str | None = None
-    command: str | None = None  #: all of it, byte for byte; None: none, or too long: `content` has its beginning
+    command: str | None = None  #: complete; None: there is none, or it is too long (`content` has its beginning)
     cwd: str | None = None  #: where the command would run
-    locations_left: int = 0  #: places that the agent named beyond `locations`
+    locations_left: int = 0  #: number of locations that were cut
     env: list[str] = []  #: variables that are set for the command, as `NAME=value`
-    left_out: str | None = None  #: what cannot be shown, in words; then `options` has only those that reject
+    left_out: str | None = None  #: describes what cannot be shown; `options` then has only those that reject
 
 
 class Permission(SessionEvent):
-    """The agent asks for a permission and waits."""
+    """The agent requests a permission, and waits for the answer."""
 
     block: int
     request: RequestView
@@ -168,7 +165,7 @@ class PermissionDone(SessionEvent):
 
 
 class Notice(SessionEvent):
-    """A line of ours in the transcript."""
+    """A line of the host in the transcript."""
 
     block: int
     level: Severity
@@ -176,53 +173,50 @@ class Notice(SessionEvent):
 
 
 class CallDetails(SessionEvent):
-    """All that there is of a tool call; the answer to `call_details` and `transcript_call`."""
+    """All details of a tool call; the answer to `call_details` and `transcript_call`."""
 
     block: int
-    call: CallView  #: with all of its texts
+    call: CallView  #: with complete texts
     name: str | None = None  #: of the tool
-    raw_input: str | None = None  #: JSON, for people
-    raw_output: str | None = None  #: JSON, for people
+    raw_input: str | None = None  #: formatted JSON
+    raw_output: str | None = None  #: formatted JSON
 
 
 class CallMedia(SessionEvent):
-    """A picture or a sound of a tool call is in a file now; the answer to `call_media`."""
+    """An image or a sound of a tool call was written to a file; the answer to `call_media`."""
 
     path: str | None = None
-    problem: str | None = None  #: why there is no file
+    problem: str | None = None  #: why no file was written
 
 
 class TerminalOutput(SessionEvent):
-    """More output of a terminal that Lua has opened."""
+    """Output of a terminal that Lua has opened."""
 
     terminal: int
     data: bytes = b""  #: as printed
-    whole: bool = False  #: it takes the place of all that was shown
-    dropped: int = 0  #: bytes before it that are not kept
+    whole: bool = False  #: it replaces all output shown before
+    dropped: int = 0  #: number of bytes before it that were dropped
     exit_code: int | None = None  #: the command has ended
-    signal: str | None = None  #: the command has ended by it
-
-
-# How the session stands
+    signal: str | None = None  #: the command was ended by it
 
 
 class SessionReady(SessionEvent):
-    """The agent has opened the session: prompts can be sent."""
+    """The agent has opened the session, and prompts can be sent."""
 
     session_id: str  #: the agent's
     agent: str
 
 
 class TurnStart(SessionEvent):
-    """A turn begins: the agent works until `turn_end`."""
+    """A turn begins, and lasts until `turn_end`."""
 
-    background: bool = False  #: the agent works by itself, without a prompt
+    background: bool = False  #: the agent works without a prompt
 
 
 class TurnEnd(SessionEvent):
-    """A turn has ended, and with it all that it left open."""
+    """A turn has ended, together with all tool calls and requests that it left open."""
 
-    stop_reason: str  #: of the protocol
+    stop_reason: str  #: as in the protocol
     background: bool = False
 
 
@@ -233,9 +227,9 @@ class Status(SessionEvent):
 
 
 class Queue(SessionEvent, omit_defaults=False):
-    """The prompts that wait and are not in the transcript yet have changed."""
+    """The queue has changed: the prompts that wait and are not in the transcript yet."""
 
-    held: bool  #: none goes out by itself
+    held: bool  #: none is sent automatically
     prompts: list[WaitingView]
 
 
@@ -244,63 +238,63 @@ class WaitingView(msgspec.Struct):
 
     id: int  #: unique in this Neovim: the editor chose it when the user sent the prompt
     text: str
-    context_names: list[str] = []  #: what comes along
+    context_names: list[str] = []  #: names of the attached context items
 
 
 class QueueLate(SessionEvent, omit_defaults=False):
-    """The user edited prompts that were not in the queue any more: these versions are not sent."""
+    """The user edited prompts that were not in the queue any more; these versions are not sent."""
 
     prompts: list[QueuedText]
 
 
 class QueuedText(msgspec.Struct, omit_defaults=True):
-    """A prompt as the user wants it to wait."""
+    """A queued prompt as the user has edited it."""
 
     text: str
-    id: int | None = None  #: one that was never told is that of a new prompt
-    context: list[dict[str, Any]] = []  #: what comes along
+    id: int | None = None  #: an unknown id belongs to a new prompt
+    context: list[dict[str, Any]] = []  #: the attached context items
 
 
 class PromptsTaken(SessionEvent, omit_defaults=False):
-    """The editor need not keep these prompts any more: the host's journal has them, they were sent, or given up."""
+    """The editor can forget these prompts: they are in the host's journal, were sent, or were dropped."""
 
     ids: list[int]
-    revisions: list[int] = []  #: of each: an editor with a later one keeps that
+    revisions: list[int] = []  #: of each prompt; an editor with a later revision keeps it
 
 
 class CommandView(msgspec.Struct, omit_defaults=True):
-    """A slash command that the agent offers, as it is completed in the prompt."""
+    """A slash command of the agent, as completed in the prompt."""
 
     name: str
     description: str
-    hint: str | None = None  #: what to type behind it
+    hint: str | None = None  #: what to type after it
 
 
 class Commands(SessionEvent):
-    """The slash commands that the agent offers have changed."""
+    """The slash commands of the agent have changed."""
 
     commands: list[CommandView]
 
 
 class ValueView(msgspec.Struct, omit_defaults=True):
-    """One of the values that an option can have."""
+    """One of the possible values of an option."""
 
     value: str
     name: str
     description: str | None = None
-    group: str | None = None  #: those of a group stand together
+    group: str | None = None  #: values of a group are listed together
 
 
 class SwitchView(msgspec.Struct, omit_defaults=True):
-    """An option of the agent: a mode, a model, or anything else that can be switched."""
+    """A configuration option of the agent: a mode, a model, or anything else."""
 
     id: str
     name: str
-    kind: str  #: `select` (one of `values`), `boolean`, or an unknown word: then it cannot be set
-    category: str | None = None  #: `mode`, `model`, `model_config`, `thought_level`, or another word
+    kind: str  #: `select` (one of `values`), `boolean`, or an unknown kind, which cannot be set
+    category: str | None = None  #: `mode`, `model`, `model_config`, `thought_level`, or an unknown category
     description: str | None = None
     current: str | bool | None = None
-    changing: str | bool | None = None  #: what was asked for, while the agent has not answered
+    changing: str | bool | None = None  #: the requested value until the agent has answered
     values: list[ValueView] = []
 
 
@@ -311,7 +305,7 @@ class Config(SessionEvent, omit_defaults=False):
 
 
 class Location(SessionEvent):
-    """Where the agent works, by its tool calls and requests for files; at most one in 0.1 s for a session."""
+    """Where the agent works, by its tool calls and file requests; sent at most once in 0.1 s for a session."""
 
     path: str  #: absolute
     line: int | None = None  #: 1-based
@@ -323,11 +317,11 @@ class FileChanged(SessionEvent, omit_defaults=False):
     path: str
     by: By
     operation: Operation = "modify"
-    added: int = 0  #: lines, in this turn so far
-    removed: int = 0  #: lines, in this turn so far
-    why: str = ""  #: what shows who did it, e.g. "by `npm test`", or why nobody knows
-    tool_call: str | None = None  #: id of the tool call that did it, where it is known
+    added: int = 0  #: number of lines in this turn so far
+    removed: int = 0  #: number of lines in this turn so far
+    why: str = ""  #: the evidence for `by`, e.g. "by `npm test`", or why it is unknown
+    tool_call: str | None = None  #: id of the tool call that changed it, if known
 
 
 class FilesMaybeChanged(SessionEvent):
-    """The agent may have written files itself: compare the tracked buffers with the disk."""
+    """The agent may have written files directly: compare the tracked buffers with the disk."""

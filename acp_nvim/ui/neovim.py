@@ -1,4 +1,4 @@
-"""Neovim as the core's `Editor`: events go out in batches, each after the last was applied; buffers are Lua's."""
+"""Neovim as the core's `Editor`: sends events in batches, each after the last was applied, and asks Lua for buffers."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ BUFFER_FUNCTIONS = {
     "file_removed": "file_removed",
     "stale_buffers": "stale",
 }
-"""Methods of `Editor`, and the functions of that Lua module that answer them."""
+"""Methods of `Editor`, and the functions of the Lua module `BUFFERS` that implement them."""
 
 
 class NvimEditor:
-    """Implements `acp_nvim.editor.Editor`. `run` must be running for events to arrive."""
+    """Implements `acp_nvim.ui.editor.Editor`; `run` sends the published events."""
 
     def __init__(self, rpc: NvimRpc) -> None:
         self._rpc = rpc
         self.on_lost: Callable[[int | None, Exception], None] = lambda session, error: None
-        """Tells the user that an event (of that session) cannot be shown."""
+        """Called when an event of a session (None: of no session) cannot be sent."""
         self._batches = Batches()
         self._batches.on_lost = self._lost
         self._pace = Pace()
@@ -50,11 +50,8 @@ class NvimEditor:
         self._applied = anyio.Event()
         self._applying: list[dict[str, Any]] = []
 
-    def __repr__(self) -> str:
-        return f"<NvimEditor {self._batches!r}>"
-
     def publish(self, event: Event) -> None:
-        """Send an event with the next batch. What cannot be sent is given up, and `on_lost` told; never raises."""
+        """Add an event to the next batch. Never raises: `on_lost` is called for one that cannot be sent."""
         try:
             self._batches.add(event)
         except Exception as error:
@@ -70,7 +67,7 @@ class NvimEditor:
             await self._applied.wait()
 
     async def run(self) -> None:
-        """Send batches: the first after a pause at once, the next when it was applied, at the editor's pace."""
+        """Send batches forever: the first after a pause at once, the next when the last was applied, as `Pace` says."""
         while True:
             await self._filled.wait()
             self._filled = anyio.Event()
@@ -110,15 +107,11 @@ class NvimEditor:
 
     async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
         """See `Editor`."""
-        return msgspec.convert(
-            await self._ask("write_buffer", path, msgspec.to_builtins(change), state, save), BufferWrite | None
-        )
+        return msgspec.convert(await self._ask("write_buffer", path, change, state, save), BufferWrite | None)
 
     async def follow_disk(self, path: str, state: str, found: FoundOnDisk) -> BufferWrite | None:
         """See `Editor`."""
-        return msgspec.convert(
-            await self._ask("follow_disk", path, state, msgspec.to_builtins(found)), BufferWrite | None
-        )
+        return msgspec.convert(await self._ask("follow_disk", path, state, found), BufferWrite | None)
 
     async def file_gone(self, path: str) -> bool:
         """See `Editor`."""
@@ -138,12 +131,12 @@ class NvimEditor:
 
     async def _ask(self, method: str, *args: Any) -> Any:
         """Call the Lua function of a method of `Editor`."""
-        return await self._rpc.call_lua(BUFFERS, BUFFER_FUNCTIONS[method], *args)
+        return await self._rpc.call_lua(BUFFERS, BUFFER_FUNCTIONS[method], *map(msgspec.to_builtins, args))
 
     async def _send(self, batch: list[dict[str, Any]]) -> float | None:
-        """How many seconds of the processor Lua took for it, when it says that.
+        """Send a batch, and return how many seconds Lua took to apply it, if known.
 
-        Of a batch that cannot be encoded the events are sent that can: halves are tried until one event is left.
+        A batch that cannot be encoded is halved, repeatedly, until only the faulty events are lost.
         """
         try:
             milliseconds = await self._rpc.call_lua(EVENTS, "apply", batch)
@@ -160,5 +153,4 @@ class NvimEditor:
         return float(milliseconds) / 1000 if isinstance(milliseconds, int | float) else None
 
     def _lost(self, session: int | None, error: Exception) -> None:
-        """An event is given up."""
         failed("sending an event to Neovim", error, partial(self.on_lost, session))

@@ -1,26 +1,23 @@
-"""Neovim's RPC from coroutines: pynvim's callback requests made awaitable. No other file touches pynvim's session."""
+"""Awaitable requests to Neovim, on top of pynvim's callbacks. No other module uses pynvim's session."""
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import anyio
 import pynvim
 
-log = logging.getLogger(__name__)
-
 
 class NvimError(Exception):
-    """Neovim answered a request with an error; its text is what Neovim said."""
+    """Neovim answered a request with an error; the text is Neovim's message."""
 
 
 class UnsendableError(Exception):
-    """The arguments cannot be encoded; nothing was sent."""
+    """The arguments cannot be encoded, and nothing was sent."""
 
 
 class NvimRpc:
-    """Calls Lua functions in Neovim; answers come when Neovim takes requests (not while it waits at a prompt)."""
+    """Calls Lua functions in Neovim. Neovim does not answer while it waits at a prompt."""
 
     def __init__(self, nvim: pynvim.Nvim) -> None:
         self._session = nvim._session._async_session
@@ -28,7 +25,7 @@ class NvimRpc:
     async def call_lua(self, module: str, function: str, *args: Any) -> Any:
         """Call a function of a Lua module and return its result.
 
-        Raises `NvimError` when it fails there, `UnsendableError` when the arguments cannot be sent.
+        Raises `NvimError` when the function fails, `UnsendableError` when the arguments cannot be encoded.
         """
         answered = anyio.Event()
         answer: list[Any] = []

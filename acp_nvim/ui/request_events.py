@@ -1,4 +1,4 @@
-"""What Neovim is told of requests to the user: rules for permissions, questions of agents, signing in."""
+"""Events of requests to the user: permission rules, questions of agents, signing in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from acp_nvim.ui.events import Event, RequestView, SessionEvent, Why
 
 RuleAction = Literal["allow", "reject", "ask"]
 RuleSource = Literal["config", "stored"]
-"""Where a rule for permissions comes from: the configuration, or an earlier "always"."""
+"""Origin of a permission rule: the configuration, or an earlier "always"."""
 
 AnswerAction = Literal["accept", "decline", "cancel"]
 FieldKind = Literal["text", "integer", "number", "boolean", "choice", "choices", "unknown"]
@@ -18,28 +18,28 @@ SignInOutcome = Literal["done", "failed", "cancelled"]
 
 
 class PermissionAuto(SessionEvent, omit_defaults=False):
-    """A rule has answered a permission request; no `permission` comes before it."""
+    """A rule has answered a permission request; it is sent instead of `permission`."""
 
     block: int
     request: RequestView
     option_id: str
     name: str  #: of the option
     kind: str  #: of the option
-    rule: str  #: in words
+    rule: str  #: as shown to the user
     source: RuleSource
 
 
 class RuleView(msgspec.Struct, omit_defaults=True):
-    """A rule for permission requests; a field that is absent does not matter to it."""
+    """A rule for permission requests; an absent field matches everything."""
 
     id: str  #: unique in its project
     source: RuleSource
     action: RuleAction
-    words: str  #: the rule as a user reads it
+    words: str  #: the rule as shown to the user
     agent: str | None = None
     kind: list[str] | None = None  #: kinds of tool calls
-    path: str | None = None  #: of a stored rule exact paths, one a line
-    command: str | None = None  #: of a stored rule the exact command
+    path: str | None = None  #: for a stored rule: exact paths, one a line
+    command: str | None = None  #: for a stored rule: the exact command
     time: float | None = None  #: when it was stored, in seconds since 1970
 
 
@@ -47,11 +47,11 @@ class PermissionRules(Event, omit_defaults=False):
     """The rules of a project; the answer to `permission_rules` and `permission_forget`."""
 
     cwd: str
-    rules: list[RuleView]  #: in the order in which they are asked
+    rules: list[RuleView]  #: in the order in which they are evaluated
 
 
 class ChoiceView(msgspec.Struct, omit_defaults=True):
-    """A value that can be chosen in a form."""
+    """A possible value of a form field."""
 
     value: str
     title: str
@@ -59,28 +59,28 @@ class ChoiceView(msgspec.Struct, omit_defaults=True):
 
 
 class FieldView(msgspec.Struct, omit_defaults=True):
-    """A field of a form that the user is to fill in."""
+    """A field of a form that an agent asks to be filled in."""
 
     name: str
     kind: FieldKind
     title: str
     description: str | None = None
     required: bool = False
-    hint: str | None = None  #: what is wanted, in words
+    hint: str | None = None  #: describes the expected value
     choices: list[ChoiceView] | None = None
-    default: str | bool | list[str] | None = None  #: as it would be typed
-    secret: bool = False  #: it asks for what looks like a secret, which agents must not do in a form
+    default: str | bool | list[str] | None = None  #: as the user would enter it
+    secret: bool = False  #: it appears to ask for a secret, which agents must not do in a form
 
 
 class UrlView(msgspec.Struct, omit_defaults=True):
-    """A URL that an agent wants to be opened."""
+    """A URL that an agent asks the user to open."""
 
     url: str
     host: str
-    first: int  #: byte of the URL at which its host begins
-    last: int  #: byte at which it ends
+    first: int  #: byte offset of the host in the URL
+    last: int  #: byte offset of the end of the host
     warnings: list[str]
-    refused: str | None = None  #: why it is not opened at all
+    refused: str | None = None  #: why it must not be opened
 
 
 class ElicitationView(msgspec.Struct, omit_defaults=True):
@@ -93,82 +93,82 @@ class ElicitationView(msgspec.Struct, omit_defaults=True):
     description: str | None = None
     fields: list[FieldView] | None = None
     url: UrlView | None = None
-    about: str | None = None  #: title of a tool call
+    about: str | None = None  #: title of the tool call that it belongs to
 
 
 class AnswerView(msgspec.Struct):
-    """The answer to one field, as the chat shows it."""
+    """The answer to one form field, as the chat shows it."""
 
     field: str  #: its name
-    title: str  #: what people read
-    text: str  #: the answer, for people
+    title: str  #: of the field
+    text: str  #: the answer as shown to the user
 
 
 class ProblemView(msgspec.Struct):
-    """What is wrong with the text of one field, in words."""
+    """Why the value of one form field is invalid."""
 
     field: str  #: its name
     text: str
 
 
 class Elicitation(SessionEvent):
-    """The agent asks the user something and waits."""
+    """The agent asks the user a question, and waits for the answer."""
 
     block: int
     request: ElicitationView
 
 
 class ElicitationDone(SessionEvent, omit_defaults=False):
-    """A question was answered, or nobody waits for it any more."""
+    """A question of the agent was answered or cancelled."""
 
     block: int
     id: int  #: of the question
     action: AnswerAction
-    answers: list[AnswerView]  #: of a form, without secrets
+    answers: list[AnswerView]  #: to the fields of a form, without secrets
     why: Why | None = None
 
 
 class ElicitationComplete(SessionEvent):
-    """The agent says that what was to be done at the URL is done."""
+    """The agent reports that the interaction at the URL is complete."""
 
     block: int
     id: int  #: of the question
 
 
 class ElicitationChecked(SessionEvent, omit_defaults=False):
-    """What is wrong with the answers, or what will be sent; the answer to `elicitation_check`."""
+    """The result of checking the answers to a question; the answer to `elicitation_check`."""
 
     id: int  #: of the question
     version: int  #: of the message that it answers
     problems: list[ProblemView]
-    answers: list[AnswerView]  #: what will be sent, when there are no problems
+    answers: list[AnswerView]  #: what will be sent, if there are no problems
     unchecked: list[str]  #: names of fields whose pattern cannot be checked
 
 
 class VariableView(msgspec.Struct, omit_defaults=True):
-    """An environment variable that a way to sign in needs."""
+    """An environment variable that an authentication method needs."""
 
     name: str
     label: str | None = None
     secret: bool = False
     optional: bool = False
-    is_set: bool = False  #: it has a value already, which is not told
+    is_set: bool = False  #: it already has a value, which is not sent
 
 
 class MethodView(msgspec.Struct, omit_defaults=True):
-    """A way to sign in that the agent offers."""
+    """An authentication method that the agent offers to users."""
 
     id: str
     name: str
-    kind: str  #: `agent`, `terminal`, `env_var`, `api_key`, or another word
+    kind: str  #: `agent`, `terminal`, `env_var`, `api_key`, or an unknown kind
     description: str | None = None
-    command: str | None = None  #: what a terminal would run, without its environment
+    command: str | None = None  #: the command that the terminal runs, without its environment
     variables: list[VariableView] = []
     link: str | None = None  #: where to get the values of the variables
 
 
 class SignIn(Event, omit_defaults=False):
-    """An agent wants the user to sign in, or the user asked how (`login_methods`)."""
+    """An agent requires the user to sign in, or the user asked for its methods (`login_methods`)."""
 
     agent: str
     cwd: str
@@ -176,25 +176,25 @@ class SignIn(Event, omit_defaults=False):
     asked: bool  #: the user asked
     session: int | None = None  #: it waits for the sign-in
     reason: str | None = None
-    hint: str | None = None  #: how to sign in to this agent, where it names no methods
+    hint: str | None = None  #: how to sign in, for an agent without methods
 
 
 class SignInTerminal(Event, omit_defaults=False):
-    """Run a program in a terminal for the user, and send `login_ended` when it has ended."""
+    """Run a program in a terminal for the user, and send `login_ended` when it has exited."""
 
     agent: str
     attempt: int
     name: str
     argv: list[str]
     cwd: str
-    env: dict[str, str]  #: on top of Neovim's own
+    env: dict[str, str]  #: in addition to Neovim's environment
 
 
 class SignInDone(Event):
-    """An attempt to sign in, or to sign out, has ended."""
+    """An attempt to sign in or to sign out has ended."""
 
     agent: str
     attempt: int  #: 0: signing out
     outcome: SignInOutcome
-    text: str  #: says it
+    text: str  #: describes the outcome
     method: str | None = None

@@ -1,4 +1,4 @@
-"""What Neovim is told of changed files: what to review, what to go back to, what is asked for."""
+"""Events of changed files: reviews, checkpoints, and previews of permission requests."""
 
 from __future__ import annotations
 
@@ -10,56 +10,58 @@ from acp_nvim.ui.events import By, Event, Operation, SessionEvent
 
 
 class FileView(msgspec.Struct):
-    """What was done to one file, and who did it."""
+    """The change of one file, and who made it."""
 
     path: str
     operation: Operation
-    added: int = 0  #: lines
-    removed: int = 0  #: lines
+
+    added: int = 0  #: number of lines
+    removed: int = 0  #: number of lines
     old_path: str | None = None  #: of a renamed file
-    note: str | None = None  #: what no line shows
+    note: str | None = None  #: what the lines do not show
     by: By = "agent"
-    why: str = ""  #: what shows who did it, or why nobody knows
+    why: str = ""  #: the evidence for `by`, or why it is unknown
 
 
 class HunkView(msgspec.Struct):
-    """Some rows of a buffer, and what was there before."""
+    """Changed rows of a buffer, and the old lines."""
 
-    id: int  #: stays while old and new lines are the same
+    id: int  #: stable while the old and new lines are the same
     first: int  #: 0-based row
     count: int  #: rows; 0: lines were removed before `first`
     old: list[str] = []  #: lines
-    by: Literal["agent", "conflict"] = "agent"  #: `conflict`: the rows are the user's, and may become `theirs`
+    by: Literal["agent", "conflict"] = "agent"  #: `conflict`: the rows are the user's; `theirs` are the alternative
     theirs: list[str] | None = None  #: lines of the other version
 
 
 class Review(Event, omit_defaults=False):
-    """What there is to review in a file has changed.
+    """The changes to review in a file have changed.
 
-    `none` with `hunks` says that nothing is left, and the buffer stays under observation, for an undo.
+    With `none` and `hunks` nothing is left to review, but the buffer is still tracked, in case of an undo.
     """
 
     path: str
     operation: Operation | Literal["none"]  #: `none`: nothing is left to review
-    added: int = 0  #: lines
-    removed: int = 0  #: lines
-    sessions: list[int] = msgspec.field(default_factory=list)  #: keys of those whose agents changed the file
-    hunks: list[HunkView] | None = None  #: told where a buffer is loaded, or somebody asked
-    state: str | None = None  #: of the buffer that the hunks are of
+
+    added: int = 0  #: number of lines
+    removed: int = 0  #: number of lines
+    sessions: list[int] = msgspec.field(default_factory=list)  #: keys of the sessions whose agents changed the file
+    hunks: list[HunkView] | None = None  #: sent if a buffer is loaded, or on request
+    state: str | None = None  #: state of the buffer that the hunks belong to
     old_path: str | None = None  #: of a renamed file
-    note: str | None = None  #: what no line shows
-    conflicts: int = 0  #: versions that could not be merged
+    note: str | None = None  #: what the lines do not show
+    conflicts: int = 0  #: number of versions that could not be merged
     by: By = "agent"
-    why: str = ""  #: what shows who did it, or why nobody knows
-    tool_call: str | None = None  #: id of the last tool call that changed it, where it is known
+    why: str = ""  #: the evidence for `by`, or why it is unknown
+    tool_call: str | None = None  #: id of the last tool call that changed it, if known
 
 
 class LeftFile(msgspec.Struct):
-    """A file that was left as it is by what works on many files at once."""
+    """A file that an operation on many files has skipped."""
 
     path: str
     by: By
-    why: str  #: it was left
+    why: str  #: it was skipped
 
 
 class Judged(Event, omit_defaults=False):
@@ -68,11 +70,11 @@ class Judged(Event, omit_defaults=False):
     action: Literal["keep", "reject"]
     files: list[str]  #: paths
     left: list[LeftFile]
-    undo_id: str = ""  #: of the checkpoint that takes a rejection back; empty when nothing was rejected
+    undo_id: str = ""  #: of the checkpoint that undoes a rejection; empty if nothing was rejected
 
 
 class Summary(SessionEvent, omit_defaults=False):
-    """A turn has changed files: what the chat shows at its end."""
+    """The files that a turn has changed, shown at its end."""
 
     block: int
     id: str  #: of the checkpoint
@@ -81,7 +83,7 @@ class Summary(SessionEvent, omit_defaults=False):
 
 
 class CheckpointView(msgspec.Struct):
-    """A moment to go back to: the one before a turn; or a restore, or a rejection, that can be undone."""
+    """A state that can be restored: before a turn; or a restore or a rejection that can be undone."""
 
     id: str
     kind: Literal["turn", "restore", "reject"]
@@ -90,7 +92,7 @@ class CheckpointView(msgspec.Struct):
     prompt: str
     files: list[FileView]
     session: int | None = None
-    undo: bool = False  #: of a restore or a rejection: it was not undone yet, and does not undo another one
+    undo: bool = False  #: for a restore or a rejection: it was not undone yet, and is not an undo itself
 
 
 class Checkpoints(Event, omit_defaults=False):
@@ -101,61 +103,61 @@ class Checkpoints(Event, omit_defaults=False):
 
 
 class ReviewLoaded(Event, omit_defaults=False):
-    """All that was left to review there was told, or could not be; the answer to `review_load`."""
+    """All changes that were left to review were sent, or could not be read; the answer to `review_load`."""
 
     cwd: str
 
 
 class PlannedFile(FileView):
-    """What a restore would do to a file."""
+    """The effect that a restore would have on a file."""
 
-    conflict: bool = False  #: it is left as it is, and the version is kept for review
+    conflict: bool = False  #: the file is not changed, and the restored version is kept for review
 
 
 class RestorePlan(Event, omit_defaults=False):
-    """What a restore would do; the answer to `restore_plan`."""
+    """The effect that a restore would have; the answer to `restore_plan`."""
 
     id: str  #: of the checkpoint
     files: list[PlannedFile]
     patch: str  #: a unified diff
-    problem: str | None = None  #: why it cannot be done
-    left: list[LeftFile] = msgspec.field(default_factory=list)  #: not proven to be an agent's
+    problem: str | None = None  #: why it is not possible
+    left: list[LeftFile] = msgspec.field(default_factory=list)  #: skipped: not certainly changed by an agent
 
 
 class Restored(Event, omit_defaults=False):
-    """What a restore has done; the answer to `restore`."""
+    """The effect of a restore; the answer to `restore`."""
 
     id: str  #: of the checkpoint
-    undo_id: str  #: of the checkpoint that undoes it; empty when nothing was done
+    undo_id: str  #: of the checkpoint that undoes it; empty if nothing was changed
     files: list[str]  #: paths
     conflicts: list[str]  #: paths
     problem: str | None = None  #: why it was not done
-    left: list[LeftFile] = msgspec.field(default_factory=list)  #: not proven to be an agent's
+    left: list[LeftFile] = msgspec.field(default_factory=list)  #: skipped: not certainly changed by an agent
 
 
 class PreviewHunk(msgspec.Struct):
-    """What a permission request asks to do to some lines."""
+    """The change of some lines that a permission request asks for."""
 
-    first: int  #: so many lines stand before it
-    count: int  #: lines that would go
-    new: list[str]  #: lines that would come
+    first: int  #: number of lines before it
+    count: int  #: number of lines that would be removed
+    new: list[str]  #: lines that would be inserted
 
 
 class Preview(SessionEvent, omit_defaults=False):
-    """What a waiting permission request asks to do to a file."""
+    """The change of a file that a waiting permission request asks for."""
 
     request: int  #: its id
     path: str
-    operation: str  #: `none`: nothing, any more
-    exists: bool  #: there is such a file
+    operation: str  #: `none`: no change any more
+    exists: bool  #: the file exists
     hunks: list[PreviewHunk]  #: of the lines of the file, or of `old_path`
-    state: str | None = None  #: of the buffer that has these lines; None: the disk has them
+    state: str | None = None  #: state of the buffer with these lines; None: they are those on the disk
     old_path: str | None = None
-    note: str | None = None  #: what no line shows
-    large: bool = False  #: the hunks are told after a `preview_open`
+    note: str | None = None  #: what the lines do not show
+    large: bool = False  #: the hunks are sent after a `preview_open`
 
 
 class PreviewDone(SessionEvent, omit_defaults=False):
-    """A request with previews was answered or withdrawn: show nothing of it any more."""
+    """A request with previews was answered or withdrawn: remove its previews."""
 
     request: int  #: its id

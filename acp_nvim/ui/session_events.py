@@ -1,6 +1,6 @@
-"""What Neovim is told of sessions: those that are kept, here or by agents, and work trees.
+"""Events of stored sessions, on this machine or at agents, and of work trees.
 
-The `id` of an answer is that of the message which asked.
+The `id` of an answer is that of the request message.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import msgspec
 from acp_nvim.ui.events import Event, RequestView, SessionEvent, Why
 
 Offer = Literal["list", "load", "resume", "fork", "close", "delete"]
-"""What an agent can do with its sessions."""
+"""An operation that an agent supports for its sessions."""
 
 
 class FoundSession(msgspec.Struct, omit_defaults=True):
-    """A conversation of which a transcript is kept on this machine."""
+    """A conversation whose transcript is stored on this machine."""
 
     id: str  #: for `transcript_open`
     agent: str
@@ -26,36 +26,38 @@ class FoundSession(msgspec.Struct, omit_defaults=True):
     title: str | None = None
     prompt: str | None = None
     session_id: str | None = None  #: the agent's
-    snippet: str | None = None  #: a text of it around what was looked for
-    session: int | None = None  #: key of the one that it is the transcript of, when that is alive
-    supersedes: str | None = None  #: id of the one that kept the same before its agent told it anew
+    snippet: str | None = None  #: an excerpt around the match of the query
+    session: int | None = None  #: key of the session that it belongs to, if that is open
+    supersedes: str | None = (
+        None  #: id of the older transcript that it replaces, after the agent replayed the conversation
+    )
 
 
 class PermissionKept(SessionEvent):
-    """A permission request of a kept conversation, and what became of it."""
+    """A permission request of a stored conversation, and its outcome."""
 
     block: int
     request: RequestView
-    outcome: Literal["selected", "cancelled"] | None = None  #: None: nobody answered it
+    outcome: Literal["selected", "cancelled"] | None = None  #: None: it was not answered
     option_id: str | None = None
     name: str | None = None  #: of the option
     why: Why | None = None
-    rule: str | None = None  #: that answered it, in words
+    rule: str | None = None  #: the rule that answered it, as shown to the user
 
 
 class TranscriptShown(SessionEvent):
-    """All of a kept conversation was told; the end of the answer to `transcript_open`."""
+    """All events of a stored conversation were sent; the end of the answer to `transcript_open`."""
 
-    problem: str | None = None  #: why it was not
+    problem: str | None = None  #: why they could not be sent
 
 
 class Exported(SessionEvent):
     """A conversation as markdown; the answer to `export`."""
 
-    text: str = ""  #: a piece of it
+    text: str = ""  #: a piece of the text
     done: bool = False  #: this is the last piece
-    path: str | None = None  #: of the file that has it
-    problem: str | None = None  #: why there is nothing
+    path: str | None = None  #: of the file with the text
+    problem: str | None = None  #: why the export failed
 
 
 class KnownAgent(msgspec.Struct):
@@ -74,53 +76,53 @@ class AgentsKnown(Event, omit_defaults=False):
 
 
 class ListedSession(msgspec.Struct, omit_defaults=True):
-    """A session that an agent keeps, as it lists it."""
+    """A session that an agent stores, as it lists it."""
 
     session_id: str
     cwd: str
     title: str | None = None
-    updated: float | None = None  #: seconds since 1970, when the agent says that
+    updated: float | None = None  #: seconds since 1970, if known
 
 
 class SessionEntry(msgspec.Struct, omit_defaults=True):
-    """One conversation, whether it is open, kept by us, or kept by its agent."""
+    """One conversation: open, stored on this machine, stored by its agent, or several of these."""
 
     agent: str
     cwd: str
     session_id: str | None = None  #: the agent's
-    session: int | None = None  #: its key, when it is open
+    session: int | None = None  #: its key, if it is open
     kept: list[FoundSession] = []  #: its transcripts, the newest first
-    listed: bool = False  #: the agent says that it keeps it
+    listed: bool = False  #: the agent lists it
     title: str | None = None
-    updated: float = 0.0  #: seconds since 1970; 0 when nobody knows
-    snippet: str | None = None  #: a text of its transcripts around what was looked for
+    updated: float = 0.0  #: seconds since 1970; 0 if not known
+    snippet: str | None = None  #: an excerpt of its transcripts around the match of the query
 
 
 class SessionsListed(Event, omit_defaults=False):
-    """A list of sessions, as far as it is known; the answer to `sessions_list`, as often as there is news."""
+    """A list of sessions, as far as known; the answer to `sessions_list`, sent again after each later answer."""
 
     id: int
-    entries: list[SessionEntry]  #: those that are open first, then the newest
+    entries: list[SessionEntry]  #: the open ones first, then the newest
     asked: list[str]  #: agents that have answered
-    more: list[str]  #: agents that have another page
+    more: list[str]  #: agents with another page
     waits: list[str]  #: agents that have not answered yet
     problems: dict[str, str]  #: why agents could not answer, by their names
 
 
 class SessionDone(Event):
-    """A session was closed or deleted, or a work tree removed; the answer to what asked for it."""
+    """A session was closed or deleted, or a work tree removed; the answer to the request for it."""
 
     id: int
     words: str = ""  #: what was done
-    problem: str | None = None  #: why it was not done
+    problem: str | None = None  #: why it failed
 
 
 class WorktreeSeen(Event):
-    """What would be lost with a work tree; the answer to `worktree_look`."""
+    """What would be lost by removing a work tree; the answer to `worktree_look`."""
 
     id: int
-    path: str  #: empty: that was no work tree of ours
+    path: str  #: empty: it is not a work tree of acp_nvim
     branch: str | None = None
-    changed: int = 0  #: files
-    commits: int = 0  #: that are only there
-    problem: str | None = None  #: why nobody knows
+    changed: int = 0  #: number of files
+    commits: int = 0  #: number of commits that no other branch has
+    problem: str | None = None  #: why it could not be inspected

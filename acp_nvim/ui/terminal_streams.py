@@ -1,4 +1,4 @@
-"""Output that waits for open terminal buffers: each gets its share, and what is too much is dropped from the front."""
+"""Terminal output that waits for open terminal buffers; each gets its share, and the oldest excess is dropped."""
 
 from __future__ import annotations
 
@@ -11,29 +11,26 @@ from acp_nvim.terminals.output_tail import start_of_last
 from acp_nvim.ui.events import TerminalOutput
 
 TERMINAL_SCROLLBACK: Final = 10_000
-"""Lines of it that an open terminal buffer holds: with each line that Neovim keeps, the next one costs it more."""
+"""Lines that an open terminal buffer holds: the more lines Neovim keeps, the slower it adds one."""
 TERMINAL_BATCH_BYTES: Final = 16 * 1024
 """Output for open terminal buffers in one batch: Neovim shows it within about 3 ms."""
 TERMINAL_BATCH_LINE: Final = 64
-"""What an end of a line counts in it beside its one byte: Neovim takes 10 µs to scroll, as for 64 characters."""
+"""Added to the size for each newline, in bytes: Neovim takes 10 µs to scroll, as long as for 64 characters."""
 
 Key = tuple[int, int]
 
 
 class TerminalStreams:
-    """By session and terminal. They do not wait for other events, and other events do not wait for them."""
+    """The waiting output by session and terminal; it neither waits for other events nor delays them."""
 
     def __init__(self) -> None:
         self._waiting: dict[Key, _Stream] = {}
-
-    def __repr__(self) -> str:
-        return f"<TerminalStreams {self._waiting}>"
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
     def add(self, event: TerminalOutput) -> None:
-        """Queue the output of a terminal, joined with what waits already; beyond the limit the oldest goes."""
+        """Queue the output of a terminal; beyond the limit the oldest output is dropped."""
         key = (event.session, event.terminal)
         stream = self._waiting.get(key)
         if stream is None or event.whole:
@@ -43,7 +40,7 @@ class TerminalStreams:
         stream.shorten()
 
     def take(self, limit: int = TERMINAL_BATCH_BYTES) -> list[dict[str, Any]]:
-        """What goes out with the next batch, taking Neovim about as long as `limit` bytes of one line."""
+        """Return the next output, for which Neovim takes about as long as for `limit` bytes of one line."""
         batch: list[dict[str, Any]] = []
         for key, stream in list(self._waiting.items()):
             payload, cost = stream.take(limit)
@@ -58,21 +55,18 @@ class TerminalStreams:
 
 
 class _Stream:
-    """What waits for one terminal: `event` without its data, and that."""
+    """The waiting output of one terminal: an event without its data, and the data."""
 
     def __init__(self, event: TerminalOutput) -> None:
         self._data = bytearray(event.data)
         self._event = msgspec.structs.replace(event, data=b"")
         self._lines = event.data.count(b"\n")
 
-    def __repr__(self) -> str:
-        return f"<{len(self._data)} bytes, {self._lines} lines>"
-
     def __bool__(self) -> bool:
         return bool(self._data)
 
     def join(self, event: TerminalOutput) -> None:
-        """More of it. What waits before bytes that were dropped is dropped, too."""
+        """Append output. If bytes before it were dropped, all waiting output is dropped, too."""
         dropped = self._event.dropped
         if event.dropped:
             dropped += len(self._data) + event.dropped
@@ -83,7 +77,7 @@ class _Stream:
         self._event = msgspec.structs.replace(event, data=b"", dropped=dropped, whole=self._event.whole)
 
     def shorten(self) -> None:
-        """Neovim keeps no more lines; and who sees so many pass can do without some. Not each time: that costs."""
+        """Drop what exceeds the scrollback or `TERMINAL_BYTES`; only at twice the limit, since moving data costs."""
         if len(self._data) > 2 * TERMINAL_BYTES:
             self._drop(start_of_last(self._data, TERMINAL_BYTES))
         if self._lines > 2 * TERMINAL_SCROLLBACK:
@@ -91,7 +85,7 @@ class _Stream:
             self._drop(len(head) + 1)
 
     def take(self, limit: int) -> tuple[dict[str, Any], int]:
-        """The event as Lua gets it, and what it costs. How the command ended goes with the last piece."""
+        """Return the event as Lua gets it, and its cost; the last piece tells how the command ended."""
         size = min(len(self._data), max(1, limit))
         while (cost := self._cost(size)) > limit and size > 1:
             size = max(1, size * limit // cost)

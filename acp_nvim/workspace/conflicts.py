@@ -1,16 +1,16 @@
-"""Versions of files that could not be merged with the user's text: kept until the user has looked at them."""
+"""Keeps versions of files that could not be merged with the user's text, until the user has reviewed them."""
 
 from __future__ import annotations
 
 import logging
 import os
 import re
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from sys import getsizeof
 from typing import Final, Literal, TypeVar
 
 import anyio
@@ -20,9 +20,9 @@ import msgspec
 from acp_nvim.workspace.private_file import make_directory, write_new
 
 CONFLICTS: Final = 100
-"""Conflicts kept of a session, and copies of them on disk: who has not looked at the last 100 will not."""
+"""Maximum number of conflicts of a session, and of their copies on disk."""
 CONFLICT_BYTES: Final = 64 * 1024 * 1024
-"""Their memory, and their room on disk: two of the largest files, or all 100 of ordinary ones."""
+"""Maximum bytes of their memory, and of their copies on disk: two of the largest files."""
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +31,10 @@ _OWN_NAME = re.compile(r"\d{8}-\d{6}-\d+-[\w.-]+", re.ASCII)
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """One version of the file `path` that is not in its buffer.
+    """A version of the file `path` that is not in its buffer.
 
-    `base` is the text that the change began with (None: unknown), `theirs` the whole text that was wanted. `number`
-    and `file` (a copy of `theirs`, "" without one) are given when it is kept.
+    `base` is the text that the change started from (None: unknown), `theirs` the whole proposed text. `number` and
+    `file` (a copy of `theirs`, or "") are set by `Conflicts.keep`.
     """
 
     path: str
@@ -46,9 +46,9 @@ class Conflict(msgspec.Struct, frozen=True):
 
 
 class Conflicts:
-    """The conflicts of one session: in memory, and as files in `directory`, which outlive it and may be shared.
+    """The conflicts of one session, in memory and as files in `directory`, which stay and may be shared.
 
-    The oldest go when there are more than `number`, or more than `max_bytes`; the newest is always kept.
+    The oldest are removed beyond `number` conflicts or `max_bytes`; the newest is always kept.
     """
 
     def __init__(self, directory: Path | None, *, number: int = CONFLICTS, max_bytes: int = CONFLICT_BYTES) -> None:
@@ -59,13 +59,10 @@ class Conflicts:
         self._numbers = count(1)
         self._writing = anyio.Lock()
 
-    def __repr__(self) -> str:
-        return f"<Conflicts {len(self._kept)} in {self._directory}>"
-
     async def keep(self, conflict: Conflict) -> str:
-        """Keep it; returns the file that holds `theirs`, "" when none could be written.
+        """Keep a conflict; return the file that holds `theirs`, or "" when it could not be written.
 
-        A version that is kept already stays the same one, with the new base.
+        A version that is kept already stays the same conflict, with the new base.
         """
         kept = self._add(conflict)
         async with self._writing:
@@ -76,11 +73,11 @@ class Conflicts:
         return file
 
     def of(self, path: str) -> list[Conflict]:
-        """The conflicts of the file that are not settled, the oldest first."""
+        """Return the unsettled conflicts of the file, oldest first."""
         return [conflict for conflict in self._kept.values() if conflict.path == path]
 
     def settle(self, path: str) -> None:
-        """Forget the conflicts of the file: the user is done with them. The copies stay until they are the oldest."""
+        """Forget the conflicts of the file, which the user has settled. Copies stay until they are the oldest."""
         for conflict in self.of(path):
             del self._kept[conflict.number]
 
@@ -88,14 +85,14 @@ class Conflicts:
         same = next((kept for kept in self.of(conflict.path) if kept.theirs == conflict.theirs), None)
         number, file = (next(self._numbers), "") if same is None else (same.number, same.file)
         self._kept[number] = msgspec.structs.replace(conflict, number=number, file=file)
-        sizes = {number: _memory(kept) for number, kept in self._kept.items()}
+        sizes = {number: getsizeof(kept.theirs) + getsizeof(kept.base) for number, kept in self._kept.items()}
         for old in _too_many(sizes, number, self._number, self._max_bytes):
             log.warning("the conflict %d in %s is forgotten: there are too many", old, self._kept[old].path)
             del self._kept[old]
         return self._kept[number]
 
     def _write(self, conflict: Conflict) -> str:
-        """Write the copy, unless it is there, and remove those that are too many."""
+        """Write the copy unless it exists, and remove the oldest ones."""
         if self._directory is None or os.path.exists(conflict.file):
             return conflict.file
         try:
@@ -111,36 +108,28 @@ class Conflicts:
 
 
 def _write_copy(directory: Path, conflict: Conflict) -> Path:
-    """A file `<local time>-<n>-<basename>`; the conflict's number is the first n that is tried. Raises `OSError`."""
+    """Create `<local time>-<n>-<basename>`; the first n tried is the conflict's number. Raises `OSError`."""
     time = f"{datetime.now():%Y%m%d-%H%M%S}"
+    name = re.sub(r"[^\w.-]", "_", os.path.basename(conflict.path), flags=re.ASCII)[-60:] or "file"
     data = _encode(conflict.theirs)
     for number in count(conflict.number):
-        path = directory / f"{time}-{number}-{_safe(os.path.basename(conflict.path))}"
+        path = directory / f"{time}-{number}-{name}"
         with suppress(FileExistsError):
             write_new(path, data)
             return path
     raise AssertionError("unreachable")
 
 
-def _safe(name: str) -> str:
-    """The end of it, where the suffix is, in characters that no shell, editor or file system minds."""
-    return re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)[-60:] or "file"
-
-
 def _encode(text: str) -> bytes:
-    """The bytes that it was decoded from; half characters that stand for no byte become three."""
+    """Return the bytes that the text was decoded from; a lone surrogate becomes three bytes."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return text.encode("utf-8", "surrogatepass")
 
 
-def _memory(conflict: Conflict) -> int:
-    return sys.getsizeof(conflict.theirs) + sys.getsizeof(conflict.base)
-
-
 def _copies(directory: Path) -> dict[Path, int]:
-    """The copies there with their sizes, the oldest first."""
+    """Return the sizes of the copies, oldest first."""
     found = []
     for path in directory.iterdir():
         if _OWN_NAME.fullmatch(path.name):
@@ -151,7 +140,7 @@ def _copies(directory: Path) -> dict[Path, int]:
 
 
 def _too_many(sizes: Mapping[_Key, int], newest: _Key, number: int, max_bytes: int) -> list[_Key]:
-    """Which of `sizes`, the oldest first, must go to leave `number` of them with `max_bytes`; never `newest`."""
+    """Return which of `sizes`, oldest first, exceed `number` or `max_bytes`; never `newest`."""
     room, left, found = max_bytes - sizes.get(newest, 0), number - 1, []
     for key in reversed([key for key in sizes if key != newest]):
         room, left = room - sizes[key], left - 1

@@ -1,4 +1,7 @@
-"""Text files on disk, off the event loop: only regular ones, read whole, written whole or not at all."""
+"""Reads and writes text files on disk in threads: regular files only, each written completely or not at all.
+
+A file's stamp identifies one state of it: equal stamps mean that the file was not written in between.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import re
 import stat
 import sys
 import time
+from collections import deque
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -16,12 +21,14 @@ import msgspec
 from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.process import umask
 from acp_nvim.workspace.encoding import decode, encode
+from acp_nvim.workspace.private_file import sync_directory
 from acp_nvim.workspace.refusals import ChangedOnDiskError, FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.regular_files import READ_NOW, check_regular, in_words, regular_file
-from acp_nvim.workspace.stamps import stamp_of
 
 LEFT_OVER_SECONDS: Final = 3600.0
-"""Age at which a temporary file of ours is removed: no write takes an hour, so whoever made it was killed."""
+"""Age at which a temporary file of ours is removed: no write takes an hour, so its process was killed."""
+MOVED_ENTRIES: Final = 50_000
+"""Directory entries that are searched for a renamed file: 0.2 s."""
 
 _PREFIX = ".acp_nvim-"
 _TEMPORARY = re.compile(re.escape(_PREFIX) + r"[0-9a-f]{16}")
@@ -30,17 +37,17 @@ _READABLE_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXE
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _NOT_COPIED = {"security.capability", "security.ima", "security.evm"}
-"""Extended attributes that are about the old content: rights of a program, and signatures."""
+"""Extended attributes that describe the old content: capabilities of a program, and signatures."""
 
-# what was a regular file may be something else by now: a FIFO without a writer must not hang us, a link not lead away
+# the file may have been replaced since it was checked: do not wait for a FIFO's writer, and do not follow a link
 _OPEN_TO_READ = READ_NOW | os.O_NOFOLLOW
 _OPEN_TO_OVERWRITE = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def replace(path: str, data: bytes, expected: str | None) -> str:
-    """Make `data` the file's bytes if its stamp is `expected` (None: there must be no file); returns the new stamp.
+    """Replace the file's bytes by `data` if its stamp is `expected` (None: no file exists); return the new stamp.
 
-    Raises `ChangedOnDiskError`, `FileRefusedError` and `OSError`; then nothing has changed.
+    Raises `ChangedOnDiskError`, `FileRefusedError` and `OSError`; the file is unchanged then.
     """
     old = regular_file(path)
     _check_stamp(path, old, expected)
@@ -68,9 +75,9 @@ def _replace(path: str, directory: int, data: bytes, old: os.stat_result | None,
 
 
 def _open_directory(path: str, make: bool) -> int:
-    """Open a directory by its real path, step by step, so that no symbolic link that is put there now is followed.
+    """Open a directory by its real path, component by component, so that no symbolic link made meanwhile is followed.
 
-    Directories that are missing are made, if `make`. Raises `OSError`.
+    Missing directories are created if `make`. Raises `OSError`.
     """
     descriptor = os.open(os.sep, _DIRECTORY)
     for name in path.split(os.sep):
@@ -92,7 +99,7 @@ def _open_inner(name: str, above: int, make: bool) -> int:
             raise
     try:
         os.mkdir(name, dir_fd=above)
-    except FileExistsError:  # somebody else has made it just now
+    except FileExistsError:  # another process created it just now
         return os.open(name, _DIRECTORY, dir_fd=above)
     made = os.open(name, _READABLE_DIRECTORY, dir_fd=above)  # with O_PATH its permissions could not be set
     umask.share(made, 0o777)
@@ -111,13 +118,13 @@ def _check_stamp(path: str, status: os.stat_result | None, expected: str | None)
 
 
 def _check_writable(path: str) -> None:
-    """A file that is protected stays: to be replaced it would need no permission of its own."""
+    """Raise `OSError` for a write-protected file: replacing it needs no write permission for the file itself."""
     if not os.access(path, os.W_OK):
-        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))  # says why
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))  # raises the reason
 
 
 def _create(path: str, temporary: str, directory: int, old: os.stat_result | None) -> int:
-    """A new file beside the old one, which nobody else may read until it has the old one's permissions."""
+    """Create the temporary file, readable by the user only until it gets the old file's permissions."""
     try:
         descriptor = os.open(temporary, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
         if old is None:
@@ -131,7 +138,7 @@ def _create(path: str, temporary: str, directory: int, old: os.stat_result | Non
 
 
 def _fill(descriptor: int, data: bytes, path: str, old: os.stat_result | None) -> str:
-    """Write all, on the disk itself, with what else belongs to the file; closes it, and returns its stamp."""
+    """Write and sync the data and the old file's metadata, close the descriptor, return the stamp."""
     try:
         rest = memoryview(data)
         while rest:
@@ -145,7 +152,7 @@ def _fill(descriptor: int, data: bytes, path: str, old: os.stat_result | None) -
 
 
 def _take_after(descriptor: int, path: str, old: os.stat_result) -> None:
-    """Owner and extended attributes as far as the system lets us, then the mode, which both may change."""
+    """Copy owner and extended attributes as far as permitted, then the mode, which both may change."""
     for owner in (old.st_uid, -1):
         with suppress(OSError):
             os.fchown(descriptor, owner, old.st_gid)
@@ -154,7 +161,7 @@ def _take_after(descriptor: int, path: str, old: os.stat_result) -> None:
     new = os.fstat(descriptor)
     mode = stat.S_IMODE(old.st_mode)
     if new.st_uid != old.st_uid:
-        mode &= ~stat.S_ISUID  # it would run as us now
+        mode &= ~stat.S_ISUID  # it would run as this user
     if new.st_gid != old.st_gid:
         mode &= ~stat.S_ISGID
     if stat.S_IMODE(new.st_mode) != mode:
@@ -162,7 +169,7 @@ def _take_after(descriptor: int, path: str, old: os.stat_result) -> None:
 
 
 def _copy_attributes(path: str, descriptor: int) -> None:
-    """The old file's extended attributes, and none that the directory gives to new files; ACLs are among them."""
+    """Copy the old file's extended attributes (with ACLs), and remove those inherited from the directory."""
     if sys.platform != "linux":
         return
     with suppress(OSError):
@@ -176,7 +183,7 @@ def _copy_attributes(path: str, descriptor: int) -> None:
 
 
 def _put(temporary: str, path: str, directory: int, expected: str | None) -> None:
-    """Give the new file its name in `directory`, unless somebody else wrote the old one meanwhile."""
+    """Rename the new file to its name in `directory`, unless the old one was written meanwhile."""
     name = os.path.basename(path)
     if expected is None and _link(temporary, name, directory):
         return
@@ -185,7 +192,7 @@ def _put(temporary: str, path: str, directory: int, expected: str | None) -> Non
 
 
 def _link(temporary: str, name: str, directory: int) -> bool:
-    """Give a new file its name, if nobody else has it; False when somebody has, or the file system has no links."""
+    """Link a new file to its name; False when the name is taken, or the file system has no hard links."""
     try:
         os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
     except OSError:
@@ -196,13 +203,8 @@ def _link(temporary: str, name: str, directory: int) -> bool:
 
 
 def _finish(directory: str) -> None:
-    """The directory on the disk too, as far as the system can; and away with what we left there when we were killed."""
-    with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    """Sync the directory, and remove temporary files that killed processes left in it."""
+    sync_directory(directory)
     with suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
             if _TEMPORARY.fullmatch(entry.name) and _is_left_over(entry.stat(follow_symlinks=False)):
@@ -215,26 +217,21 @@ def _is_left_over(status: os.stat_result) -> bool:
 
 
 class DiskText(msgspec.Struct, frozen=True):
-    """A file as it was at one moment."""
+    """The content of a file in the state `stamp`.
+
+    `text` has the file's own line ends, and U+FEFF first when the file has a byte order mark. `encoding` is a value of
+    Neovim's 'fileencoding', `size` is in bytes, `changed` is the ctime in nanoseconds since 1970.
+    """
 
     text: str
-    """The text with the file's own line ends; U+FEFF first when the file has a byte order mark."""
-
     encoding: str
-    """As Neovim's 'fileencoding' names it."""
-
     stamp: str
-    """Which state of the file this is: see `acp_nvim.workspace.stamps`."""
-
     size: int
-    """In bytes."""
-
     changed: int
-    """When it was changed last (ctime), in nanoseconds since 1970."""
 
 
 async def read(path: str, hint: str | None = None) -> DiskText:
-    """The text of the file with that real path; `hint` is the encoding of its buffer, if it has one.
+    """Read the file with that real path; `hint` is the encoding of its buffer, if it has one.
 
     Raises `NoSuchFileError` and `FileRefusedError`.
     """
@@ -242,21 +239,21 @@ async def read(path: str, hint: str | None = None) -> DiskText:
 
 
 async def stamp(path: str) -> str | None:
-    """The stamp of the file as it is now; None when there is none."""
+    """Return the current stamp of the file; None when there is no file."""
     return await anyio.to_thread.run_sync(_stamp, path)
 
 
 async def write(path: str, text: str, encoding: str = "utf-8", expected: str | None = None) -> str:
-    """Replace the file with that real path in one step, if its stamp is still `expected`; returns the new stamp.
+    """Replace the file with that real path atomically, if its stamp is still `expected`; return the new stamp.
 
-    `expected` is None for a file that is not there yet; its directories are made. Raises `ChangedOnDiskError` when
-    the file is another one than that, and `FileRefusedError`; in both cases nothing was written.
+    `expected` is None for a new file; its directories are created. Raises `ChangedOnDiskError` when the stamp is
+    another one, and `FileRefusedError`; nothing was written then.
     """
     return await anyio.to_thread.run_sync(_write, path, text, encoding, expected)
 
 
 async def put_back(path: str, text: str, encoding: str) -> None:
-    """Replace what is left of a file by the text that it had; in place, when there is no room for a second file."""
+    """Restore the text of a half-written file; in place, when there is no room for a second file."""
     try:
         await write(path, text, encoding, await stamp(path))
     except FileRefusedError:
@@ -297,7 +294,7 @@ def _read(path: str, hint: str | None) -> DiskText:
 
 
 def _read_bytes(path: str) -> tuple[bytes, os.stat_result]:
-    """All bytes, and what the system said of the file before: who writes it meanwhile makes the stamp an old one."""
+    """Return all bytes, and the status before reading: a concurrent write makes its stamp out of date."""
     descriptor = os.open(path, _OPEN_TO_READ)
     try:
         status = os.fstat(descriptor)
@@ -322,3 +319,60 @@ def _write(path: str, text: str, encoding: str, expected: str | None) -> str:
         return replace(path, data, expected)
     except OSError as error:
         raise in_words(path, "written", error) from error
+
+
+def stamp_of(status: os.stat_result) -> str:
+    """Return `device:inode:size:seconds.nanoseconds` (mtime); Lua builds the same string from `vim.uv.fs_stat`.
+
+    The numbers are decimal without padding; device and inode as `("%d"):format(...)` formats them in Lua.
+    """
+    seconds, nanoseconds = divmod(status.st_mtime_ns, 10**9)
+    return f"{_in_lua(status.st_dev)}:{_in_lua(status.st_ino)}:{status.st_size}:{seconds}.{nanoseconds}"
+
+
+def _in_lua(number: int) -> int:
+    """Convert a 64-bit number as Lua does: signed, with the 53 bits of a double; some file systems use all 64."""
+    return int(float(number - (1 << 64) if number >= 1 << 63 else number))
+
+
+async def find_moved(path: str, stamp: str, directories: Sequence[str]) -> str | None:
+    """Find the file that had `stamp` at `path` by inode and size; return its real path, or None.
+
+    Searches near `path` first, then in `directories`. Inodes are reused: the caller must compare the texts.
+    """
+    return await anyio.to_thread.run_sync(_find, path, stamp, directories)
+
+
+def _find(path: str, stamp: str, directories: Sequence[str]) -> str | None:
+    inode = int(stamp.split(":")[1])
+    for entry in _entries(deque([os.path.dirname(path), *directories])):
+        with suppress(OSError):
+            if int(float(entry.inode())) != inode or not entry.is_file(follow_symlinks=False):
+                continue
+            if _without_time(stamp_of(entry.stat(follow_symlinks=False))) == _without_time(stamp):
+                return entry.path
+    return None
+
+
+def _without_time(stamp: str) -> str:
+    return stamp.rpartition(":")[0]
+
+
+def _entries(waiting: deque[str]) -> Iterable[os.DirEntry[str]]:
+    """Yield the entries of the directories, breadth first, without the directories of version control."""
+    seen, left = set[str](), MOVED_ENTRIES
+    while waiting and left > 0:
+        directory = waiting.popleft()
+        if directory in seen:
+            continue
+        seen.add(directory)
+        try:
+            with os.scandir(directory) as found:
+                entries = list(found)
+        except OSError:
+            continue
+        left -= len(entries)
+        yield from entries
+        waiting.extend(
+            entry.path for entry in entries if entry.name not in (".git", ".hg") and entry.is_dir(follow_symlinks=False)
+        )

@@ -1,4 +1,4 @@
-"""Text and the bytes of a file: which encoding it is in, by the names that Neovim's 'fileencoding' has for them."""
+"""Converts between text and bytes in the encodings of Neovim's 'fileencoding'."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BOM = "\ufeff"
 """The byte order mark, as a character."""
 
 _BINARY_PREFIX = 8 * 1024
-"""Bytes looked at for a NUL, as git does: text has none, unless its units are wider than a byte."""
+"""Bytes searched for a NUL, as git does: text has none, unless its units are wider than a byte."""
 
 _WIDE = re.compile(r"(utf|ucs)-?(2|4|16|32)(?:-?(le|be))?")
 
@@ -21,22 +21,22 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16le"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""What Neovim calls a file that begins like this; the longer marks first, for one begins like another."""
+"""Neovim's names by byte order mark; longer marks first, because one begins like another."""
 
 _NOT_OF_FILES = {"utf-7", "hz", "idna", "punycode", "unicode-escape", "raw-unicode-escape", "utf-8-sig", "undefined"}
-"""Python's codecs that change other characters than Neovim would, or keep a mark to themselves."""
+"""Python's codecs that differ from Neovim's, or drop a byte order mark."""
 
 
 def with_mark(text: str, before: str, encoding: str) -> str:
-    """`text` for the file that has `before`: its mark stays when without it nobody would know the encoding again."""
+    """Keep the byte order mark of `before` in `text`, if the encoding could not be detected without it."""
     return BOM + text if encoding != "utf-8" and before.startswith(BOM) and not text.startswith(BOM) else text
 
 
 def decode(path: str, data: bytes, hint: str | None = None) -> tuple[str, str]:
-    """The text of a file, with U+FEFF where it has a byte order mark, and its encoding.
+    """Decode a file; return its text, with U+FEFF for a byte order mark, and its encoding.
 
-    `hint` is the encoding that its buffer has; it is kept where UTF-8 would say the same. Without one the file is read
-    as Neovim does with its default 'fileencodings'. Raises `FileRefusedError` for a binary file.
+    `hint` is the encoding of its buffer; it is kept where UTF-8 gives the same text. Without one the file is read as
+    Neovim does with its default 'fileencodings'. Raises `FileRefusedError` for a binary file.
     """
     for encoding in _not_bytewise(data, hint):
         text = _decoded(data, encoding)
@@ -48,12 +48,12 @@ def decode(path: str, data: bytes, hint: str | None = None) -> tuple[str, str]:
 
 
 def is_known(encoding: str) -> bool:
-    """Whether `encode` knows it; Neovim knows some more."""
+    """Whether `encode` supports the encoding; Neovim supports some more."""
     return _codec(encoding) is not None
 
 
 def encode(path: str, text: str, encoding: str) -> bytes:
-    """The bytes of a file of that encoding. Raises `FileRefusedError`, which names the character that it lacks."""
+    """Encode the text of a file. Raises `FileRefusedError`, which names a character that the encoding lacks."""
     codec = _codec(encoding)
     if codec is None:
         raise FileRefusedError(
@@ -73,7 +73,7 @@ def encode(path: str, text: str, encoding: str) -> bytes:
 
 
 def _not_bytewise(data: bytes, hint: str | None) -> list[str]:
-    """The encodings that bytes which are not UTF-8, or only look like it, may be in; the likeliest first."""
+    """Return the encodings to try before UTF-8, the likeliest first."""
     codec = _codec(hint) if hint else None
     marked = [name for mark, name in _MARKS if data.startswith(mark)]
     if hint is None or codec is None or data.startswith(codecs.BOM_UTF8):
@@ -84,16 +84,12 @@ def _not_bytewise(data: bytes, hint: str | None) -> list[str]:
         return marked
     if data.startswith("\ufeff".encode(codec)):
         return [hint, *marked]
-    return marked or ([] if _is_bytewise_lines(data) else [hint])
-
-
-def _is_bytewise_lines(data: bytes) -> bool:
-    """Whether this is UTF-8, if it is that at all: in units of 16 or 32 bits an end of a line has a NUL."""
-    return b"\0" not in data and (b"\n" in data or b"\r" in data)
+    is_bytewise = b"\0" not in data and (b"\n" in data or b"\r" in data)  # wide line ends have a NUL
+    return marked or ([] if is_bytewise else [hint])
 
 
 def _decode_bytewise(data: bytes, hint: str | None) -> tuple[str, str]:
-    """UTF-8 comes before the hint: agents write it whatever the file was in."""
+    """Prefer UTF-8 to the hint: agents write it whatever the file's encoding was."""
     utf8 = _decoded(data, "utf-8")
     hinted = _decoded(data, hint) if hint else None
     if hint and hinted is not None and utf8 in (None, hinted):
@@ -102,7 +98,7 @@ def _decode_bytewise(data: bytes, hint: str | None) -> tuple[str, str]:
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:
-    """The text; None when the bytes are not of that encoding, or nobody knows it."""
+    """Decode the bytes; None when they are invalid in that encoding, or it is unknown."""
     codec = _codec(encoding)
     if codec is None:
         return None
@@ -116,7 +112,7 @@ def _decoded(data: bytes, encoding: str) -> str | None:
 
 
 def _codec(encoding: str) -> str | None:
-    """Python's name of what Neovim calls `encoding`; None for one that Python does not have, or not the same."""
+    """Return Python's name of Neovim's `encoding`; None when Python does not have it, or a different one."""
     name = _normal(encoding)
     if wide := _WIDE.fullmatch(name):
         bits = "32" if wide[2] in ("4", "32") else "16"
@@ -124,7 +120,7 @@ def _codec(encoding: str) -> str | None:
     if not re.fullmatch(r"[a-z0-9-]+", name):
         return None
     try:
-        "a".encode(name)  # some of Python's codecs are none of texts
+        "a".encode(name)  # some of Python's codecs do not encode text
         codec = codecs.lookup(name).name
     except (LookupError, UnicodeError):
         return None
@@ -132,7 +128,7 @@ def _codec(encoding: str) -> str | None:
 
 
 def _normal(encoding: str) -> str:
-    """The name as `:help encoding-names` spells them."""
+    """Return the name as `:help encoding-names` spells it."""
     return encoding.lower().replace("_", "-").removeprefix("8bit-").removeprefix("2byte-")
 
 
@@ -141,12 +137,12 @@ def _is_ucs2(encoding: str) -> bool:
 
 
 def _check_ucs2(text: str) -> None:
-    """UCS-2 has no pairs of surrogates. Raises `UnicodeEncodeError`."""
+    """Raise `UnicodeEncodeError` for a surrogate pair, which UCS-2 lacks."""
     if beyond := re.search("[^\0-\uffff]", text):
         raise UnicodeEncodeError("ucs-2", text, beyond.start(), beyond.end(), "more than 16 bits")
 
 
 def _name(character: str) -> str:
-    """A character in words; half a pair of surrogates cannot be shown."""
+    """Describe a character; half a surrogate pair cannot be shown."""
     number = f"U+{ord(character):04X}"
     return number if "\ud800" <= character <= "\udfff" else f"{character!r} ({number})"

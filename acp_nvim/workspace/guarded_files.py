@@ -1,4 +1,4 @@
-"""Which files an agent may write only if the user is asked each time, and why: by name, by place, and by git."""
+"""Decides by name, location and git's configuration whether a write needs the user's permission each time."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from acp_nvim.workspace.regular_files import read_regular
 from acp_nvim.workspace.roots import Roots, real_path
 
 CONFIG_BYTES: Final = 256 * 1024
-"""Maximum size of a git configuration that is read: people's have 10 kB, with a thousand branches 150 kB."""
+"""Maximum bytes read of a git configuration: usual ones have 10 kB, with a thousand branches 150 kB."""
 CONFIG_FILES: Final = 20
-"""Files that include each other: nobody has so many, and each is read for every write."""
+"""Maximum number of configuration files that include each other: each is read for every write."""
 
 
 CONFIGURED = "git's configuration names it: git runs it, or what it names"
@@ -43,10 +43,9 @@ _GIT_PLACES = ("GIT_DIR", "GIT_COMMON_DIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYS
 
 
 def programs(top: str) -> Iterator[str]:
-    """The real paths of the files and directories that git runs, or reads settings from, for the work tree at `top`.
+    """Yield the real paths of files and directories that git runs or reads settings from, for the work tree `top`.
 
-    What only may be one is among them: each word in the value of a setting that names a program. Files that cannot be
-    read are skipped.
+    Includes candidates: each word in a setting that names a program. Skips unreadable files.
     """
     waiting = list(_configurations(top))
     seen: set[str] = set()
@@ -77,7 +76,7 @@ def _configurations(top: str) -> Iterator[str]:
 
 
 def _settings(file: str) -> Iterator[tuple[str, str]]:
-    """The settings that name something; read generously, as what is no setting names nothing here.
+    """Yield the settings that name a path or a program; what is no setting yields nothing.
 
     `include.path` is called `include`; an alias that is a line of shell, and a pager of one command, `command`.
     """
@@ -108,7 +107,7 @@ def _place(base: str, value: str) -> str:
 
 
 def _small_text(path: str) -> str | None:
-    """The text of a regular file; None for anything else. Never waits."""
+    """Return the text of a regular file; None for anything else. Never waits."""
     try:
         return read_regular(path, CONFIG_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):
@@ -122,16 +121,13 @@ class GuardedFiles:
         self._roots = roots
         self._linked = cache(_linked)
         self._programs = cache(lambda tree: list(programs(tree)))
-        self._from_environment = list(_named_by_environment())
-
-    def __repr__(self) -> str:
-        return f"<GuardedFiles of {self._roots!r}>"
+        self._from_environment = [os.path.realpath(os.environ[name]) for name in _GIT_PLACES if os.environ.get(name)]
 
     def why_asked(self, path: str, real: str) -> str | None:
-        """Why the user has to be asked before an agent writes the file; None for an ordinary one.
+        """Return why a write to the file needs the user's permission; None for an ordinary file.
 
-        `path` is absolute, as the agent calls the file; `real` is its real path. Nothing of it needs to exist. Looks
-        at the disk, at names and git's small configuration files only; never raises.
+        `path` is absolute, as the agent calls the file; `real` is its real path. They need not exist. Checks names,
+        directories and git's small configuration files only; never raises.
         """
         root = max((one for one in self._roots.directories if _is_at(real, one)), key=len, default=None)
         top = None if root is None else _work_tree(root)
@@ -145,7 +141,7 @@ class GuardedFiles:
             if root is not None and _is_in_environment(real, root):
                 return PYTHON
             return self._by_project(real, root, top) or (HARD_LINK if _has_other_names(real) else None)
-        except (OSError, ValueError, NotAllowedError):  # links in a circle; no path at all: it will not be written
+        except (OSError, ValueError, NotAllowedError):  # a cycle of links, or no path: it cannot be written
             return None
 
     def _by_project(self, real: str, root: str | None, top: str | None) -> str | None:
@@ -159,7 +155,7 @@ class GuardedFiles:
 
 
 def _work_tree(directory: str) -> str | None:
-    """The nearest directory above, or this one, that git takes for the top of a work tree."""
+    """Return the nearest ancestor, or the directory itself, that git takes for the top of a work tree."""
     while not os.path.lexists(os.path.join(directory, ".git")):
         above = os.path.dirname(directory)
         if above == directory:
@@ -169,14 +165,14 @@ def _work_tree(directory: str) -> str | None:
 
 
 def _components(path: str, top: str | None) -> list[str]:
-    """Those that count: what is above a work tree is not the project's (`.claude/worktrees/x` may hold one)."""
+    """Return the components to check: those above a work tree are not the project's (`.claude/worktrees/x`)."""
     above = "" if top is None else os.path.dirname(top)
     within = above and path.startswith(above.rstrip(os.sep) + os.sep)
     return [one for one in (path[len(above) :] if within else path).split(os.sep) if one]
 
 
 def _spellings(path: str, real: str) -> Iterator[str]:
-    """The real directory of each symbolic link that a path leads through, with its name; and what `..` leaves."""
+    """Yield the path of each symbolic link on the way, with a real directory, and what `..` leaves."""
     directory = spelled = os.sep
     for name in path.split(os.sep) if path != real else ():
         if name == os.pardir:
@@ -192,11 +188,11 @@ def _spellings(path: str, real: str) -> Iterator[str]:
 
 
 def _is_in_repository(real: str) -> bool:
-    """Whether a directory above is what git takes for a repository, or the file may make it one (git's setup.c).
+    """Whether an ancestor is a git repository, or writing the file may make it one (git's setup.c).
 
-    That has `HEAD`, `objects` and `refs`, or `HEAD` and `commondir` if it is of a linked work tree; its name does not
-    matter. Whoever makes one needs `HEAD`, which hardly any other directory has: it counts alone, as the rest may be
-    written at the same time. A work tree in a repository's directory is not a part of it.
+    A repository has `HEAD`, `objects` and `refs`, or `HEAD` and `commondir` in a linked work tree; its name does not
+    matter. A file named `HEAD` counts alone: hardly any other directory has one, and the rest may be written at the
+    same time. A work tree inside a repository's directory does not belong to it.
     """
     directory, name = os.path.split(real)
     if plain_name(name) == "head":
@@ -212,7 +208,7 @@ def _is_in_repository(real: str) -> bool:
 
 
 def _is_in_environment(real: str, root: str) -> bool:
-    """Whether it belongs to a virtual environment of Python's below `root`, whatever that is called."""
+    """Whether the file is in a Python virtual environment below `root`, under any name."""
     directory = os.path.dirname(real)
     while directory != root and _is_at(directory, root):
         if _exists(directory, "pyvenv.cfg"):
@@ -222,7 +218,7 @@ def _is_in_environment(real: str, root: str) -> bool:
 
 
 def _has_other_names(real: str) -> bool:
-    """Whether who writes into the file writes into one with another name, which nobody can find out."""
+    """Whether the file has another hard link, whose name cannot be found."""
     try:
         status = os.lstat(real)
     except FileNotFoundError:
@@ -234,14 +230,8 @@ def _exists(directory: str, name: str) -> bool:
     return os.path.lexists(os.path.join(directory, name))
 
 
-def _named_by_environment() -> Iterator[str]:
-    for name in _GIT_PLACES:
-        if os.environ.get(name):
-            yield os.path.realpath(os.environ[name])
-
-
 def _linked(directory: str) -> list[tuple[str, str]]:
-    """What guarded names in `directory` lead to, if they are symbolic links, with the reasons."""
+    """Return the targets of symbolic links with guarded names in `directory`, with the reasons."""
     found = []
     with suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:

@@ -1,7 +1,7 @@
-"""Files that make programs run: git, editors, shells and other tools execute what they hold, or what they name.
+"""Names of files that make programs run: git, editors, shells and other tools execute them, or what they name.
 
-The table is data: the help lists it (a test compares the two), and the reasons are shown in permission requests.
-Files that run only when somebody starts a build, a test or a script (Makefile, package.json) are ordinary files.
+The table is data: the help lists it (a test compares the two), and permission requests show the reasons. Files that run
+only when a user starts a build, a test or a script (Makefile, package.json) are ordinary files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import msgspec
 class Guarded(msgspec.Struct, frozen=True):
     """Files and directories, with all below them, that always need the user's permission to be written.
 
-    `names` are globs, divided by blanks, for one component of a path, or for several that follow each other (`a/b`).
+    `names` are globs separated by blanks, for one path component, or for several in sequence (`a/b`).
     """
 
     names: str
@@ -68,10 +68,7 @@ GUARDED: Final = (
         "npm, yarn, pnpm and bun run programs that it names, whatever they are started for",
     ),
     Guarded("node_modules .terraform", "editors and package managers run the programs in it"),
-    Guarded(
-        ".venv pyvenv.cfg sitecustomize.py usercustomize.py *.pth",
-        PYTHON,
-    ),
+    Guarded(".venv pyvenv.cfg sitecustomize.py usercustomize.py *.pth", PYTHON),
     Guarded(".cargo rust-toolchain*", "cargo and rust-analyzer run programs that it names"),
     Guarded(".mvn gradle/wrapper build.rs", "build tools run it as soon as an editor loads the project"),
     Guarded(".gdbinit .lldbinit .pdbrc", "the debugger runs it when it starts"),
@@ -89,7 +86,7 @@ _INVISIBLE = re.compile(
 fold case (fs/unicode of Linux); HFS+ ignores some of them (git's `next_hfs_char`, utf8.c)."""
 
 _SHORT_GIT = re.compile(r"git~[0-9]+")
-"""What NTFS calls `.git` where names have eight characters (git's `is_ntfs_dotgit`, path.c)."""
+"""The short name of `.git` on NTFS with names of eight characters (git's `is_ntfs_dotgit`, path.c)."""
 
 
 def plain_name(component: str) -> str:
@@ -102,13 +99,13 @@ def plain_name(component: str) -> str:
 
 
 def why_guarded(components: Sequence[str]) -> str | None:
-    """The reason of the first entry of the table that a path with these components falls under; None without one."""
+    """Return the reason of the first table entry that matches a path with these components; None without one."""
     path = f"/{'/'.join(map(plain_name, components))}/"
     return next((guarded.why for guarded, names in _TABLE if names.search(path)), None)
 
 
 def why_named(text: str) -> str | None:
-    """The same for a text that has a guarded name somewhere, as a word or as a part of a path. Takes linear time."""
+    """Return the reason if a text contains a guarded name as a word or part of a path. Takes linear time."""
     plain = text.lower()
     if not plain.isascii():
         plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
@@ -130,9 +127,10 @@ def _regex(glob: str) -> str:
 
 
 def _words_regex(globs: Sequence[str]) -> re.Pattern[str]:
-    """What begins a word, and in the group `end` what ends one: what `*` is of there does not matter.
+    """Return a pattern for names at the start of a word, and in the group `end` for those at the end of one.
 
-    Within a name it is short. Nothing looks behind itself: that makes a search five times as fast.
+    A leading or trailing `*` needs no match, one inside a name matches few characters. No lookbehind: that makes a
+    search five times as fast.
     """
     ways: dict[bool, list[str]] = {True: [], False: []}
     for glob in globs:

@@ -1,4 +1,4 @@
-"""Where two texts differ: line by line, and from the first line that does to the last."""
+"""Finds where two texts differ: as blocks of lines, or as one range from the first difference to the last."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from acp_nvim.ui.editor import LineChange, TextChange, WholeText
 from acp_nvim.workspace.encoding import BOM
 
 CLOSE_LINES: Final = 100
-"""Lines, of both texts together, that difflib compares: 2 ms at worst, eight times that for twice as many."""
+"""Maximum lines of both texts together that difflib compares: 2 ms at worst, eight times that for twice as many."""
 
 _STEP: Final = 256
-"""Lines compared at once where two texts may be the same for long."""
+"""Lines compared at once where two texts may be equal for long."""
 
 _BLOCK = 16 * 1024
 """Characters compared at once."""
 
 
 class Block(msgspec.Struct, frozen=True):
-    """Lines `old[i1:i2]` that are `new[j1:j2]` now; one of them can be empty."""
+    """Lines `old[i1:i2]` that became `new[j1:j2]`; one of them can be empty."""
 
     i1: int
     i2: int
@@ -33,7 +33,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def differences(old: list[str], new: list[str]) -> Iterator[Block]:
-    """The blocks that differ, in order. In long texts, lines that each has once hold the others in their places."""
+    """Yield the blocks that differ, in order. In long texts, lines unique in both texts are aligned first."""
     whole = trimmed(old, new)
     if _size(whole) <= CLOSE_LINES:
         yield from _close(old, new, whole)
@@ -47,7 +47,7 @@ def differences(old: list[str], new: list[str]) -> Iterator[Block]:
 
 
 def trimmed(old: list[str], new: list[str]) -> Block:
-    """The lines from the first to the last that differ; of neither text any, when they are the same."""
+    """Return the range from the first to the last line that differs; empty when the texts are equal."""
     return _trimmed(old, new, Block(0, len(old), 0, len(new)))
 
 
@@ -56,7 +56,7 @@ def _size(block: Block) -> int:
 
 
 def _trimmed(old: list[str], new: list[str], block: Block) -> Block:
-    """`block` without the lines at its beginning and its end that are the same."""
+    """Return `block` without equal lines at its start and end."""
     i1, i2, j1, j2 = block.i1, block.i2, block.j1, block.j2
     while (step := min(_STEP, i2 - i1, j2 - j1)) and old[i1 : i1 + step] == new[j1 : j1 + step]:
         i1, j1 = i1 + step, j1 + step
@@ -81,7 +81,7 @@ def _close(old: list[str], new: list[str], block: Block) -> Iterator[Block]:
 
 
 def _anchors(old: list[str], new: list[str], block: Block) -> list[tuple[int, int]]:
-    """Places, in both, of lines that each has once in that block, as many as are in the same order."""
+    """Return the positions of lines that are unique in both texts, as many as are in the same order."""
     here, there = Counter(old[block.i1 : block.i2]), Counter(new[block.j1 : block.j2])
     places = {new[j]: j for j in range(block.j1, block.j2) if there[new[j]] == 1}
     pairs = [(i, places[old[i]]) for i in range(block.i1, block.i2) if here[old[i]] == 1 and old[i] in places]
@@ -89,13 +89,13 @@ def _anchors(old: list[str], new: list[str], block: Block) -> list[tuple[int, in
 
 
 def _longest_rise(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The most of `pairs` whose second numbers rise as their first do."""
+    """Return the longest subsequence of `pairs` whose second numbers rise as their first do."""
     numbers = [number for _, number in pairs]
     if numbers == sorted(numbers):
         return pairs
-    lowest: list[int] = []  # of each length of a rise: the lowest number that one ends with,
-    ends: list[int] = []  # and which pair that is
-    before: list[int] = []  # of each pair: the one before it in its rise
+    lowest: list[int] = []  # by length of a rise: the lowest last number,
+    ends: list[int] = []  # and the index of its pair
+    before: list[int] = []  # by pair: the index of its predecessor
     for index, (_, number) in enumerate(pairs):
         length = bisect_left(lowest, number)
         before.append(ends[length - 1] if length else -1)
@@ -109,7 +109,7 @@ def _longest_rise(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def difference(old: str, new: str) -> TextChange:
-    """The change that makes `new` of `old`: the lines from the first to the last that differ, if only lines differ."""
+    """Return the change from `old` to `new`: one range of lines, if the texts differ in lines only."""
     if not _is_of_lines(old, new):
         return WholeText(new)
     start = old.rfind("\n", 0, common_head(old, new)) + 1
@@ -119,7 +119,7 @@ def difference(old: str, new: str) -> TextChange:
 
 
 def _is_of_lines(old: str, new: str) -> bool:
-    """Neither line ends nor BOM differ, nor whether the last line ends. CR may be part of line ends or of lines."""
+    """Whether line ends, BOM and the end of the last line are equal. CR may be part of line ends or of lines."""
     return (
         old != ""
         and new != ""
@@ -137,7 +137,7 @@ def _lines(text: str) -> list[str]:
 
 
 def common_head(old: str, new: str) -> int:
-    """The number of characters that both begin with; comparing whole blocks is fast."""
+    """Return the number of characters that both begin with; comparing whole blocks is fast."""
     at = 0
     while (block := old[at : at + _BLOCK]) and new.startswith(block, at):
         at += len(block)
@@ -145,7 +145,7 @@ def common_head(old: str, new: str) -> int:
 
 
 def common_tail(old: str, new: str, start: int) -> int:
-    """The number of characters that both end with, as far as they go beyond the first `start` ones."""
+    """Return the number of characters that both end with, beyond the first `start` ones."""
     shorter, tail = min(len(old), len(new)) - start, 0
     while tail < shorter:
         size = min(_BLOCK, shorter - tail)
@@ -157,7 +157,7 @@ def common_tail(old: str, new: str, start: int) -> int:
 
 
 def _agreeing(old: str, new: str) -> int:
-    """The same as `common_head` for short texts, by halves."""
+    """Do the same as `common_head` for short texts, by bisection."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2
@@ -169,7 +169,7 @@ def _agreeing(old: str, new: str) -> int:
 
 
 def _ends(old: str, new: str, start: int) -> tuple[int, int]:
-    """Where the changed lines end in each."""
+    """Return where the changed lines end in each text."""
     tail = common_tail(old, new, start)
     old_end, new_end = len(old) - tail, len(new) - tail
     if _begins_line(old, old_end) and _begins_line(new, new_end):

@@ -1,4 +1,4 @@
-"""Merges of two changed texts of a file: lines by git, all else that a text has by itself."""
+"""Merges two changed versions of a text: lines with git, and other properties of the text separately."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from acp_nvim.workspace.private_file import write_new
 from acp_nvim.workspace.text_shape import MIXED, TextShape, is_mac, put_together, take_apart
 
 MERGE_SECONDS: Final = 10.0
-"""Time for git to merge a file: a million lines take 0.5 s; only texts with nothing in common take as long as this."""
+"""Time limit in seconds for git: a million lines take 0.5 s, only unrelated texts take longer."""
 
 NAMES: Final = ("ours", "base", "theirs")
 """The files that git merges, in the order of its arguments."""
 
 MAX_CONFLICTS: Final = 127
-"""git's exit code is the number of conflicts, or this for more; a greater one is a failure."""
+"""git's exit code is the number of conflicts, this at most; a greater code is a failure."""
 
 CONFLICT: Final = "the same lines, or lines next to each other, were changed in both"
 
@@ -33,21 +33,21 @@ _T = TypeVar("_T")
 
 
 class Merge(msgspec.Struct, frozen=True):
-    """The merged text; or None, and why there is none, in words."""
+    """The merged text; or None with the reason in words."""
 
     text: str | None
     why: str = ""
 
 
 class _FailedError(Exception):
-    """There is no merge; the message says why."""
+    """The merge failed; the message says why."""
 
 
 class _Plan(msgspec.Struct, frozen=True):
-    """What is decided already, and what git has to merge: numbers, one for each different line.
+    """What is merged already, and the files for git, which contain a number for each different line.
 
-    The user's text stays in our memory like this, and any character may be in it. Lines of a `MIXED` text stand in
-    `lines` as `_with_end` makes them, others without their ends.
+    So the user's text stays in our memory, and may have any character. Lines of a `MIXED` text are in `lines` as
+    `_with_end` returns them, others without their ends.
     """
 
     bom: bool
@@ -59,10 +59,10 @@ class _Plan(msgspec.Struct, frozen=True):
 
 
 async def merge(base: str, ours: str, theirs: str) -> Merge:
-    """`base` with the changes that `ours` and `theirs` made to it; `ours` is the user's.
+    """Apply the changes of `ours` and `theirs` to `base`; `ours` is the user's.
 
-    Byte order mark, kind of line ends, and whether the last line has an end are merged apart from the lines: where
-    both changed them, the user's count. Never raises; whatever goes wrong is a merge without a text.
+    Byte order mark, kind of line ends, and the end of the last line are merged separately; where both changed them, the
+    user's win. Never raises; every failure is a merge without a text.
     """
     if base == ours or ours == theirs:
         return Merge(theirs)
@@ -94,13 +94,13 @@ def _changed(base: _T, ours: _T, theirs: _T) -> _T:
 
 
 def _known(values: Iterable[_T | None]) -> list[_T | None]:
-    """What a text is too short to have (None) has not been changed."""
+    """Replace None, for a property that a text is too short to show, by that of the base."""
     base, *others = values
     return [base, *(base if value is None else value for value in others)]
 
 
 def _mixed(base: TextShape, ours: TextShape, theirs: TextShape) -> list[list[str]]:
-    """Lines with the ends that they have. Who only changed all ends, from one kind to another, gets the old ones."""
+    """Return lines with their ends. If `theirs` only changed all ends to another kind, it gets the old ones."""
     if MIXED not in (base.kind, theirs.kind):
         theirs = TextShape(theirs.bom, theirs.lines, [base.kind] * len(theirs.lines))
     usual = Counter(filter(None, [*base.ends, *ours.ends, *theirs.ends])).most_common(1)[0][0]
@@ -120,7 +120,7 @@ def _finish(plan: _Plan, merged: bytes) -> str:
     if plan.kind == MIXED:
         ends = [line.partition("\n")[2] for line in lines]
         lines = [line.partition("\n")[0] for line in lines]
-    if lines and lines[-1] and not plan.ended:  # an empty line is one by its end
+    if lines and lines[-1] and not plan.ended:  # an empty line exists only by its end
         ends[-1] = ""
     text = put_together(plan.bom, lines, ends)
     if take_apart(text, plan.lone_cr).lines != lines:
@@ -129,7 +129,7 @@ def _finish(plan: _Plan, merged: bytes) -> str:
 
 
 async def _merge_files(contents: tuple[bytes, ...]) -> bytes:
-    """The output of `git merge-file` for the three files."""
+    """Return the output of `git merge-file` for the three files."""
     directory = None
     try:
         directory = _make_directory()
@@ -143,7 +143,7 @@ async def _merge_files(contents: tuple[bytes, ...]) -> bytes:
 
 
 def _make_directory() -> str:
-    """A real path, readable by the user alone."""
+    """Create a directory readable by the user only, and return its real path."""
     return os.path.realpath(tempfile.mkdtemp(prefix="acp_nvim-merge-"))
 
 
@@ -157,7 +157,7 @@ async def _run_git(directory: str) -> bytes:
         {
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CEILING_DIRECTORIES": os.path.dirname(directory),  # it may be below a project
+            "GIT_CEILING_DIRECTORIES": os.path.dirname(directory),  # the directory may be inside a repository
         }
     )
     try:

@@ -1,4 +1,4 @@
-"""The files that are open in the editor: their texts, and changes of them, on disk and by agents."""
+"""Reads and changes buffers of files, and updates them when their files change on disk."""
 
 from __future__ import annotations
 
@@ -22,65 +22,23 @@ from acp_nvim.workspace.line_differences import difference
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.saves import Saves
-from acp_nvim.workspace.stamps import find_moved
 
 BUFFER_TEXTS_BYTES: Final = 64 * 1024 * 1024
-"""Memory for the texts of buffers that agents read again and again: the largest file that is served fits."""
+"""Maximum memory for cached texts of buffers: the largest file that is served fits."""
 
 BUSY_SECONDS: Final = 8.0
-"""Time that a change of a buffer waits for the user to finish a half typed command; then the agent is told to retry."""
+"""Time in seconds that a change waits for the user to finish a half-typed command; then the agent must retry."""
 
 BUSY_POLL_SECONDS: Final = 0.05
-"""Time between two looks whether it is finished."""
+"""Time in seconds between two checks whether the command is finished."""
 
 FOLLOWED_AT_ONCE: Final = 2
-"""Buffers that are brought up to their files at the same time: a checkout changes hundreds, each takes Neovim 3 ms."""
+"""Number of buffers updated from disk concurrently: a checkout changes hundreds, each takes Neovim 3 ms."""
 
 EMPTY_SECONDS: Final = 0.2
-"""Time for a file that somebody has emptied to get its new text, before its buffer is emptied too."""
+"""Time in seconds for a truncated file to get its new text, before its buffer is emptied too."""
 
 log = logging.getLogger(__name__)
-
-
-class KnownText(msgspec.Struct, frozen=True):
-    """A buffer in that state has that text, in an encoding."""
-
-    state: str
-    text: str
-    encoding: str
-
-
-class BufferTexts:
-    """The last text known of each buffer, with the state that it is the text of; who was used last stays longest."""
-
-    def __init__(self, max_bytes: int = BUFFER_TEXTS_BYTES) -> None:
-        self._texts: OrderedDict[str, KnownText] = OrderedDict()
-        self._max_bytes = max_bytes
-        self._bytes = 0
-
-    def __repr__(self) -> str:
-        return f"<BufferTexts {len(self._texts)} files, {self._bytes} bytes>"
-
-    def get(self, path: str) -> KnownText:
-        """The text known of a buffer; all members are "" when nothing is known."""
-        if path not in self._texts:
-            return KnownText("", "", "")
-        self._texts.move_to_end(path)
-        return self._texts[path]
-
-    def put(self, path: str, known: KnownText) -> None:
-        """Remember the text of a buffer; the texts used longest ago go when there is no room."""
-        self.forget(path)
-        self._texts[path] = known
-        self._bytes += sys.getsizeof(known.text)
-        while self._bytes > self._max_bytes:
-            self.forget(next(iter(self._texts)))
-
-    def forget(self, path: str) -> None:
-        """Forget the text of a buffer that is gone."""
-        known = self._texts.pop(path, None)
-        if known is not None:
-            self._bytes -= sys.getsizeof(known.text)
 
 
 class OpenText(msgspec.Struct, frozen=True):
@@ -94,14 +52,46 @@ class OpenText(msgspec.Struct, frozen=True):
     fileformat: str | None = None
 
 
-class Followed(msgspec.Struct, frozen=True):
-    """What became of a buffer whose file was changed on disk.
+_UNKNOWN = OpenText("", "", "", modified=False, on_disk=False)
 
-    `read`: it has the file's text; `merged`: and the user's own changes; `conflict`: nothing, the version on disk is
-    kept in `detail`, a file ("" if there is none), because of `why`; `moved`: to `detail`; `unreadable`: `detail` says
-    why.
-    `before` and `after` are what is known of the file's text, `stamp` is that of `after`; `had` and `has` are the
-    buffer's text before and after it, `encoding` is the file's.
+
+class BufferTexts:
+    """Caches the last known text and state of each buffer; drops the least recently used beyond `max_bytes`."""
+
+    def __init__(self, max_bytes: int = BUFFER_TEXTS_BYTES) -> None:
+        self._texts: OrderedDict[str, OpenText] = OrderedDict()
+        self._max_bytes = max_bytes
+        self._bytes = 0
+
+    def get(self, path: str) -> OpenText:
+        """Return the known text of a buffer; all members are "" when nothing is known."""
+        if path not in self._texts:
+            return _UNKNOWN
+        self._texts.move_to_end(path)
+        return self._texts[path]
+
+    def put(self, path: str, known: OpenText) -> None:
+        """Remember the text of a buffer; drop the least recently used texts when there is no room."""
+        self.forget(path)
+        self._texts[path] = known
+        self._bytes += sys.getsizeof(known.text)
+        while self._bytes > self._max_bytes:
+            self.forget(next(iter(self._texts)))
+
+    def forget(self, path: str) -> None:
+        """Forget the text of a buffer that is gone."""
+        known = self._texts.pop(path, None)
+        if known is not None:
+            self._bytes -= sys.getsizeof(known.text)
+
+
+class Followed(msgspec.Struct, frozen=True):
+    """What happened to a buffer whose file changed on disk.
+
+    `read`: it has the file's text; `merged`: with the user's own changes; `conflict`: it is unchanged because of `why`,
+    and the version on disk is kept in the file `detail` ("" if there is none); `moved`: to `detail`; `unreadable`:
+    because of `detail`. `before` and `after` are the known texts of the file, `stamp` is that of `after`; `had` and
+    `has` are the buffer's texts before and after; `encoding` is the file's.
     """
 
     path: str
@@ -119,8 +109,8 @@ class Followed(msgspec.Struct, frozen=True):
 class OpenFiles:
     """All buffers of files, for all sessions.
 
-    `on_followed` hears what happened to them on disk; `directories` tells where files are that may have been renamed;
-    `on_read` hears what a buffer is, whenever somebody asks (None: there is none), while nobody else changes it.
+    `on_followed` is called when a buffer has followed its file; `directories` returns where to search for renamed
+    files; `on_read` gets the buffer at each read (None: there is none), with its lock held.
     """
 
     def __init__(
@@ -135,25 +125,22 @@ class OpenFiles:
         self.conflicts = conflicts
         self._on_followed = on_followed
         self._directories = directories
-        self.on_read: Callable[[str, OpenText | None], Awaitable[None]] = _nobody
+        self.on_read: Callable[[str, OpenText | None], Awaitable[None]] = _ignore_read
         self._texts = BufferTexts()
         self._few = anyio.Semaphore(FOLLOWED_AT_ONCE)
         self._unreadable: dict[str, str] = {}
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
-    def __repr__(self) -> str:
-        return f"<OpenFiles {self._texts!r}>"
-
     @asynccontextmanager
     async def alone(self, *paths: str) -> AsyncIterator[None]:
-        """Hold the locks of files, real paths: no other agent changes them, or their buffers, meanwhile."""
+        """Hold the locks of files, real paths, so that no other agent changes them or their buffers."""
         async with AsyncExitStack() as held:
-            for path in sorted(set(paths)):  # in one order: who waits for another never has what that one needs
+            for path in sorted(set(paths)):  # sorted, to avoid deadlocks
                 await held.enter_async_context(self._locks.setdefault(path, anyio.Lock()))
             yield
 
     async def disk_changed(self, path: str) -> None:
-        """The editor has noticed something: the buffer follows."""
+        """Update a buffer after the editor noticed a change of its file."""
         try:
             async with self._few, self.alone(path):
                 await self.read(path)
@@ -161,12 +148,12 @@ class OpenFiles:
             log.warning("%s cannot be followed: %s", path, error)
 
     def last(self, path: str) -> OpenText | None:
-        """The buffer as it was when it was last heard of, if it was; it may be another by now."""
+        """Return the buffer as it was at the last read or write, if known; it may have changed since."""
         known = self._texts.get(path)
-        return OpenText(known.text, known.state, known.encoding, modified=False, on_disk=True) if known.state else None
+        return known if known.state else None
 
     async def read(self, path: str) -> OpenText | None:
-        """The buffer's text, after it was brought up to the file; to be called in `alone`. None: no such buffer."""
+        """Update the buffer from its file and return its text; None without a buffer. Call it in `alone`."""
         for _ in range(FOLLOW_ATTEMPTS):
             known = self._texts.get(path)
             buffer = await self.editor.read_buffer(path, known.state)
@@ -175,8 +162,8 @@ class OpenFiles:
                 await self.on_read(path, None)
                 return None
             text = known.text if buffer.text is None else buffer.text
-            self._texts.put(path, KnownText(buffer.state, text, buffer.encoding))
             current = OpenText(text, buffer.state, buffer.encoding, buffer.modified, buffer.on_disk, buffer.fileformat)
+            self._texts.put(path, current)
             if buffer.stale is None:
                 await self.on_read(path, current)
                 return current
@@ -184,7 +171,7 @@ class OpenFiles:
         raise FileRefusedError(f"{path} is being changed all the time; try again")
 
     async def saved(self, path: str, buffer: OpenText) -> str:
-        """What is in the file: whoever has asked us for nothing can have seen that."""
+        """Return the text in the file, which is all that an agent can have seen without asking us."""
         if not buffer.modified:
             return buffer.text
         if not buffer.on_disk:
@@ -193,7 +180,7 @@ class OpenFiles:
         return saved if saved is not None else (await disk.read(path, buffer.encoding)).text
 
     async def write(self, path: str, current: OpenText, text: str, save: bool) -> BufferWrite | None:
-        """Make `text` of what the buffer has; see `Editor.write_buffer`."""
+        """Change the buffer's text to `text`; see `Editor.write_buffer`."""
         text = with_mark(text, current.text, current.encoding)
         if not await self._is_encodable(path, current, text):
             return None
@@ -201,13 +188,13 @@ class OpenFiles:
         outcome = await _when_possible(path, lambda: self.editor.write_buffer(path, change, current.state, save))
         if outcome is not None and outcome.state is not None:
             now = text if outcome.text is None else outcome.text
-            self._texts.put(path, KnownText(outcome.state, now, current.encoding))
+            self._texts.put(path, msgspec.structs.replace(current, text=now, state=outcome.state))
         if outcome is not None and outcome.torn:
-            outcome = msgspec.structs.replace(outcome, torn=not await self._mend(path, current.encoding))
+            outcome = msgspec.structs.replace(outcome, torn=not await self._repair(path, current.encoding))
         return outcome
 
     async def _is_encodable(self, path: str, current: OpenText, text: str) -> bool:
-        """Neovim writes other characters for those that an encoding lacks. False: there is no such buffer any more."""
+        """Check that the encoding has all characters: Neovim would write others. False without a buffer."""
         try:
             if is_known(current.encoding):
                 encode(path, text, current.encoding)
@@ -218,8 +205,8 @@ class OpenFiles:
             return False
         return True
 
-    async def _mend(self, path: str, encoding: str) -> bool:
-        """The editor could not write all of the file: it gets back what it had, if that is possible."""
+    async def _repair(self, path: str, encoding: str) -> bool:
+        """Restore a file that the editor wrote only partially, if that is possible."""
         saved = await self.editor.saved_text(path)
         try:
             if saved is not None:
@@ -230,11 +217,11 @@ class OpenFiles:
         return False
 
     async def _follow(self, path: str, current: OpenText, stamp: str | None) -> None:
-        """Bring a buffer up to its file, which had `stamp` before, unless one of them changes meanwhile."""
+        """Update a buffer from its file, which had `stamp` before, unless one of them changes meanwhile."""
         try:
             found = await disk.read(path, current.encoding)
         except NoSuchFileError:
-            await self._lose(path, current, stamp)
+            await self._handle_missing(path, current, stamp)
             return
         except FileRefusedError as error:
             if self._unreadable.get(path) != str(error):
@@ -243,10 +230,10 @@ class OpenFiles:
             raise
         self._unreadable.pop(path, None)
         if await self.saves.wait_until_saved(path):
-            return  # what was read may be half of it
+            return  # the text that was read may be incomplete
         if found.text == "" != current.text and await self._is_being_written(path, found.stamp):
             return
-        common = await self._common(path, current, found.text)
+        common = await self._reconcile(path, current, found.text)
         text = current.text if common.text is None else common.text
         on_disk = FoundOnDisk(
             stamp=found.stamp,
@@ -259,34 +246,36 @@ class OpenFiles:
             raise FileRefusedError(f"{path} was changed on disk, and its buffer cannot follow: {outcome.error}")
         if outcome is not None and outcome.state is not None:
             self._texts.forget(path)
-            told = await self._told(path, current, common, found)
-            await self._on_followed(msgspec.structs.replace(told, had=current.text, has=text, encoding=found.encoding))
+            followed = await self._followed(path, current, common, found)
+            await self._on_followed(
+                msgspec.structs.replace(followed, had=current.text, has=text, encoding=found.encoding)
+            )
 
     async def _is_being_written(self, path: str, empty: str) -> bool:
-        """Many programs empty a file, and then fill it: that is one change."""
+        """Wait briefly for the new text: many programs truncate a file before they write it."""
         await anyio.sleep(EMPTY_SECONDS)
         return await disk.stamp(path) != empty
 
-    async def _common(self, path: str, current: OpenText, found: str) -> _Common:
-        """What the buffer should have."""
+    async def _reconcile(self, path: str, current: OpenText, found: str) -> _Reconciled:
+        """Return the text that the buffer should have."""
         base = await self.editor.saved_text(path) if current.modified else current.text
         if current.text == found:
-            return _Common(base, found)
+            return _Reconciled(base, found)
         if base is None:
-            return _Common(None, None, "what the file had before is not known")
+            return _Reconciled(None, None, "what the file had before is not known")
         merged = await merge(base, current.text, found)
-        return _Common(base, merged.text, merged.why)
+        return _Reconciled(base, merged.text, merged.why)
 
-    async def _told(self, path: str, current: OpenText, common: _Common, found: disk.DiskText) -> Followed:
+    async def _followed(self, path: str, current: OpenText, common: _Reconciled, found: disk.DiskText) -> Followed:
         if common.text is None:
             kept = await self.conflicts.keep(Conflict(path, common.base, found.text, by="disk"))
             return Followed(path, "conflict", kept, common.why, common.base, found.text, found.stamp)
         kind: Literal["merged", "read"] = "read" if common.text in (found.text, current.text) else "merged"
         return Followed(path, kind, before=common.base, after=found.text, stamp=found.stamp)
 
-    async def _lose(self, path: str, current: OpenText, stamp: str | None) -> None:
-        """The file is gone, or goes by another name."""
-        new = await find_moved(path, stamp, self._directories()) if stamp else None
+    async def _handle_missing(self, path: str, current: OpenText, stamp: str | None) -> None:
+        """Handle a file that was deleted or renamed."""
+        new = await disk.find_moved(path, stamp, self._directories()) if stamp else None
         if new is not None and not await self._is_same(path, stamp, new):
             new = None
         self._texts.forget(path)
@@ -296,7 +285,7 @@ class OpenFiles:
             await self._on_followed(Followed(path, "deleted", had=current.text, encoding=current.encoding))
 
     async def _is_same(self, path: str, stamp: str | None, new: str) -> bool:
-        """Whether `new` is what was at `path`: untouched since, or with the text that it had."""
+        """Whether `new` is the file that was at `path`: unchanged since, or with the same text."""
         if await disk.stamp(new) == stamp:
             return True
         try:
@@ -305,12 +294,12 @@ class OpenFiles:
             return False
 
 
-async def _nobody(path: str, text: OpenText | None) -> None:
-    """Who hears nothing."""
+async def _ignore_read(path: str, text: OpenText | None) -> None:
+    """Ignore a read: the default of `on_read`."""
 
 
-class _Common(msgspec.Struct, frozen=True):
-    """Buffer and file in one text; None: why not. `base` is what the file had before, if that is known."""
+class _Reconciled(msgspec.Struct, frozen=True):
+    """The common text of buffer and file, or None with the reason. `base` is the file's earlier text, if known."""
 
     base: str | None
     text: str | None
@@ -318,10 +307,10 @@ class _Common(msgspec.Struct, frozen=True):
 
 
 async def _when_possible(path: str, change: Callable[[], Awaitable[BufferWrite | None]]) -> BufferWrite | None:
-    """What becomes of it, as soon as the user is not in the middle of a command. Raises `FileRefusedError`."""
+    """Retry a change until the user is not in the middle of a command. Raises `FileRefusedError`."""
     deadline = anyio.current_time() + BUSY_SECONDS
     while True:
-        outcome = await change()  # the editor may take its time, and must be heard: what it is asked it does
+        outcome = await change()  # no timeout: the editor carries out every request, so its answer counts
         if outcome is None or not outcome.busy:
             return outcome
         if anyio.current_time() > deadline:

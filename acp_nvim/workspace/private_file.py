@@ -1,4 +1,4 @@
-"""Files in the state directory that nobody but the user may read: new ones, and JSON that several Neovims share."""
+"""Private files in the state directory: new files, and JSON files that several Neovims share."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 def make_directory(directory: Path) -> None:
-    """Make it, and those above it, if need be. Raises `OSError`."""
+    """Create a directory and missing parents for the user only. Raises `OSError`."""
     missing, parent = [], directory.parent
     while not os.path.lexists(parent):
         missing.append(parent)
         parent = parent.parent
-    for one in [*reversed(missing), directory]:  # `parents=True` would let others read those above
+    for one in [*reversed(missing), directory]:  # `parents=True` would not make the parents private
         _make_one(one)
 
 
@@ -32,16 +32,16 @@ def _make_one(directory: Path) -> None:
     while not directory.is_dir():
         try:
             directory.mkdir(mode=0o700)
-        except FileExistsError:  # somebody made it just now, and may have removed it since
+        except FileExistsError:  # created by another process, and perhaps removed since
             with suppress(FileNotFoundError):
                 if not stat.S_ISDIR(os.lstat(directory).st_mode):
                     raise
 
 
 def write_new(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """A file that holds `data`, or none. Raises `OSError`; `FileExistsError` leaves the file that is there alone.
+    """Create a file with `data`, completely or not at all. Raises `OSError`, `FileExistsError` if the file exists.
 
-    With `durable` the data is on the disk itself when this returns.
+    With `durable` the data is on the disk when this returns.
     """
     descriptor = os.open(path, _FLAGS, 0o600)
     try:
@@ -57,20 +57,20 @@ def write_new(path: Path, data: bytes, *, durable: bool = False) -> None:
 
 
 def replace_whole(path: Path, data: bytes) -> None:
-    """Make `data` the content of the file: after a crash it is the old one or the new one. Raises `OSError`.
+    """Replace the content of a file; after a crash it is the old or the new one. Raises `OSError`.
 
-    Only one process may do that to a path at a time.
+    Only one process may call it for a path at a time.
     """
     temporary = path.with_name(f"{path.name}.new")
     with suppress(FileNotFoundError):
         temporary.unlink()
     write_new(temporary, data, durable=True)
     _put(temporary, path)
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
 
 
 def _put(temporary: Path, path: Path) -> None:
-    """Give a new file the name of the one that it replaces. Raises `OSError`; then it is gone."""
+    """Rename a new file over the old one; remove it on failure. Raises `OSError`."""
     try:
         temporary.replace(path)
     except BaseException:
@@ -79,10 +79,10 @@ def _put(temporary: Path, path: Path) -> None:
         raise
 
 
-def _sync_directory(directory: Path) -> None:
-    """The names in it are on the disk, where the file system can do that."""
+def sync_directory(directory: str | Path) -> None:
+    """Flush the names in a directory to the disk, where the file system supports that."""
     with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)
         finally:
@@ -93,7 +93,7 @@ def _sync_directory(directory: Path) -> None:
 def alone(file: Path) -> Iterator[None]:
     """Hold the lock of that file, which has its name with the suffix `.lock`, against other Neovims.
 
-    Blocks while one of them holds it; raises `OSError`.
+    Blocks while another one holds it; raises `OSError`.
     """
     descriptor = _open_lock(file.with_suffix(".lock"))
     try:
@@ -104,7 +104,7 @@ def alone(file: Path) -> Iterator[None]:
 
 
 def lock_now(file: Path) -> int | None:
-    """Hold that file locked until its descriptor is closed; None when somebody else does. Raises `OSError`."""
+    """Lock a file until the returned descriptor is closed; None when it is locked. Raises `OSError`."""
     descriptor = _open_lock(file)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -119,18 +119,15 @@ def _open_lock(file: Path) -> int:
 
 
 class SharedJson(Generic[T]):
-    """At `path`, of the shape `kind`; more than `most` bytes are not ours. All of it blocks, and raises `OSError`."""
+    """JSON of type `kind` at `path`; larger files than `most` bytes are invalid. Blocks; raises `OSError`."""
 
     def __init__(self, path: Path, kind: type[T], most: int) -> None:
         self.path = path
         self._kind = kind
         self._most = most
 
-    def __repr__(self) -> str:
-        return f"<SharedJson {self.path}>"
-
     def load(self) -> T | None:
-        """None when there is no file. A broken one is put aside, so that this fails once for each."""
+        """Return the content; None when there is no file. Rename a broken file, so that this fails only once."""
         try:
             with self.path.open("rb") as file:
                 return msgspec.json.decode(file.read(self._most), type=self._kind)
@@ -142,7 +139,7 @@ class SharedJson(Generic[T]):
             raise OSError(0, f"it was not written by acp_nvim ({error}), and is {aside} now") from error
 
     def change(self, change: Callable[[T | None], T]) -> None:
-        """The old or the new is there at any time."""
+        """Replace the content by the result of `change`, atomically and under the lock."""
         make_directory(self.path.parent)
         with alone(self.path):
             temporary = self.path.with_name(f"{self.path.stem}.new-{uuid.uuid4().hex[:6]}")

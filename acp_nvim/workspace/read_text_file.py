@@ -1,4 +1,4 @@
-"""`fs/read_text_file`: the buffer when there is one, else the file; and what the agent knows after a part of it."""
+"""Serves `fs/read_text_file` from the buffer or the file, and tracks what the agent knows after a partial read."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.text_shape import MIXED, is_mac, lines_with_ends, put_together, take_apart
 
 PART_CHARS: Final = 256 * 1024
-"""Length of a text up to which parts of it are found on the event loop: that takes 10 ms."""
+"""Maximum length in characters of a text whose parts are cut on the event loop, in 10 ms."""
 
 
 async def read_text_file(files: OpenFiles, seen: LastSeen, path: str, line: int | None, limit: int | None) -> str:
-    """The text that `:write` would write, or the part of it from line `line` (1-based), `limit` lines of it.
+    """Return the text that `:write` would write, or `limit` lines of it from line `line` (1-based) on.
 
     `path` is a real path that the agent may read. Raises `FileRefusedError`.
     """
@@ -41,7 +41,7 @@ async def read_text_file(files: OpenFiles, seen: LastSeen, path: str, line: int 
 
 
 async def _off_the_loop(text: str, find: Callable[..., str], *args: Any) -> str:
-    """Long texts take long."""
+    """Call `find`, in a thread if the text is long."""
     if len(text) <= PART_CHARS:
         return find(*args)
     return await anyio.to_thread.run_sync(find, *args)
@@ -50,11 +50,7 @@ async def _off_the_loop(text: str, find: Callable[..., str], *args: Any) -> str:
 def _checked(path: str, buffer: OpenText) -> str:
     if not buffer.on_disk and not buffer.modified:
         raise NoSuchFileError(f"{path} does not exist")
-    _check(path, buffer.text)
-    return buffer.text
-
-
-def _check(path: str, text: str) -> None:
+    text = buffer.text
     if len(text) > MAX_FILE_BYTES:
         raise FileRefusedError(f"{path} has {len(text)} characters; the limit is {MAX_FILE_BYTES}")
     if "\0" in text[:8192]:
@@ -63,10 +59,11 @@ def _check(path: str, text: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise FileRefusedError(f"{path} is not valid text in its encoding") from error
+    return text
 
 
 def cut(text: str, line: int | None, limit: int | None) -> str:
-    """Lines `line` to `line + limit - 1` of `text`, their ends included; nothing past the end. Line 0 counts as 1."""
+    """Return lines `line` to `line + limit - 1` with their ends; nothing past the end. Line 0 counts as 1."""
     first = max(line or 1, 1) - 1
     end = "\r" if "\r" in text and "\n" not in text else "\n"
     lines = text.split(end)
@@ -75,16 +72,17 @@ def cut(text: str, line: int | None, limit: int | None) -> str:
 
 
 class _Window(msgspec.Struct, frozen=True):
-    """The lines that are shown: `first` is the first, counted from 0, `last` the one after the last; of `count`."""
+    """The visible lines from `first` (0-based) to before `last`, out of `count`."""
 
     first: int
     last: int
     count: int
 
     def replaced(self, block: Block) -> tuple[int, int]:
-        """The old lines of a block whose place the shown ones of its new lines take.
+        """Return the range of old lines that the visible new lines of a block replace.
 
-        All, when the lines around it are shown as well. Else as many as are shown, counted from its end in sight.
+        That is the whole block when the lines around it are visible. Otherwise it has as many lines as are visible,
+        counted from its visible end.
         """
         size = max(min(block.j2, self.last) - max(block.j1, self.first), 0)
         top = self.first < block.j1 or block.j1 == self.first == 0
@@ -98,10 +96,10 @@ class _Window(msgspec.Struct, frozen=True):
 
 
 def shown(known: str, text: str, line: int | None, limit: int | None) -> str:
-    """What an agent knows that knew `known`, and is shown `limit` lines of `text` from line `line` (1-based).
+    """Return what the agent knows, who knew `known` and reads `limit` lines of `text` from line `line` (1-based).
 
-    Without `line` from the first on, without `limit` to the end. No line of `text` is in it that was not shown, and a
-    line of `known` is missing only for one that was: what an agent has not seen, it cannot have wanted to change.
+    Without `line` from the first line, without `limit` to the end. The result has no unread line of `text`, and lacks
+    only those lines of `known` that a read line replaces: the agent cannot mean to change what it has not seen.
     """
     new = lines_with_ends(text)
     first = max(line or 1, 1) - 1
@@ -115,7 +113,7 @@ def shown(known: str, text: str, line: int | None, limit: int | None) -> str:
 
 
 def _with_line_ends_of(text: str, known: str) -> str:
-    """`known`, if all of its lines end in one way, with the line ends of `text`: who sees a line sees how it ends."""
+    """Return `known` with the line ends of `text`, if it has only one kind: a visible line shows its end."""
     kind, shape = take_apart(text).kind, take_apart(known)
     if shape.kind == kind or MIXED in (shape.kind, kind):
         return known
@@ -133,5 +131,5 @@ def _pieces(old: list[str], new: list[str], window: _Window) -> Iterator[str]:
 
 
 def _joined(lines: list[str], end: str) -> str:
-    """The text of these lines; one without an end that is not the last any more gets one."""
+    """Join lines; add a missing end to a line that is not the last any more."""
     return "".join([line if line.endswith(("\n", end)) else line + end for line in lines[:-1]] + lines[-1:])

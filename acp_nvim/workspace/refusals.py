@@ -1,4 +1,4 @@
-"""Why a file was not read or written, in words for the agent (and the log)."""
+"""Errors for files that were not read or written; the messages are for the agent and the log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class FileRefusedError(Exception):
 
 
 class NotAllowedError(FileRefusedError):
-    """The path is none of the session's."""
+    """The path does not belong to the session, or cannot be one."""
 
 
 class DisallowedError(NotAllowedError):
@@ -20,7 +20,7 @@ class NoSuchFileError(FileRefusedError):
 
 
 class ConflictError(FileRefusedError):
-    """The user has changed what the agent wants to change, and it has not seen that.
+    """The agent's change conflicts with changes of the user that it has not seen.
 
     `kept` is a file with the agent's version, or "".
     """
@@ -35,4 +35,4 @@ class ConflictError(FileRefusedError):
 
 
 class ChangedOnDiskError(FileRefusedError):
-    """The file on disk is not the one that was to be replaced."""
+    """The file on disk is not in the expected state."""

@@ -1,4 +1,4 @@
-"""What may be opened at all: regular files, by their real paths; and why the system refused one, in words."""
+"""Checks that files are regular before they are opened, and explains errors of the system."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import stat
 from acp_nvim.workspace.refusals import FileRefusedError
 
 _OF_THE_SYSTEM = ("/proc", "/sys")
-"""Their files say that they are regular, but reading and writing them does things."""
+"""Their files claim to be regular, but reading and writing them has effects."""
 
 _KINDS = (
     (stat.S_ISDIR, "is a directory"),
@@ -21,7 +21,7 @@ _KINDS = (
 )
 
 READ_NOW = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-"""Flags to open a file of a project: a FIFO without a writer does not make us wait."""
+"""Flags to open a file of a project without waiting for the writer of a FIFO."""
 
 _NOT_ALLOWED = "the user who runs Neovim has no permission. Ask them to give it, or leave the file alone"
 _WORDS = {
@@ -38,13 +38,13 @@ _WORDS = {
 }
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a disk, or a user's share of it, that is full."""
+"""Errors of a full disk, or an exceeded quota."""
 
 
 def regular_file(path: str) -> os.stat_result | None:
-    """What the system says of the file; None when there is none. It is not opened.
+    """Return the status of a file without opening it; None when there is none.
 
-    Raises `FileRefusedError` when it is not a regular file or `path` is no real path, and `OSError`.
+    Raises `FileRefusedError` when it is not a regular file or `path` is not absolute, and `OSError`.
     """
     if not os.path.isabs(path):
         raise FileRefusedError(f"{path!r} is not an absolute path")
@@ -61,7 +61,7 @@ def regular_file(path: str) -> os.stat_result | None:
 
 
 def read_regular(path: str | bytes, most: int, flags: int = READ_NOW) -> bytes:
-    """The first `most` bytes of a regular file, or of one that links lead to. Raises `OSError` for anything else.
+    """Read up to `most` bytes of a regular file, following links. Raises `OSError` for anything else.
 
     `flags` are those of `os.open`.
     """
@@ -73,17 +73,17 @@ def read_regular(path: str | bytes, most: int, flags: int = READ_NOW) -> bytes:
 
 
 def check_regular(path: str, status: os.stat_result) -> None:
-    """Raises `FileRefusedError` in words for anything but a regular file."""
+    """Raise `FileRefusedError` for anything but a regular file."""
     if not stat.S_ISREG(status.st_mode):
         kind = next((words for is_kind, words in _KINDS if is_kind(status.st_mode)), "is not a regular file")
         raise FileRefusedError(f"{path} {kind}")
 
 
 def in_words(path: str, done: str, error: OSError) -> FileRefusedError:
-    """An error of the system for the agent: what it means, and what to do. `done` is `read` or `written`."""
+    """Return an error for the agent: what it means, and what to do. `done` is `read` or `written`."""
     return FileRefusedError(f"{path} cannot be {done}: {system_words(error)}")
 
 
 def system_words(error: OSError) -> str:
-    """Why the system refused something, and what to do."""
+    """Explain why the system refused something, and what to do."""
     return _WORDS.get(error.errno or 0) or error.strerror or str(error)

@@ -1,4 +1,4 @@
-"""Which paths belong to a session: those really below its directories; and which more directories it may use."""
+"""Decides which paths belong to a session: those whose real path is in its directories."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 from acp_nvim.workspace.refusals import NotAllowedError
 
 LINKS_IN_PATH: Final = 40
-"""Symbolic links that one path leads through: Linux opens no path with more (path_resolution(7)), so a circle ends."""
+"""Maximum symbolic links on a path: Linux follows no more (path_resolution(7)), so a cycle ends."""
 PATH_BYTES: Final = 4096
-"""Length of a path: Linux opens none that is longer (PATH_MAX)."""
+"""Maximum length of a path in bytes, as on Linux (PATH_MAX)."""
 PATH_PARTS: Final = 128
-"""Names in a path, as an agent gives it and as it is: projects nest 30 deep. Each is looked up several times."""
+"""Maximum names in a path, before and after resolution: projects nest 30 deep. Each is looked up several times."""
 PATH_LOOKUPS: Final = 1024
-"""Names that are looked up for one path, with those of the links that it leads through: 25 for each link."""
+"""Maximum names looked up for one path, with those of its links: 25 for each link."""
 
 _TOO_LONG = f"one has at most {PATH_BYTES} bytes and {PATH_PARTS} names"
 
@@ -41,7 +41,7 @@ class Roots:
         return [one for one, rest in others.items() if not rest.contains(one)]
 
     def name(self, real_path: str) -> str:
-        """The path as the user is told it: relative to the working directory if it is in there."""
+        """Return the path for messages to the user: relative to the working directory if it is in there."""
         return real_path.removeprefix(self._directories[0].rstrip(os.sep) + os.sep)
 
     def contains(self, real_path: str) -> bool:
@@ -50,7 +50,7 @@ class Roots:
         return real_path in self._directories or any(real_path.startswith(top + os.sep) for top in tops)
 
     def resolve(self, path: str) -> str:
-        """The real path of `path`. Raises `NotAllowedError` when it is relative, no path at all, or lies outside."""
+        """Return the real path. Raises `NotAllowedError` when `path` is relative, invalid, or outside."""
         if not os.path.isabs(path):
             raise NotAllowedError(f"{path} is not an absolute path, which the protocol asks for")
         real = real_path(path)
@@ -58,19 +58,15 @@ class Roots:
             raise NotAllowedError(f"{path} names a directory, and there is none")
         if self.contains(real):
             return real
-        raise NotAllowedError(f"{path} is outside of the session's {self._named()}")
-
-    def _named(self) -> str:
-        several = len(self._directories) > 1
-        return ("directories " if several else "directory ") + ", ".join(self._directories)
+        what = "directories" if len(self._directories) > 1 else "directory"
+        raise NotAllowedError(f"{path} is outside of the session's {what} {', '.join(self._directories)}")
 
 
 def real_path(path: str) -> str:
-    """All symlinks of an absolute path resolved; what is not there is taken as it is written, as `realpath` does.
+    """Resolve all symlinks of an absolute path; missing components stay as written, as in `realpath`.
 
-    Raises `NotAllowedError` for what cannot be a path, for links in a circle, and for what is too long or too deep.
-    What `realpath` makes of circles and of what comes behind them depends on the version of Python; the system opens
-    neither.
+    Raises `NotAllowedError` for invalid paths, cycles of links, and paths that are too long or too deep. The results of
+    `realpath` for cycles depend on the version of Python, and the system does not open such paths.
     """
     left = [name for name in reversed(path[: PATH_BYTES + 1].split(os.sep)) if name not in ("", os.curdir)]
     if len(path) > PATH_BYTES or len(left) > PATH_PARTS:
@@ -87,7 +83,7 @@ def real_path(path: str) -> str:
         real += os.sep + name
         try:
             target = os.readlink(real)
-        except OSError:  # no link, not there, or not for us to see
+        except OSError:  # no link, missing, or not permitted
             continue
         except ValueError as error:  # a NUL, or half a pair of surrogates
             raise NotAllowedError(f"{path!r} cannot be the path of a file: {error}") from error
@@ -102,9 +98,9 @@ def real_path(path: str) -> str:
 
 
 def additional(cwd: str, configured: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The absolute paths of those that are there, in order; and, as they were written, those that are not.
+    """Return the absolute paths of existing directories, in order, and the missing ones as configured.
 
-    `~` is the user's home; the rest is relative to `cwd`, which itself is none of them.
+    `~` is the user's home; relative paths start at `cwd`, which itself is not returned.
     """
     there: dict[str, None] = {}
     missing: dict[str, None] = {}

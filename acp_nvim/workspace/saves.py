@@ -1,7 +1,7 @@
-"""What the users of all Neovims have saved: a journal that every Neovim with the plugin adds to, whoever has agents.
+"""Reads the journal of the user's saves, to which every Neovim with the plugin adds lines.
 
-Lua writes it (`lua/acp_nvim/buffers/saves.lua`): a file for each day; a line of JSON when a `:write` begins, and one
-when it has ended.
+Lua writes it (`buffers/save_journal.lua`): a file for each day, with a line of JSON when a `:write` begins, and
+one when it has ended.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from acp_nvim.process.group import is_alive
 from acp_nvim.workspace.private_file import make_directory
 
 SAVE_WAIT_SECONDS: Final = 2.0
-"""So long after a `:write` began its end is waited for: a disk may take its time to have the text."""
+"""Time in seconds to wait for the end of a `:write`: a slow disk takes a while."""
 SAVE_POLL_SECONDS: Final = 0.01
-"""As often it is looked whether it has ended."""
+"""Time in seconds between two checks whether it has ended."""
 TORN_SAVE_SECONDS: Final = 10.0
-"""A Neovim that was killed while it saved may have written to the file for so long."""
+"""Time in seconds in which a Neovim killed during a save may have written to the file."""
 SAVES_BYTES: Final = 4_000_000
-"""Bytes of the journal that are read at one look: about 20,000 saves."""
+"""Maximum bytes of the journal that are read at once: about 20,000 saves."""
 SAVES_SECONDS: Final = 172_800.0
-"""After two days nobody asks any more who saved a file."""
+"""Age in seconds after which saves are not needed any more: two days."""
 
 
 class Saved(msgspec.Struct, frozen=True):
     """A file as it was right after a user saved it.
 
-    `mtime`, `ctime` and `was` are nanoseconds since 1970, in decimal: when the text was written; its change time (a
-    Neovim sets the mode, and the like, after it has written); and that of the state of the file which the saved text
-    was made of (None: not known, or it was no file). `size` is in bytes.
+    `mtime`, `ctime` and `was` are nanoseconds since 1970, in decimal: the time of the write; the change time (Neovim
+    sets the mode, for example, after the write); and the change time of the state that the saved text was made from
+    (None: unknown, or no file). `size` is in bytes.
     """
 
     path: str
@@ -54,7 +54,7 @@ _Time = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,20}$")]
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """A line of the journal: a save has begun (`began`, nanoseconds since 1970), has ended, or came to nothing."""
+    """A line of the journal: a save has begun (`began`, nanoseconds since 1970), has ended, or has failed."""
 
     path: str
     pid: int = 0
@@ -66,18 +66,18 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 class _Begun(msgspec.Struct, frozen=True):
-    """The Neovim `pid` began to save at `at` (nanoseconds since 1970), and has not said that it is done."""
+    """The Neovim `pid` began a save at `at` (nanoseconds since 1970), and has not reported its end."""
 
     pid: int
     at: int
 
     def may_have_changed(self, changed: int) -> bool:
-        """Return whether this save may have changed the file at `changed` (nanoseconds since 1970). Blocks."""
+        """Whether this save may have changed the file at `changed` (nanoseconds since 1970). Blocks."""
         return self.at - TICK_NS <= changed and (is_alive(self.pid) or changed < self.at + int(TORN_SAVE_SECONDS * 1e9))
 
 
 class Saves:
-    """The journal in a directory that all hosts of the user share; `open` makes it, and then Neovims write to it."""
+    """The journal in a directory shared by all hosts of the user; Neovims write to it once `open` has created it."""
 
     def __init__(self) -> None:
         self._directory = Path(os.devnull)
@@ -87,11 +87,8 @@ class Saves:
         self._lock = threading.Lock()
         self.wait_seconds = SAVE_WAIT_SECONDS
 
-    def __repr__(self) -> str:
-        return f"<Saves in {self._directory}: {len(self._of)} files>"
-
     def open(self, directory: Path) -> None:
-        """From now on Neovims say there what they save. What is too old goes. Blocks; raises `OSError`."""
+        """Create the directory, in which Neovims then record saves; remove old records. Blocks; raises `OSError`."""
         make_directory(directory)
         self._directory = directory
         for file in directory.glob("*.jsonl"):
@@ -99,26 +96,26 @@ class Saves:
                 if file.stat().st_mtime < time.time() - SAVES_SECONDS:
                     file.unlink()
 
-    def look(self) -> None:
-        """Read what was added since the last time. Blocks."""
+    def update(self) -> None:
+        """Read the lines added since the last call. Blocks."""
         with self._lock, suppress(OSError):
             for file in sorted(self._directory.glob("*.jsonl")):
-                self._look(file)
+                self._read_lines(file)
 
     def of(self, path: str) -> list[Saved]:
-        """The saves of the file at that real path, the oldest first."""
+        """Return the saves of the file at that real path, oldest first."""
         return self._of.get(path, [])
 
     def is_being_saved(self, path: str) -> bool:
-        """Return whether a save of the file began within `wait_seconds` and has not ended. Blocks."""
-        self.look()
+        """Whether a save of the file began within `wait_seconds` and has not ended. Blocks."""
+        self.update()
         oldest = time.time_ns() - int(self.wait_seconds * 1e9)
         return any(one.at > oldest and is_alive(one.pid) for one in self._open(path))
 
     async def wait_until_saved(self, path: str) -> bool:
         """Wait until no Neovim is saving the file at that real path, `wait_seconds` at most.
 
-        Returns whether there was anything to wait for: what was read of the file meanwhile may be incomplete.
+        Returns whether it had to wait: what was read of the file meanwhile may be incomplete.
         """
         has_waited = False
         while await anyio.to_thread.run_sync(self.is_being_saved, path):
@@ -127,14 +124,14 @@ class Saves:
         return has_waited
 
     def may_be_saving(self, path: str, changed: int) -> bool:
-        """Return whether an unfinished save may have changed the file at `changed` (nanoseconds since 1970). Blocks."""
+        """Whether an unfinished save may have changed the file at `changed` (nanoseconds since 1970). Blocks."""
         return any(one.may_have_changed(changed) for one in self._open(path))
 
     def _open(self, path: str) -> list[_Begun]:
         with self._lock:
             return list(self._begun.get(path, {}).values())
 
-    def _look(self, file: Path) -> None:
+    def _read_lines(self, file: Path) -> None:
         at = self._read.get(file, 0)
         if file.stat().st_size <= at:
             return

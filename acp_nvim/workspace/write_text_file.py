@@ -1,4 +1,4 @@
-"""`fs/write_text_file`: into the buffer when there is one, else the file (ACP "File System")."""
+"""Serves `fs/write_text_file`: writes to the buffer, or to the file without one (ACP "File System")."""
 
 from __future__ import annotations
 
@@ -17,19 +17,14 @@ from acp_nvim.workspace.conflicts import Conflict
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
-from acp_nvim.workspace.refusals import (
-    ChangedOnDiskError,
-    ConflictError,
-    FileRefusedError,
-    NoSuchFileError,
-)
-from acp_nvim.workspace.text_shape import FileShape, of_buffer, of_file
+from acp_nvim.workspace.refusals import ChangedOnDiskError, ConflictError, FileRefusedError, NoSuchFileError
+from acp_nvim.workspace.text_shape import TextForm, of_buffer, of_file
 
 
 class Written(msgspec.Struct, frozen=True):
-    """What was written: `how` tells whether it had to be merged; the text before (None: no file) and after.
+    """What was written: `how` says whether it was merged; the texts before (None: no file) and after.
 
-    `replaced`: when what was there before became so; None when the editor wrote the file.
+    `replaced`: when the replaced state was changed; None when the editor wrote the file.
     """
 
     how: Literal["clean", "merged"]
@@ -49,14 +44,13 @@ async def write_text_file(
 ) -> Written:
     """Make `text` the text of the file at `path`, a real path that the agent may write.
 
-    What the text does not say stays the file's: see `FileShape`. A new file gets the text as it is.
-    Edits that the agent has not seen are merged with it; `on_written` hears of it before anybody else can change the
-    file. Raises `ConflictError` when they cannot be, and
-    `FileRefusedError`; then nothing was changed.
+    What the text does not determine stays as in the file: see `TextForm.applied`. A new file gets the text as it is.
+    Edits that the agent has not seen are merged; `on_written` is called before anyone else can change the file. Raises
+    `ConflictError` when they cannot be merged, and `FileRefusedError`; nothing is changed then.
     """
     write = _Write(files, seen, path, text, save)
     async with files.alone(path):
-        with anyio.CancelScope(shield=True):  # the agent may give up; what was done is remembered all the same
+        with anyio.CancelScope(shield=True):  # complete and record the write even if the agent cancels
             for _ in range(FOLLOW_ATTEMPTS):
                 written = await write.attempt()
                 if written is not None and on_written is not None:
@@ -72,12 +66,12 @@ class _Write:
         self._seen = seen
         self._path = path
         self._asked = text
-        self._text = text  # as the file at hand stores it
+        self._text = text  # in the form of the file
         self._save = save
         self._first = True
 
     async def attempt(self) -> Written | None:
-        """None when somebody was quicker."""
+        """Write once; None when the buffer or file changed meanwhile."""
         buffer = await self._current()
         if buffer is None:
             return await self._write_file()
@@ -95,14 +89,14 @@ class _Write:
             return None
         now = text if outcome.text is None else outcome.text
         if outcome.stale:
-            with suppress(FileRefusedError):  # whoever has changed it: it is written
+            with suppress(FileRefusedError):  # the write itself has succeeded
                 now = (await disk.read(self._path, buffer.encoding)).text
         return await self._done(text, Written("clean", buffer.text, now, buffer.encoding))
 
     async def _current(self) -> OpenText | None:
-        """The buffer; at first as it was last heard of, if the agent knows that text: the editor says if it is not.
+        """Return the buffer, first as last known if the agent knows that text: the editor detects a newer state.
 
-        Of a text without a newline, 'fileformat' says how lines end, and only the editor knows that.
+        For a text without a newline, 'fileformat' decides how lines end, which only the editor knows.
         """
         first, self._first = self._first, False
         last = self._files.last(self._path) if first else None
@@ -111,7 +105,7 @@ class _Write:
         return await self._files.read(self._path)
 
     async def _base(self, now: str) -> str | None:
-        """The text that the agent has seen; None when it has seen nothing."""
+        """Return the text that the agent has seen; None when it has seen nothing."""
         base = await self._seen.text(self._path)
         if base is None and self._seen.has(self._path):
             if not self._seen.knows(self._path, now):
@@ -123,8 +117,8 @@ class _Write:
         kept = await self._files.conflicts.keep(Conflict(self._path, base, self._text, by="fs/write_text_file"))
         raise ConflictError(self._path, why, kept)
 
-    async def _merged(self, base: str | None, now: str, shape: FileShape) -> str:
-        """What is to be written over `now`."""
+    async def _merged(self, base: str | None, now: str, shape: TextForm) -> str:
+        """Return the text to write over `now`."""
         if base is None or base == now:
             return self._text
         merged = await merge(base, now, self._text)
@@ -157,7 +151,7 @@ class _Write:
             return None
 
     async def _done(self, wanted: str, done: Written) -> Written:
-        """Keep what the agent takes the file to be: its own text, with what a formatter made of that."""
+        """Remember the text as the agent takes it to be: its own text, with the changes of a formatter."""
         view = self._text
         if done.after != wanted:
             view = (await merge(wanted, self._text, done.after)).text or self._text

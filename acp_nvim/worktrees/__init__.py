@@ -1,1 +1,1 @@
-"""Work trees of git that sessions have for themselves: made, looked at, removed; the user's own is never touched."""
+"""Creates, inspects and removes git worktrees for sessions; never changes the user's own work tree."""

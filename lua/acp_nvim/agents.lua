@@ -1,19 +1,18 @@
--- Which agents there are: on this machine, and otherwise; which one is meant when none is named. Starts none.
+-- Finds agents: which are installed, and which one to start when none is named. Starts none.
 local config = require("acp_nvim.config")
 local hint = require("acp_nvim.config.hint")
 
 local M = {}
 
----@type string? what the user has chosen in this Neovim when several were there and none was named
+---@type string? chosen by the user when several were installed and none was named
 local chosen
 
 ---@return table<string, acp.BuiltinAgent>
 local function catalogue()
-  return require("acp_nvim.agents.catalogue") -- which takes a moment, and few commands need it
+  return require("acp_nvim.agents.catalogue") -- loaded late: few commands need it
 end
 
 ---@param agents table<string, any>
----@return string[]
 local function sorted_names(agents)
   local names = vim.tbl_keys(agents)
   table.sort(names)
@@ -21,27 +20,25 @@ local function sorted_names(agents)
 end
 
 ---@param command string[]
----@return boolean
-local function is_here(command)
+local function is_installed(command)
   return vim.fn.executable(command[1]) == 1
 end
 
----@param name string
----@return string[]? command the first whose program is on this machine
+---@return string[]? command the first whose program is installed
 function M.command_here(name)
   local configured, bundled = config.get().agents[name] or {}, catalogue()[name]
   local own = configured.prefix and configured.prefix[1] and configured.prefix or configured.command
-  return vim.iter(own and { own } or bundled and bundled.commands or {}):find(is_here)
+  return vim.iter(own and { own } or bundled and bundled.commands or {}):find(is_installed)
 end
 
----@return string[] names of the agents that come with the plugin and are on this machine, sorted
+---@return string[] names of the bundled agents that are installed, sorted
 function M.found()
   return vim.tbl_filter(function(name)
-    return vim.iter(catalogue()[name].commands):any(is_here)
+    return vim.iter(catalogue()[name].commands):any(is_installed)
   end, sorted_names(catalogue()))
 end
 
----@return string[] names of all agents: first those that can be started here, the user's before others, then the rest
+---@return string[] names of all agents: first those that can be started, configured ones before others, then the rest
 function M.names()
   local names, here, elsewhere = sorted_names(config.get().agents), {}, {}
   for _, name in ipairs(sorted_names(catalogue())) do
@@ -58,7 +55,6 @@ function M.names()
   return vim.list_extend(here, elsewhere)
 end
 
----@return boolean
 local function is_unconfigured()
   return config.get().default_agent == nil and next(config.get().agents) == nil
 end
@@ -71,23 +67,19 @@ function M.default()
   return chosen or M.found()[1] or "demo"
 end
 
----@param name string
----@return string
-local function in_words(name)
-  local bundled = catalogue()[name]
-  if not bundled then
-    return "the demo agent, which has no model"
-  end
-  return ("%s (%s)"):format(bundled.title, table.concat(M.command_here(name) or bundled.commands[1], " "))
-end
-
----Calls back with the agent to start when none is named; the user is asked, once, when that is not clear.
----@param use fun(name: string?) nil: as it is decided without asking
+---Calls back with the agent to start when none is named. Lets the user choose once, when several are installed.
+---@param use fun(name: string?) nil: the default agent
 function M.choose(use)
   local found = (is_unconfigured() and not chosen and #vim.api.nvim_list_uis() > 0) and M.found() or {}
   if #found < 2 then
-    use(nil)
-    return
+    return use(nil)
+  end
+  local function in_words(name)
+    local bundled = catalogue()[name]
+    if not bundled then
+      return "the demo agent, which has no model"
+    end
+    return ("%s (%s)"):format(bundled.title, table.concat(M.command_here(name) or bundled.commands[1], " "))
   end
   vim.ui.select(vim.list_extend(found, { "demo" }), { prompt = "Agent:", format_item = in_words }, function(name)
     if name then
@@ -97,16 +89,12 @@ function M.choose(use)
   end)
 end
 
----@param name string
----@return string? problem with starting it that is known without a try
+---@return string? problem why the agent cannot be started, as far as known before a try
 function M.problem(name)
   local configured, bundled = config.get().agents[name], catalogue()[name]
   if bundled and not configured and not M.command_here(name) then
-    return ("%s is not on this machine. To install it, type: %s (%s)"):format(
-      bundled.title,
-      bundled.install,
-      bundled.url
-    )
+    local words = "%s is not on this machine. To install it, type: %s (%s)"
+    return words:format(bundled.title, bundled.install, bundled.url)
   elseif bundled or configured or name == "demo" then
     return nil
   end

@@ -1,15 +1,15 @@
--- Fires the User autocommands; a faulty one of the user's never breaks the caller.
+-- Fires User autocommands, and contains errors in the user's handlers. Registers autocommands of one buffer.
 local message = require("acp_nvim.message")
 
 local M = {}
 
----@type { pattern: string, data: table }[] what is being fired, innermost last: they may nest
+---@type { pattern: string, data: table }[] events being fired, the innermost last: they may nest
 local firing = {}
 
----@type table<string, string> by pattern, what its autocommands failed with: told once, not for each event of a flood
-local told = {}
+---@type table<string, string> the last reported error of each pattern: the same error is not reported again
+local reported = {}
 
----Vim script's own `:try`: an exception that leaves an autocommand would silence all that follow.
+---Catches in Vim script: after an exception that leaves an autocommand, Neovim skips the autocommands that follow.
 local GUARDED = [[
 let g:acp_nvim_thrown = ""
 try
@@ -18,9 +18,9 @@ catch
   let g:acp_nvim_thrown = v:exception
 endtry]]
 
----@type table<string, boolean>? patterns that somebody listens to; nil when it is not known now
-local heard
-local keeps = false -- that is kept in mind: nobody else runs meanwhile
+---@type table<string, boolean>? cached patterns of the existing User autocommands
+local cached
+local is_batch = false -- the cache stays valid within a batch: no other code runs meanwhile
 
 ---@return table<string, boolean>
 local function listeners()
@@ -31,24 +31,24 @@ local function listeners()
   return found
 end
 
----A batch of events begins or ends; in it nothing but these autocommands can add others.
----@param is boolean
-function M.batch(is)
-  heard, keeps = nil, is
+---Begins or ends a batch of events.
+---@param begins boolean
+function M.batch(begins)
+  cached, is_batch = nil, begins
 end
 
 ---@param pattern string
----@return boolean somebody listens
+---@return boolean an autocommand exists for the event
 function M.is_heard(pattern)
-  local found = heard or listeners()
-  heard = keeps and found or nil
+  local found = cached or listeners()
+  cached = is_batch and found or nil
   return found[pattern] or found["*"] or false
 end
 
----Only for this module.
+---Runs the autocommands of the innermost event. Only for `GUARDED`, which cannot pass arguments.
 function M.run()
-  local one = firing[#firing]
-  vim.api.nvim_exec_autocmds("User", { pattern = one.pattern, data = one.data, modeline = false })
+  local event = firing[#firing]
+  vim.api.nvim_exec_autocmds("User", { pattern = event.pattern, data = event.data, modeline = false })
 end
 
 ---@param pattern string
@@ -57,14 +57,31 @@ function M.fire(pattern, data)
   if not M.is_heard(pattern) then
     return
   end
-  heard = nil -- who is called may begin to listen
+  cached = nil -- the handlers may create autocommands
   table.insert(firing, { pattern = pattern, data = data })
   local ok, err = pcall(vim.api.nvim_exec2, GUARDED, {})
   table.remove(firing)
   local thrown = ok and vim.g.acp_nvim_thrown or err
-  if thrown ~= "" and told[pattern] ~= thrown then
-    told[pattern] = thrown
+  if thrown ~= "" and reported[pattern] ~= thrown then
+    reported[pattern] = thrown
     message.news(("an autocommand for User %s failed: %s"):format(pattern, thrown))
+  end
+end
+
+---Replaces the autocommands that a group has in a buffer.
+---@param group string its name
+---@param handlers table<string, fun(bufnr: integer)> by events, separated by blanks
+function M.on_buffer(group, bufnr, handlers)
+  local id = vim.api.nvim_create_augroup(group, { clear = false })
+  vim.api.nvim_clear_autocmds({ group = id, buffer = bufnr })
+  for events, run in pairs(handlers) do
+    vim.api.nvim_create_autocmd(vim.split(events, " "), {
+      group = id,
+      buffer = bufnr,
+      callback = function()
+        run(bufnr)
+      end,
+    })
   end
 end
 

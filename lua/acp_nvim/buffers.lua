@@ -1,11 +1,11 @@
--- The user's file buffers, as the host reads and writes them. Nothing here waits, and nothing here asks.
+-- The functions that the host calls to read and write file buffers. None of them blocks or prompts the user.
 local change_of = require("acp_nvim.buffers.change")
 local disk = require("acp_nvim.buffers.disk")
 local edits = require("acp_nvim.review.edits")
 local following = require("acp_nvim.buffers.following")
 local lookup = require("acp_nvim.buffers.lookup")
 local pending = require("acp_nvim.buffers.pending")
-local saved = require("acp_nvim.buffers.saved")
+local saved_text = require("acp_nvim.buffers.saved_text")
 local swap = require("acp_nvim.buffers.swap")
 local text = require("acp_nvim.buffers.text")
 local tracking = require("acp_nvim.buffers.tracking")
@@ -15,7 +15,6 @@ local M = {}
 
 local api = vim.api
 
----@param path string
 ---@param known string the state whose text the host has
 ---@return acp.BufferText? nil when no loaded buffer has that file
 function M.read(path, known)
@@ -37,14 +36,13 @@ function M.read(path, known)
   }
 end
 
----@param path string
----@return string? text that its file had when the buffer last read or wrote it, when that is known
+---@return string? text of the file when the buffer last read or wrote it; nil when unknown
 function M.saved_text(path)
   local bufnr = lookup.find(path)
-  return bufnr and saved.text(bufnr)
+  return bufnr and saved_text.text(bufnr)
 end
 
----@param path string of a file that no buffer has
+---@param path string of a file without a buffer
 ---@return acp.UnopenedFile
 function M.unopened(path)
   local terminal = lookup.find_terminal(path) and "a terminal goes by that name"
@@ -55,9 +53,8 @@ function M.unopened(path)
   }
 end
 
----@param bufnr integer
----@param lines string[] that it has
----@return fun() undo makes lines and options what they are now
+---@param lines string[] the present ones
+---@return fun() undo restores these lines and the present options
 local function remember(bufnr, lines)
   local shape, modified = text.shape(bufnr), vim.bo[bufnr].modified
   return function()
@@ -69,8 +66,6 @@ local function remember(bufnr, lines)
   end
 end
 
----@param bufnr integer
----@param save boolean
 ---@return string? problem
 local function locked(bufnr, save)
   if not vim.bo[bufnr].modifiable then
@@ -81,8 +76,7 @@ local function locked(bufnr, save)
   return save and disk.obstacle(bufnr) or nil
 end
 
----@param bufnr integer
----@return boolean the file has this text already
+---@return boolean the file already has the text of the buffer
 local function is_saved(bufnr)
   local eol = vim.bo[bufnr].eol
   return not vim.bo[bufnr].modified
@@ -90,23 +84,8 @@ local function is_saved(bufnr)
     and vim.uv.fs_stat(api.nvim_buf_get_name(bufnr)) ~= nil
 end
 
----@param bufnr integer
+---@param before string[] the lines before the change
 ---@param change acp.TextChange
----@param undo fun()
----@return acp.BufferWrite
-local function try(bufnr, change, undo)
-  local ok, err = pcall(change_of.apply, bufnr, change)
-  if ok then
-    return { state = text.state(bufnr) }
-  end
-  undo()
-  return change_of.refusal(err)
-end
-
----@param bufnr integer
----@param before string[] its lines, before the change
----@param change acp.TextChange
----@param undo fun()
 ---@return acp.BufferWrite
 local function save(bufnr, before, change, undo)
   local problem, formatted = disk.save(bufnr)
@@ -116,12 +95,12 @@ local function save(bufnr, before, change, undo)
       return { changed = true }
     end
     return { error = problem, torn = formatted or nil }
-  elseif not api.nvim_buf_is_loaded(bufnr) then -- an autocommand has closed it then
+  elseif not api.nvim_buf_is_loaded(bufnr) then -- an autocommand has closed it
     return { state = "" }
   elseif formatted then
-    saved.keep_written(bufnr)
+    saved_text.keep_written(bufnr)
   else
-    saved.keep_changed(bufnr, before, change)
+    saved_text.keep_changed(bufnr, before, change)
   end
   tracking.settled(bufnr)
   return {
@@ -131,10 +110,9 @@ local function save(bufnr, before, change, undo)
   }
 end
 
----@param path string
 ---@param change acp.TextChange
----@param state string that the change is for
----@param to_disk boolean save it, too
+---@param state string that the change is based on
+---@param to_disk boolean save the buffer, too
 ---@return acp.BufferWrite? nil when no loaded buffer has that file
 function M.write(path, change, state, to_disk)
   local bufnr = lookup.find(path)
@@ -150,11 +128,14 @@ function M.write(path, change, state, to_disk)
     return { busy = true }
   end
   return edits.ours(bufnr, function()
-    local before = saved.lines(bufnr)
+    local before = saved_text.lines(bufnr)
     local undo = remember(bufnr, before)
-    local done = try(bufnr, change, undo)
-    if not done.state or not to_disk or is_saved(bufnr) then
-      return done
+    local ok, err = pcall(change_of.apply, bufnr, change)
+    if not ok then
+      undo()
+      return change_of.refusal(err)
+    elseif not to_disk or is_saved(bufnr) then
+      return { state = text.state(bufnr) }
     end
     return save(bufnr, before, change, undo)
   end)

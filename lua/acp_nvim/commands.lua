@@ -1,4 +1,4 @@
--- The bodies of the commands.
+-- The functions behind the user commands.
 local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.host.client")
 local context = require("acp_nvim.prompt.context")
@@ -14,28 +14,16 @@ local windows = require("acp_nvim.chat.windows")
 
 local M = {}
 
----@class acp.CommandArgs
----@field args string
----@field fargs string[]
----@field bang boolean
----@field range integer
----@field line1 integer
----@field line2 integer
-
----@param lead string
----@return string[]
 function M.complete_agent(lead)
   return session_arguments.complete_chat(lead, agents.names())
 end
 
----@param lead string
----@return string[]
 function M.complete_sessions(lead)
   return session_arguments.complete_sessions(lead, agents.names())
 end
 
----@param fresh boolean whether a session that there is will not do
----@param go fun(agent: string?) with the agent for a new session, if the user had to choose one
+---@param fresh boolean an existing session will not do
+---@param go fun(agent: string?) called with the agent of the new session if the user had to choose one
 local function with_agent(fresh, go)
   if not fresh and sessions.usable() then
     go(nil)
@@ -44,13 +32,12 @@ local function with_agent(fresh, go)
   end
 end
 
----@param args acp.CommandArgs
 function M.chat(args)
   local agent, beginning, problem = session_arguments.chat(args.fargs)
   if problem then
     return message.error(problem)
   elseif beginning then
-    require("acp_nvim.host.client").begin(agent, vim.fn.getcwd(), beginning)
+    client.begin(agent, vim.fn.getcwd(), beginning)
     return
   end
   if args.args ~= "" then
@@ -62,7 +49,6 @@ function M.chat(args)
   end)
 end
 
----@param args acp.CommandArgs
 function M.toggle(args)
   local seen = windows.seen()
   if seen then
@@ -72,7 +58,6 @@ function M.toggle(args)
   end
 end
 
----@param args acp.CommandArgs
 ---@return acp.ContextItem?
 local function selection(args)
   if args.range == 0 then
@@ -80,13 +65,12 @@ local function selection(args)
   end
   local bufnr, cwd = vim.api.nvim_get_current_buf(), vim.fn.getcwd()
   local first, last = vim.api.nvim_buf_get_mark(bufnr, "<")[1], vim.api.nvim_buf_get_mark(bufnr, ">")[1]
-  if args.range == 2 and first == args.line1 and last == args.line2 then -- '<,'> gives no more than lines
+  if args.range == 2 and first == args.line1 and last == args.line2 then -- `'<,'>` itself has lines only
     return context.selection(bufnr, vim.fn.visualmode(), cwd)
   end
   return context.lines(bufnr, args.line1, args.line2, cwd)
 end
 
----@param args acp.CommandArgs
 function M.prompt(args)
   local item = selection(args)
   with_agent(false, function(chosen)
@@ -119,7 +103,6 @@ local function to_current(act)
   end
 end
 
----@param args acp.CommandArgs
 function M.cancel(args)
   to_current(function(session)
     return requests.send(session, "cancel", { force = args.bang })
@@ -161,15 +144,12 @@ function M.log()
   vim.cmd("normal! G")
 end
 
----@param lead string
----@return string[]
 function M.complete_follow(lead)
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
   end, { "here", "off", "on" })
 end
 
----@param args acp.CommandArgs
 function M.follow(args)
   if args.args == "here" then
     local problem, is_chosen = follow.here()

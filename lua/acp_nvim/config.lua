@@ -1,5 +1,5 @@
--- The options in force: the schema's defaults, under vim.g.acp_nvim, under what setup() was given. What is wrong of a
--- user's table is named and ignored.
+-- Merges the options: setup() overrides vim.g.acp_nvim, which overrides the defaults of the schema. Invalid options are
+-- reported and ignored.
 local checks = require("acp_nvim.config.checks")
 local hint = require("acp_nvim.config.hint")
 local message = require("acp_nvim.message")
@@ -11,8 +11,8 @@ local M = {}
 local merged
 ---@type table
 local from_setup = {}
----@type table<string, true> problems that were said already
-local said = {}
+---@type table<string, true> problems that were reported
+local reported = {}
 
 ---@return table defaults
 ---@return table<string, acp.Option.Schema> by_name
@@ -35,14 +35,12 @@ end
 
 ---Checks a user's table against the schema.
 ---@param user any
----@param from string where the table comes from, for the words
----@return table good what is right of it
+---@param from string names the table in problems
+---@return table good valid options
 ---@return string[] problems
 function M.checked(user, from)
   local _, by_name, children = tree()
   local problems = {}
-  ---@param path string
-  ---@param values table
   local function walk(path, values)
     local good = {}
     for name, value in checks.sorted(values) do
@@ -73,16 +71,14 @@ function M.checked(user, from)
   return walk("", user), problems
 end
 
----@param user any
----@param from string
----@return table
-local function good_part(user, from)
+---Checks a user's table, and reports new problems.
+---@return table good valid options
+local function valid_part(user, from)
   local good, problems = M.checked(user, from)
-  local new = vim.tbl_filter(function(problem)
-    return not said[problem]
-  end, problems)
-  for _, problem in ipairs(new) do
-    said[problem] = true
+  local new = {}
+  for _, problem in ipairs(problems) do
+    new[#new + 1] = not reported[problem] and problem or nil
+    reported[problem] = true
   end
   if #new > 0 then
     message.warn(("%s, ignored: %s"):format(from, table.concat(new, "; ")))
@@ -92,12 +88,11 @@ end
 
 ---@param under table
 ---@param over table
----@return table
 local function merge(under, over)
   local out = vim.tbl_extend("force", {}, under)
   for name, value in pairs(over) do
     local both = type(value) == "table" and type(out[name]) == "table"
-    -- an empty table is no list here: it says nothing, and must not replace what is under it
+    -- an empty table counts as a map, which replaces nothing
     if both and #value == 0 and #out[name] == 0 then
       out[name] = merge(out[name], value)
     else
@@ -128,16 +123,14 @@ end
 ---@return acp.Config
 function M.get()
   if not merged then
-    local global = good_part(vim.g.acp_nvim or {}, "vim.g.acp_nvim")
-    local given = good_part(from_setup, "setup()")
+    local global = valid_part(vim.g.acp_nvim or {}, "vim.g.acp_nvim")
+    local given = valid_part(from_setup, "setup()")
     merged = merge(merge((tree()), global), given)
   end
   return merged
 end
 
----The keys of one action, as a list.
----@param action string
----@return string[]
+---@return string[] keys that are mapped to it
 function M.keys(action)
   local keys = M.get().keymaps[action]
   if not keys then

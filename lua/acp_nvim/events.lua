@@ -1,80 +1,59 @@
--- Applies what the host tells; one bad event never keeps the others from being seen.
+-- Applies the batches of events that the host sends. An error in one event does not affect the others.
 local autocmds = require("acp_nvim.autocmds")
 local float = require("acp_nvim.permission.float")
 local folds = require("acp_nvim.chat.folds")
 local follow = require("acp_nvim.follow")
 local guarded = require("acp_nvim.host.guarded")
+local host_handlers = require("acp_nvim.event_handlers.host")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local permission = require("acp_nvim.permission")
 local review_watch = require("acp_nvim.review.watch")
+local session_handlers = require("acp_nvim.event_handlers.session")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
 local unread = require("acp_nvim.chat.unread")
 
 local M = {}
 
-local EVENT_TYPES = 20 -- unknown types of events that are logged: a newer host has a few
+local EVENT_TYPES = 20 -- unknown event types that are logged: a newer host has only a few
 
----@param topics string[]
----@return table<string, fun(...)> handlers of all topics, by the event's type
-local function handlers(topics)
-  local all = {}
-  for _, topic in ipairs(topics) do
-    all = vim.tbl_extend("error", all, require("acp_nvim.event_handlers." .. topic))
-  end
-  return all
-end
-
----@type table<string, fun(event: acp.Event)>
-local of_host = handlers({ "host", "sign_in" })
----@type table<string, fun(session: acp.Session, event: acp.Event)>
-local of_session = handlers({ "session", "calls", "config", "forms", "kept" })
-
----@type acp.Event[] batches that met a text lock
+---@type acp.Event[] events that wait until text may be changed
 local backlog = {}
----@type table<string, true> types of events that were passed over
+---@type table<string, true> unknown event types that were logged
 local unknown = {}
 
----A newer host may have more to say than this Neovim has loaded.
----@param type any
-local function pass_over(type)
+---A newer host may send event types that this Neovim does not know.
+local function log_unknown(type)
   local word = tostring(type)
   if not unknown[word] and vim.tbl_count(unknown) < EVENT_TYPES then
     unknown[word] = true
-    log.write(("events of the type %q are passed over: this version does not know them"):format(word))
+    log.write(("ignoring events of the unknown type %q"):format(word))
   end
 end
 
----@param value any
----@return any value without vim.NIL
-local function plain(value)
-  if type(value) ~= "table" then
-    return value ~= vim.NIL and value or nil
-  end
+---Removes vim.NIL from nested tables.
+---@param value table
+local function remove_nil(value)
   for key, item in pairs(value) do
     if item == vim.NIL then
       value[key] = nil
     elseif type(item) == "table" then
-      plain(item)
+      remove_nil(item)
     end
   end
-  return value
 end
 
----@param event acp.Event
 local function apply_one(event)
-  plain(event)
-  local handle = of_host[event.type]
-  if handle then
-    return handle(event)
+  remove_nil(event)
+  if host_handlers[event.type] then
+    return host_handlers[event.type](event)
   end
   local session = event.session and sessions.get(event.session)
-  local handle_session = of_session[event.type]
-  if not handle_session then
-    pass_over(event.type)
+  if not session_handlers[event.type] then
+    log_unknown(event.type)
   elseif session then
-    handle_session(session, event)
+    session_handlers[event.type](session, event)
   end
 end
 
@@ -91,18 +70,10 @@ local function apply_all(batch)
   guarded(follow.refresh)
 end
 
----@return boolean the editor is where no text may be changed
+---@return boolean Neovim forbids text changes now (E565)
 local function is_locked()
-  local ok, err = pcall(vim.api.nvim_put, {}, "c", false, false) -- puts nothing, and fails where no text may be changed
+  local ok, err = pcall(vim.api.nvim_put, {}, "c", false, false) -- inserts nothing
   return not ok and tostring(err):find("E565", 1, true) ~= nil
-end
-
-local function retry()
-  vim.defer_fn(function()
-    local batch = backlog
-    backlog = {}
-    M.apply(batch)
-  end, limits.textlock_retry_ms)
 end
 
 float.watch()
@@ -110,13 +81,17 @@ folds.watch()
 unread.watch()
 
 ---@param batch acp.Event[]
----@return number? milliseconds of the processor that it took; nil when it has to wait
+---@return number? milliseconds of processor time that it took; nil when the batch has to wait
 function M.apply(batch)
   local waits = #backlog > 0
   if waits or is_locked() then
     vim.list_extend(backlog, batch)
     if not waits then
-      retry()
+      vim.defer_fn(function()
+        local events = backlog
+        backlog = {}
+        M.apply(events)
+      end, limits.textlock_retry_ms)
     end
     return
   end

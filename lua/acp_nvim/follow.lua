@@ -1,4 +1,4 @@
--- Follows the agent: shows in a code window where it works; never takes the focus, never moves the user.
+-- Follows the agent: shows where it works in a code window, without taking the focus or moving the user's cursor.
 local config = require("acp_nvim.config")
 local cost = require("acp_nvim.follow.cost")
 local guarded = require("acp_nvim.host.guarded")
@@ -6,7 +6,6 @@ local jump = require("acp_nvim.follow.jump")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local lookup = require("acp_nvim.buffers.lookup")
-local moment = require("acp_nvim.follow.moment")
 local sessions = require("acp_nvim.sessions")
 local sign = require("acp_nvim.follow.sign")
 local user = require("acp_nvim.follow.user")
@@ -17,22 +16,22 @@ local M = {}
 
 local api = vim.api
 
----@type boolean? what :AcpFollow said
+---@type boolean? state set by :AcpFollow, which takes precedence over the option
 local override
----@type boolean the user has moved in the window that follows
+---@type boolean the user has moved in the follow window
 local paused = false
----@type table<integer, acp.Event> the last location of each session that is not shown yet
-local news = {}
----@type table<integer, acp.Event> where the agents were last, while their turns run
-local last = {}
----@type table<integer, true> sessions with a turn that runs
+---@type table<integer, acp.Event> latest location of each session that `refresh` has not processed
+local unshown = {}
+---@type table<integer, acp.Event> latest location of each session with a running turn
+local latest = {}
+---@type table<integer, true> sessions with a running turn
 local running = {}
----@type acp.Event? that waits to be shown in the window
+---@type acp.Event? next location to show in the window
 local waiting
----@type uv.uv_timer_t running while nothing more may be shown
-local timer = assert(vim.uv.new_timer())
----@type uv.uv_timer_t running after a place that took long
-local rest = assert(vim.uv.new_timer())
+---@type uv.uv_timer_t active while the next update has to wait
+local throttle = assert(vim.uv.new_timer())
+---@type uv.uv_timer_t active after a location that was slow to show
+local cooldown = assert(vim.uv.new_timer())
 
 ---@return "auto"|boolean
 local function enabled()
@@ -42,8 +41,7 @@ local function enabled()
   return config.get().follow.enabled
 end
 
----@return boolean
-local function wanted()
+local function is_active()
   local is_on = enabled()
   if is_on == "auto" then
     is_on = sessions.of_buffer(api.nvim_get_current_buf()) ~= nil
@@ -61,7 +59,6 @@ local function pause()
   window.show(nil, "paused")
 end
 
----@param location acp.Event
 local function show(location)
   local bufnr = lookup.find(location.path)
   local win = window.find(bufnr)
@@ -69,7 +66,7 @@ local function show(location)
     return
   end
   bufnr = bufnr or jump.load(location.path)
-  -- what reads a file runs autocommands of others
+  -- reading a file runs autocommands of others
   if not bufnr or not api.nvim_win_is_valid(win) or window.find(bufnr) ~= win then
     return
   end
@@ -83,65 +80,64 @@ end
 
 local try
 
----Files whose colours take long are shown less often.
----@param ms number that a place took
-local function rest_after(ms)
-  rest:start(math.floor(ms / limits.follow_share), 0, vim.schedule_wrap(try))
+---Shows the next location later if this one was slow, for example because of syntax highlighting.
+---@param ms number processor time that it took
+local function cool_down(ms)
+  cooldown:start(math.floor(ms / limits.follow_share), 0, vim.schedule_wrap(try))
 end
 
 function try()
-  if rest:is_active() then
+  if cooldown:is_active() then
     return
   end
-  if waiting and M.state() == "on" and not moment.is_quiet() then
-    moment.when_quiet(try) -- also when the command-line window has the focus, which is not for long
+  if waiting and M.state() == "on" and not user.is_idle() then
+    user.when_idle(try) -- also waits for the command-line window to close
     return
   end
   local location = waiting
   waiting = nil
-  if location and wanted() then
+  if location and is_active() then
     cost.measure(function()
       local ok, err = pcall(show, location)
       if not ok then
         log.write(("%s could not be shown: %s"):format(location.path, err))
       end
-    end, rest_after)
+    end, cool_down)
   end
 end
 
----@param location acp.Event
-local function place(location)
-  news[location.session] = nil
-  last[location.session] = location
+local function update(location)
+  unshown[location.session] = nil
+  latest[location.session] = location
   sign.set(location.session, location, not running[location.session])
   local current = sessions.current()
   if current and current.key == location.session then
-    waiting = location -- several agents at once: that one whom the user talks to
+    waiting = location -- follow only the agent of the current session
   end
 end
 
----The first of many is shown at once, then ten a second.
+---Shows the first location at once, then at most ten a second.
 function M.refresh()
-  if next(news) == nil or timer:is_active() then
+  if next(unshown) == nil or throttle:is_active() then
     return
   end
-  timer:start(limits.follow_pause_ms, 0, vim.schedule_wrap(M.refresh))
-  for _, location in pairs(news) do
-    guarded(place, location)
+  throttle:start(limits.follow_pause_ms, 0, vim.schedule_wrap(M.refresh))
+  for _, location in pairs(unshown) do
+    guarded(update, location)
   end
   try()
 end
 
----@param location acp.Event to be shown by `refresh`
-function M.told(location)
+---@param location acp.Event which `refresh` will show
+function M.set_location(location)
   if sessions.get(location.session) then
-    news[location.session] = location
+    unshown[location.session] = location
   end
 end
 
 ---@param key integer of the session
 function M.turn_began(key)
-  news[key], last[key], running[key] = nil, nil, true
+  unshown[key], latest[key], running[key] = nil, nil, true
   sign.clear(key)
   if config.get().follow.resume == "turn" then
     paused = false
@@ -150,32 +146,32 @@ end
 
 ---@param key integer of the session
 function M.turn_ended(key)
-  if news[key] then
-    place(news[key])
+  if unshown[key] then
+    update(unshown[key])
     try()
   end
-  last[key], running[key] = nil, nil
+  latest[key], running[key] = nil, nil
   sign.over(key)
   window.show(nil)
 end
 
----The host is gone, and all agents with it.
-function M.lost()
+---Ends the turns of all agents, since the host has ended.
+function M.host_ended()
   for _, key in ipairs(sign.sessions()) do
     M.turn_ended(key)
   end
 end
 
----Shows where the agent is now.
+---Shows the present location of the agent.
 local function resume()
   local current = sessions.current()
-  rest:stop()
+  cooldown:stop()
   paused = false
-  waiting = current and last[current.key]
+  waiting = current and latest[current.key]
   try()
 end
 
----@param to? boolean nil: goes on where it was paused, else the other way round
+---@param to? boolean nil: resume if paused, else toggle
 ---@return boolean on
 function M.set(to)
   local was = M.state()
@@ -196,7 +192,7 @@ function M.set(to)
   return override ~= false
 end
 
----The current window is to show where the agent is; or no more, if it was.
+---Makes the current window the follow window; if it is that already, lets the plugin choose one again.
 ---@return string? problem
 ---@return boolean? chosen
 function M.here()
@@ -213,7 +209,7 @@ function M.here()
   return nil, to ~= nil
 end
 
----Begins to notice which code window is used.
+---Starts to record which code window was used last.
 M.watch = windows.watch
 
 return M

@@ -1,10 +1,12 @@
--- Questions of agents to the user: shown in the chat, filled in or looked at in a buffer, answered once by the user.
+-- Handles questions of agents: shows them in the chat and in forms, and sends the answer of the user once.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local command_line_window = require("acp_nvim.windows.command_line")
+local config = require("acp_nvim.config")
 local editing = require("acp_nvim.forms.editing")
 local fields = require("acp_nvim.forms.fields")
+local help = require("acp_nvim.chat.help")
 local host = require("acp_nvim.host")
-local keys = require("acp_nvim.forms.keys")
+local keymaps = require("acp_nvim.keymaps")
 local message = require("acp_nvim.message")
 local questions = require("acp_nvim.forms.questions")
 local sessions = require("acp_nvim.sessions")
@@ -15,7 +17,75 @@ local M = {}
 
 local api = vim.api
 
----Opens the form, or goes to it.
+---@param step 1|-1
+---@return fun(question: acp.Question)
+local function stepping(step)
+  return function(question)
+    fields.step(question, step)
+  end
+end
+
+---@param action "accept"|"decline"|"cancel"
+---@return fun(question: acp.Question)
+local function answering(action)
+  return function(question)
+    questions.answer(question, action)
+  end
+end
+
+---The actions of the keys. `on`: the page that they work on, `fill`, `review` or `url`; nil: all pages.
+---@type { name: string, run: fun(question: acp.Question), on?: string }[]
+local ACTIONS = {
+  { name = "form_edit", run = fields.edit, on = "fill" },
+  { name = "form_toggle", run = fields.toggle, on = "fill" },
+  { name = "form_clear", run = fields.clear, on = "fill" },
+  { name = "form_review", run = questions.check, on = "fill" },
+  { name = "form_next", run = stepping(1), on = "fill" },
+  { name = "form_previous", run = stepping(-1), on = "fill" },
+  { name = "form_send", run = answering("accept"), on = "review" },
+  {
+    name = "form_back",
+    run = function(question)
+      question.phase = "fill"
+      window.draw(question)
+      fields.go(question, 1)
+    end,
+    on = "review",
+  },
+  { name = "form_open", run = questions.open_url, on = "url" },
+  { name = "form_opened", run = answering("accept"), on = "url" },
+  { name = "form_decline", run = answering("decline") },
+  { name = "form_cancel", run = answering("cancel") },
+}
+
+---Maps the keys of a form. The action of a key depends on the page that the form shows.
+local function map_keys(bufnr, question)
+  ---@type table<string, table[]> by key
+  local by_key = {}
+  for _, action in ipairs(ACTIONS) do
+    for _, key in ipairs(config.keys(action.name)) do
+      by_key[key] = by_key[key] or {}
+      table.insert(by_key[key], action)
+    end
+  end
+  for key, actions in pairs(by_key) do
+    vim.keymap.set("n", key, function()
+      local url = question.request.url
+      local page = url and (url.refused and "refused" or "url") or question.phase
+      local is_over = question.outcome or question.phase == "sent"
+      local action = vim.iter(is_over and {} or actions):find(function(one)
+        return (one.on or page) == page
+      end)
+      if action then
+        action.run(question)
+      end
+    end, { buffer = bufnr, nowait = true, desc = "acp: " .. actions[1].name:gsub("_", " ") })
+  end
+  keymaps.map(bufnr, "n", "close", window.close, question.request.id)
+  keymaps.map(bufnr, "n", "help", help.show, "form", false)
+end
+
+---Opens the form of a question, or moves the focus to it.
 ---@param id integer of a question
 ---@return boolean done
 function M.open(id)
@@ -25,15 +95,14 @@ function M.open(id)
   end
   local bufnr = window.open(question)
   if bufnr then
-    keys.map(bufnr, question)
+    map_keys(bufnr, question)
   end
   window.draw(question)
   fields.go(question, 1)
   return true
 end
 
----@param session acp.Session
----@return boolean the user is in the chat of that session, and types nothing
+---@return boolean the user is in the chat or the prompt of that session, in Normal mode
 local function is_at(session)
   local bufnr = api.nvim_get_current_buf()
   local is_there = bufnr == session.bufnr or bufnr == session.prompt_bufnr
@@ -41,9 +110,8 @@ local function is_at(session)
   return is_there and mode.mode == "n" and not mode.blocking and vim.fn.getcmdwintype() == ""
 end
 
----@param session acp.Session
 ---@param event acp.Event of type elicitation
----@return boolean new false when it is only told again
+---@return boolean new false for a redraw
 function M.asked(session, event)
   local question, new = questions.add(session.key, event.block, event.request)
   window.draw_block(question)
@@ -57,31 +125,21 @@ function M.asked(session, event)
   return new
 end
 
----The next question of the same chat takes the place of one that the user has answered.
----@param question acp.Question
-local function go_on(question)
-  local session = sessions.get(question.session)
-  local waiting = questions.waiting(question.session)[1]
-  if session and waiting and not window.window(waiting.request.id) then
-    M.open(waiting.request.id)
-  end
-end
-
----@param question acp.Question
+---Closes the form of a question that is over. After an answer of the user the next question of the chat is opened.
 local function close(question)
   local id = question.request.id
   local is_here = window.current() == id
   if question.outcome.why and (is_here or editing.has_focus()) then
-    window.draw(question) -- what is typed right now goes nowhere else
+    window.draw(question) -- the form stays open: keys that are being typed must not reach another window
     return
   end
   window.close(id)
-  if is_here then
-    go_on(question)
+  local waiting = is_here and sessions.get(question.session) and questions.waiting(question.session)[1]
+  if waiting and not window.window(waiting.request.id) then
+    M.open(waiting.request.id)
   end
 end
 
----@param session acp.Session
 ---@param event acp.Event of type elicitation_done
 ---@return boolean new
 function M.done(session, event)
@@ -97,11 +155,8 @@ function M.done(session, event)
       close(question)
     end)
     if event.why and questions.is_touched(question) then
-      local agent = session.agent or "the agent"
-      message.news(
-        ("the question of %s is over; what you had filled in is kept in the chat"):format(agent),
-        vim.log.levels.WARN
-      )
+      local words = "the question of %s is over; what you had filled in is kept in the chat"
+      message.news(words:format(session.agent or "the agent"), vim.log.levels.WARN)
     end
   end
   return new
@@ -116,7 +171,7 @@ function M.complete(event)
   end
 end
 
----The host has looked at what was filled in.
+---Shows the result of a check: the problems, or the answers for review.
 ---@param event acp.Event of type elicitation_checked
 function M.checked(event)
   local question = questions.of_host(event.id)
@@ -156,7 +211,7 @@ function M.list()
   end, questions.waiting())
 end
 
----The body of :AcpForms: opens the question that waits, or asks which.
+---Implements :AcpForms: opens the waiting question, or lets the user choose one.
 function M.choose()
   if command_line_window.refuses() then
     return
@@ -181,10 +236,9 @@ function M.choose()
   end
 end
 
----@param id integer
 ---@param action "accept"|"decline"|"cancel"
----@param values? table<string, string|boolean|string[]> instead of what is filled in
----@return boolean sent what is wrong is told at the fields
+---@param values? table<string, string|boolean|string[]> replace the values of these fields
+---@return boolean sent problems with the values are shown in the form
 ---@return string? problem
 function M.answer(id, action, values)
   local question = questions.get(id)
@@ -199,7 +253,7 @@ function M.answer(id, action, values)
   return questions.answer(question, action)
 end
 
----The host is gone, and with it all who wait for answers.
+-- Cancels all questions of a host that has ended.
 host.on_exit(function()
   for _, question in ipairs(questions.open()) do
     question.outcome = { action = "cancel", why = "agent_gone", answers = {} }

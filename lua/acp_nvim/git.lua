@@ -1,19 +1,13 @@
--- Runs git in a project. Nothing that the project's configuration names is run: hooks, filters, monitors, diff programs.
+-- Runs git in a project, without any program that its configuration names: hooks, filters, monitors, diff programs.
 local limits = require("acp_nvim.limits")
 
 local M = {}
 
--- Stronger than all files with configuration. The host has the same ones (acp_nvim/process/git.py).
-local OPTIONS = {
-  "--no-pager",
-  "--no-optional-locks",
-  "-c",
-  "core.fsmonitor=false",
-  "-c",
-  "core.hooksPath=/dev/null",
-  "-c",
-  "submodule.recurse=false",
-}
+-- These take precedence over every configuration file. The host uses the same ones (acp_nvim/process/git.py).
+local OPTIONS = vim.split(
+  "--no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c submodule.recurse=false",
+  " "
+)
 
 ---@type table<vim.SystemObj, true>
 local running = {}
@@ -22,29 +16,28 @@ vim.api.nvim_create_autocmd("VimLeavePre", {
   group = vim.api.nvim_create_augroup("acp_nvim.git", {}),
   callback = function()
     for process in pairs(running) do
-      process:kill("sigkill") -- one that waits for a FIFO would do so for ever
+      process:kill("sigkill") -- one that waits for a FIFO would never end
     end
   end,
 })
 
----@return table<string, string> ours, without what would lead git to another repository, and without the network
+---@return table<string, string> variables without those that redirect git, and without access to the network
 local function environment()
   local env = {}
   for name, value in pairs(vim.uv.os_environ()) do
     env[name] = not vim.startswith(name, "GIT_") and value or nil
   end
-  env.GIT_ALLOW_PROTOCOL = "none" -- objects that a partial clone lacks are not fetched: the remote's program would run
+  env.GIT_ALLOW_PROTOCOL = "none" -- fetching the missing objects of a partial clone would run the remote's program
   env.GIT_NO_LAZY_FETCH = "1"
   env.GIT_TERMINAL_PROMPT = "0"
   return env
 end
 
----Runs git for at most `limits.git_ms`.
----@param cwd string
+---Runs git, for at most `limits.git_ms`.
 ---@param arguments string[]
----@param stdout? fun(err?: string, chunk?: string) called in fast events; nil: the result has all of it
----@param ended fun(result: { code: integer, stdout?: string }) not called in a fast event; code 124: it took too long
----@return vim.SystemObj? process nil when git cannot be started; `ended` is called all the same
+---@param stdout? fun(err?: string, chunk?: string) called in fast events; nil: the result has the whole output
+---@param ended fun(result: { code: integer, stdout?: string }) not called in a fast event; code 124: timeout
+---@return vim.SystemObj? process nil when git cannot be started; `ended` is called nevertheless
 function M.run(cwd, arguments, stdout, ended)
   local command = vim.list_extend({ "git", "-C", cwd }, OPTIONS)
   local options = {
@@ -70,8 +63,8 @@ function M.run(cwd, arguments, stdout, ended)
   end)
 end
 
----@param listed string names of variables, each with a NUL at its end
----@return string[]? options that switch off the programs which they name; nil when no option can be written for one
+---@param listed string names of configuration variables, each followed by a NUL
+---@return string[]? options that disable their programs; nil when a name cannot be written as an option
 local function disabling(listed)
   local options, seen = {}, {}
   for name in listed:gmatch("[^%z]+") do
@@ -89,8 +82,7 @@ local function disabling(listed)
   return options
 end
 
----The same for commands that look into files, or write them: without filters, too.
----@param cwd string
+---Like `run`, for commands that read or write the contents of files: disables filters, too.
 ---@param arguments string[]
 ---@param stdout? fun(err?: string, chunk?: string)
 ---@param ended fun(result: { code: integer, stdout?: string })
@@ -98,7 +90,7 @@ end
 function M.run_without_filters(cwd, arguments, stdout, ended, started)
   local list = { "config", "-z", "--name-only", "--get-regexp", [[^(filter|hook)\..]] }
   M.run(cwd, list, nil, function(result)
-    local options = result.code <= 1 and disabling(result.stdout or "") -- 1: there are none
+    local options = result.code <= 1 and disabling(result.stdout or "") -- 1: none is set
     if not options then
       return ended({ code = result.code })
     end

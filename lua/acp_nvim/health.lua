@@ -1,4 +1,4 @@
--- :checkhealth acp_nvim
+-- Implements :checkhealth acp_nvim.
 local agents = require("acp_nvim.agents.health")
 local config = require("acp_nvim.config")
 local limits = require("acp_nvim.limits")
@@ -36,18 +36,6 @@ local function check_neovim()
   end
 end
 
----@param name string
----@param found string
-local function report_package(name, found)
-  if found == "missing" then
-    health.error(("the Python package %s is missing"):format(name), { python.advice() })
-  elseif name == "python" and vim.version.lt(found, "3.11") then
-    health.error(("Python %s is older than 3.11"):format(found), { python.advice() })
-  else
-    health.ok(("%s %s"):format(name, found))
-  end
-end
-
 ---@return string? program that can run the host
 local function check_python()
   health.start("acp_nvim: Python host")
@@ -70,7 +58,13 @@ local function check_python()
     return
   end
   for name, found in result.stdout:gmatch("(%S+) (%S+)\n") do
-    report_package(name, found)
+    if found == "missing" then
+      health.error(("the Python package %s is missing"):format(name), { python.advice() })
+    elseif name == "python" and vim.version.lt(found, "3.11") then
+      health.error(("Python %s is older than 3.11"):format(found), { python.advice() })
+    else
+      health.ok(("%s %s"):format(name, found))
+    end
   end
   return program
 end
@@ -78,57 +72,46 @@ end
 local function check_protocol()
   health.start("acp_nvim: protocol")
   local options = config.get()
-  if options.protocol.v2 then
-    health.info("version 2 (a draft) with agents that speak it, else version 1 (protocol.v2 is on)")
-  else
-    health.info("version 1 (protocol.v2 is off)")
-  end
+  health.info(
+    options.protocol.v2 and "version 2 (a draft) with agents that speak it, else version 1 (protocol.v2 is on)"
+      or "version 1 (protocol.v2 is off)"
+  )
   health.info("log: " .. log.path())
-  if options.log.traffic then
-    health.info("recordings of all agent connections are written into " .. log.traffic() .. " (log.traffic is on)")
-  else
-    health.info("agent connections are not recorded (log.traffic is off)")
-  end
-end
-
----@return string? version as git says it
----@return string? problem
-local function git_version()
-  if vim.fn.executable("git") ~= 1 then
-    return nil, "git was not found"
-  end
-  local ok, result = pcall(function()
-    return vim.system({ "git", "--version" }, { text = true, cwd = vim.uv.os_tmpdir() }):wait(limits.health_ms)
-  end)
-  local found = ok and result.code == 0 and result.stdout:match("^git version (%d+%.%d[^\n]*)")
-  if found then
-    return found
-  end
-  local why = ok and vim.trim(result.stderr or "") or tostring(result)
-  return nil, "git does not say its version: " .. (why ~= "" and why or "no answer that can be read")
+  health.info(
+    options.log.traffic
+        and "recordings of all agent connections are written into " .. log.traffic() .. " (log.traffic is on)"
+      or "agent connections are not recorded (log.traffic is off)"
+  )
 end
 
 local function check_git()
-  local found, problem = git_version()
-  if found and vim.version.lt(found:match("^%d+%.%d+"), MERGE_NEEDS) then
+  local problem, found = "git was not found", nil
+  if vim.fn.executable("git") == 1 then
+    local ok, result = pcall(function()
+      return vim.system({ "git", "--version" }, { text = true, cwd = vim.uv.os_tmpdir() }):wait(limits.health_ms)
+    end)
+    found = ok and result.code == 0 and result.stdout:match("^git version (%d+%.%d[^\n]*)")
+    local why = ok and vim.trim(result.stderr or "") or tostring(result)
+    problem = "git does not say its version: " .. (why ~= "" and why or "no answer that can be read")
+  end
+  if found and not vim.version.lt(found:match("^%d+%.%d+"), MERGE_NEEDS) then
+    health.ok(("git %s: your unsaved edits are merged with what the agent writes"):format(found))
+    return
+  elseif found then
     problem = ("git %s is older than %s"):format(found, MERGE_NEEDS)
   end
-  if problem then
-    health.warn(problem, { WITHOUT_GIT, ("Install git %s or newer."):format(MERGE_NEEDS) })
-  else
-    health.ok(("git %s: your unsaved edits are merged with what the agent writes"):format(found))
-  end
+  health.warn(problem, { WITHOUT_GIT, ("Install git %s or newer."):format(MERGE_NEEDS) })
 end
 
----@param name string as stdpath() calls it
+---@param name string for stdpath()
 local function check_directory(name)
   local path = vim.fn.stdpath(name) --[[@as string]]
   pcall(vim.fn.mkdir, path, "p")
-  -- only a file that was written shows that one can be: whoever may write still meets full and read-only disks
+  -- writes a file, since permissions do not show full and read-only disks
   local descriptor, probe = vim.uv.fs_mkstemp(path .. "/acp_nvim-health-XXXXXX")
   if not descriptor then
     local advice = ("Make it a directory that you may write, or set $XDG_%s_HOME."):format(name:upper())
-    local why = probe:gsub("[: ]*$", "") -- it ends with the name of no file
+    local why = probe:gsub("[: ]*$", "") -- the name of the file is missing at its end
     health.error(("the %s directory cannot be written: %s: %s"):format(name, path, why), { advice })
     return
   end
@@ -142,10 +125,8 @@ local function check_directory(name)
   end
 end
 
----Bytes of all files in the state directory but those of worktrees, which are the user's, as far as there is time.
----@param root string
----@return integer bytes
----@return boolean all
+---@return integer bytes of all files in the state directory, without worktrees, which are the user's
+---@return boolean all false when the time was too short
 local function size_of_state(root)
   local deadline, bytes = vim.uv.hrtime() + limits.health_ms * 1e6, 0
   local function is_ours(directory)
@@ -162,21 +143,15 @@ local function size_of_state(root)
   return bytes, true
 end
 
----@param bytes integer
----@return string
-local function megabytes(bytes)
-  return ("%.0f MB"):format(bytes / 1e6)
-end
-
----How large the state directory is, and how it is cleaned by hand.
+---Reports the size of the state directory, and how to clean it.
 local function check_state()
   local root = state_files.root()
   local bytes, all = size_of_state(root)
   local limit = config.get().state.megabytes * 1e6
-  local words = ("%s%s of at most %s are kept in %s"):format(
+  local words = ("%s%.0f MB of at most %.0f MB are kept in %s"):format(
     all and "" or "more than ",
-    megabytes(bytes),
-    megabytes(limit),
+    bytes / 1e6,
+    limit / 1e6,
     root
   )
   local workspaces = vim.fs.joinpath(root, "workspaces")
@@ -194,19 +169,16 @@ local function check_state()
   end
 end
 
-local function check_files()
+---Checks everything.
+function M.check()
+  check_neovim()
+  agents.check(check_python())
+  check_protocol()
   health.start("acp_nvim: files")
   check_git()
   check_directory("state")
   check_directory("cache")
   check_state()
-end
-
-function M.check()
-  check_neovim()
-  agents.check(check_python())
-  check_protocol()
-  check_files()
 end
 
 return M

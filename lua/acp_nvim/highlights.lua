@@ -1,4 +1,4 @@
--- The highlight groups, all of them links that a colour scheme may replace.
+-- The highlight groups: all are links, which a colour scheme may replace.
 local M = {}
 
 ---@type table<string, string>
@@ -70,7 +70,7 @@ local function link_all()
   end
 end
 
----Once, and after each colour scheme, which clears all groups: each link makes Neovim draw everything again.
+---Defines the groups once, and again after each colour scheme, which clears them. Each definition causes a redraw.
 function M.define()
   if defined then
     return

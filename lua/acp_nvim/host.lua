@@ -1,4 +1,4 @@
--- Reaches the Python host: starts it with the first word for it, never waits for it.
+-- Starts the Python host and sends messages to it, without waiting for replies.
 local config = require("acp_nvim.config")
 local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
@@ -8,17 +8,15 @@ local version = require("acp_nvim.version")
 
 local M = {}
 
-local STDERR_LINES = 20 -- of the host, kept for the message when it ends
+local STDERR_LINES = 20 -- of the host's stderr, for the message when it ends
 
 ---@type integer? channel of the running host
 local channel
----@type string[] its last lines on stderr
+---@type string[] the last lines of its stderr
 local tail = {}
 ---@type fun(words: string, code: integer, tail: string[])[]
 local listeners = {}
 
----@param method string
----@param params table
 ---@return boolean sent
 local function notify(method, params)
   if vim.tbl_isempty(params) then
@@ -48,8 +46,8 @@ config.on_change(function()
   end
 end)
 
----@param lines string[] as jobstart gives them: the first goes on where the last ended
-local function keep_tail(lines)
+---@param lines string[] as jobstart passes them: the first continues the last line
+local function keep_tail(_, lines)
   local at = math.max(#tail, 1)
   tail[at] = (tail[at] or "") .. lines[1]
   vim.list_extend(tail, lines, 2)
@@ -58,9 +56,7 @@ local function keep_tail(lines)
   end
 end
 
----@param program string
----@param code integer
-local function ended(program, code)
+function M.on_end(program, code)
   channel = nil
   vim.g.acp_nvim_channel = nil
   if vim.v.exiting ~= vim.NIL then
@@ -76,14 +72,13 @@ local function ended(program, code)
   end
 end
 
----The host that modules loaded before these have started, when it is still there.
+---Returns the channel of a host that this Neovim started before its modules were reloaded.
 ---@return integer?
 local function left_running()
   local id = vim.g.acp_nvim_channel
   return id and vim.fn.jobwait({ id }, 0)[1] == -1 and id or nil
 end
 
----@param program string
 ---@return integer? channel
 ---@return string? problem
 local function spawn(program)
@@ -96,11 +91,9 @@ local function spawn(program)
   local ok, id = pcall(vim.fn.jobstart, python.argv(program), {
     rpc = true,
     cwd = cwd,
-    on_stderr = function(_, lines)
-      keep_tail(lines)
-    end,
+    on_stderr = keep_tail,
     on_exit = function(id, code)
-      -- of the modules that are loaded by then: these may have been reloaded
+      -- the modules may have been reloaded since
       local host = package.loaded["acp_nvim.host"]
       if host and host.channel() == id then
         host.on_end(program, code)
@@ -136,14 +129,12 @@ local function start()
   return true
 end
 
-M.on_end = ended
-
----@return integer? id of the running host, another one after each start
+---@return integer? id of the running host, a new one after each start
 function M.channel()
   return channel
 end
 
----Starts the host when there is none.
+---Starts the host if none runs.
 ---@return boolean running
 function M.ensure()
   return channel ~= nil or start()
@@ -156,7 +147,7 @@ function M.send(method, params)
   return M.ensure() and notify(method, params)
 end
 
----@param listener fun(words: string, code: integer, tail: string[]) called when the host has ended
+---@param listener fun(words: string, code: integer, tail: string[]) called after the host has ended
 function M.on_exit(listener)
   listeners[#listeners + 1] = listener
 end
@@ -164,13 +155,8 @@ end
 ---@param theirs string version of the host
 function M.check_version(theirs)
   if theirs ~= version then
-    message.error(
-      ("the Lua side is version %s, the host is %s: restart Neovim; if that does not help: %s"):format(
-        version,
-        theirs,
-        python.advice()
-      )
-    )
+    local words = "the Lua side is version %s, the host is %s: restart Neovim; if that does not help: %s"
+    message.error(words:format(version, theirs, python.advice()))
   end
 end
 

@@ -1,13 +1,11 @@
--- Maps the keys that the options give to an action.
+-- Maps the keys that the options assign to an action.
 local config = require("acp_nvim.config")
 
 local M = {}
 
----@param bufnr integer
 ---@param modes string|string[]
----@param action string without `keymaps.`
----@param run fun(...) what the keys do
----@param ... any arguments of `run`
+---@param action string name of the option, without `keymaps.`
+---@param ... any arguments for `run`
 function M.map(bufnr, modes, action, run, ...)
   local args, count = { ... }, select("#", ...)
   for _, key in ipairs(config.keys(action)) do

@@ -1,78 +1,69 @@
--- Signing in to agents: who wants it, the choice of a way, and what came of it.
+-- Signs in to agents and out: the commands, the choice of a method, and the result.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local agents = require("acp_nvim.agents")
 local autocmds = require("acp_nvim.autocmds")
 local choice = require("acp_nvim.login.choice")
+local command_line_window = require("acp_nvim.windows.command_line")
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 local terminal = require("acp_nvim.login.terminal")
 local unread = require("acp_nvim.chat.unread")
-local variables = require("acp_nvim.login.variables")
 
 local M = {}
 
----@type table<string, acp.SignInMethod[]> the ways that an agent has named, by its name
+---@type table<string, acp.SignInMethod[]> methods by agent name
 local known = {}
----@type table<string, { method?: string }> what the user has asked for, by the agent's name, until it is answered
+---@type table<string, { method?: string }> sign-ins that the user has started with a command, by agent name
 local asked = {}
 
----@param need acp.SignInNeed
----@param method acp.SignInMethod
----@param values? table<string, string>
-local function begin(need, method, values)
-  local current = sessions.current()
-  local is_here = current and current.agent == need.agent
-  host.send("login", {
-    agent = need.agent,
-    cwd = need.cwd,
-    method = method.id,
-    session = need.session or is_here and current.key or nil,
-    values = values,
-  })
-end
-
----@param need acp.SignInNeed
----@param method acp.SignInMethod
-local function with(need, method)
-  if method.kind ~= "env_var" and method.kind ~= "api_key" then
-    return begin(need, method)
+---Begins with a method, after asking for the variables that it needs.
+local function begin(need, method)
+  local function send(values)
+    local current = sessions.current()
+    local is_here = current and current.agent == need.agent
+    host.send("login", {
+      agent = need.agent,
+      cwd = need.cwd,
+      method = method.id,
+      session = need.session or is_here and current.key or nil,
+      values = values,
+    })
   end
-  variables.ask(need.agent, method, function(values)
-    begin(need, method, values)
-  end)
+  if method.kind == "env_var" or method.kind == "api_key" then
+    choice.variables(need.agent, method, send)
+  else
+    send()
+  end
 end
 
----@param need acp.SignInNeed
 local function choose(need)
   if #need.methods == 0 then
     return message.warn(need.hint or "the agent does not say how to sign in")
   end
   choice.open(need, function(method)
-    with(need, method)
+    begin(need, method)
   end)
 end
 
 ---@param methods acp.SignInMethod[]
----@param word string
----@return acp.SignInMethod?
-local function named(methods, word)
-  return vim.iter(methods):find(function(one)
-    return one.id == word or one.name == word
-  end)
+local function ids(methods)
+  return vim.tbl_map(function(one)
+    return one.id
+  end, methods)
 end
 
----The user has asked for it.
----@param need acp.SignInNeed
----@param word? string the method that they have named
-local function go(need, word)
-  local method = word and named(need.methods, word)
+---Continues a sign-in that the user has started with a command.
+---@param word? string id or name of a method
+local function resume(need, word)
+  local method = word and vim.iter(need.methods):find(function(one)
+    return one.id == word or one.name == word
+  end)
   if method then
-    with(need, method)
+    begin(need, method)
   elseif word then
-    local ids = vim.tbl_map(function(one)
-      return one.id
-    end, need.methods)
-    message.error(("%s names no way to sign in %q (but: %s)"):format(need.agent, word, table.concat(ids, ", ")))
+    local known = table.concat(ids(need.methods), ", ")
+    message.error(("%s names no way to sign in %q (but: %s)"):format(need.agent, word, known))
   elseif choice.is_possible() then
     choose(need)
   else
@@ -84,11 +75,11 @@ end
 function M.wanted(event)
   local need = event --[[@as acp.SignInNeed]]
   known[need.agent] = need.methods
-  local wish = asked[need.agent]
   if need.asked then
+    local started = asked[need.agent]
     asked[need.agent] = nil
     return vim.schedule(function()
-      go(need, wish and wish.method)
+      resume(need, started and started.method)
     end)
   end
   local session = sessions.get(need.session)
@@ -100,7 +91,7 @@ function M.wanted(event)
     methods = vim.deepcopy(need.methods),
   })
   vim.schedule(function()
-    vim.schedule(function() -- after the words about it
+    vim.schedule(function() -- after the message about it
       if session and #need.methods > 0 and choice.is_welcome(session) then
         choose(need)
       end
@@ -116,19 +107,14 @@ function M.terminal(event)
   end
 end
 
----@param agent string
----@return boolean somebody sees a chat with it, where the same is said
-local function is_seen(agent)
-  return vim.iter(sessions.all()):any(function(session)
-    return session.agent == agent and unread.is_seen(session)
-  end)
-end
-
 ---@param event acp.Event of type sign_in_done
 function M.done(event)
   terminal.over(event.attempt, event.outcome)
   asked[event.agent] = nil
-  if not is_seen(event.agent) then
+  local is_seen = vim.iter(sessions.all()):any(function(session) -- in a chat, which shows the same text
+    return session.agent == event.agent and unread.is_seen(session)
+  end)
+  if not is_seen then
     local level = event.outcome == "failed" and vim.log.levels.ERROR or vim.log.levels.INFO
     message.news(event.text, level)
   end
@@ -140,23 +126,14 @@ function M.done(event)
   })
 end
 
----@param agent string
----@return string[] ids of the ways that it has named in this Neovim
-function M.methods(agent)
-  return vim.tbl_map(function(one)
-    return one.id
-  end, known[agent] or {})
-end
-
----@param agent string
----@return string directory where it works for the session that the user is in, or would
+---@return string directory of the current session, if it is of this agent, else of Neovim
 local function directory(agent)
   local session = sessions.current()
   return session and session.agent == agent and session.cwd or vim.fn.getcwd()
 end
 
----@param agent string
----@param method? string
+---Starts a sign-in.
+---@param method? string id or name
 function M.ask(agent, method)
   if host.ensure() then
     asked[agent] = { method = method }
@@ -164,16 +141,54 @@ function M.ask(agent, method)
   end
 end
 
----@param agent string
-function M.cancel(agent)
-  if host.channel() then
+---@return string[]
+function M.complete(lead, line)
+  local words = vim.split(line, "%s+", { trimempty = true })
+  local given = #words - 1 - (lead ~= "" and 1 or 0)
+  local candidates = {}
+  if given == 0 then
+    candidates = agents.names()
+  elseif given == 1 and words[1]:find("Login", 1, true) then
+    candidates = ids(known[words[2]] or {})
+  end
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, candidates)
+end
+
+---@return string? agent the named one, or the one that is meant; nil after a message when it cannot be started
+local function agent_of(name)
+  local session = sessions.current()
+  local waiting = sessions.last_used(function(one)
+    return one.status.sign_in ~= nil
+  end)
+  local here = session and session.status.sign_in and session
+  local agent = name or (here or waiting or session or {}).agent or agents.default()
+  local problem = agents.problem(agent)
+  if problem then
+    message.error(problem)
+    return nil
+  end
+  return agent
+end
+
+---Implements :AcpLogin.
+function M.login(args)
+  local name, method = unpack(vim.split(args.args, "%s+", { trimempty = true }))
+  local agent = not command_line_window.refuses() and agent_of(name)
+  if not agent then
+    return
+  elseif not args.bang then
+    M.ask(agent, method)
+  elseif host.channel() then
     host.send("login_cancel", { agent = agent })
   end
 end
 
----@param agent string
-function M.out(agent)
-  if host.ensure() then
+---Implements :AcpLogout.
+function M.logout(args)
+  local agent = agent_of(args.args ~= "" and args.args or nil)
+  if agent and host.ensure() then
     host.send("logout", { agent = agent, cwd = directory(agent) })
   end
 end

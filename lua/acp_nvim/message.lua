@@ -1,16 +1,14 @@
--- Talks to the user: the only module that calls vim.notify.
+-- Shows messages to the user: the only module that calls vim.notify.
 local log = require("acp_nvim.log")
 
 local M = {}
 
-local MESSAGE_LINES = 10 -- of one message: an answer to a command takes no more
+local MESSAGE_LINES = 10 -- of one message: commands answer in fewer
 local MESSAGE_BYTES = 1000 -- of one message: half a screen of 80 columns
 local PREFIX = "acp_nvim: "
 local MORE = " … :AcpLog"
 
----The first lines of a long text, so that it fits above the command line.
----@param text string
----@return string
+---Returns the first lines of a long text, so that it fits above the command line, and logs the whole text.
 local function shortened(text)
   local lines = vim.split(vim.trim(text), "\n", { plain = true })
   local kept = table.concat(lines, "\n", 1, math.min(#lines, MESSAGE_LINES))
@@ -22,9 +20,7 @@ local function shortened(text)
   return short .. MORE
 end
 
----What fits beside the command line, so that nobody who is doing something else is asked for a key.
----@param text string
----@return string
+---Returns as much as fits beside the command line, so that Neovim does not show a hit-enter prompt.
 local function on_one_line(text)
   local line = vim.trim(text:gsub("%s*[\r\n]+%s*", " "))
   local room = math.max(vim.v.echospace, #PREFIX + #MORE + 1) - #PREFIX
@@ -35,16 +31,13 @@ local function on_one_line(text)
   return vim.fn.strcharpart(line, 0, room - #MORE) .. MORE
 end
 
----@param text string
----@return string
-local function said(text)
+local function prefixed(text)
   return PREFIX .. (text:gsub("%z", ""))
 end
 
 local GROUPS = { [vim.log.levels.ERROR] = "ErrorMsg", [vim.log.levels.WARN] = "WarningMsg" }
 
----@param text string
----@return boolean Neovim shows it without asking for a key, or leaves messages to a program that does
+---@return boolean Neovim shows the text without a hit-enter prompt, or a UI shows messages itself
 local function fits(text)
   local lines = vim.split(text, "\n", { plain = true })
   local is_shown_elsewhere = vim.iter(vim.api.nvim_list_uis()):any(function(ui)
@@ -57,21 +50,19 @@ local function fits(text)
       end)
 end
 
----Calls `say` without Neovim asking for a key, however much room the text takes: that would keep the host waiting.
----@param say fun()
-local function without_key(say)
+---Calls `run` with the hit-enter prompt disabled, which would keep the host waiting.
+local function without_prompt(run)
   local how, more = vim.o.messagesopt, vim.o.more
   vim.o.messagesopt, vim.o.more = how:gsub("hit%-enter", "wait:0"), false
-  local ok, err = pcall(say)
+  local ok, err = pcall(run)
   vim.o.messagesopt, vim.o.more = how, more
   if not ok then
     error(err, 0)
   end
 end
 
----@param text string
 ---@param width integer cells
----@return string the beginning of `text` that is no wider
+---@return string as many characters of `text` as fit
 local function cut(text, width)
   local beginning = vim.fn.strcharpart(text, 0, width)
   while vim.fn.strdisplaywidth(beginning) > width do
@@ -80,18 +71,15 @@ local function cut(text, width)
   return beginning
 end
 
----Says a text, of which |:messages| then has the whole. Where it takes more room than there is, its beginning is shown
----on one line.
----@param text string
----@param level integer
+---Shows a text, which |:messages| keeps in full. A text that does not fit is replaced by a line with its beginning.
 local function show(text, level)
   vim.schedule(function()
-    text = said(text)
+    text = prefixed(text)
     vim.cmd.redraw() -- below another message it would need more room
     if fits(text) then
       return vim.notify(text, level, { title = "acp_nvim" })
     end
-    without_key(function()
+    without_prompt(function()
       vim.notify(text, level, { title = "acp_nvim" })
       local hint, room = " … :messages", vim.v.echospace
       local beginning = cut((text:gsub("\n", " · ")), math.max(room - vim.fn.strdisplaywidth(hint), 0))
@@ -101,40 +89,36 @@ local function show(text, level)
   end)
 end
 
----Answers of commands: a few lines.
+---Answers to commands: a few lines.
 
----@param text string
 function M.info(text)
   show(shortened(text), vim.log.levels.INFO)
 end
 
----@param text string
 function M.warn(text)
   show(shortened(text), vim.log.levels.WARN)
 end
 
----@param text string
 function M.error(text)
   show(shortened(text), vim.log.levels.ERROR)
 end
 
----@type table<string, true> news of this moment
-local coming = {}
+---@type table<string, true> messages shown in this event loop iteration
+local recent = {}
 
----News that come while the user does anything: one line, which takes the place of the one before. Chats that share an
----agent have the same to say at the same time: that is said once.
----@param text string
----@param level? integer of vim.log.levels; an error when it is left out
+---Shows an unprompted message: one line, which replaces the previous one. Drops repetitions at the same time, since
+---all chats of an agent report the same problem.
+---@param level? integer of vim.log.levels; nil: an error
 function M.news(text, level)
-  if coming[text] then
+  if recent[text] then
     return
   end
-  coming[text] = true
+  recent[text] = true
   vim.schedule(function()
-    coming = {}
-    vim.cmd.redraw() -- below another message it would ask for a key
-    without_key(function()
-      vim.notify(said(on_one_line(text)), level or vim.log.levels.ERROR, { title = "acp_nvim" })
+    recent = {}
+    vim.cmd.redraw() -- below another message it would cause a hit-enter prompt
+    without_prompt(function()
+      vim.notify(prefixed(on_one_line(text)), level or vim.log.levels.ERROR, { title = "acp_nvim" })
     end)
   end)
 end

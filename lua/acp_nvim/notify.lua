@@ -1,4 +1,4 @@
--- Tells that a turn is over, or that a permission waits, to somebody who does not see the chat.
+-- Notifies the user of the end of a turn or of a waiting request, unless the chat is visible.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
@@ -8,50 +8,44 @@ local unread = require("acp_nvim.chat.unread")
 
 local M = {}
 
----The bell of the terminal, whatever 'belloff' says: it was asked for.
+---Rings the terminal bell. Ignores 'belloff': the option `notify.bell` is explicit.
 local function ring()
   for _, ui in ipairs(config.get().notify.bell and vim.api.nvim_list_uis() or {}) do
     if ui.stdout_tty then
-      local send = vim.api.nvim_ui_send -- of Neovim 0.12
+      local send = vim.api.nvim_ui_send -- since Neovim 0.12
       return send and send("\a") or vim.api.nvim_chan_send(2, "\a")
     end
   end
 end
 
----@param session acp.Session
----@param words string
----@param level integer
-local function say(session, words, level)
+local function show(session, words, level)
   message.news(("%s %s"):format(cells.plain(session.agent or "the agent"), words), level)
   ring()
 end
 
----@param session acp.Session
 ---@param request acp.Request
 function M.permission(session, request)
   local is_shown = unread.has_focus() and float.shows(request.id)
   if config.get().notify.permission and not unread.is_seen(session) and not is_shown then
     local title = (request.title or ""):match("^[^\r\n]*")
-    say(session, "asks you (:AcpChat): " .. title, vim.log.levels.WARN)
+    show(session, "asks you (:AcpChat): " .. title, vim.log.levels.WARN)
   end
 end
 
----@param session acp.Session
 ---@param request acp.FormRequest
 function M.question(session, request)
   if config.get().notify.permission and not unread.is_seen(session) then
-    say(session, "has a question (:AcpForms): " .. Lines.one_line(request.message), vim.log.levels.WARN)
+    show(session, "has a question (:AcpForms): " .. Lines.one_line(request.message), vim.log.levels.WARN)
   end
 end
 
 ---@type table<string, string>
 local ENDS = { refusal = "has refused to go on", max_tokens = "has used up its tokens" }
 
----@param session acp.Session
 ---@param stop_reason string
 function M.turn_end(session, stop_reason)
   local goes_on = (session.status.queue or 0) > 0
-  -- who cancelled it knows, and errors are said by themselves
+  -- the user cancelled it, or the error has its own message
   if stop_reason == "cancelled" or stop_reason == "error" or goes_on or unread.is_seen(session) then
     return
   end
@@ -60,7 +54,7 @@ function M.turn_end(session, stop_reason)
     local is_good = stop_reason == "end_turn"
     local words = is_good and "is done" or ENDS[stop_reason] or ("stopped: %s"):format(cells.plain(stop_reason))
     local about = title ~= "" and (": %s"):format(title) or ""
-    say(session, ("%s (:AcpChat)%s"):format(words, about), vim.log.levels[is_good and "INFO" or "WARN"])
+    show(session, ("%s (:AcpChat)%s"):format(words, about), vim.log.levels[is_good and "INFO" or "WARN"])
   end
 end
 

@@ -1,4 +1,4 @@
--- What can be switched in sessions: modes, models and other options of their agents. The host knows; this asks it.
+-- Reads and sets the config options of sessions: modes, models and other options of their agents.
 local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
 local message = require("acp_nvim.message")
@@ -6,10 +6,10 @@ local requests = require("acp_nvim.host.requests")
 
 local M = {}
 
----@type table<integer, fun()[]> what is to be done when the options of a session are told, by its key
+---@type table<integer, fun()> by the session's key: called when its options are known
 local waiting = {}
----@type table<integer, table<string, string|boolean>> what was asked for here, by session and option
-local asked = {}
+---@type table<integer, table<string, string|boolean>> values that were requested here, by session and option
+local requested = {}
 
 ---@param options acp.ConfigOption[]
 ---@param what string an id, else a category, else a name
@@ -34,18 +34,8 @@ function M.find(options, what)
   end
 end
 
----@param option acp.ConfigOption
----@return string|boolean|nil what it is, or is about to be
-function M.wanted(option)
-  if option.changing ~= nil then
-    return option.changing
-  end
-  return option.current
-end
-
----@param option acp.ConfigOption
 ---@param value string|boolean|nil
----@return string as the agent calls it
+---@return string name of the value
 function M.name_of(option, value)
   if type(value) == "boolean" then
     return value and "on" or "off"
@@ -58,47 +48,35 @@ function M.name_of(option, value)
   return value ~= nil and cells.plain(tostring(value)) or "?"
 end
 
----@param session acp.Session
----@return boolean
-local function is_seen(session)
-  return session.bufnr ~= nil and #vim.fn.win_findbuf(session.bufnr) > 0
-end
-
----Who has asked for it elsewhere hears that it is done; what fails is told by the host.
----@param session acp.Session
-local function tell_done(session)
-  for id, value in pairs(asked[session.key] or {}) do
+---Takes the options of a session. Shows a message for values that were set while the chat is hidden.
+---@param event acp.Event of type config
+function M.received(session, event)
+  session.options = event.options or {}
+  local is_hidden = session.bufnr == nil or #vim.fn.win_findbuf(session.bufnr) == 0
+  for id, value in pairs(requested[session.key] or {}) do
     local option = M.find(session.options, id)
     if option and option.changing == nil then
-      asked[session.key][id] = nil
-      if option.current == value and not is_seen(session) then
-        local who = cells.plain(session.agent or "the agent")
-        message.info(("%s: %s is %s"):format(who, cells.plain(option.name), M.name_of(option, value)))
+      requested[session.key][id] = nil
+      if option.current == value and is_hidden then -- the host reports failures
+        local agent = cells.plain(session.agent or "the agent")
+        message.info(("%s: %s is %s"):format(agent, cells.plain(option.name), M.name_of(option, value)))
       end
     end
   end
-end
-
----@param session acp.Session
----@param event acp.Event of type config
-function M.told(session, event)
-  session.options = event.options or {}
-  tell_done(session)
-  local runs = waiting[session.key] or {}
+  local run = waiting[session.key]
   waiting[session.key] = nil
-  for _, run in ipairs(runs) do
-    vim.schedule(run) -- a question must not keep the host waiting
+  if run then
+    vim.schedule(run) -- a dialog would make the host wait
   end
 end
 
----@param session acp.Session
----@return boolean
-local function is_running(session)
-  return session.status.state ~= "stopped" and session.status.state ~= "failed"
+---@return boolean the agent runs, or was started
+local function ensure_agent(session)
+  local state = session.status.state
+  return state ~= "stopped" and state ~= "failed" or requests.open(session, true)
 end
 
----Does it with the options of the session; its agent is started for them when nobody has told any yet.
----@param session acp.Session
+---Calls `run` with the options of the session. Starts its agent when they are not known.
 ---@param run fun(options: acp.ConfigOption[])
 function M.with_options(session, run)
   if session.options then
@@ -108,20 +86,17 @@ function M.with_options(session, run)
   end
   local win, mode = vim.api.nvim_get_current_win(), vim.api.nvim_get_mode().mode
   message.info(("%s is asked what can be set"):format(cells.plain(session.agent or "the agent")))
-  waiting[session.key] = { -- who asks again asks for something else
-    function()
-      if vim.api.nvim_get_current_win() == win and vim.api.nvim_get_mode().mode == mode then
-        run(session.options)
-      else
-        message.info("what can be set is known now: :AcpConfig")
-      end
-    end,
-  }
+  waiting[session.key] = function() -- replaces that of an earlier command
+    if vim.api.nvim_get_current_win() == win and vim.api.nvim_get_mode().mode == mode then
+      run(session.options)
+    else
+      message.info("what can be set is known now: :AcpConfig")
+    end
+  end
 end
 
----@param option acp.ConfigOption
 ---@param words string|boolean
----@return string|boolean|nil value nil where only the host can tell
+---@return string|boolean|nil value nil when it is unknown here
 local function value_meant(option, words)
   if type(words) == "boolean" then
     return words
@@ -135,50 +110,53 @@ local function value_meant(option, words)
   end
 end
 
----@param session acp.Session its agent is started if need be
----@param what string of an option
+---Sets an option. Starts the agent if it does not run.
+---@param what string id, category or name of the option
 ---@param value string|boolean
----@param keep? boolean new sessions of the agent are to begin with it; else the user's options say it
+---@param keep? boolean also for new sessions of the agent; nil: as configured
 ---@return boolean sent
 function M.set(session, what, value, keep)
-  if not is_running(session) and not requests.open(session, true) then
+  if not ensure_agent(session) then
     return false
   end
   keep = keep or config.get().config.keep
   local option = M.find(session.options or {}, what)
   local meant = option and value_meant(option, value)
   if meant ~= nil then
-    option.changing = meant -- another key may come before the host has said so
-    asked[session.key] = asked[session.key] or {}
-    asked[session.key][option.id] = meant
+    option.changing = meant -- another key may come before the host's answer
+    requested[session.key] = requested[session.key] or {}
+    requested[session.key][option.id] = meant
   end
   return requests.send(session, "config_set", { option = what, value = value, keep = keep })
 end
 
----The next value in the agent's order; of what is on or off, the other one.
----@param session acp.Session
----@param what string of an option
+---Sets the next value in the agent's order, or toggles a boolean.
+---@param what string id, category or name of the option
 ---@param keep? boolean
 function M.next(session, what, keep)
   M.with_options(session, function(options)
     local option = M.find(options, what)
+    local current = option and option.current
+    if option and option.changing ~= nil then
+      current = option.changing
+    end
     if option and option.kind == "boolean" then
-      return M.set(session, option.id, not M.wanted(option), keep)
+      return M.set(session, option.id, not current, keep)
     elseif not option or #(option.values or {}) == 0 then
       return message.info(("%s offers no %s to choose"):format(cells.plain(session.agent or "the agent"), what))
     end
     local at = 0
     for index, one in ipairs(option.values) do
-      at = one.value == M.wanted(option) and index or at
+      at = one.value == current and index or at
     end
     M.set(session, option.id, option.values[at % #option.values + 1].value, keep)
   end)
 end
 
----@param session acp.Session whose agent's new sessions are to begin as the agent likes
+---Forgets the values that are kept for new sessions of the agent.
 ---@return boolean sent
 function M.forget(session)
-  return (is_running(session) or requests.open(session, true)) and requests.send(session, "config_forget")
+  return ensure_agent(session) and requests.send(session, "config_forget")
 end
 
 return M

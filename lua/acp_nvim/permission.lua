@@ -1,70 +1,49 @@
--- The permissions that wait for an answer, of all sessions; each is answered once.
+-- Keeps the permission requests that wait for an answer, of all sessions. Each request is answered once.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
-local chat_sight = require("acp_nvim.permission.chat_sight")
+local chat_visibility = require("acp_nvim.permission.chat_visibility")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local previews = require("acp_nvim.review.previews")
 local reader = require("acp_nvim.permission.reader")
 local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
-local sight = require("acp_nvim.permission.sight")
 local transcript = require("acp_nvim.chat.transcript")
+local visibility = require("acp_nvim.permission.visibility")
 
 local M = {}
 
----@type table<integer, acp.Pending> by the request's id
+---@type table<integer, acp.Pending> by request id
 local pending = {}
----@type table<integer, "asked"|"done"> what was told of each request, for a redraw tells it again
-local heard = {}
+---@type table<integer, "asked"|"done"> by request id: the last event that was announced; a redraw sends events again
+local announced = {}
 ---@type table<integer, integer> by session: when one of its requests was withdrawn last, in nanoseconds
 local withdrawn = {}
----@type fun() called when other requests wait, or what is known of them has changed
+---@type fun() called when the waiting requests, or what is known of them, have changed
 local on_change = function() end
----@type table<integer, acp.Session> whose requests are others since the last `flush`
-local noted = {}
+---@type table<integer, acp.Session> whose requests have changed since the last `flush`
+local changed = {}
 
----@param options acp.Option[]
----@param option_id? string
----@return string mark for what the option means; a kind that nobody here knows means neither yes nor no
-local function mark_of(options, option_id)
-  for _, option in ipairs(options) do
-    if option.option_id == option_id then
-      local kind = tostring(option.kind)
-      return vim.startswith(kind, "reject") and "✗ " or vim.startswith(kind, "allow") and "✓ " or "→ "
-    end
-  end
-  return "→ "
-end
-
-local WHY =
+local REASONS =
   { withdrawn = "withdrawn by the agent", cancelled = "cancelled", agent_gone = "cancelled: the agent is gone" }
 
----What became of a permission request, in words.
 ---@param options acp.Option[]
 ---@param event { outcome: string, name?: string, option_id?: string, why?: string }
----@return string
+---@return string outcome in words, behind a mark; an option of an unknown kind counts neither as yes nor as no
 local function outcome_words(options, event)
   if event.outcome ~= "selected" then
-    return "– " .. (WHY[event.why] or tostring(event.outcome))
+    return "– " .. (REASONS[event.why] or tostring(event.outcome))
   end
-  local words = Lines.one_line(event.name or event.option_id or "answered")
-  return mark_of(options, event.option_id) .. words
-end
-
----@param one acp.Pending that waits no more; when nobody has answered it others take its place
-local function gone(one)
-  if not one.answered then
-    withdrawn[one.session] = vim.uv.hrtime()
+  local mark = "→ "
+  for _, option in ipairs(options) do
+    if option.option_id == event.option_id then
+      local kind = tostring(option.kind)
+      mark = vim.startswith(kind, "reject") and "✗ " or vim.startswith(kind, "allow") and "✓ " or "→ "
+      break
+    end
   end
-end
-
----@param one acp.Pending
----@return boolean the user had the time to see that it is this one which a key answers
-local function is_settled(one)
-  local since = math.max(one.came, withdrawn[one.session] or 0)
-  return vim.uv.hrtime() - since >= limits.answer_pause_ms * 1e6
+  return mark .. Lines.one_line(event.name or event.option_id or "answered")
 end
 
 ---@param session? acp.Session
@@ -79,127 +58,123 @@ function M.waiting(session)
   return list
 end
 
----@param id integer
-local function ended(id)
-  sight.forget(id)
-  chat_sight.forget(id)
+local function close_views(id)
+  visibility.forget(id)
+  chat_visibility.forget(id)
   reader.over(id)
   previews.done(id)
 end
 
----@param session acp.Session
 local function refresh_keys(session)
   answer_keys.refresh(session, M.waiting(session), M.press)
 end
 
----Notes that other requests wait in a session: its keys, and who watches, have their turn at the end of a batch, or soon.
----@param session acp.Session
+---Notes that the requests of a session have changed: keys and listeners are updated at the end of the batch, or soon.
 local function note(session)
-  if not next(noted) then
+  if not next(changed) then
     vim.schedule(M.flush)
   end
-  noted[session.key] = session
+  changed[session.key] = session
 end
 
----Makes keys, and what others show, fit the requests that came and went since the last time.
+---Updates the keys and the listener for all changes since the last call.
 function M.flush()
-  local sessions_noted = noted
-  noted = {}
-  for _, session in pairs(sessions_noted) do
+  local sessions_changed = changed
+  changed = {}
+  for _, session in pairs(sessions_changed) do
     refresh_keys(session)
   end
-  if next(sessions_noted) then
+  if next(sessions_changed) then
     on_change()
   end
-end
-
----@param session acp.Session
----@param one acp.Pending
----@return string[]? lines of the tool call right above; nil when another block is there
-local function lines_above(session, one)
-  local is_above = session.call_blocks[one.request.tool_call_id] == one.block - 1
-  local block = is_above and transcript.block(session, one.block - 1) or nil
-  return block and block.rendered and transcript.lines(session, block) or nil
 end
 
 ---@param one acp.Pending
 ---@param outcome? string
 local function draw(one, outcome)
   local session = sessions.get(one.session)
-  if session then
-    local above = lines_above(session, one)
-    local rendered = block.render(one.request, {
-      letters = answer_keys.letters(one.request),
-      outcome = outcome,
-      above = above,
-      cwd = session.cwd,
-      files = #previews.of_request(one.request.id),
-    })
-    if not outcome and not one.answered then
-      chat_sight.show(one, rendered, above or {})
-    end
-    transcript.draw(session, one.block, "permission", rendered)
+  if not session then
+    return
   end
+  local request, above = one.request, nil
+  if session.call_blocks[request.tool_call_id] == one.block - 1 then
+    local call = transcript.block(session, one.block - 1)
+    above = call and call.rendered and transcript.lines(session, call) or nil
+  end
+  local rendered = block.render(request, {
+    letters = answer_keys.letters(request),
+    outcome = outcome,
+    above = above,
+    cwd = session.cwd,
+    files = #previews.of_request(request.id),
+  })
+  if not outcome and not one.answered then
+    chat_visibility.show(one, rendered, above or {})
+  end
+  transcript.draw(session, one.block, "permission", rendered)
 end
 
----@param session acp.Session
+---Ends a request. Unless the user answered it here, another request takes its place under the keys.
+---@param one acp.Pending
+---@param outcome string
+local function close(one, outcome)
+  pending[one.request.id] = nil
+  if not one.answered then
+    withdrawn[one.session] = vim.uv.hrtime()
+  end
+  close_views(one.request.id)
+  draw(one, outcome)
+end
+
 ---@param id integer block
----@param request acp.Request
 ---@return boolean new false when it is only drawn again
 function M.asked(session, id, request)
   local known = pending[request.id]
-  -- a redraw asks again what is closed, and closes it after that
-  local is_over = heard[request.id] == "done" or (known and known.answered)
+  -- a redraw sends a closed request again, and closes it after that
+  local is_over = announced[request.id] == "done" or (known and known.answered)
   local one = { session = session.key, block = id, request = request, answered = is_over }
   if known and vim.deep_equal(known.request, request) then
     one.came = known.came
   else
     one.came = vim.uv.hrtime()
-    sight.forget(request.id) -- what was seen was another request
+    visibility.forget(request.id) -- another request was seen
   end
   pending[request.id] = one
   reader.refresh(one)
   draw(one)
   note(session)
-  local new = heard[request.id] == nil
-  heard[request.id] = heard[request.id] or "asked"
+  local new = announced[request.id] == nil
+  announced[request.id] = announced[request.id] or "asked"
   return new
 end
 
----@param session acp.Session
 ---@param event acp.Event of type permission_done
----@return boolean new false when nobody waited for it any more
+---@return boolean new false when it was announced before, or the request is unknown
 function M.done(session, event)
   local one = pending[event.id]
   if not one then
     return false
   end
-  pending[event.id] = nil
-  gone(one)
-  ended(event.id)
-  draw(one, outcome_words(one.request.options, event))
+  close(one, outcome_words(one.request.options, event))
   note(session)
-  local new = heard[event.id] == "asked"
-  heard[event.id] = "done"
+  local new = announced[event.id] == "asked"
+  announced[event.id] = "done"
   return new
 end
 
----A rule has answered: nobody is asked.
----@param session acp.Session
+---Shows a request that a rule has answered.
 ---@param event acp.Event of type permission_auto
 ---@return boolean new false when it is only drawn again
 function M.automatic(session, event)
   local options = vim.list_extend({ { option_id = event.option_id, kind = event.kind } }, event.request.options or {})
-  local rendered =
-    block.automatic(event, outcome_words(options, vim.tbl_extend("error", event, { outcome = "selected" })))
-  transcript.draw(session, event.block, "permission", rendered)
-  local new = heard[event.request.id] == nil
-  heard[event.request.id] = "done"
+  local outcome = outcome_words(options, vim.tbl_extend("error", event, { outcome = "selected" }))
+  transcript.draw(session, event.block, "permission", block.automatic(event, outcome))
+  local new = announced[event.request.id] == nil
+  announced[event.request.id] = "done"
   return new
 end
 
----A request in a kept conversation: nobody answers it, and its id means nothing here.
----@param session acp.Session
+---Shows a request of a kept conversation: it cannot be answered, and its id is of another Neovim.
 ---@param event acp.Event of type permission_kept
 function M.kept(session, event)
   local outcome = event.outcome and outcome_words(event.request.options or {}, event) or "– not answered"
@@ -208,23 +183,19 @@ function M.kept(session, event)
   transcript.draw(session, event.block, "permission", rendered)
 end
 
----Another host numbers its requests from 1 again.
+---Forgets what was announced: a new host numbers its requests from 1 again.
 function M.forget()
-  heard = {}
+  announced = {}
 end
 
----The host is gone, and with it all who wait for answers.
----@param session acp.Session
+---Cancels all requests of a session whose host has ended.
 ---@return acp.Pending[] that were open
 function M.abandon(session)
   local open = vim.tbl_filter(function(one)
     return one.session == session.key
   end, vim.tbl_values(pending))
   for _, one in ipairs(open) do
-    pending[one.request.id] = nil
-    gone(one)
-    ended(one.request.id)
-    draw(one, "– cancelled")
+    close(one, "– cancelled")
   end
   refresh_keys(session)
   on_change()
@@ -232,12 +203,12 @@ function M.abandon(session)
 end
 
 ---@param id integer of a request
----@return acp.Pending? while it is not closed
+---@return acp.Pending? nil when it is closed
 function M.get(id)
   return pending[id]
 end
 
----@param listener fun() called when other requests wait, or what is known of them has changed
+---@param listener fun() called when the waiting requests, or what is known of them, have changed
 function M.on_change(listener)
   on_change = listener
 end
@@ -256,7 +227,6 @@ function M.list()
   end, M.waiting())
 end
 
----@param id integer
 ---@param option_id string
 ---@return boolean answered
 ---@return string? problem
@@ -269,7 +239,7 @@ function M.answer(id, option_id)
     if option.option_id == option_id then
       one.answered = requests.answer(id, option_id)
       if one.answered then
-        ended(id)
+        close_views(id)
       end
       refresh_keys(sessions.get(one.session))
       on_change()
@@ -280,9 +250,8 @@ function M.answer(id, option_id)
   return false, one.request.left_out and words .. ": " .. block.rejects_only(one.request) or words
 end
 
----Answers as a key does: what allows acts only when all of the request has been on the screen, else it is shown; and not
----when the request has only just come, or taken the place of another one.
----@param id integer
+---Answers for a key. An option that allows is sent only when the whole request has been on the screen, else the request
+---is shown; it is not sent right after the request came or took the place of another one.
 ---@param option_id string
 ---@param read? table<string, true> files whose changes were read in these
 ---@return boolean answered
@@ -291,22 +260,24 @@ function M.press(id, option_id, read)
   local one = pending[id]
   if not one or one.answered or answer_keys.rejects(one.request, option_id) then
     return M.answer(id, option_id)
-  elseif not is_settled(one) then
+  end
+  local since = math.max(one.came, withdrawn[one.session] or 0)
+  if vim.uv.hrtime() - since < limits.answer_pause_ms * 1e6 then
     message.news("this request has only just come: look at it, then press the key again", vim.log.levels.WARN)
     return false
-  elseif sight.is_whole(id, read) then
+  elseif visibility.is_whole(id, read) then
     return M.answer(id, option_id)
   end
   reader.show(one, M.press, option_id)
   return false
 end
 
----The text of a request may be in the tool call above, which has changed.
+-- A part of a request may be in the tool call above it, which has changed.
 transcript.on_changes(function(session, blocks)
   for changed_block in pairs(blocks) do
-    local id = chat_sight.request_of_call(session, changed_block.id)
+    local id = chat_visibility.request_of_call(session, changed_block.id)
     if id then
-      vim.schedule(function() -- the chat is being written at this moment
+      vim.schedule(function() -- the chat is being written now
         if pending[id] and not pending[id].answered then
           draw(pending[id])
           transcript.flush()

@@ -1,4 +1,4 @@
--- The registry of the sessions that Lua displays.
+-- The registry of the sessions that have a chat.
 local M = {}
 
 ---@type table<integer, acp.Session>
@@ -7,21 +7,7 @@ local by_key = {}
 local by_buffer = {}
 local uses = 0
 
----@return integer highest key that this Neovim has used, also by modules that were loaded before these
-local function highest_key()
-  local highest = vim.g.acp_nvim_last_session or 0
-  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
-    highest = math.max(highest, vim.b[bufnr].acp_nvim_session or 0)
-  end
-  for key in pairs(by_key) do
-    highest = math.max(highest, key)
-  end
-  return highest
-end
-
----@param key integer
 ---@param agent? string
----@param cwd string
 ---@return acp.Session
 function M.add(key, agent, cwd)
   uses = uses + 1
@@ -37,21 +23,27 @@ function M.add(key, agent, cwd)
     commands = {},
     calls = {},
     call_blocks = {},
-    plans = { shown = {}, living = {}, several = false },
+    plans = { shown = {}, active = {}, several = false },
   }
   by_key[key] = session
   vim.g.acp_nvim_last_session = math.max(vim.g.acp_nvim_last_session or 0, key)
   return session
 end
 
+---Adds a session under a key that this Neovim has not used, not even before a reload of the modules.
 ---@param agent? string
----@param cwd string
 ---@return acp.Session
 function M.new(agent, cwd)
-  return M.add(highest_key() + 1, agent, cwd)
+  local highest = vim.g.acp_nvim_last_session or 0
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    highest = math.max(highest, vim.b[bufnr].acp_nvim_session or 0)
+  end
+  for key in pairs(by_key) do
+    highest = math.max(highest, key)
+  end
+  return M.add(highest + 1, agent, cwd)
 end
 
----@param key integer
 ---@return acp.Session?
 function M.get(key)
   return by_key[key]
@@ -62,30 +54,26 @@ function M.all()
   return vim.tbl_values(by_key)
 end
 
----@param session acp.Session that nothing is shown of any more
+---@param session acp.Session without buffers
 function M.remove(session)
   by_key[session.key] = nil
 end
 
----@param session acp.Session
 ---@param bufnr integer its chat or its prompt
 function M.own_buffer(session, bufnr)
   by_buffer[bufnr] = session
   vim.b[bufnr].acp_nvim_session = session.key
 end
 
----@param bufnr integer
 function M.disown_buffer(bufnr)
   by_buffer[bufnr] = nil
 end
 
----@param bufnr integer
 ---@return acp.Session?
 function M.of_buffer(bufnr)
   return by_buffer[bufnr]
 end
 
----@param session acp.Session
 function M.touch(session)
   uses = uses + 1
   session.used = uses
@@ -103,15 +91,13 @@ function M.last_used(accept)
   return last
 end
 
----The session that has the focus, else the one used last.
----@return acp.Session?
+---@return acp.Session? the session that has the focus, else the one used last
 function M.current()
   return by_buffer[vim.api.nvim_get_current_buf()] or M.last_used()
 end
 
----The session to go on with when none is asked for.
 ---@param agent? string
----@return acp.Session?
+---@return acp.Session? the session to use when none is named
 function M.usable(agent)
   local focused = by_buffer[vim.api.nvim_get_current_buf()]
   return M.last_used(function(session)

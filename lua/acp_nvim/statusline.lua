@@ -1,13 +1,12 @@
--- A short text for a status line: who works at what, and what waits for the user.
+-- The text for a status line: the agent, its activity, and requests that wait for the user.
 local cells = require("acp_nvim.chat.cells")
 local status_parts = require("acp_nvim.chat.winbar.status_parts")
 
 local M = {}
 
-local STATUSLINE_CELLS = 40 -- of the text for a status line, which others share
+local STATUSLINE_CELLS = 40 -- of the text: other parts of the status line need room, too
 
----@param session acp.Session
----@return string without colours, for %{%...%}: a percent sign is doubled
+---@return string without highlighting, for %{%...%}: percent signs are doubled
 function M.text(session)
   local status = session.status
   local head = (status_parts.symbol(status)) .. " " .. cells.plain(status.agent or session.agent or "agent")

@@ -1,21 +1,18 @@
--- Maps keys in a buffer for as long as they mean something there, and puts back what the user had below them.
+-- Maps keys in a buffer for a limited time, and restores the user's own mappings afterwards.
 local M = {}
 
 local api = vim.api
 
----@class acp.CoveringKey
+---@class acp.TemporaryKeymap
 ---@field mode string
 ---@field key string
 ---@field run fun()
----@field old? table what the user has mapped in this buffer, as maparg() gives it
+---@field old? table the user's mapping in this buffer, in the form of maparg()
 
----@type table<integer, table<string, acp.CoveringKey>> buffer -> mode and key
-local covering = {}
+---@type table<integer, table<string, acp.TemporaryKeymap>> buffer -> mode and key
+local mappings = {}
 
----@param bufnr integer
----@param mode string
----@param key string
----@return table? of the buffer's own maps
+---@return table? nil when the buffer has no mapping of its own
 local function mapped(bufnr, mode, key)
   local map = api.nvim_buf_call(bufnr, function()
     return vim.fn.maparg(key, mode, false, true)
@@ -23,66 +20,56 @@ local function mapped(bufnr, mode, key)
   return map.buffer == 1 and map or nil
 end
 
----@param mode string
----@param key string
----@return string
 local function id_of(mode, key)
   return mode .. vim.keycode(key)
 end
 
----@param bufnr integer
 ---@param mode string
----@param key string
----@param run fun()
 ---@param desc string
----@param waits? boolean for the rest of a longer key that begins with this one
+---@param waits? boolean wait for the rest of a longer mapping that starts with this key
 function M.map(bufnr, mode, key, run, desc, waits)
-  covering[bufnr] = covering[bufnr] or {}
-  local known = covering[bufnr][id_of(mode, key)]
+  mappings[bufnr] = mappings[bufnr] or {}
+  local known = mappings[bufnr][id_of(mode, key)]
   local old = mapped(bufnr, mode, key)
   if known and old and old.callback == known.run then
-    old = known.old -- two actions may have one key: what the user had there is below both
+    old = known.old -- two actions may share a key: both replace the user's mapping
   end
-  covering[bufnr][id_of(mode, key)] = { mode = mode, key = key, run = run, old = old }
+  mappings[bufnr][id_of(mode, key)] = { mode = mode, key = key, run = run, old = old }
   vim.keymap.set(mode, key, run, { buffer = bufnr, nowait = not waits, desc = desc })
 end
 
----@param bufnr integer
----@param one acp.CoveringKey
-local function uncover(bufnr, one)
-  local now = mapped(bufnr, one.mode, one.key)
-  if not now or now.callback ~= one.run then
-    return -- the user has another one there by now
+---@param mapping acp.TemporaryKeymap
+local function restore(bufnr, mapping)
+  local now = mapped(bufnr, mapping.mode, mapping.key)
+  if not now or now.callback ~= mapping.run then
+    return -- the user has mapped the key anew
   end
-  vim.keymap.del(one.mode, one.key, { buffer = bufnr })
-  if one.old then
+  vim.keymap.del(mapping.mode, mapping.key, { buffer = bufnr })
+  if mapping.old then
     api.nvim_buf_call(bufnr, function()
-      vim.fn.mapset(one.mode, false, one.old)
+      vim.fn.mapset(mapping.mode, false, mapping.old)
     end)
   end
 end
 
----@param bufnr integer
 function M.unmap(bufnr)
-  for _, one in pairs(api.nvim_buf_is_valid(bufnr) and covering[bufnr] or {}) do
-    uncover(bufnr, one)
+  for _, mapping in pairs(api.nvim_buf_is_valid(bufnr) and mappings[bufnr] or {}) do
+    restore(bufnr, mapping)
   end
-  covering[bufnr] = nil
+  mappings[bufnr] = nil
 end
 
----@param bufnr integer
----@return boolean some keys are mapped there
+---@return boolean the buffer has temporary mappings
 function M.covers(bufnr)
-  return covering[bufnr] ~= nil
+  return mappings[bufnr] ~= nil
 end
 
----Does what a key would do if it were not covered.
----@param bufnr integer the current one
+---Does what a key would do without its temporary mapping.
+---@param bufnr integer the current buffer
 ---@param mode string
----@param key string
 function M.below(bufnr, mode, key)
-  local one = (covering[bufnr] or {})[id_of(mode, key)]
-  local old = one and one.old
+  local mapping = (mappings[bufnr] or {})[id_of(mode, key)]
+  local old = mapping and mapping.old
   if old and old.callback and old.expr == 0 then
     old.callback()
   elseif old and old.rhs and old.expr == 0 then
@@ -92,11 +79,11 @@ function M.below(bufnr, mode, key)
   end
 end
 
--- Neovim forgets the maps of a buffer that is deleted, the user's too
+-- Neovim deletes the mappings of a deleted buffer, the user's too
 api.nvim_create_autocmd({ "BufDelete", "BufWipeout" }, {
   group = api.nvim_create_augroup("acp_nvim.temporary_keymaps", {}),
   callback = function(event)
-    covering[event.buf] = nil
+    mappings[event.buf] = nil
   end,
 })
 

@@ -28,9 +28,9 @@ local function find(of, wanted)
   end
 end
 local refresh = require("acp_nvim.follow").refresh
-local timer, rest = find(refresh, "timer"), find(find(refresh, "try"), "rest")
+local throttle, cooldown = find(refresh, "throttle"), find(find(refresh, "try"), "cooldown")
 function _G.pauses()
-  return timer:is_active() or rest:is_active()
+  return throttle:is_active() or cooldown:is_active()
 end"""
 RUNTIME = "vim.cmd('filetype plugin on | syntax on')"
 

@@ -99,7 +99,7 @@ def test_what_is_no_file_does_nothing_but_what_the_key_does(chat, text):
     chat.press("<CR>", 2)
     chat.editor.wait_until("vim.fn.line('.') == 3", what="the line below, as Enter does")
     chat.press("gf", 2)
-    assert "nothing to be opened" in chat.editor.message()
+    assert "nothing to open" in chat.editor.message()
     assert chat.editor.lua("return vim.api.nvim_get_current_win()") == chat.win
     assert chat.opened() == []
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from acp_nvim.workspace.disk import stamp_of
 from acp_nvim.workspace.encoding import decode, encode
-from acp_nvim.workspace.stamps import stamp_of
 from tests.support.editor import HeadlessEditor
 
 OPEN = """

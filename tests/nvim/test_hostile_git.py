@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.worktrees.worktree import Worktrees, look, remove
+from acp_nvim.worktrees.worktree import Worktrees, inspect, remove
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
 from tests.support.hostile_repository import HostileRepository
@@ -78,10 +78,10 @@ async def test_worktrees_run_nothing_of_it(hostile: HostileRepository, tmp_path:
     file = Path(made.path, "a.evil")
     assert text_of(file) == "first\n"
     assert any("have filters" in words and words.startswith("2 files") for words in made.remarks)
-    outlook = await look(made.path)
+    outlook = await inspect(made.path)
     assert (outlook.changed, outlook.commits) == (0, 0)
     change(file)
-    assert (await look(made.path)).changed == 1
+    assert (await inspect(made.path)).changed == 1
     await remove(made.path, force=True)
     with pytest.raises(FileNotFoundError):
         text_of(file)

@@ -296,7 +296,7 @@ def test_kept_conversations_are_found_and_shown_as_they_were(shared: Start, tmp_
     [only] = found(nvim, "pha bet")
     assert "alpha Beta" in only
     events = len(nvim.events())
-    choose(nvim, "look at what is kept of it")
+    choose(nvim, "view the stored conversation")
     nvim.wait_until(lambda: nvim.lua("return vim.bo.filetype") == "acp_chat" and nvim.buffer_text() == chat)
     assert not nvim.lua("return vim.bo.modifiable")
     nvim.wait_until("vim.fn.getline('.') == 'alpha Beta'", what="the cursor to be at what was found")
@@ -339,7 +339,7 @@ def test_a_kept_conversation_becomes_the_same_markdown(shared: Start, tmp_path: 
     nvim.close()
     nvim = shared()
     found(nvim, "alpha")
-    choose(nvim, "look at what is kept of it")
+    choose(nvim, "view the stored conversation")
     nvim.wait_until(lambda: "Done." in nvim.buffer_text())
     nvim.command(f"AcpExport {tmp_path / 'kept.md'}")
     nvim.wait_until(lambda: "the conversation is in" in "\n".join(nvim.messages()), what="the other file")

@@ -153,12 +153,12 @@ def test_one_list_of_what_is_kept_and_what_agents_keep(shared: Start, script: Ag
     # one conversation, with all ways to open it
     pick(nvim, "About alpha")
     assert lines(nvim) == [
-        "go on with it",
-        "go on with it, as it tells it",
-        "look at what is kept of it",
-        "fork it: another session that begins with what was said",
-        "begin a new session, with what is kept in sight",
-        "delete it ...",
+        "continue",
+        "continue, with the version of it",
+        "view the stored conversation",
+        "fork: another session with the conversation so far",
+        "new session, with the stored conversation in the chat",
+        "delete ...",
     ]
     nvim.lua("_G.done(1)")
     text_of(nvim, "said alpha.")
@@ -180,7 +180,7 @@ def test_a_slow_agent_is_waited_for_only_by_who_wants_to(shared: Start, project:
     pick(nvim, words)
     nvim.command("enew")  # the user goes elsewhere
     (project / "wait").unlink()
-    said(nvim, "it has told its sessions")
+    said(nvim, "it has sent its sessions")
     assert nvim.lua("return _G.given") is None
     (project / "wait").touch()
     listed(nvim)
@@ -197,8 +197,8 @@ def test_a_slow_agent_is_waited_for_only_by_who_wants_to(shared: Start, project:
 def test_what_cannot_be_loaded_is_said_and_the_next_prompt_begins_anew(shared: Start, script: AgentScript) -> None:
     nvim = shared()
     pick_listed(nvim, "Theirs", " agent:it")
-    assert lines(nvim)[0] == "go on with it"
-    pick(nvim, "go on with it")
+    assert lines(nvim)[0] == "continue"
+    pick(nvim, "continue")
     text_of(nvim, "no such session")
     text_of(nvim, "Your next prompt begins a new session")
     converse(nvim, "beta")
@@ -212,12 +212,12 @@ def test_a_kept_chat_offers_to_go_on_and_a_fork_begins_with_what_was_said(shared
     first.close()
     nvim = shared()
     pick_listed(nvim, "About alpha", " alpha")
-    pick(nvim, "look at what is kept")
+    pick(nvim, "view the stored")
     text_of(nvim, "said alpha.")
     for key in ("gs", "i"):
         nvim.lua("_G.given = nil")
         nvim.keys(key)
-        assert lines(nvim)[0] == "go on with it"
+        assert lines(nvim)[0] == "continue"
     nvim.lua("_G.given = nil")
     pick_first(nvim)
     script.wait_received("session/resume")
@@ -249,7 +249,7 @@ def test_closing_and_deleting_ask_where_something_is_lost(shared: Start, script:
     assert not [line for line in listed(nvim) if line.startswith("open")]
     # Its title is what was kept, or what the agent calls it, if that still runs.
     pick_listed(nvim, "About ")
-    pick(nvim, "delete it ...")
+    pick(nvim, "delete ...")
     assert "About " in nvim.lua("return _G.given.prompt")
     assert lines(nvim) == [
         "delete nothing",
@@ -369,7 +369,7 @@ def test_a_session_works_in_a_worktree_of_its_own(shared: Start, script: AgentSc
     nvim.command("AcpClose")
     pick(nvim, "keep it")
     pick_listed(nvim, "About alpha")
-    pick(nvim, "delete it ...")
+    pick(nvim, "delete ...")
     pick(nvim, "delete what is kept of it here only")
     assert lines(nvim) == ["keep it", "remove it, and with it the changes of 1 files that are not committed"]
     pick(nvim, "remove it")

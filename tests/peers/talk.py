@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from acp_nvim.acp.dialect import Call, Dialect
-from acp_nvim.rpc.session_messages import Open
+from acp_nvim.rpc.messages import Open
 from acp_nvim.session.connection.calls import send
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.session import Session

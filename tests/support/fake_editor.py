@@ -11,7 +11,7 @@ import anyio
 
 from acp_nvim.ui import events as happenings
 from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, UnopenedFile, WholeText
-from acp_nvim.workspace.stamps import stamp_of
+from acp_nvim.workspace.disk import stamp_of
 from tests.support import contract
 from tests.support.waiting import LIMIT
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.rpc.registry import MESSAGES
+from acp_nvim.rpc.messages import MESSAGES
 from acp_nvim.ui import events
 from tests.support import contract
 from tests.support.editor import HeadlessEditor
@@ -44,9 +44,9 @@ def test_the_files_are_up_to_date() -> None:
     [
         ("ui/events.py", "    prompts: list[WaitingView]\n", "    prompts: list[WaitingView]\n    more: int = 0\n"),
         ("ui/views.py", "class PromptTypes(", "class PromptTypes(  # no other one\n    "),
-        ("ui/events.py", "A turn begins:", "A turn is about to begin:"),
-        ("rpc/messages.py", "#: by all means", "#: at once"),
-        ("ui/editor.py", '"""Show an event soon; never', '"""Show an event at once; never'),
+        ("ui/events.py", "A turn begins,", "A turn is about to begin,"),
+        ("rpc/messages.py", "#: end the process", "#: at once the process"),
+        ("ui/editor.py", '"""Show an event soon. Never', '"""Show an event at once. Never'),
     ],
 )
 def test_a_change_of_a_struct_fails_the_check(copy: Path, file: str, old: str, new: str) -> None:

@@ -1,10 +1,11 @@
-"""One attempt of the user to sign in to an agent, in the way that they chose; it takes as long as it takes."""
+"""One attempt to sign in to an agent with the method that the user chose. It has no time limit."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NoReturn
 
 import anyio
@@ -25,21 +26,18 @@ log = logging.getLogger(__name__)
 
 
 class Credentials:
-    """By the name of the agent; they end with the host."""
+    """The values of variables that the user entered, by agent; kept in memory only, until the host ends."""
 
     def __init__(self) -> None:
         self._values: dict[str, dict[str, str]] = {}
 
-    def __repr__(self) -> str:
-        return f"<Credentials { ({agent: sorted(values) for agent, values in self._values.items()}) }>"
-
     def added_to(self, definition: AgentDefinition) -> AgentDefinition:
-        """The agent as it is to be started."""
+        """Return the agent's definition with the entered values in its environment."""
         values = self._values.get(definition.name)
         return msgspec.structs.replace(definition, env={**definition.env, **values}) if values else definition
 
     def take(self, agent: str, method: AuthMethod, values: Mapping[str, str]) -> bool:
-        """What the user entered for that method, empty ones left out; whether anything is different then."""
+        """Keep the values entered for a method, except empty ones. Return whether any of them is new."""
         open_ones = {one.name for one in method.variables if not one.secret}
         wanted = {one.name: values[one.name] for one in method.variables if values.get(one.name)}
         LEARNED.learn(value for name, value in wanted.items() if name not in open_ones)
@@ -48,47 +46,44 @@ class Credentials:
         return self._values[agent] != before
 
     def forget(self, agent: str) -> bool:
-        """The user signs out; whether there was anything."""
+        """Drop the agent's values, for a sign-out. Return whether there were any."""
         return bool(self._values.pop(agent, None))
 
 
 def is_set(definition: AgentDefinition, name: str) -> bool:
-    """Whether an agent that is started so has that variable."""
+    """Whether the agent's process would have that environment variable."""
     return bool(definition.env.get(name) or os.environ.get(name))
 
 
 OWN: Final = "acp_nvim/environment"
-"""The id of the way that is ours: no agent hears of it."""
+"""The id of our own method, which is never sent to an agent."""
 
 
-def ways(definition: AgentDefinition, told: Sequence[AuthMethod], named: Sequence[AuthMethod]) -> list[AuthMethod]:
-    """Return the ways that `initialize` has `told`, else those an error has `named`; ours last, for other variables."""
-    theirs = list(told or named)
-    known = {variable.name for method in theirs for variable in method.variables}
-    needed = {name: what for name, what in definition.env_needed.items() if name not in known}
-    return [*theirs, _own(needed)] if needed else theirs
+def sign_in_methods(
+    definition: AgentDefinition, initialized: Sequence[AuthMethod], from_error: Sequence[AuthMethod]
+) -> list[AuthMethod]:
+    """Return the methods of `initialize`, else those that an error named; then ours, for variables they leave out."""
+    methods = list(initialized or from_error)
+    known = {variable.name for method in methods for variable in method.variables}
+    variables = [
+        AuthVariable(name, what, is_secret_variable(name), optional=True)  # any of them may be enough
+        for name, what in definition.env_needed.items()
+        if name not in known
+    ]
+    if variables:
+        own = AuthMethod(method_id=OWN, name="A key in the environment", kind="env_var", variables=variables)
+        methods.append(own)
+    return methods
 
 
-def _own(needed: dict[str, str]) -> AuthMethod:
-    """Any of them may be enough."""
-    variables = [AuthVariable(name, what, is_secret_variable(name), optional=True) for name, what in needed.items()]
-    return AuthMethod(method_id=OWN, name="A key in the environment", kind="env_var", variables=variables)
-
-
+@dataclass(frozen=True)
 class SignInServices:
-    """What a sign-in attempt needs of the host: agents' processes, credentials, and a terminal to show."""
+    """What an attempt needs of the host; `find` raises `FailureError`, `show` opens a terminal in the editor."""
 
-    def __init__(
-        self,
-        peers: Peers,
-        find: Callable[[str], AgentDefinition],
-        credentials: Credentials,
-        show: Callable[[SignInTerminal], None],
-    ) -> None:
-        self.peers = peers
-        self.find = find
-        self.credentials = credentials
-        self.show = show
+    peers: Peers
+    find: Callable[[str], AgentDefinition]
+    credentials: Credentials
+    show: Callable[[SignInTerminal], None]
 
     def retire(self, agent: str) -> None:
         """Give new processes to sessions that start the agent from now on."""
@@ -98,19 +93,19 @@ class SignInServices:
 
 
 class Attempt:
-    """At an agent that may run in several directories: `cwd` says which one is asked.
+    """One attempt to sign in to the agent's process in `cwd`. `number` is unique in the host."""
 
-    `number` is unique in the host.
-    """
-
-    def __init__(self, number: int, agent: str, cwd: str, method_id: str, values: Mapping[str, str]) -> None:
+    def __init__(
+        self, number: int, agent: str, cwd: str, method_id: str, values: Mapping[str, str], services: SignInServices
+    ) -> None:
         self.number = number
         self.agent = agent
         self.cwd = cwd
         self.method = AuthMethod(method_id=method_id, name=method_id)
-        self.named: tuple[AuthMethod, ...] = ()  # by an error of the agent
-        self.task: anyio.Event | None = None  # the end of what runs it
+        self.from_error: tuple[AuthMethod, ...] = ()  # methods that an error of the agent named
+        self.task: anyio.Event | None = None  # set when the task that runs it has ended
         self._values = values
+        self._services = services
         self._held: list[AgentPeer] = []
         self._scope = anyio.CancelScope()
         self._ended = anyio.Event()
@@ -121,58 +116,62 @@ class Attempt:
         return f"<Attempt {self.number} to sign in to {self.agent} with {self.method.method_id}>"
 
     def cancel(self) -> None:
-        """Give the attempt up, wherever it is: `run` then returns None."""
+        """Give up the attempt at any point: `run` then returns None."""
         self._scope.cancel()
 
     def terminal_ended(self, code: int | None, problem: str | None) -> None:
-        """The terminal of this attempt is over; `problem`: there was none."""
+        """Take the exit code of the terminal's program, or the `problem` that kept it from starting."""
         self._exit, self._problem = code, problem
         self._ended.set()
 
-    async def run(self, services: SignInServices, on_method: Callable[[], None]) -> AgentPeer | None:
-        """The process that knows the user then, held until `release`; None: it was given up. Raises `FailureError`.
+    async def run(self, on_method: Callable[[], None]) -> AgentPeer | None:
+        """Sign in; return the signed-in process, held until `release`, or None if cancelled. Raises `FailureError`.
 
-        `on_method`: it is known by now which method it is.
+        Calls `on_method` when `method` is complete, before the sign-in itself.
         """
         with anyio.CancelScope() as self._scope:
-            peer = await self._obtain(services)
-            self.method = self._chosen(services, peer)
+            peer = await self._obtain()
+            self.method = self._chosen(peer)
             on_method()
-            await self._sign_in(services, peer)
+            await self._sign_in(peer)
         return None if self._scope.cancelled_caught else self._held[-1]
 
     def release(self) -> None:
-        """Let go of the processes that were kept for its sessions, once these have gone on."""
+        """Release the processes that were held until their sessions continued."""
         for peer in self._held:
             peer.release(self)
 
-    async def _obtain(self, services: SignInServices) -> AgentPeer:
-        peer = await services.peers.obtain(services.find(self.agent), self.cwd)
+    async def _obtain(self) -> AgentPeer:
+        peer = await self._services.peers.obtain(self._services.find(self.agent), self.cwd)
         peer.hold(self)
         self._held.append(peer)
         return peer
 
-    def _chosen(self, services: SignInServices, peer: AgentPeer) -> AuthMethod:
-        for method in ways(services.find(self.agent), peer.info.auth_methods, self.named):
+    def _chosen(self, peer: AgentPeer) -> AuthMethod:
+        for method in sign_in_methods(self._services.find(self.agent), peer.info.auth_methods, self.from_error):
             if method.method_id == self.method.method_id:
                 return method
         raise FailureError(failed(self.agent, f"it names no way to sign in with the id {self.method.method_id!r}."))
 
-    async def _sign_in(self, services: SignInServices, peer: AgentPeer) -> None:
+    async def _sign_in(self, peer: AgentPeer) -> None:
         match self.method.kind:
             case "agent":
                 await self._authenticate(peer)
             case "api_key":
                 await self._authenticate(peer, self._values.get(API_KEY))
             case "terminal":
-                await self._in_terminal(services)
+                await self._in_terminal()
             case "env_var":
-                await self._with_variables(services, peer)
+                await self._with_variables(peer)
             case _:
-                self._fail(_unknown_kind(self.method))
+                said = f" ({self.method.description})" if self.method.description else ""
+                self._fail(
+                    f"acp_nvim does not know ways to sign in of the type {self.method.kind!r}: {self.method.name!r}"
+                    f"{said}. Do it as the agent's own documentation says; your next prompt tries again."
+                )
 
     async def _authenticate(self, peer: AgentPeer, key: str | None = None) -> None:
-        """`authenticate`, `auth/login`: the agent does the rest, with the user's browser for example."""
+        """Send `authenticate` or `auth/login`: the agent does the rest, for example with the user's browser."""
         LEARNED.learn([key] if key else [])
         meta = key_along(key, "api_key_is_text" in peer.quirks) if key else None
         call = peer.dialect.authenticate(self.method.method_id, meta)
@@ -181,9 +180,9 @@ class Attempt:
         except RpcError as error:
             raise FailureError(failed(self.agent, f"{error.describe()} (code {error.code}).")) from error
 
-    async def _in_terminal(self, services: SignInServices) -> None:
-        """ACP "Authentication", Terminal authentication: another process of the agent's program, which is not asked."""
-        run = launch(services.find(self.agent), self.cwd, self.method)
+    async def _in_terminal(self) -> None:
+        """Run the agent's program in a terminal (ACP "Authentication", Terminal authentication)."""
+        run = launch(self._services.find(self.agent), self.cwd, self.method)
         event = SignInTerminal(
             agent=self.agent,
             attempt=self.number,
@@ -192,35 +191,40 @@ class Attempt:
             cwd=self.cwd,
             env=dict(run.env),
         )
-        services.show(event)
+        self._services.show(event)
         await self._ended.wait()
-        if self._problem is not None or self._exit != 0:
-            self._fail(_terminal_failed(self._exit, self._problem))
-        services.retire(self.agent)
-        await self._obtain(services)
+        if self._problem is not None:
+            self._fail(f"{self._problem}.")
+        if self._exit is None or self._exit < 0:
+            self._fail("the terminal was closed.")
+        if self._exit != 0:
+            self._fail(f"its program ended with exit code {self._exit}.")
+        self._services.retire(self.agent)
+        await self._obtain()
 
-    async def _with_variables(self, services: SignInServices, peer: AgentPeer) -> None:
-        """The agent gets what was entered when it is started again; some want to hear which of it they are to use."""
-        is_news = services.credentials.take(self.agent, self.method, self._values)
-        definition = services.find(self.agent)
-        wanted = [one.name for one in self.method.variables if not one.optional]
-        missing = [name for name in wanted if not is_set(definition, name)]
+    async def _with_variables(self, peer: AgentPeer) -> None:
+        """Start the agent again with the entered variables, then send `authenticate` to those that want it."""
+        is_news = self._services.credentials.take(self.agent, self.method, self._values)
+        definition = self._services.find(self.agent)
+        missing = [one.name for one in self.method.variables if not (one.optional or is_set(definition, one.name))]
         if missing:
-            self._fail(_missing(self.agent, missing, self.method.link))
+            where = f" You get it at {self.method.link}." if self.method.link else ""
+            self._fail(
+                f"{', '.join(missing)} must be set.{where} :AcpLogin asks for it, and keeps it in memory only; to set "
+                "it for good do so in the shell that starts Neovim, or in "
+                f"agents.{self.agent}.env of your configuration."
+            )
         if is_news:
-            services.retire(self.agent)
-            peer = await self._obtain(services)
-        if self.method.method_id != OWN:
-            await self._tell_to_use_them(peer)
-        elif not is_news:
-            self._fail("nothing was entered that the agent did not have already.")
-
-    async def _tell_to_use_them(self, peer: AgentPeer) -> None:
-        """To have them is enough for most: methods of this type (gone since 2026-07) need no `authenticate`."""
+            self._services.retire(self.agent)
+            peer = await self._obtain()
+        if self.method.method_id == OWN:
+            if not is_news:
+                self._fail("nothing was entered that the agent did not have already.")
+            return
         try:
             await self._authenticate(peer)
         except FailureError as error:
-            cause = error.__cause__
+            cause = error.__cause__  # methods of this type (removed from ACP in 2026-07) need no `authenticate`
             if not (isinstance(cause, RpcError) and cause.code in (METHOD_NOT_FOUND, INVALID_PARAMS)):
                 raise
             log.info("%s: needs no call to sign in with variables: %r", self.agent, cause)
@@ -230,36 +234,11 @@ class Attempt:
 
 
 def launch(definition: AgentDefinition, cwd: str, method: AuthMethod) -> Launch:
-    """What a terminal runs to sign in. Raises `FailureError`: nobody knows where `cwd` is there."""
+    """Return the command for the terminal. Raises `FailureError` if `cwd` is unknown on the agent's machine."""
     command = method.command or [*definition.command, *method.args]
     return in_terminal(definition, cwd, path_map(definition), command, method.env)
 
 
-# --- what failed -----------------------------------------------------------------------------------------------------
-
-
 def failed(agent: str, reason: str) -> Failure:
-    """The failure of signing in to that agent; `reason` is a sentence that goes on."""
+    """Return the failure of a sign-in; `reason` ends the sentence, with its full stop."""
     return Failure("sign_in_failed", f"Signing in to {agent!r} failed: {reason}", ":AcpLogin tries again.", agent)
-
-
-def _unknown_kind(method: AuthMethod) -> str:
-    said = f" ({method.description})" if method.description else ""
-    return (
-        f"acp_nvim does not know ways to sign in of the type {method.kind!r}: {method.name!r}{said}. "
-        "Do it as the agent's own documentation says; your next prompt tries again."
-    )
-
-
-def _terminal_failed(code: int | None, problem: str | None) -> str:
-    if problem is not None:
-        return f"{problem}."
-    return "the terminal was closed." if code is None or code < 0 else f"its program ended with exit code {code}."
-
-
-def _missing(agent: str, names: list[str], link: str | None) -> str:
-    where = f" You get it at {link}." if link else ""
-    return (
-        f"{', '.join(names)} must be set.{where} :AcpLogin asks for it, and keeps it in memory only; to set it for "
-        f"good do so in the shell that starts Neovim, or in agents.{agent}.env of your configuration."
-    )

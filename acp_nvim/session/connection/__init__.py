@@ -1,1 +1,1 @@
-"""A session's agent: its process, the first words with it, and the way of each of its messages to a session."""
+"""Agent processes: their start, the `initialize` handshake, and the routing of their messages to sessions."""

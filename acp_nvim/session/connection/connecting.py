@@ -1,8 +1,7 @@
-"""How a session gets its agent: the process is started if need be, and the session is opened there."""
+"""Connects a session to its agent: starts the process if necessary, and opens the session there."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Final, Literal
@@ -16,77 +15,19 @@ from acp_nvim.acp.dialect import Call, Place, Way
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.session import failures
 from acp_nvim.session.auth.sign_ins import SignIn
-from acp_nvim.session.connection.calls import KeptSession, ResumeWay, offers, opening, send, usable_servers
+from acp_nvim.session.connection.calls import KeptSession, ResumeWay, offers, send, usable_servers
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.router import PeerSession
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.services import Services
+from acp_nvim.session.state import CrashLoopGuard
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.tasks import Tasks
 
-DEATHS: Final = 3
-"""Ends of an agent in a row, without a turn that was finished, after which only a prompt starts it again."""
-WAY_DEATHS: Final = 2
-"""Ends while a session is taken up in one way, after which the next way is tried: one may have been an accident."""
-
-DEADLY = frozenset({"agent_exited", "agent_silent"})
-"""Failures of an agent that runs no more, although nobody wanted it to end."""
-
-
-class CrashLoopGuard:
-    """Counts how often the agent has died since a turn came to its end, so that it is not started for ever."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._while: Counter[Way] = Counter()
-
-    def __repr__(self) -> str:
-        return f"<CrashLoopGuard {self._count} {dict(self._while)}>"
-
-    @property
-    def any(self) -> bool:
-        """Whether the process has died since the last turn that finished."""
-        return self._count > 0
-
-    @property
-    def looping(self) -> bool:
-        """Whether it is to be left alone until the user sends something."""
-        return self._count >= DEATHS
-
-    def note_way(self, failure: Failure, way: Way | None) -> None:
-        """Note that a failure happened while the session was opened in that way."""
-        if failure.code in DEADLY and way is not None:
-            self._while[way] += 1
-
-    def note(self, failure: Failure | None) -> str:
-        """Note that the agent is gone; return what to say of it beside the failure, or nothing."""
-        if failure is None or failure.code not in DEADLY:
-            return ""
-        self._count += 1
-        if not self.looping:
-            return ""
-        return (
-            f"That was {self._count} times in a row without a finished turn: it is not started again unasked. "
-            "Your next prompt tries once more; :AcpChat! begins a new session, :AcpLog shows what it said."
-        )
-
-    def avoids(self, way: Way) -> bool:
-        """Whether that way to reopen a session has been the end of it before."""
-        return self._while[way] >= WAY_DEATHS
-
-    def reopened(self) -> None:
-        """A way of opening the session has worked: forget during which ways processes died."""
-        self._while.clear()
-
-    def turn_done(self) -> None:
-        """The agent has finished a turn: count its deaths anew."""
-        self._count = 0
-
-
 REPLAY_QUIET_SECONDS: Final = 0.3
-"""Silence after which nothing of a conversation is told again: some agents begin only when they have answered."""
+"""Silence after which a replay is over: some agents begin it only after their answer."""
 REPLAY_SECONDS: Final = 10.0
-"""Time for all of it: who still speaks then has something new to say."""
+"""Limit for a replay: later updates are new."""
 
 ABOUT = (
     updates.StateChanged,
@@ -96,43 +37,38 @@ ABOUT = (
     updates.SessionInfoChanged,
     updates.UsageChanged,
 )
-"""What is said of the session itself, and is as true as ever."""
-
-ReplayView = Literal["shown", "passed over", "anew"]
+"""Updates about the session itself, which hold during a replay, too."""
 
 
 class Replaying:
-    """Decides what is shown of a replay. When all of it comes again, transcript and queue forget what was shown."""
+    """Decides which updates of a replayed conversation are shown. A full replay first clears the transcript."""
 
     def __init__(self, presenter: Presenter, queue: PromptQueue) -> None:
         self._queue = queue
         self._presenter = presenter
-        self._view: ReplayView = "shown"
+        self._view: Literal["shown", "hidden", "anew"] = "shown"
         self._heard = 0
         self.is_over = True
-        """Whether what comes now is new."""
-
-    def __repr__(self) -> str:
-        return f"<Replaying {self._view} {self._heard}>"
+        """Whether updates are new, and not part of a replay."""
 
     def begin(self, how: ResumeWay | None) -> None:
-        """The session is about to be opened; None: as a new one.
+        """Prepare for opening a session in that way (None: a new one).
 
-        Who only goes on has the conversation on the screen. Who loads one wants to see what the agent has of it.
+        With `go_on` the screen shows the conversation already; `load` shows the agent's version of it.
         """
-        self._heard, self.is_over = 0, how is None
-        is_empty = self._presenter.transcript.is_empty
-        if how == "go_on" or (how is not None and how != "load" and not is_empty):
-            self._view = "passed over"
-        else:
-            self._view = "anew" if how == "load" and not is_empty else "shown"
+        self._view, self._heard, self.is_over = "shown", 0, how is None
+        has_blocks = not self._presenter.transcript.is_empty
+        if how == "load" and has_blocks:
+            self._view = "anew"
+        elif how == "go_on" or (how is not None and has_blocks):
+            self._view = "hidden"
 
     def end(self) -> None:
-        """Show what comes from now on: the agent does not tell the past any more."""
+        """End the replay: show everything from now on."""
         self._view, self.is_over = "shown", True
 
     def takes(self, update: updates.Update) -> bool:
-        """Whether an update is shown; False while the agent tells again what the chat has already."""
+        """Return whether to show an update; False if it repeats what the chat shows already."""
         if isinstance(update, ABOUT):
             if isinstance(update, updates.StateChanged) and update.state == "running":
                 self.end()
@@ -145,7 +81,7 @@ class Replaying:
         return self._view == "shown"
 
     async def settled(self, late: bool) -> None:
-        """Until all is told. `late`: even if nothing was, yet."""
+        """Wait for the end of the replay; `late`: it may not have begun yet."""
         before = -1 if late else 0
         with anyio.move_on_after(REPLAY_SECONDS):
             while self._heard != before:
@@ -155,21 +91,19 @@ class Replaying:
 
 
 SLOW_SECONDS: Final = 30.0
-"""Time after which the user is told that an agent has not opened the session yet: most take less than 10."""
-
-Begin = Callable[[AgentPeer, str, Opened], None]
+"""Time after which a notice says that the session is not open yet: most agents take less than 10."""
 
 ANEW = "The agent was started anew: it does not know what was said above."
 GOES_ON = "The agent runs again, and goes on with this session."
 
-GOING_ON: tuple[Way, ...] = ("resume", "load")
-"""The means to go on with a session, the best first."""
+REOPENING: tuple[Way, ...] = ("resume", "load")
+"""Ways to reopen a session, the best first."""
 
 
 class Connecting:
-    """Connects a session; the agent's router knows it when `begin` (peer, session id, answer) has returned.
+    """Opens a session at its agent; `begin` (peer, session id, answer) is called before the router knows the session.
 
-    `wanted`: the session at the agent that the user chose; `last`: the one that this chat shows.
+    `wanted` is the session that the user chose, `last` the one that this chat shows.
     """
 
     def __init__(
@@ -178,7 +112,7 @@ class Connecting:
         services: Services,
         presenter: Presenter,
         sign_in: SignIn,
-        begin: Begin,
+        begin: Callable[[AgentPeer, str, Opened], None],
         tasks: Tasks,
         queue: PromptQueue,
     ) -> None:
@@ -186,9 +120,9 @@ class Connecting:
         self.last: str | None = None
         self.crash_loop = CrashLoopGuard()
         self.replaying = Replaying(presenter, queue)
-        self.reopening: Way | None = None  # in that way, just now
         self.refusal: Failure | None = None  # why this session is never opened
-        self._missed = False  # what the user chose could not be had
+        self._reopening: Way | None = None  # the way that is being tried
+        self._missed = False  # the session that the user chose could not be opened
         self._agent = agent
         self._services = services
         self._presenter = presenter
@@ -197,25 +131,17 @@ class Connecting:
         self._tasks = tasks
         self._scope = anyio.CancelScope()
 
-    def __repr__(self) -> str:
-        return f"<Connecting {self._agent} {self.kept}>"
-
-    @property
-    def kept(self) -> KeptSession | None:
-        """What the agent is asked for; None: a new session."""
-        return self.wanted or (KeptSession(self.last, "go_on") if self.last else None)
-
     @property
     def fresh(self) -> bool:
-        """Whether the agent knows nothing of the session that is being opened."""
-        return self.reopening is None
+        """Whether the session that is being opened is a new one."""
+        return self._reopening is None
 
     def cancel(self) -> None:
-        """Give up what is being connected; nothing happens when that has not begun, or is done."""
+        """Cancel a `run` in progress, if there is one."""
         self._scope.cancel()
 
     def outcome(self, had_turns: bool) -> tuple[Severity, str] | None:
-        """What to say of the session that is open now; `had_turns`: the chat shows some."""
+        """Return a notice about the session that was opened; `had_turns`: the chat shows some."""
         is_wanted = self.wanted is not None and self.wanted.how == "go_on"
         if not self.fresh:
             return ("info", GOES_ON) if self.crash_loop.any or is_wanted else None
@@ -223,20 +149,13 @@ class Connecting:
         return ("warn", ANEW) if was_more else None
 
     def forget_wanted(self) -> str:
-        """Forget a session that the agent cannot open; return what the next prompt does instead, in words."""
+        """Forget the session that the user chose; return what the next prompt does instead, in words."""
         self.wanted, self._missed = None, True
         goes_on = "goes on with the session above" if self.last else "begins a new session"
         return f"Your next prompt {goes_on}."
 
-    def retire(self, peer: AgentPeer) -> None:
-        """Start the agent in a new process the next time."""
-        self._services.peers.retire(peer)
-
     async def run(self, session: PeerSession, place: Place) -> None:
-        """Return when the session is open, or `cancel` was called. Raises `FailureError`.
-
-        A process that serves nobody then is not left running.
-        """
+        """Return when the session is open, or after `cancel`. Raises `FailureError`; then an unused process ends."""
         patience = anyio.CancelScope()
         self._tasks.spawn(self._say_that_it_takes_time, patience)
         try:
@@ -246,16 +165,16 @@ class Connecting:
             patience.cancel()
 
     async def _say_that_it_takes_time(self, patience: anyio.CancelScope) -> None:
-        """Some agents never answer; most that take long say on stderr why."""
         with patience:
             await anyio.sleep(SLOW_SECONDS)
-            self._presenter.notice("info", failures.slow_start(self._agent))
+            words = "has not opened the session yet. :AcpCancel gives up, :AcpLog shows what it said."
+            self._presenter.notice("info", f"Agent {self._agent!r} {words}")
 
     async def _connect(self, session: PeerSession, place: Place) -> None:
         if self.refusal is not None:
             raise FailureError(self.refusal)
         definition = self._services.find(self._agent)
-        kept = self.kept
+        kept = self.wanted or (KeptSession(self.last, "go_on") if self.last else None)
         if kept is not None:
             await self._services.peers.settled(definition.name, place.cwd)
         peer = await self._services.peers.obtain(definition, place.cwd)
@@ -263,9 +182,11 @@ class Connecting:
         try:
             servers, unusable = usable_servers(definition.mcp_servers, peer.abilities)
             for server in unusable:
-                self._presenter.notice("warn", failures.unreachable_server(server.get("name")))
+                words = f"MCP server {server.get('name')!r} is left out"
+                self._presenter.notice("warn", f"{words}: the agent cannot reach servers of its type.")
             for directory in peer.paths.missing(place.additional_directories):
-                self._presenter.notice("warn", failures.unmapped_directory(peer.name, directory))
+                words = f"The directory {directory} is left out: nothing says where it is for the agent"
+                self._presenter.notice("warn", f"{words} (agents.{peer.name}.paths).")
             await self._open(peer, session, msgspec.structs.replace(place, mcp_servers=servers), kept)
         except FailureError as error:
             if error.failure.code == "auth_required":
@@ -274,37 +195,39 @@ class Connecting:
         finally:
             self.replaying.end()
             peer.release(self)
-        self.wanted = None if self.wanted is kept else self.wanted  # another may be wanted by now
+        self.wanted = None if self.wanted is kept else self.wanted  # the user may have chosen another meanwhile
 
     async def _open(self, peer: AgentPeer, session: PeerSession, place: Place, kept: KeptSession | None) -> None:
+        """Try the ways to open the session; for `go_on` those that the agent survives, and last a new session."""
         self.replaying.begin(kept.how if kept else None)
-        if kept is None:
-            await self._ask_for(peer, session, place)
-        elif kept.how == "go_on":
-            await self._go_on(peer, session, place, kept.session_id)
-        else:
-            await self._ask_for(peer, session, place, kept.session_id, kept.how)
+        ways: list[Way | None] = [None]
+        if kept is not None and kept.how != "go_on":
+            ways = [kept.how]
+        elif kept is not None:
+            offered = (way for way in REOPENING if offers(peer.abilities, way))
+            ways = [*(way for way in offered if not self.crash_loop.avoids(way)), None]
+        for way in ways:
+            try:
+                await self._open_in_way(peer, session, place, kept.session_id if kept and way else None, way)
+                break
+            except FailureError as error:
+                if way == ways[-1] or error.failure.code not in failures.NOT_RESTORED:
+                    raise
+                self._presenter.notice("warn", error.failure.what)
         self.crash_loop.reopened()
 
-    async def _go_on(self, peer: AgentPeer, session: PeerSession, place: Place, session_id: str) -> None:
-        """By the best means that the agent has and that does not kill it; a new session is the last one."""
-        for way in GOING_ON:
-            if offers(peer.abilities, way) and not self.crash_loop.avoids(way):
-                try:
-                    await self._ask_for(peer, session, place, session_id, way)
-                except FailureError as error:
-                    if error.failure.code not in failures.NOT_RESTORED:
-                        raise
-                    self._presenter.notice("warn", error.failure.what)
-                else:
-                    return
-        await self._ask_for(peer, session, place)
-
-    async def _ask_for(
-        self, peer: AgentPeer, session: PeerSession, place: Place, session_id: str | None = None, way: Way | None = None
+    async def _open_in_way(
+        self, peer: AgentPeer, session: PeerSession, place: Place, session_id: str | None, way: Way | None
     ) -> None:
-        call = opening(peer, place, session_id, way)
-        self.reopening = way
+        if not peer.abilities.additional_directories:
+            place = msgspec.structs.replace(place, additional_directories=())
+        try:
+            call = peer.dialect.open_session(place, way, session_id or "")
+        except msgspec.ValidationError as error:
+            raise FailureError(failures.bad_mcp_servers(peer.name, str(error))) from error
+        if not offers(peer.abilities, call.needs):  # before the transcript is prepared for a replay
+            raise FailureError(failures.not_offered(peer.name, call.method))
+        self._reopening = way
         try:
             if session_id is None or way == "fork":
                 await send(peer, call, partial(self._opened, peer, session, None))
@@ -316,10 +239,10 @@ class Connecting:
             self.crash_loop.note_way(error.failure, way)
             raise
         finally:
-            self.reopening = None
+            self._reopening = None
 
     async def _reopen(self, peer: AgentPeer, session: PeerSession, session_id: str, call: Call[Opened]) -> None:
-        """A session whose id is known: what was said in it may come before the answer."""
+        """Open a session whose id is known: the replay may come before the answer."""
         peer.router.require_free(session_id, session)
         self._presenter.transcript.begin_agent()
         peer.router.adopt(session_id, session)
@@ -330,7 +253,7 @@ class Connecting:
             raise
 
     def _opened(self, peer: AgentPeer, session: PeerSession, known_id: str | None, opened: Opened) -> None:
-        """The session lives from the moment that its answer is read: what the agent says next may be for it."""
+        """Begin the session as soon as the answer is read: the agent's next message may be for it."""
         if self._scope.cancel_called:
             return
         session_id = opened.session_id or known_id or ""

@@ -1,4 +1,4 @@
-"""One agent process and its connection; it serves all sessions that this agent has in this directory."""
+"""One agent process and its connection, which serves all sessions of this agent in this directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 
 from acp_nvim.acp.answers import Abilities, Initialized
 from acp_nvim.acp.dialect import Dialect
-from acp_nvim.agents.builtin_agents import quirks_of, state_of
+from acp_nvim.agents.catalogue import quirks_of, state_of
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.connection import Connection
@@ -23,21 +23,26 @@ from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stopping import Rung
 from acp_nvim.session import failures
 from acp_nvim.session.connection.router import MessageRouter
-from acp_nvim.session.connection.startup import Launch, PeerSettings, Recording, greet, launch, path_map, recording
+from acp_nvim.session.connection.startup import Launch, PeerSettings, Recording, initialize, launch, path_map, recording
 from acp_nvim.tasks import Tasks, contained, failed
 
 EXIT_SECONDS: Final = 1.0
-"""Time for an agent to exit after it closed its stdout, before it is stopped."""
+"""Time for an agent to exit after closing its stdout, before it is stopped."""
+IDLE_LOOK_SECONDS: Final = 60.0
+"""Longest time between two checks for idleness: the process may have become idle, or the limit may have changed."""
 
 log = logging.getLogger(__name__)
 
 
 class AgentPeer:
-    """A running agent. Make it with `start`; it lives in the task group given there."""
+    """An agent process. `start` starts it in the task group of `tasks`; it ends with its last session."""
 
     def __init__(self, definition: AgentDefinition, cwd: str, settings: PeerSettings) -> None:
         self.definition = definition
+        self.name = definition.name
         self.cwd = cwd
+        self.mark = ""  # in the environment of all its processes
+        self.began = 0  # start of the process in nanoseconds since 1970
         self.settings = settings
         self.info = Initialized()
         self.paths = path_map(definition)
@@ -50,81 +55,58 @@ class AgentPeer:
         self._holders: set[object] = set()
         self._stopping = False
         self._last_call = 0.0
-        self._told: Failure | None = None  # what its sessions hear when it is ended because of these:
+        self._reason: Failure | None = None  # reported to the sessions other than `_ended_by`, which ended it
         self._ended_by: set[str] = set()
-
-    def __repr__(self) -> str:
-        return f"<AgentPeer {self.definition.name} {self._child!r} {self.router!r}>"
 
     @property
     def alive(self) -> bool:
-        """Whether it can still be talked to."""
+        """Whether the process runs and is not being stopped."""
         return not self.gone.is_set() and not self._stopping
 
     @property
-    def mark(self) -> str:
-        """What all processes of this one have in their environment, and no others; "" before it was started."""
-        return self._child.mark if self._child is not None else ""
-
-    @property
-    def began(self) -> int:
-        """When its process was started (nanoseconds since 1970); 0 before."""
-        return self._child.began if self._child is not None else 0
-
-    @property
-    def held(self) -> bool:
-        """Whether somebody beside its sessions needs it."""
-        return bool(self._holders)
-
-    @property
     def last_word(self) -> float:
-        """When it was spoken to, or spoke; on the clock of `anyio.current_time`."""
+        """Time of the last message from or to it, on the clock of `anyio.current_time`."""
         return max(self._last_call, self.router.last_word)
 
     @property
     def silent(self) -> bool:
-        """Whether it has said all that it ever will."""
+        """Whether its connection is closed, so that no message can come."""
         return self._connection is not None and self._connection.closed
 
     @property
     def quirks(self) -> frozenset[str]:
-        """The deviations known of the program that answered."""
+        """Known deviations of the agent from the protocol."""
         return self.definition.quirks | quirks_of(self.info.name or "")
 
     @property
     def state(self) -> tuple[str, ...]:
-        """The files of a project in which the program keeps its own records."""
+        """The files of a project in which the agent keeps its own records."""
         return (*self.definition.state, *state_of(self.info.name or ""))
 
     @property
     def dialect(self) -> Dialect:
-        """The protocol version that was agreed on with `initialize`."""
+        """The protocol version agreed on in `initialize`, as a dialect."""
         return self.router.dialect
 
     @property
-    def name(self) -> str:
-        """The name by which the user configured the agent."""
-        return self.definition.name
-
-    @property
     def abilities(self) -> Abilities:
-        """What the agent has said in `initialize` that it can do."""
+        """The abilities that the agent declared in `initialize`."""
         return self.info.abilities
 
     async def start(self, tasks: Tasks, guard: Guard) -> None:
-        """Spawn and `initialize`. Raises `FailureError`; then nothing of it is left running."""
+        """Start the process and `initialize` it. Raises `FailureError`; then the process is gone."""
         definition, self._tasks, self.router.beside = self.definition, tasks.owned_by(self.router.bug), tasks.on_failure
-        how = await self._spawn(guard)
+        run = await self._spawn(guard)
         assert self._child is not None
         self._recording = recording(definition, self.cwd, self.settings)
         self._connection = Connection(self._child.source, self._child.sink, self.router, self._recording)
         self._tasks.spawn(self._live)
         try:
-            if how.first:
-                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # whoever reads will see the end
-                    await self._child.sink.send(how.first)
-            met = greet(definition, self.paths, self.settings, self.request, self._last_words)
-            self.router.dialect, self.info = await met
+            if run.first:
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the reader will see the end
+                    await self._child.sink.send(run.first)
+            handshake = initialize(definition, self.paths, self.settings, self.request, self._last_words)
+            self.router.dialect, self.info = await handshake
         except BaseException:
             self._stopping = True
             await self._child.stop()
@@ -133,16 +115,17 @@ class AgentPeer:
     async def _spawn(self, guard: Guard) -> Launch:
         definition = self.definition
         try:
-            how = launch(definition, self.cwd, self.paths)
-            self._child = await Child.spawn(definition.name, how.argv, self.cwd, how.env, guard)
+            run = launch(definition, self.cwd, self.paths)
+            self._child = child = await Child.spawn(self.name, run.argv, self.cwd, run.env, guard)
         except FailureError:
             self.gone.set()
             raise
         except (OSError, ValueError) as error:  # ValueError: a NUL in the command or its environment
             self.gone.set()
             raise FailureError(failures.cannot_start(definition, self.cwd, error)) from error
-        log.info("%s: started %s as %d in %s", definition.name, how.argv, self._child.pid, self.cwd)
-        return how
+        self.mark, self.began = child.mark, child.began
+        log.info("%s: started %s as %d in %s", self.name, run.argv, child.pid, self.cwd)
+        return run
 
     async def request(
         self,
@@ -151,10 +134,9 @@ class AgentPeer:
         on_answer: Callable[[Answer], None] | None = None,
         on_call: Callable[[int], None] | None = None,
     ) -> msgspec.Raw:
-        """Call the agent. Raises `RpcError` for its error, `FailureError` in words when it died instead.
+        """Call the agent and return its result. Raises `RpcError` for its error, `FailureError` if it died instead.
 
-        `on_answer` sees the answer after all that the agent said before it, and before what it says next; `on_call`
-        hears what `withdraw` wants.
+        `on_answer` gets the answer in the order of the agent's messages, `on_call` the id of the call for `withdraw`.
         """
         assert self._connection is not None
         self._last_call = anyio.current_time()
@@ -171,64 +153,82 @@ class AgentPeer:
             raise FailureError(self._death()) from error
 
     def notify(self, method: str, params: Any) -> None:
-        """Send a notification to the agent; never waits, and nothing happens when the agent is gone."""
+        """Send a notification without waiting; it is dropped if the agent is gone."""
         assert self._connection is not None
         self._last_call = anyio.current_time()
         self._connection.notify(method, params)
 
     def withdraw(self, call_id: int) -> None:
-        """The answer to that call is not wanted any more; if one comes it is taken."""
+        """Send `$/cancel_request` for the call with that id; an answer is still taken."""
         assert self._connection is not None
         self._connection.withdraw(call_id)
 
     async def room(self) -> None:
-        """Wait until it has read most of what it was answered."""
+        """Wait until the agent has read most of our answers."""
         assert self._connection is not None
         await self._connection.room()
 
     def hold(self, holder: object) -> None:
-        """The process is not stopped for want of sessions until `release`: one is being opened, the user signs in."""
+        """Keep the process running without sessions until `release`, as while the user signs in."""
         self._holders.add(holder)
 
     def release(self, holder: object) -> None:
-        """Without any session, and held by nobody else, the process is stopped."""
+        """Undo `hold`; without sessions and other holders the process is stopped."""
         self._holders.discard(holder)
         self.leave(None)
 
     def leave(self, session_id: str | None) -> None:
-        """The session needs the agent no more; without any session the process is stopped."""
+        """Remove a session; without sessions and holders the process is stopped."""
         if session_id is not None:
             self.router.forget(session_id)
         if not (self.router.sessions or self._holders):
             self._stop()
 
-    async def end(self, told: Failure, by: str, on_rung: Callable[[Rung], None]) -> None:
-        """End the process, whoever uses it: the sessions other than `by` are told. Returns when it is gone.
-
-        Who hangs in the kernel is not waited for.
-        """
-        self._stopping, self._told = True, told
-        self._ended_by.add(by)
-        if self._child is not None:
-            await self._child.stop(on_rung)
-        with anyio.move_on_after(2 * EXIT_SECONDS):
-            await self.gone.wait()
-
     def _stop(self) -> None:
-        """End the process and all it started, in the background; its sessions are told then."""
         if self._child is not None and self._tasks is not None and not self._stopping:
             self._stopping = True
             self._tasks.spawn(self._child.stop)
 
-    # --- its life ----------------------------------------------------------------------------------------------------
+    async def end(self, reason: Failure, by: str, on_rung: Callable[[Rung], None]) -> None:
+        """End the process for the session `by`, and wait until it is gone; report `reason` to its other sessions.
+
+        A process that hangs in the kernel is not waited for.
+        """
+        self._stopping, self._reason = True, reason
+        self._ended_by.add(by)
+        if self._child is not None:
+            await self._child.stop(on_rung)
+        await self.wait_gone(2 * EXIT_SECONDS)
+
+    async def wait_gone(self, seconds: float) -> None:
+        """Wait until the process has ended, at most that many seconds."""
+        with anyio.move_on_after(seconds):
+            await self.gone.wait()
+
+    async def stop_when_idle(self, seconds: Callable[[], float]) -> None:
+        """Stop the process after `seconds()` without a message, if its sessions can be reopened; never if that is 0."""
+        while self.alive:
+            limit = seconds()
+            left = self.last_word + limit - anyio.current_time() if limit else IDLE_LOOK_SECONDS
+            sessions = list(self.router.sessions.values())
+            can_reopen = self.abilities.resume or self.abilities.load
+            if left <= 0 and can_reopen and not self._holders and not any(session.is_busy for session in sessions):
+                log.info("%s: is stopped, nothing happened for %g s", self.name, limit)
+                for session in sessions:
+                    with contained("stopping an idle agent", session.on_bug):
+                        session.on_idle()
+                self.leave(None)
+                return
+            await self.wait_gone(min(left if left > 0 else limit, IDLE_LOOK_SECONDS))
 
     async def _live(self) -> None:
+        """Serve the connection until the process ends, then tell its sessions."""
         assert self._child is not None
         failure: Failure | None = None
         try:
             await self._serve_until_end(self._child)
             failure = None if self._stopping else self._death()
-        except Exception as error:  # all that was said to it fails with it
+        except Exception as error:  # the process ends, and all calls to it fail
             failed(f"serving {self.name}", error, lambda bug: None if self.router.sessions else self.router.beside(bug))
             failure = failures.bug(self.name, error)
         finally:
@@ -241,7 +241,7 @@ class AgentPeer:
         log.info("%s: ended with %s", self.name, self._child.returncode)
         for session_id, session in list(self.router.sessions.items()):
             with contained(f"telling of the end of {self.name}", session.on_bug):
-                session.on_gone(failure if session_id in self._ended_by else failure or self._told)
+                session.on_gone(failure if session_id in self._ended_by else failure or self._reason)
         self.router.sessions.clear()
 
     async def _serve_until_end(self, child: Child) -> None:
@@ -257,14 +257,14 @@ class AgentPeer:
 
     @staticmethod
     async def _end_with(child: Child, scope: anyio.CancelScope) -> None:
-        """The process is gone: so must be who holds its pipes; who is out of our reach is not waited for."""
+        """After the process, end other holders of its pipes; those out of our reach are not waited for."""
         await child.wait()
         await child.stop()
         scope.deadline = anyio.current_time() + EXIT_SECONDS
 
     def _death(self) -> Failure:
         assert self._child is not None
-        return failures.exited(self.definition.name, self._child.returncode, self._last_words())
+        return failures.exited(self.name, self._child.returncode, self._last_words())
 
     def _last_words(self) -> tuple[str, ...]:
         return self._child.stderr.lines() if self._child else ()

@@ -1,4 +1,4 @@
-"""What an agent process says: each message goes to the session it names, in order."""
+"""Routes the messages of an agent process, in order, to the sessions that they name."""
 
 from __future__ import annotations
 
@@ -26,49 +26,49 @@ log = logging.getLogger(__name__)
 
 
 EARLY_UPDATES: Final = 10_000
-"""Updates kept for a session whose id the agent has not told us yet; whole replays arrive like this."""
+"""Updates kept for sessions whose ids are still unknown, because a replay may come before the answer."""
 UNANSWERED_REQUESTS: Final = 1000
 """Requests of one agent that are served at once; further ones are refused. A fast agent reads 100 files at once."""
 UNANSWERED_BYTES: Final = 16 * 1024 * 1024
-"""Of all these together, unless there is only one: each takes some times as much memory until it is answered."""
+"""Size of all these together, unless there is only one: each takes a multiple of it in memory until it is answered."""
 CONTAINER_BYTES: Final = 150
-"""Of memory that an object or array takes beside what is in it: 56 to 232 bytes."""
+"""Memory of an object or array without its contents: 56 to 232 bytes."""
 VALUE_BYTES: Final = 50
-"""The same of a value in it: 24 to 100 bytes."""
+"""Memory of a value in it: 24 to 100 bytes."""
 EARLY_BYTES: Final = 32 * 1024 * 1024
-"""Messages kept for sessions whose ids the agent has not told us yet: a conversation that is told again has 10 MB."""
+"""Size of all updates kept for sessions whose ids are unknown: a replayed conversation has 10 MB."""
 
 
 class PeerSession(Protocol):
-    """What a session must be for its agent process."""
+    """What the router and the agent's process need of a session."""
 
     def on_update(self, update: Update) -> None:
-        """Take what a `session/update` of the agent says, in the words of the model."""
+        """Take the content of a `session/update` of the agent."""
 
     def on_request(self, method: str, asked: Asked) -> Awaitable[Any]:
-        """A request of the agent; raises or awaits to `RpcError` for what it cannot have."""
+        """Serve a request of the agent; raise `RpcError`, now or when awaited, to refuse it."""
 
     def on_crowd(self, what: str, most: int) -> RpcError:
-        """One more request than may wait, `most` of a kind (`what`, in the plural): the error for it."""
+        """Return the error for a request beyond the limit: `most` of the kind `what` (plural) wait already."""
 
     def on_caught_up(self) -> None:
-        """All that the agent has said by now was handed over."""
+        """All messages of the agent so far were handed over."""
 
     def on_trouble(self, failure: Failure) -> None:
-        """Something that the agent said could not be taken."""
+        """Report a message of the agent that was malformed or lost."""
 
     def on_bug(self, error: Exception) -> None:
-        """Something of ours has failed that belongs to this session."""
+        """Report a bug of this plugin that concerns the session."""
 
     def on_idle(self) -> None:
-        """The agent's process was stopped because nothing happened for long; the next prompt starts it again."""
+        """The idle process is being stopped; the next prompt starts it again."""
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything goes on that needs the process."""
+        """Whether the session needs the process at the moment."""
 
     def on_gone(self, failure: Failure | None) -> None:
-        """The process ended; `failure` is None when we ended it."""
+        """The process has ended; `failure` is None if we ended it."""
 
 
 class _Envelope(msgspec.Struct, rename="camel"):
@@ -76,7 +76,7 @@ class _Envelope(msgspec.Struct, rename="camel"):
 
 
 def _measured(update: Update, params: msgspec.Raw) -> Update:
-    """With what it takes to keep it, where that may be much."""
+    """Set the memory size of an update of a tool call, which may be large."""
     if type(update) is ToolCallChanged:
         update.patch.size = _memory(params)
     elif type(update) is ToolCallContentAdded:
@@ -85,16 +85,16 @@ def _measured(update: Update, params: msgspec.Raw) -> Update:
 
 
 def _memory(params: msgspec.Raw) -> int:
-    """About how many bytes it takes when it is decoded: many small values take far more than their JSON."""
+    """Estimate the bytes that `params` take when decoded: many small values take far more than their JSON."""
     text = bytes(params)
     return len(text) + CONTAINER_BYTES * (text.count(b"{") + text.count(b"[")) + VALUE_BYTES * text.count(b",")
 
 
 class TextRun:
-    """Text chunks of one message that have arrived together: a flood of them costs the session one update.
+    """Joins text chunks of one message that arrive together into one update.
 
-    They are joined here, before they are taken to the transcript, and not only in the batches for the editor: that
-    halves the time for a flood (doc/development/protocol.md).
+    Joining them here, and not only in the batches for the editor, halves the time for a flood of them
+    (doc/development/protocol.md).
     """
 
     def __init__(self) -> None:
@@ -102,11 +102,8 @@ class TextRun:
         self._first: MessageChunk | None = None
         self._texts: list[str] = []
 
-    def __repr__(self) -> str:
-        return f"<TextRun {len(self._texts)} pieces>"
-
     def takes(self, session_id: str, update: Update) -> bool:
-        """Keep an update that begins a run or goes on with it; False for any other."""
+        """Add an update that begins or continues a run; return False for any other."""
         if type(update) is not MessageChunk or type(update.content) is not TextContent:
             return False
         first = self._first
@@ -118,7 +115,7 @@ class TextRun:
         return True
 
     def take(self) -> tuple[tuple[str, Update], ...]:
-        """The session's id and the joined chunk, which are not kept any more; nothing when there is none."""
+        """Remove the run; return the session's id with the joined chunk, or nothing if there is none."""
         if self._first is None:
             return ()
         first, texts = self._first, self._texts
@@ -128,7 +125,7 @@ class TextRun:
 
 
 class MessageRouter:
-    """The handler of an agent's connection (`acp_nvim.jsonrpc.connection.Handler`); knows the agent's sessions."""
+    """The handler of an agent's connection (`acp_nvim.jsonrpc.dispatcher.Handler`), with the agent's sessions."""
 
     def __init__(self, name: str) -> None:
         self.dialect: Dialect = DialectV1()
@@ -141,31 +138,33 @@ class MessageRouter:
         self._unanswered = self._unanswered_bytes = 0
         self.open_urls = OpenUrls()
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
+        """Serves a question to the user that names no session."""
         self.beside: OnFailure = lambda _: None
-        """Takes what is asked of the user about no session."""
+        """Reports a bug that concerns no session."""
         self._run = TextRun()
 
-    def __repr__(self) -> str:
-        return f"<MessageRouter of {self._name} sessions={list(self.sessions)} {self._run!r}>"
-
     def adopt(self, session_id: str, session: PeerSession) -> None:
-        """From now on `session` gets what the agent says under that id, and what it said before we knew the id."""
+        """Route updates with that id to `session`, also those that came before the id was known."""
         self.sessions[session_id] = session
         self._left.discard(session_id)
-        self.flush(*((session_id, update) for update in self._take_early(session_id)))
+        early = self._early.pop(session_id, [])
+        self._early_count -= len(early)
+        if not self._early:
+            self._early_bytes = 0  # bytes are not counted by session
+        self.flush(*((session_id, update) for update in early))
 
     def require_free(self, session_id: str, session: PeerSession) -> None:
-        """Raises `FailureError` when another session has that id: what is said under it could not be told apart."""
+        """Raise `FailureError` if another session has that id already."""
         if self.sessions.get(session_id, session) is not session:
             raise FailureError(failures.session_taken(self._name, session_id))
 
     def forget(self, session_id: str) -> None:
-        """Route nothing to that session any more; unknown ids are ignored."""
+        """Stop routing to that session; unknown ids are ignored."""
         self.sessions.pop(session_id, None)
         self._left.add(session_id)
 
     def flush(self, *more: tuple[str, Update]) -> None:
-        """Hand over the text that waits, and then `more`: ids of sessions with updates for them."""
+        """Hand over the joined text, and then `more`: ids of sessions with updates for them."""
         for session_id, update in (*self._run.take(), *more):
             session = self.sessions.get(session_id)
             if session is not None:
@@ -173,13 +172,20 @@ class MessageRouter:
                     session.on_update(update)
                 except Exception as error:
                     failed(f"taking {type(update).__name__}", error, session.on_bug)
+            elif session_id not in self._left and self._early_count < EARLY_UPDATES:
+                self._early.setdefault(session_id, []).append(update)
+                self._early_count += 1
             elif session_id not in self._left:
-                self._keep_early(session_id, update)
+                self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
 
     def notification(self, method: str, params: msgspec.Raw) -> None:
-        """Route `session/update` and `elicitation/complete` to their session; other notifications are logged."""
-        if method == "elicitation/complete":
-            self._complete(params)
+        """Route `session/update` and `elicitation/complete` to their session; log other notifications."""
+        if method == "elicitation/complete":  # ACP "Elicitation", URL completion
+            self.flush()
+            try:
+                self.open_urls.complete(elicitation.completed(params))
+            except msgspec.DecodeError as error:
+                self.odd(f"elicitation/complete: {error}")
             return
         if method != "session/update":
             log.info("%s: notification %s passed over", self._name, method)
@@ -198,7 +204,7 @@ class MessageRouter:
                 self.flush((session_id, _measured(update, params)))
 
     def _has_room_for(self, session_id: str, size: int) -> bool:
-        """Whether so many bytes more may be taken: of a session that we do not know yet not any number is kept."""
+        """Whether an update of `size` bytes may be kept; those of unknown sessions are limited."""
         if session_id in self.sessions or session_id in self._left:
             return True
         self._early_bytes += size
@@ -207,25 +213,17 @@ class MessageRouter:
         return self._early_bytes <= EARLY_BYTES
 
     def caught_up(self) -> None:
-        """All that has arrived by now was handled: show it."""
+        """Let the sessions show what has arrived so far."""
         self.last_word = anyio.current_time()
         self.flush()
         for session in self.sessions.values():
-            try:  # as `contained`, which would take as long as the call itself
+            try:  # `contained` would take as long as the call itself
                 session.on_caught_up()
             except Exception as error:
                 failed("telling what an agent said", error, session.on_bug)
 
-    def _complete(self, params: msgspec.Raw) -> None:
-        """Ids that nobody knows are passed over (ACP "Elicitation", URL completion)."""
-        self.flush()
-        try:
-            self.open_urls.complete(elicitation.completed(params))
-        except msgspec.DecodeError as error:
-            self.odd(f"elicitation/complete: {error}")
-
     def _malformed(self, method: str, params: msgspec.Raw, error: msgspec.DecodeError) -> None:
-        """The session is told what is wrong, and gets the rest."""
+        """Report a malformed update to its session, and hand over what can be used of it."""
         self.flush()
         failure = failures.bad_message(self._name, method, error)
         self.odd(str(failure))
@@ -237,39 +235,24 @@ class MessageRouter:
             if self._has_room_for(session_id, len(params)):
                 self.flush((session_id, _measured(rest, params)))
         except msgspec.DecodeError:
-            return  # nothing of it can be used
+            return
 
     def _session_of(self, params: msgspec.Raw) -> PeerSession | None:
-        """The session that a message names which could not be decoded, or was not."""
+        """Find the session of a message that is not decoded."""
         try:
             return self.sessions.get(msgspec.json.decode(params, type=_Envelope).session_id)
         except msgspec.DecodeError:
             return None
 
     def _owner(self, params: msgspec.Raw) -> OnFailure:
-        """Who is told when a message with these parameters could not be taken."""
         session = self._session_of(params)
         return session.on_bug if session is not None else lambda _: None
 
-    def _keep_early(self, session_id: str, update: Update) -> None:
-        if self._early_count < EARLY_UPDATES:
-            self._early.setdefault(session_id, []).append(update)
-            self._early_count += 1
-        else:
-            self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
-
-    def _take_early(self, session_id: str) -> list[Update]:
-        taken = self._early.pop(session_id, [])
-        self._early_count -= len(taken)
-        if not self._early:
-            self._early_bytes = 0  # of which session each byte was is not known
-        return taken
-
     def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
-        """Decode a request, once, and give it to the session that it names; without one the user can be asked.
+        """Decode a request and pass it to the session that it names; an elicitation without one goes to the user.
 
-        Returns the answer to come. Raises `RpcError` for what cannot be served. If a bug of ours is in the way, the
-        session is told, and the agent gets an error.
+        Returns an awaitable of the answer. Raises `RpcError` for what cannot be served; after a bug of ours, which is
+        reported to the session, too.
         """
         self.flush()
         if method not in self.dialect.requests:
@@ -283,7 +266,7 @@ class MessageRouter:
             session = self.sessions.get(session_id or "")
             if session is None:
                 raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
-            owner = session.on_bug  # it may have left the agent when something fails
+            owner = session.on_bug  # the session may have left the agent when something fails
             work = session.on_request(method, asked)
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
@@ -293,15 +276,20 @@ class MessageRouter:
             raise self._failed(method, owner or self._owner(params), error) from error
         self._unanswered += 1
         self._unanswered_bytes += len(params)
-        return self._watched(method, owner, self._counted(work, len(params)))
+        return self._watched(method, owner, work, len(params))
 
-    async def _watched(self, method: str, owner: OnFailure, answer: Awaitable[Any]) -> Any:
+    async def _watched(self, method: str, owner: OnFailure, answer: Awaitable[Any], counted: int | None = None) -> Any:
+        """Await an answer and report a bug in it; `counted` is the size of a request that is counted as unanswered."""
         try:
             return await answer
         except RpcError:
             raise
         except Exception as error:
             raise self._failed(method, owner, error) from error
+        finally:
+            if counted is not None:
+                self._unanswered -= 1
+                self._unanswered_bytes -= counted
 
     @staticmethod
     def _failed(method: str, owner: OnFailure, error: Exception) -> RpcError:
@@ -309,7 +297,7 @@ class MessageRouter:
         return RpcError(INTERNAL_ERROR, f"the client failed: {error}")
 
     def _require_room(self, params: msgspec.Raw) -> None:
-        """Raise `RpcError` when too many requests wait: before this one is decoded, which takes memory."""
+        """Raise `RpcError` if too many requests wait, before this one is decoded, which takes memory."""
         many = self._unanswered >= UNANSWERED_REQUESTS
         if many or (self._unanswered and self._unanswered_bytes + len(params) > UNANSWERED_BYTES):
             session = self._session_of(params)
@@ -318,19 +306,12 @@ class MessageRouter:
             if session is not None:
                 raise session.on_crowd("megabytes of requests", UNANSWERED_BYTES // 1024 // 1024)
 
-    async def _counted(self, work: Awaitable[Any], size: int) -> Any:
-        try:
-            return await work
-        finally:
-            self._unanswered -= 1
-            self._unanswered_bytes -= size
-
     def odd(self, words: str) -> None:
-        """Logged; a peer's nonsense is not the user's concern until something fails."""
+        """Log a deviation from the protocol that the user need not know of."""
         log.warning("%s: %s", self._name, words)
 
     def bug(self, error: Exception) -> None:
-        """Something of ours has failed with a message of this agent: whoever talks to it is told, else `beside`."""
+        """Report a bug with a message of this agent to its sessions, or to `beside` if there are none."""
         if not self.sessions:
             self.beside(error)
         for session in list(self.sessions.values()):
@@ -338,7 +319,7 @@ class MessageRouter:
                 session.on_bug(error)
 
     def lost(self, words: str) -> None:
-        """A message too large to take: whoever talks to this agent is told."""
+        """Report a message that was too large to all sessions of this agent."""
         self.flush()
         failure = failures.lost_message(self._name, words)
         self.odd(str(failure))

@@ -1,4 +1,4 @@
-"""How an agent is started: the command line of its process, and the `initialize` handshake."""
+"""Starting an agent: the command line of its process, and the `initialize` handshake."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Launch(msgspec.Struct, frozen=True):
-    """What is started here: `env` on top of ours; `first` goes to its standard input before anything else."""
+    """A process to start: `env` is added to our environment, `first` is written to its standard input first."""
 
     argv: list[str]
     env: Mapping[str, str]
@@ -39,15 +39,16 @@ class Launch(msgspec.Struct, frozen=True):
 
 
 def path_map(definition: AgentDefinition) -> PathMap:
-    """Return which directories here are which ones for the agent, as its definition says (`paths`)."""
+    """Return the path mapping between this machine and the agent's, from its definition (`paths`)."""
     return PathMap(definition.name, [(pair.here, pair.there) for pair in definition.paths])
 
 
 def launch(definition: AgentDefinition, cwd: str, paths: PathMap) -> Launch:
-    """How to start it. Raises `FailureError`: nobody knows where `cwd` is there; `ValueError`: no name of a variable.
+    """Return how to start the agent in `cwd`.
 
-    Behind a prefix the environment comes by standard input: ssh and containers pass none on, and what stands in a
-    command line can be read by everybody on the machine.
+    Behind a prefix the environment comes by standard input: ssh and containers pass none on, and everybody on the
+    machine can read a command line. Raises `FailureError` if `cwd` is not mapped, `ValueError` for an invalid name of
+    a variable.
     """
     if not definition.prefix:
         return Launch(definition.command, definition.env)
@@ -59,13 +60,13 @@ def launch(definition: AgentDefinition, cwd: str, paths: PathMap) -> Launch:
 def in_terminal(
     definition: AgentDefinition, cwd: str, paths: PathMap, command: Sequence[str], env: Mapping[str, str]
 ) -> Launch:
-    """Another program with `env`, to sign in where the agent runs; somebody types into it.
+    """Return how to run an interactive sign-in program with `env` where the agent runs.
 
-    Behind a prefix secrets of the configured environment are left out: they would stand in the command line.
+    Behind a prefix, secrets of the configured environment are left out, as the command line would show them.
     """
     if not definition.prefix:
         return Launch(list(command), {**definition.env, **env})
-    from acp_nvim.traffic.masking import is_secret_variable  # few sign in so
+    from acp_nvim.traffic.masking import is_secret_variable  # rarely needed
 
     known = {name: value for name, value in definition.env.items() if not is_secret_variable(name)}
     words = [f"{name}={value}" for name, value in {**known, **env}.items()]
@@ -75,7 +76,7 @@ def in_terminal(
 def _behind(
     definition: AgentDefinition, cwd: str, paths: PathMap, setup: Sequence[str], command: Sequence[str]
 ) -> list[str]:
-    """The command behind the prefix, in the directory that is `cwd` there, if `paths` say where things are."""
+    """Return the command behind the prefix, run in the directory that `cwd` is mapped to, if paths are mapped."""
     words = list(command)
     directory = paths.to_there(cwd) if paths else None
     if paths and directory is None:
@@ -84,7 +85,7 @@ def _behind(
     if len(steps) > 1:
         words = ["sh", "-c", " && ".join(steps), directory or "sh", *words]
     is_ssh = any(os.path.basename(word) == "ssh" for word in definition.prefix)
-    return [*definition.prefix, *([shlex.join(words)] if is_ssh else words)]  # ssh hands one line to a shell
+    return [*definition.prefix, *([shlex.join(words)] if is_ssh else words)]  # ssh passes one line to a shell
 
 
 def _exports(env: Mapping[str, str]) -> bytes:
@@ -99,9 +100,9 @@ Request = Callable[[str, Any], Awaitable[msgspec.Raw]]
 
 
 class PeerSettings(msgspec.Struct, frozen=True):
-    """What the configuration says of every agent; `traffic` is the directory for recordings, if they are wanted.
+    """Settings for all agents; `traffic` is the directory for recordings, None for no recordings.
 
-    After `idle_seconds` without a turn a process is stopped, unless that is 0, or the agent's definition knows better.
+    A process is stopped after `idle_seconds` without a turn, never if 0; an agent's definition may override it.
     """
 
     initialize_seconds: float
@@ -111,29 +112,29 @@ class PeerSettings(msgspec.Struct, frozen=True):
 
 
 class Recording(Tap, Protocol):
-    """A tap that keeps what it sees."""
+    """A tap that writes all messages to a file."""
 
     def close(self) -> None:
-        """End the recording: what is said later is not in it."""
+        """End the recording; later messages are not in it."""
 
 
 def recording(definition: AgentDefinition, cwd: str, settings: PeerSettings) -> Recording | None:
-    """Begin to record what is said with an agent in `cwd`; None when that is not wanted."""
+    """Begin a recording of the messages with an agent in `cwd`; None if the settings want none."""
     if settings.traffic is None:
         return None
-    from acp_nvim.traffic.log import TrafficLog  # which takes 15 ms, and few want it
+    from acp_nvim.traffic.log import TrafficLog  # 15 ms, rarely needed
 
     return TrafficLog.open(settings.traffic, definition.name, definition.command, cwd, definition.env)
 
 
-async def greet(
+async def initialize(
     definition: AgentDefinition,
     paths: PathMap,
     settings: PeerSettings,
     request: Request,
     last_words: Callable[[], tuple[str, ...]],
 ) -> tuple[Dialect, Initialized]:
-    """`initialize`. Raises `FailureError`: it is silent, refuses, or speaks no version that we do."""
+    """Perform the handshake. Raises `FailureError` if the agent is silent, refuses, or speaks no known version."""
     name = definition.name
     DialectV1.prepare()  # while the agent starts
     try:
@@ -156,14 +157,14 @@ async def greet(
 
 
 async def _answer(definition: AgentDefinition, v2: bool, request: Request) -> msgspec.Raw:
-    """The answer to `initialize`. Who refuses version 2, rather than to answer with version 1, is asked again.
+    """Send `initialize`; after any error to version 2 send it again for version 1.
 
-    Whatever the error: agents of version 1 choke on the newer one in many ways.
+    Agents of version 1 should answer with theirs, but fail on the newer one in many ways.
     """
     try:
         return await request("initialize", initialize_params(v2, definition.offers_terminal))
     except RpcError as error:
         if not v2 or error.code == AUTH_REQUIRED:
             raise
-        log.info("%s: refused version 2 (%r), is asked for version 1", definition.name, error)
+        log.info("%s: refused version 2 (%r), trying version 1", definition.name, error)
         return await request("initialize", initialize_params(v2=False, terminal=definition.offers_terminal))

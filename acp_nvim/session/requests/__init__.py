@@ -1,1 +1,1 @@
-"""What agents ask of the editor and its user: permissions, files, terminals, forms."""
+"""Serves the requests of agents: permissions, files, terminals and questions."""

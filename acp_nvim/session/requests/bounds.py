@@ -1,25 +1,26 @@
-"""How much one session may have at once: what waits beyond that is refused, and work on files takes turns."""
+"""Limits for the requests of one session: requests beyond them are refused, and work on files takes turns."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from types import TracebackType
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Final
 
 import anyio
 import anyio.lowlevel
 
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, RpcError
+from acp_nvim.limits import TURN_REQUESTS
 from acp_nvim.session.transcript.presenter import Presenter
 
 FILES_AT_ONCE: Final = 8
-"""Files and outputs that are read or written for one session at once: the threads for that are 40, for all sessions."""
+"""Files and outputs read or written for one session at once; all sessions share 40 threads."""
 
 
 class Refusals:
-    """Refuses requests of one session of which too many wait: an error for the agent, a notice for the user.
+    """Refuses requests beyond the limits of one session, with an error for the agent and a notice for the user.
 
-    Each kind of request has one notice in a turn, which says how many were refused.
+    Each kind of request has one notice per turn, which counts the refused ones.
     """
 
     def __init__(self, agent: str, presenter: Presenter) -> None:
@@ -27,66 +28,62 @@ class Refusals:
         self._presenter = presenter
         self._kinds: dict[str, _Kind] = {}
 
-    def __repr__(self) -> str:
-        return f"<Refusals { {what: kind.count for what, kind in self._kinds.items()} }>"
+    def require_room(self, what: str, count: int, most: int) -> None:
+        """Raise `RpcError` if `count` requests (`what`) of `most` wait already, or the turn has had `TURN_REQUESTS`."""
+        if self._presenter.transcript.new_requests >= TURN_REQUESTS:
+            raise self.refuse("requests of one turn", TURN_REQUESTS, "end the turn")
+        if count >= most:
+            raise self.refuse(what, most)
 
     def refuse(self, what: str, most: int, todo: str = "ask again when some are answered") -> RpcError:
-        """The error for one more request of a kind (`what`, in the plural), of which `most` are open already."""
+        """Return the error for one more request of a kind (`what`, in the plural), of which `most` are open already."""
         kind = self._kinds.setdefault(what, _Kind(most))
         kind.count += 1
-        if kind.block is None:
-            self._tell(what, kind)
+        if not kind.block:
+            self._show(what, kind)
         return RpcError(INTERNAL_ERROR, f"{most:,} {what} are open already, and no more are taken: {todo}")
 
     def begin_turn(self) -> None:
-        """Start new notices: what is refused from now on is of another turn."""
+        """Update the notices of the last turn, and start new ones from now on."""
         self.caught_up()
         self._kinds.clear()
 
     def caught_up(self) -> None:
         """Bring the numbers in the notices up to date."""
         for what, kind in self._kinds.items():
-            if kind.told != kind.count:
-                self._tell(what, kind)
+            if kind.shown != kind.count:
+                self._show(what, kind)
 
-    def _tell(self, what: str, kind: _Kind) -> None:
-        kind.told = kind.count
+    def _show(self, what: str, kind: _Kind) -> None:
+        kind.shown = kind.count
         refused = "1 more was refused" if kind.count == 1 else f"{kind.count:,} more were refused"
         words = f"{self._agent} asks for too much at once: {kind.most:,} {what} are open, and {refused}."
-        kind.block = self._presenter.notice_again(kind.block, "warn", words)
+        shown = self._presenter.transcript.notice("warn", words, kind.block)
+        kind.block = shown.block
+        self._presenter.publish(shown)
 
 
 class _Kind:
-    """How many were refused, and how many the notice in the transcript's `block` says."""
+    """Counts the refused requests of one kind, in total and as shown by the notice at `block` of the transcript."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.count = self.told = 0
-        self.block: int | None = None
+        self.count = self.shown = self.block = 0
 
 
 class Share:
-    """An async context manager, entered for each piece of work; at most `FILES_AT_ONCE` are in it, first come first.
+    """Limits the concurrent work on files of one session to `FILES_AT_ONCE`, in the order of arrival.
 
-    `room` waits until the agent has read what it was answered before.
+    `room` waits until the agent has read its earlier answers.
     """
 
     def __init__(self) -> None:
         self.room: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
         self._places = anyio.Semaphore(FILES_AT_ONCE)
 
-    def __repr__(self) -> str:
-        return f"<Share {self._places.value} places free>"
-
-    async def __aenter__(self) -> None:
-        await self._places.acquire()
-        try:
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a place and for room, and hold the place until the context ends."""
+        async with self._places:
             await self.room()
-        except BaseException:
-            self._places.release()
-            raise
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self._places.release()
+            yield

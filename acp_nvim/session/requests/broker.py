@@ -1,7 +1,7 @@
-"""Decides what the agent of one session may do: a rule, an earlier answer of the user, or the user answers.
+"""Decides what the agent of one session may do: by a rule, by an earlier answer of the user, or by asking the user.
 
-Every question goes through `PermissionBroker.ask`, as one `Request` that is made when the question comes and never
-changed: the agent's own permission requests, its commands, and files that it may not simply have.
+Every decision goes through `PermissionBroker.ask`: the agent's own permission requests, commands, and files that need
+permission. A `Request` is made when it arrives and never changes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Final, Literal
 import msgspec
 
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
-from acp_nvim.limits import TURN_REQUESTS
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
 from acp_nvim.permissions.policy import Answer, Policy
 from acp_nvim.permissions.rules import Wanted
@@ -28,19 +27,19 @@ from acp_nvim.ui.request_events import RuleAction
 from acp_nvim.workspace.roots import Roots
 
 WAITING_PERMISSIONS: Final = 200
-"""Permission requests of one session that wait for the user; further ones are refused. Nobody reads through more."""
+"""Permission requests of one session that wait for the user; more are refused, as no user reads through them."""
 
 OURS: Final = "acp_nvim:"
-"""Begins the ids of the options that we add."""
+"""Prefix of the ids of the options that this plugin adds."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that an agent wants to do, and that somebody has to allow.
+    """An action of an agent that needs permission.
 
-    `view` is what the user sees, with the options to choose from; its `id` is set when it is shown. `wanted` is what
-    rules judge, and `otherwise` is done when none of them says anything. Answers for the session count for all requests
-    with that `key`; None: for no other. `grant` is what the agent may run when the user allows it. A request that is
-    `unaskable` (in words) is refused where the user would have to be asked.
+    `view` is what the user sees, with the options; its `id` is set when it is shown. Rules judge `wanted`; `otherwise`
+    is the action when none matches. Answers for the session apply to all requests with the same `key`, None to no other
+    request. `grant` is the command that the agent may run if the user allows the request. `unaskable` is the reason why
+    the user cannot be asked: then the request is refused.
     """
 
     view: events.RequestView
@@ -52,9 +51,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """Whether it may be done, and the option of the request that says so.
+    """Whether a request is allowed, and the chosen option.
 
-    Without an option it was cancelled, or is answered by the configuration or an earlier answer for the session.
+    There is no option if the request was cancelled, or decided by the configuration or an answer for the session.
     """
 
     allowed: bool
@@ -62,10 +61,10 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class PermissionBroker:
-    """The one place that answers the questions of a session; `on_change` hears when the number of waiting ones changes.
+    """Decides all requests of a session; `on_change` is called when the number of waiting ones changes.
 
-    While `refusing`, what is asked is cancelled at once: the user has given up what it would be about. `peer` is the
-    agent's process. `rejected`: tool calls that were rejected in this turn, by their ids.
+    While `refusing`, requests are cancelled at once, as the user has cancelled the turn. `peer` is the agent's process.
+    `rejected` are the ids of the tool calls that were rejected in this turn.
     """
 
     def __init__(
@@ -99,47 +98,40 @@ class PermissionBroker:
 
     @property
     def count(self) -> int:
-        """Number of requests that nobody has answered."""
+        """Number of requests that wait for the user."""
         return self._pending.count(self._transcript.session)
 
     def cancel(self, overrule: bool = False) -> None:
-        """Answer all that wait with `cancelled`; `overrule` as in `PendingPermission.cancel`."""
+        """Cancel all waiting requests; `overrule` as in `PendingPermission.cancel`."""
         self._pending.cancel_session(self._transcript.session, overrule)
 
     def require_room(self) -> None:
-        """Raises `RpcError` when `WAITING_PERMISSIONS` wait already, or the turn has had `TURN_REQUESTS`."""
-        if self._transcript.new_requests >= TURN_REQUESTS:
-            raise self._refusals.refuse("requests of one turn", TURN_REQUESTS, "end the turn")
-        if self.count >= WAITING_PERMISSIONS:
-            raise self._refusals.refuse("permission requests", WAITING_PERMISSIONS)
+        """Raise `RpcError` if `WAITING_PERMISSIONS` wait already, or the turn has had `TURN_REQUESTS`."""
+        self._refusals.require_room("permission requests", self.count, WAITING_PERMISSIONS)
 
     def ask(self, request: Request) -> Awaitable[Outcome]:
-        """The outcome, to come. If the user has to be asked, the question is shown now.
+        """Return an awaitable of the outcome. If the user has to decide, the request is shown immediately.
 
-        Raises `RpcError` as `require_room` does, and when a request is `unaskable`. Awaiting it raises nothing but
-        cancellation, which withdraws the question.
+        Raises `RpcError` as `require_room` does, and for an `unaskable` request. Awaiting raises nothing but
+        cancellation, which withdraws the request.
         """
         answer = Answer("ask") if self.refusing else self._policy.answer(request.wanted, request.otherwise)
         if answer.rule is None and answer.action == "allow":
-            return _settled(Outcome(True))
+            return settled(Outcome(True))
         by_rule = None if answer.rule is None else option_for(answer.action, request.view.options)
         if by_rule is not None:
-            self._show_answered(request, answer, by_rule)
-            return _settled(self._outcome(request, by_rule))  # grants nothing: the rules judge the terminal itself
+            if not self._transcript.is_full:
+                view = msgspec.structs.replace(request.view, id=self._pending.new_id())
+                shown = self._transcript.answered(view, by_rule, answer.rule or "", answer.source)
+                self._presenter.publish(shown)
+            return settled(self._outcome(request, by_rule))  # without a grant: the rules judge the terminal itself
         remembered = self._remembered.get(request.key)
         if remembered is not None:
-            return _settled(Outcome(remembered))
+            return settled(Outcome(remembered))
         if request.unaskable is not None:
             raise RpcError(INVALID_PARAMS, request.unaskable)
         options = list(request.view.options) if answer.rule is not None else with_ours(request)
         return self._wait(request, self._show(request, options))
-
-    def _show_answered(self, request: Request, answer: Answer, option: events.Option) -> None:
-        """Show that a rule has answered, if the turn has room."""
-        if not self._transcript.is_full:
-            view = msgspec.structs.replace(request.view, id=self._pending.new_id())
-            shown = self._transcript.answered(view, option, answer.rule or "", answer.source)
-            self._presenter.publish(shown)
 
     def _show(self, request: Request, options: list[events.Option]) -> PendingPermission:
         self.require_room()
@@ -151,7 +143,7 @@ class PermissionBroker:
         if self.refusing:
             pending.cancel()
         self._on_change()
-        if request.key is None:  # else it is a question of ours, about no tool call of the agent
+        if request.key is None:  # requests with a key belong to no tool call
             self._previews.begin(pending)
         return pending
 
@@ -159,7 +151,7 @@ class PermissionBroker:
         try:
             chosen = await pending.wait()
         finally:
-            pending.cancel("agent_gone" if self.peer and self.peer.silent else "withdrawn")  # unless it is answered
+            pending.cancel("agent_gone" if self.peer and self.peer.silent else "withdrawn")  # no-op if answered
             self._pending.remove(pending)
             self._close(pending)
             del self._waiting[pending.id]
@@ -173,7 +165,7 @@ class PermissionBroker:
         if chosen.ours:
             action: Literal["allow", "reject"] = "allow" if chosen.kind == "allow_always" else "reject"
             once = option_for(action, pending.options)
-            assert request.wanted.about is not None  # else ours would not have been offered
+            assert request.wanted.about is not None  # otherwise `with_ours` adds no option
             assert once is not None
             self._tasks.spawn(self._policy.remember, request.wanted.roots[0], action, request.wanted.about)
             chosen = once
@@ -185,7 +177,7 @@ class PermissionBroker:
         return Outcome(option.kind.startswith("allow"), option)
 
     def _remember(self, key: Hashable, chosen: events.Option) -> None:
-        """Keep an answer for the session, and answer equal requests that wait."""
+        """Remember an answer for the session, and answer the waiting requests with the same key."""
         self._remembered[key] = chosen.kind == "allow_always"
         for request, pending in self._waiting.values():
             if request.key == key:
@@ -207,12 +199,13 @@ class PermissionBroker:
         self._on_change()
 
 
-async def _settled(outcome: Outcome) -> Outcome:
+async def settled(outcome: Outcome) -> Outcome:
+    """Return `outcome`, for a request that is decided without waiting."""
     return outcome
 
 
 def option_for(action: RuleAction, options: Sequence[events.Option]) -> events.Option | None:
-    """By its kind, rather for once, as rules are asked each time; None when no option means that, and only that."""
+    """Return the option for a rule's action, preferring "once". None if no option unambiguously means that."""
     kinds: dict[str, set[str]] = {}
     for option in options:
         kinds.setdefault(option.option_id, set()).add(option.kind)
@@ -224,9 +217,9 @@ def option_for(action: RuleAction, options: Sequence[events.Option]) -> events.O
 
 
 def with_ours(request: Request) -> list[events.Option]:
-    """The options, and "always" where there is only "once" and the same request could be recognised.
+    """Return the options, with an added "always" if the agent offers only "once" and the request is recognisable.
 
-    Commands with secrets in them have none: they would be on disk then.
+    Commands with secrets get none, as the secrets would be written to disk.
     """
     options, about = request.view.options, request.wanted.about
     if about is None or has_secret(about.command or ""):

@@ -1,4 +1,4 @@
-"""The questions of one session's agent to the user: each is shown in the transcript, and answered once."""
+"""The questions of one session's agent to the user. Each is shown in the transcript, and answered once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from msgspec import UNSET
 from acp_nvim.acp.elicitation import Address, ElicitationAsked
 from acp_nvim.acp.schema_common import CreateElicitationResponse
 from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
-from acp_nvim.limits import TURN_REQUESTS
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.requests.bounds import Refusals
 from acp_nvim.session.requests.broker import PermissionBroker
@@ -19,13 +18,13 @@ from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.ui.request_events import ElicitationComplete, ElicitationDone
 
 WAITING_QUESTIONS: Final = 50
-"""Questions (forms, URLs) of one session that wait for the user; further ones are refused. Agents ask a few."""
+"""Questions (forms, URLs) of one session that wait for the user; more are refused. Agents usually ask a few."""
 
 
 class Elicitations:
-    """Shows the questions, and answers them; `on_change` is called whenever the number of waiting ones changes.
+    """Shows and answers the questions; `on_change` is called when the number of waiting ones changes.
 
-    While the `broker` refuses, all are cancelled at once.
+    While the `broker` refuses requests, questions are cancelled at once.
     """
 
     def __init__(
@@ -45,34 +44,23 @@ class Elicitations:
         self._broker = broker
         self._refusals = refusals
 
-    def __repr__(self) -> str:
-        return f"<Elicitations {self.waiting}>"
-
     @property
     def count(self) -> int:
-        """Number of questions that nobody has answered."""
+        """Number of questions that wait for the user."""
         return self._pending.count(self._transcript.session)
 
-    @property
-    def waiting(self) -> list[PendingElicitation]:
-        """The questions that nobody has answered, oldest first."""
-        return self._pending.of_session(self._transcript.session)
-
     def cancel(self, overrule: bool = False, of_session: bool = False) -> None:
-        """Cancel all questions; with `of_session` those stay that are about a request of ours (signing in)."""
+        """Cancel all questions; with `of_session` keep those that belong to no session (signing in)."""
         for one in self._pending.all_of_session(self._transcript.session):
             if not (of_session and one.asked.session_id is None):
                 one.cancel(overrule=overrule)
 
     def ask(self, asked: ElicitationAsked, peer: AgentPeer) -> Awaitable[CreateElicitationResponse]:
-        """The answer to come for the process that asks; the question is shown now.
+        """Show the question of an agent process, and return an awaitable of the answer.
 
-        Raises `RpcError` when `WAITING_QUESTIONS` wait already, or the turn has had `TURN_REQUESTS`.
+        Raises `RpcError` if `WAITING_QUESTIONS` wait already, or the turn has had `TURN_REQUESTS`.
         """
-        if self._transcript.new_requests >= TURN_REQUESTS:
-            raise self._refusals.refuse("requests of one turn", TURN_REQUESTS, "end the turn")
-        if self.count >= WAITING_QUESTIONS:
-            raise self._refusals.refuse("questions", WAITING_QUESTIONS)
+        self._refusals.require_room("questions", self.count, WAITING_QUESTIONS)
         pending = self._pending.add(self._transcript.session, asked)
         call = self._transcript.find_call(asked.tool_call_id) if asked.tool_call_id else None
         pending.view = views.elicitation_view(pending.id, self._agent, asked, call.title if call else None)
@@ -85,7 +73,7 @@ class Elicitations:
         return self._answer(pending, peer)
 
     def _show(self, pending: PendingElicitation) -> None:
-        """Show the question, unless the transcript shows it already."""
+        """Show the question, unless the transcript already has it."""
         if pending.view is not None and not self._transcript.asks(pending.block, pending.id):
             shown = self._transcript.elicitation(pending.view)
             pending.block = shown.block
@@ -95,7 +83,7 @@ class Elicitations:
         try:
             await pending.wait()
         finally:
-            pending.cancel("agent_gone" if peer.silent else "withdrawn")  # unless it is answered
+            pending.cancel("agent_gone" if peer.silent else "withdrawn")  # no-op if answered
             self._pending.remove(pending)
             self._close(pending, peer)
         content = UNSET if pending.content is None else pending.content

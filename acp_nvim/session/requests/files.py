@@ -1,4 +1,4 @@
-"""Serves `fs/read_text_file` and `fs/write_text_file`, and tells the user what they should know of it."""
+"""Serves `fs/read_text_file` and `fs/write_text_file`, and shows notices about merged and failed writes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from acp_nvim.acp.answers import FileToRead, FileToWrite
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError
+from acp_nvim.session.requests.access import PathAccess
 from acp_nvim.session.requests.bounds import Share
 from acp_nvim.session.requests.broker import PermissionBroker
 from acp_nvim.session.requests.followed import kept_in
-from acp_nvim.session.requests.path_access import PathAccess
 from acp_nvim.session.requests.subject import SessionPaths
 from acp_nvim.session.transcript.location_tracker import LocationTracker, first_change
 from acp_nvim.session.transcript.presenter import Presenter
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class AgentFiles:
-    """Serves one session's requests for files below its roots, and others that `access` lets through."""
+    """Serves one session's requests for files below its roots, and for other files that `access` allows."""
 
     def __init__(
         self,
@@ -51,25 +51,23 @@ class AgentFiles:
         self._files = changes.reviews.files
         self._roots = where.roots
         self._turn = changes.log
+        self._work = changes.work
         self._seen = seen
         self._share = share
         self._locations = LocationTracker(presenter, changes.reviews, where.roots, changes.tasks)
 
-    def __repr__(self) -> str:
-        return f"<AgentFiles {self.access!r} {self._seen!r}>"
-
     def read(self, wanted: FileToRead) -> Awaitable[dict[str, Any]]:
-        """The answer to `fs/read_text_file`, to come; raises `RpcError`."""
+        """Return an awaitable of the answer to `fs/read_text_file`, which raises `RpcError`."""
         return self._read(wanted, self.access.resolve(wanted.path, "read"))
 
     def write(self, wanted: FileToWrite) -> Awaitable[dict[str, Any]]:
-        """The answer to `fs/write_text_file`, to come; raises `RpcError`."""
+        """Return an awaitable of the answer to `fs/write_text_file`, which raises `RpcError`."""
         return self._write(wanted, self.access.resolve(wanted.path, "write"))
 
     async def _read(self, wanted: FileToRead, real_path: Awaitable[str]) -> dict[str, Any]:
         try:
             path = await real_path
-            async with self._share:
+            async with self._share.turn():
                 text = await read_text_file(self._files, self._seen, path, wanted.line, wanted.limit)
         except NoSuchFileError as error:
             if "missing_file_reads_empty" in self.quirks:
@@ -84,8 +82,8 @@ class AgentFiles:
         try:
             path = await real_path
             on_written = partial(self._reviews.tracker.wrote, self._turn, path, self.save)
-            async with self._share:
-                self._reviews.evidence.writes(self._turn.session, path)
+            async with self._share.turn():
+                self._work.before_write(path)
                 written = await write_text_file(self._files, self._seen, path, wanted.content, self.save, on_written)
         except FileRefusedError as error:
             if isinstance(error, ConflictError):
@@ -102,7 +100,7 @@ class AgentFiles:
 
 
 def _what_failed(path: str, error: FileRefusedError) -> str:
-    """A write that failed, in words for the user; the error's own are for the agent."""
+    """Return the user's message for a failed write; the message of the error is for the agent."""
     if isinstance(error, ConflictError):
         return (
             f"Your edits were kept: the agent wanted to write {path}, but has not seen what was changed there, and the "

@@ -1,51 +1,47 @@
-"""Files of a session that were changed on disk: what its agent knows of that, and what the user is told."""
+"""Handles changes on disk to the files of a session: what its agent has seen of them, and notices for the user."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.errors import Severity
 from acp_nvim.session.transcript.presenter import CHANGES_WHAT_IT_NAMES, Presenter
+from acp_nvim.workspace.disk import stamp_of
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import Followed
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
-from acp_nvim.workspace.stamps import stamp_of
 
 OWN_PATHS: Final = 200
-"""Files looked at when a tool call says that it has changed them: what one call edits; each is a task."""
+"""Files that are remembered as changed by tool calls: more than one call edits."""
 
 
 class FollowedFiles:
-    """Those below the `roots` of one session; `seen` is what the agent has seen of them."""
+    """The files below the `roots` of one session; `seen` is what the agent has seen of them."""
 
     def __init__(self, presenter: Presenter, roots: Roots, seen: LastSeen) -> None:
         self.seen = seen
         self._presenter = presenter
         self._roots = roots
-        self._own: dict[str, str] = {}  # the stamps that the files had when the agent was done with them
+        self._own: dict[str, str] = {}  # the stamps of the files after the agent's changes
         presenter.on_call.append(self._call_changed)
 
-    def __repr__(self) -> str:
-        return f"<FollowedFiles {self.seen!r}>"
-
     def begin(self, fresh: bool) -> None:
-        """Another agent process works from now on; in a `fresh` session it has seen nothing."""
+        """Begin with another agent process; in a `fresh` session it has seen nothing."""
         self._own.clear()
         if fresh:
             self.seen.clear()
 
     def _call_changed(self, call: ToolCall, _patch: ToolCallPatch) -> None:
-        if call.finished and call.kind in CHANGES_WHAT_IT_NAMES:
-            self._wrote(os.path.join(self._presenter.cwd, path) for path, _ in call.files())
-
-    def _wrote(self, paths: Iterable[str]) -> None:
-        """The agent says that it has changed these files (absolute paths) itself: as they are now, it knows them."""
+        """Remember the current stamps of the files that the agent has changed itself."""
+        if not call.finished or call.kind not in CHANGES_WHAT_IT_NAMES:
+            return
+        paths = (os.path.join(self._presenter.cwd, path) for path, _ in call.files())
         for path in list(dict.fromkeys(paths))[:OWN_PATHS]:
             with suppress(NotAllowedError, OSError):
                 real = self._roots.resolve(path)
@@ -54,7 +50,7 @@ class FollowedFiles:
             del self._own[old]
 
     async def take(self, what: Followed) -> None:
-        """A file of the session was changed on disk."""
+        """Handle a change on disk of a file of the session."""
         if what.kind == "moved":
             self.seen.moved(what.path, what.detail)
         if what.kind in ("read", "merged") and self._own.get(what.path) == what.stamp:
@@ -64,7 +60,7 @@ class FollowedFiles:
             self._presenter.notice(level, what_followed(what, self._roots.name))
 
     async def _see_own(self, what: Followed) -> None:
-        """Note that the agent has seen its own change; it may not have seen what else was in the file."""
+        """Merge the agent's own change into what it has seen of the file."""
         seen = await self.seen.text(what.path)
         if seen is not None and what.before is not None and what.after is not None:
             view = await merge(what.before, seen, what.after)
@@ -73,7 +69,7 @@ class FollowedFiles:
 
 
 def what_followed(what: Followed, name_of: Callable[[str], str] = str) -> str:
-    """Return what the chat says of a file that was changed on disk below a buffer."""
+    """Return the notice for a file that was changed on disk while a buffer has it."""
     name = name_of(what.path)
     match what.kind:
         case "read":
@@ -94,5 +90,5 @@ def what_followed(what: Followed, name_of: Callable[[str], str] = str) -> str:
 
 
 def kept_in(what: str, file: str) -> str:
-    """Return a sentence that says where a version of a file is kept; "" when it is not."""
+    """Return a sentence that names the `file` where a version is kept; "" if it is not kept."""
     return f" {what} is kept in {file}: compare with :diffsplit." if file else ""

@@ -1,7 +1,7 @@
-"""The commands that the user has allowed in the agent's own permission requests, before it creates terminals for them.
+"""Grants: commands that the user has allowed in the agent's own permission requests, before their terminals exist.
 
-A grant is one whole command as the request itself named it. It covers one terminal that runs exactly that command in
-the directory that was shown; it ends when it is used, when its tool call is finished, or with its turn.
+A grant is one whole command as the request named it. It covers one terminal that runs exactly that command in the
+directory that was shown. It ends when it is used, when its tool call finishes, or with its turn.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
 BEFORE_COMMAND = "Requesting approval to Running: "
-"""What stands before the command in the text of a request; see the quirk `command_in_content`."""
+"""The text before the command in a request of an agent with the quirk `command_in_content`."""
 
 
 class NamedCommand(msgspec.Struct, frozen=True):
-    """A command as an agent names it: a line for a shell, or the words of a program; `cwd` as the agent writes it.
+    """A command as an agent names it: a shell line, or the words of a program; `cwd` as the agent writes it.
 
-    `env`: variables that it says the command gets, as `NAME=value`.
+    `env` are the variables of the command, as `NAME=value`.
     """
 
     command: str | tuple[str, ...]
@@ -47,15 +47,15 @@ class NamedCommand(msgspec.Struct, frozen=True):
 
     @property
     def is_shown(self) -> bool:
-        """Whether the user can see the whole of it."""
+        """Whether the user can see the whole command."""
         return command_chars(self.line, self.env) <= COMMAND_SHOWN_CHARS
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """One command, its variables, the real path of the directory it runs in, and the tool call that it is for.
+    """A command, its variables, the real path of its directory, and its tool call.
 
-    The call had ended `ends` times when it was asked for: agents may open one again. `turn` identifies the turn in
-    which it was asked; None between turns.
+    `ends` is how often the call had ended at the time of the request, as agents may reopen it. `turn` identifies the
+    turn of the request; None between turns.
     """
 
     command: str | tuple[str, ...]
@@ -76,41 +76,43 @@ class Grants:
         self._turn: object = None
         self._grants: list[Grant] = []
         self._ends: Counter[str] = Counter()
-        transcript.on_end = self._call_ended
+        transcript.on_end = lambda tool_call_id: self._ends.update((tool_call_id,))
 
     def __repr__(self) -> str:
         return f"<Grants {len(self._grants)}>"
 
     def begin_turn(self) -> None:
-        """Requests can make grants from now on."""
+        """Begin a turn, in which requests can make grants."""
         self._turn = object()
         self._ends.clear()
 
     def end_turn(self) -> None:
-        """Forget all grants; requests that come before the next turn make none."""
+        """Forget all grants. Requests before the next turn make none."""
         self._grants.clear()
         self._turn = None
 
     def named(self, asked: PermissionAsked) -> tuple[NamedCommand | None, Grant | None]:
-        """The command that a request is about, and what an answer that allows it covers.
+        """Return the command that a request is about, and the grant that it makes if the user allows it.
 
-        There is no grant when the request itself does not name one whole command. The transcript knows already what the
-        request says of its tool call.
+        There is no grant if the request itself does not name one whole command. The transcript must already have taken
+        the update of its tool call.
         """
         tool_call_id = asked.tool_call_id or ""
         call = self._transcript.call(tool_call_id)
-        named = own = self._own_command(asked, call)
-        if named is None and call is not None and call.kind not in NO_CHANGE | OF_FILES:
-            named = named_command(call.raw_input)
-        return named, self._grant_for(own, tool_call_id) if own else None
+        own = self._own_command(asked, call)
+        if own is not None:
+            return own, self._grant_for(own, tool_call_id)
+        if call is None or call.kind in NO_CHANGE | OF_FILES:
+            return None, None
+        return named_command(call.raw_input), None
 
     def add(self, grant: Grant | None) -> None:
-        """The user allowed a request. One of another turn, or of none, grants nothing."""
+        """Add the grant of an allowed request, unless the request is of another turn, or of none."""
         if grant is not None and grant.turn is not None and grant.turn is self._turn:
             self._grants.append(grant)
 
     def take(self, wanted: CommandToRun, run: Command) -> bool:
-        """Whether a grant covers the terminal `wanted`, which would run `run`; the grant is used up then."""
+        """Use up a grant that covers the terminal `wanted`, which would run `run`; return False if there is none."""
         for at, grant in enumerate(self._grants):
             if self._is_open(grant) and self._covers(grant, wanted, run):
                 del self._grants[at]
@@ -118,7 +120,7 @@ class Grants:
         return False
 
     def _own_command(self, asked: PermissionAsked, call: ToolCall | None) -> NamedCommand | None:
-        """The command that the request names itself, not one that was named before or may be named later."""
+        """Return the command that the request itself names, not an earlier or later update of its call."""
         if asked.command is not None:
             return NamedCommand(asked.command, asked.cwd)
         if asked.patch is None or call is None:
@@ -132,7 +134,7 @@ class Grants:
         return _command_in_content(asked.patch) if is_in_content else None
 
     def _grant_for(self, own: NamedCommand, tool_call_id: str) -> Grant | None:
-        """None for a command that cannot be shown whole, or a directory in which nothing may run."""
+        """Return a grant, or None if the command cannot be shown whole, or its directory is outside."""
         if not own.command or not own.is_shown:
             return None
         home = self._roots.directories[0]
@@ -141,9 +143,6 @@ class Grants:
         except NotAllowedError:
             return None
         return Grant(own.command, cwd, tool_call_id, self._ends[tool_call_id], _that_matter(own.env), self._turn)
-
-    def _call_ended(self, tool_call_id: str) -> None:
-        self._ends[tool_call_id] += 1
 
     def _is_open(self, grant: Grant) -> bool:
         call = self._transcript.call(grant.tool_call_id)
@@ -163,9 +162,9 @@ class Grants:
 
 
 def named_command(raw_input: Any) -> NamedCommand | None:
-    """The command in the input of a tool call, under the names that agents use.
+    """Return the command in the input of a tool call, under the names that agents use.
 
-    None when there is none, or when it is not clear what it is: two commands, or arguments that are no words.
+    None if there is none, or it is ambiguous: two commands, or arguments that are not strings.
     """
     if not isinstance(raw_input, dict):
         return None
@@ -187,7 +186,7 @@ def named_command(raw_input: Any) -> NamedCommand | None:
 
 
 def _named_env(env: Any) -> tuple[str, ...]:
-    """Variables in the input of a tool call: by name, as terminals have them, or in whatever other shape."""
+    """Return the variables in the input of a tool call: a mapping, a list as for terminals, or any other shape."""
     if isinstance(env, Mapping):
         return tuple(f"{name}={value}" for name, value in env.items())
     pairs = [one for one in env if isinstance(one, Mapping)] if isinstance(env, list) else []
@@ -197,19 +196,19 @@ def _named_env(env: Any) -> tuple[str, ...]:
 
 
 def _that_matter(env: Iterable[str]) -> frozenset[str]:
-    """The variables (`NAME=value`) that change more than how output looks."""
+    """Return the variables (`NAME=value`) that affect more than the look of the output."""
     return frozenset(one for one in env if not harmless(dict([one.partition("=")[::2]])))
 
 
 def variables(wanted: CommandToRun) -> list[str]:
-    """The variables that an agent wants for a terminal, as `NAME=value`."""
+    """Return the variables that an agent wants for a terminal, as `NAME=value`."""
     return [f"{name}={value}" for name, value in wanted.env.items()]
 
 
 def line_for_shell(wanted: CommandToRun, run: Command) -> str | None:
-    """The line that a shell gets to read, byte for byte; None when a program is run with its words instead.
+    """Return the exact line that a shell reads, or None if the program runs without a shell.
 
-    One plain word without arguments is both: a shell would run the same program.
+    A plain word without arguments counts as a line, too: a shell would run the same program.
     """
     line = shell_line(wanted.command, wanted.args)
     is_program = not wanted.args and list(run.argv) == [wanted.command]
@@ -217,7 +216,7 @@ def line_for_shell(wanted: CommandToRun, run: Command) -> str | None:
 
 
 def _command_in_content(patch: ToolCallPatch) -> NamedCommand | None:
-    """The command of an agent with that quirk: the rest of the only text that the request shows."""
+    """Return the command of an agent with the quirk `command_in_content`: the rest of the request's only text."""
     content = patch.content if isinstance(patch.content, list) else []
     if len(content) != 1 or not isinstance(content[0], Shown) or not isinstance(content[0].block, TextContent):
         return None
@@ -226,12 +225,12 @@ def _command_in_content(patch: ToolCallPatch) -> NamedCommand | None:
 
 
 def _with_cd(line: str, cwd: str) -> str | None:
-    """The line behind a change to the directory in which it runs anyway; None for names that shells read unlike."""
+    """Return the line after a `cd` to its own directory, or None if shells read the name differently."""
     return None if "'" in cwd or "\\" in cwd else f"cd '{cwd}' && {line}"
 
 
 def _are_words(line: str, run: Command) -> bool:
-    """Whether every shell would run just that program with just these words for the line, and do nothing else."""
+    """Whether every shell runs exactly that program with these words for the line, and nothing else."""
     read = read_line(line)
     commands = [list(one.words) for one in read.commands if not one.inner]
     return read.plain and commands == [list(run.argv)] and shlex.split(line) == list(run.argv)

@@ -1,4 +1,4 @@
-"""Serves `session/request_permission`: what the user sees of it, what may be chosen, and what the agent is answered."""
+"""Serves `session/request_permission`: prepares what the user sees and may choose, and answers the agent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from acp_nvim.ui import events
 class AgentPermissions:
     """The permission requests of one session's agent.
 
-    `names_known` is awaited before the agent hears that it may go on: it may then change the files that it has named.
+    `names_known` is awaited before the agent gets permission: then it may change the files that it has named.
     """
 
     def __init__(
@@ -44,15 +44,12 @@ class AgentPermissions:
         self._refusals = refusals
         self._names_known = names_known
 
-    def __repr__(self) -> str:
-        return f"<AgentPermissions {self._broker!r}>"
-
     def ask(self, asked: PermissionAsked) -> Awaitable[RequestPermissionResponse]:
-        """The answer to come. If the user has to be asked, the question is shown now.
+        """Return an awaitable of the answer. If the user has to decide, the request is shown immediately.
 
-        Raises `RpcError` when too much waits already, and for a request that can neither be shown whole nor rejected.
+        Raises `RpcError` beyond the limits, and for a request that can neither be shown whole nor be rejected.
         """
-        self._broker.require_room()  # also if a rule would answer: to find that out is most of the work
+        self._broker.require_room()  # even if a rule would answer: judging is most of the work
         if asked.tool_call_id is not None and not self._transcript.has_room(asked.tool_call_id):
             raise self._refusals.refuse("tool calls and messages of one turn", TURN_BLOCKS, "end the turn")
         if asked.patch is not None:
@@ -60,13 +57,13 @@ class AgentPermissions:
         return self._answer(self._broker.ask(self._request(asked)))
 
     def _request(self, asked: PermissionAsked) -> Request:
-        """What is asked, as of now. The transcript knows already what the request says of its tool call."""
+        """Make the request from its current state, after the transcript has taken the update of its tool call."""
         tool_call_id = asked.tool_call_id or ""
         call = self._transcript.call(tool_call_id)
         named, grant = self._broker.grants.named(asked)
         wanted = of_permission(asked, call, self._transcript.diffs(tool_call_id), self._where)
         if wanted.about is not None and wanted.about.command is not None and (named is None or not named.is_shown):
-            wanted = msgspec.structs.replace(wanted, about=None)  # nothing is answered for good that nobody could read
+            wanted = msgspec.structs.replace(wanted, about=None)  # no "always" for a command that cannot be read
         if named is not None:
             asked = msgspec.structs.replace(asked, command=named.line, cwd=named.cwd, env=list(named.env))
         if wanted.why is not None:
@@ -84,7 +81,7 @@ class AgentPermissions:
         try:
             outcome = await answer
         except anyio.get_cancelled_exc_class():
-            outcome = Outcome(False)  # withdrawn (`$/cancel_request`): the answer says so itself (v2 "Tool Calls")
+            outcome = Outcome(False)  # withdrawn (`$/cancel_request`): answered with `cancelled` (v2 "Tool Calls")
         if outcome.option is None:
             return permission_answer(None)
         if outcome.allowed:
@@ -93,10 +90,10 @@ class AgentPermissions:
 
 
 def not_shown(asked: PermissionAsked, call: ToolCall | None, view: events.CallView | None) -> str | None:
-    """What of a request nobody can be shown because a bound has cut it, in words; None when all of it can be read.
+    """Return in words which parts of a request a limit has cut off; None if all of it can be shown.
 
-    `asked.command` is the command that is to be shown; `view` shows the tool call. Lines of changes that are only too
-    many for the request do not count: the preview and the review have them.
+    `asked.command` is the command to show; `view` shows the tool call. Lines of changes that only the request leaves
+    out do not count: the preview and the review show them.
     """
     return ", ".join(dict.fromkeys((*_of_words(asked), *_of_call(call), *_of_items(view)))) or None
 

@@ -1,4 +1,4 @@
-"""Shows in the files themselves what waiting permission requests ask to do to them; changes nothing there."""
+"""Previews, in the files themselves, the changes that waiting permission requests ask for; changes nothing."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError, NotAl
 from acp_nvim.workspace.roots import Roots
 
 PREVIEW_UNASKED_CHARS: Final = 128 * 1024
-"""Largest change (old and new text together) that is located before its file is opened: 20 ms of a thread."""
+"""Characters (old and new text) of the largest change that is located before its file is opened: 20 ms of a thread."""
 
 log = logging.getLogger(__name__)
 
 FROM_ANOTHER = ("move", "copy")
-"""Operations whose text is that of the old path."""
+"""Operations that take the text of the old path."""
 
 
 class _Waiting:
-    """A request that is not answered, and what was told of it, by path; for some the editor has `asked`."""
+    """A waiting request and its published previews, by path. The editor has `asked` for the large ones among them."""
 
     def __init__(self, request: PendingPermission) -> None:
         self.request = request
         self.diffs: list[Diff] = []
-        self.told: dict[str, Preview] = {}
+        self.shown: dict[str, Preview] = {}
         self.asked: set[str] = set()
         self.wanted = 0
-        self.telling: anyio.Event | None = None
+        self.task: anyio.Event | None = None
 
 
 class Previews:
-    """The previews of the requests of one session; each request has one for each file that it would change."""
+    """The previews of one session's waiting requests: one for each file that a request would change."""
 
     def __init__(self, presenter: Presenter, files: OpenFiles, roots: Roots, tasks: Tasks) -> None:
         self._presenter = presenter
@@ -52,61 +52,52 @@ class Previews:
         self._roots = roots
         self._tasks = tasks
         self._waiting: dict[int, _Waiting] = {}
-        self._of_call: dict[str, dict[int, _Waiting]] = {}
-        self._in_turn = anyio.Lock()  # the threads for this are for all sessions
+        self._in_turn = anyio.Lock()  # all sessions share the threads for this
         presenter.on_call.append(self._call_changed)
-
-    def __repr__(self) -> str:
-        return f"<Previews of requests {list(self._waiting)}>"
 
     def begin(self, request: PendingPermission) -> None:
         """Begin to preview a request that is shown in the chat and waits."""
         one = self._waiting[request.id] = _Waiting(request)
-        self._of_call.setdefault(request.tool_call_id, {})[request.id] = one
-        self._look(one)
+        self._update(one)
 
     def end(self, request: PendingPermission) -> None:
-        """Take the preview of a request away that no longer waits."""
+        """Remove the previews of a request that no longer waits."""
         one = self._waiting.pop(request.id, None)
-        if one is None:
-            return
-        of_call = self._of_call[request.tool_call_id]
-        del of_call[request.id]
-        if not of_call:
-            del self._of_call[request.tool_call_id]
-        if one.told:
+        if one is not None and one.shown:
             self._presenter.publish(PreviewDone(session=request.session, request=request.id))
 
     def look_again(self, path: str) -> None:
-        """Update the previews of a file (a real path): the editor has another text of it than they were made of."""
+        """Update the previews of a file (a real path) whose text has changed in the editor."""
         for one in self._waiting.values():
-            if any(path in (told.path, told.old_path) for told in one.told.values()):
-                one.asked |= {told.path for told in one.told.values() if path in (told.path, told.old_path)}
-                self._look_soon(one)
+            affected = {shown.path for shown in one.shown.values() if path in (shown.path, shown.old_path)}
+            if affected:
+                one.asked |= affected
+                self._start(one)
 
     def _call_changed(self, call: ToolCall, _patch: ToolCallPatch) -> None:
-        for one in self._of_call.get(call.tool_call_id, {}).values():
-            self._look(one)
+        for one in self._waiting.values():
+            if one.request.tool_call_id == call.tool_call_id:
+                self._update(one)
 
     def tell_again(self) -> None:
-        """Publish the previews of all requests that wait, for an editor that has forgotten them."""
+        """Publish the previews of all waiting requests again, for an editor that has lost them."""
         for one in self._waiting.values():
-            self._look_soon(one)
+            self._start(one)
 
-    def _look(self, one: _Waiting) -> None:
-        """Start an update if the tool call shows other changes than before."""
+    def _update(self, one: _Waiting) -> None:
+        """Start an update if the diffs of the tool call have changed."""
         diffs = self._presenter.transcript.diffs(one.request.tool_call_id)
         if diffs != one.diffs:
             one.diffs = diffs
-            self._look_soon(one)
+            self._start(one)
 
-    def _look_soon(self, one: _Waiting) -> None:
+    def _start(self, one: _Waiting) -> None:
         one.wanted += 1
-        if not is_running(one.telling):
-            one.telling = self._tasks.spawn(self._tell, one)
+        if not is_running(one.task):
+            one.task = self._tasks.spawn(self._run, one)
 
-    async def _tell(self, one: _Waiting) -> None:
-        """Publish previews until they are up to date, or the request waits no more."""
+    async def _run(self, one: _Waiting) -> None:
+        """Publish previews until they are up to date, or the request no longer waits."""
         done = 0
         try:
             while done != one.wanted and self._waiting.get(one.request.id) is one:
@@ -116,23 +107,22 @@ class Previews:
                     found = [await self._preview(one, path, changes) for path, changes in changed.items()]
                 if done == one.wanted and self._waiting.get(one.request.id) is one:
                     self._publish(one, found)
-        except Exception:  # the request is shown in the chat, and can be answered there
+        except Exception:  # the request can still be answered in the chat
             log.exception("previews of %r", one.request)
 
     def _publish(self, one: _Waiting, found: Sequence[Preview]) -> None:
-        paths = {preview.path for preview in found}
-        for path, told in one.told.items():
-            if path not in paths:  # it is not asked for any more
+        earlier, one.shown = one.shown, {preview.path: preview for preview in found}
+        for path, shown in earlier.items():
+            if path not in one.shown:
                 gone = Preview(
-                    session=told.session, request=told.request, path=path, operation="none", exists=False, hunks=[]
+                    session=shown.session, request=shown.request, path=path, operation="none", exists=False, hunks=[]
                 )
                 self._presenter.publish(gone)
-        one.told = {preview.path: preview for preview in found}
         for preview in found:
             self._presenter.publish(preview)
 
     def _by_path(self, diffs: Sequence[Diff]) -> dict[str, list[FileChange]]:
-        """The changes of each file of the session, by real path."""
+        """Return the changes of each file of the session, by real path."""
         found: dict[str, list[FileChange]] = {}
         for change in (change for diff in diffs for change in diff.changes):
             path = None if change.operation == "patch" else self._real(change.path)
@@ -141,7 +131,7 @@ class Previews:
         return found
 
     def _real(self, path: str) -> str | None:
-        """None for what is not the session's."""
+        """Return the real path of a file, or None if it is outside of the session."""
         try:
             return self._roots.resolve(os.path.join(self._presenter.cwd, path))
         except NotAllowedError:
@@ -154,7 +144,9 @@ class Previews:
         try:
             state, text = await self._text(old_path or path)
             exists = text is not None
-            if large := exists and path not in one.asked and _size(changes) > PREVIEW_UNASKED_CHARS:
+            pieces = [piece for change in changes for piece in change.pieces]
+            size = sum(len(piece.old_text or "") + len(piece.new_text) for piece in pieces)
+            if large := exists and path not in one.asked and size > PREVIEW_UNASKED_CHARS:
                 shown = FilePreview([])
             else:
                 shown = await anyio.to_thread.run_sync(preview_of, text, changes)
@@ -174,7 +166,7 @@ class Previews:
         )
 
     async def _text(self, path: str) -> tuple[str | None, str | None]:
-        """The state of the file's buffer, if it is loaded, and its text, if there is one. Raises `FileRefusedError`."""
+        """Return the state of the file's buffer, if loaded, and its text, if any. Raises `FileRefusedError`."""
         async with self._files.alone(path):
             buffer = await self._files.read(path)
         if buffer is not None:
@@ -183,8 +175,3 @@ class Previews:
             return None, (await disk.read(path)).text
         except NoSuchFileError:
             return None, None
-
-
-def _size(changes: Sequence[FileChange]) -> int:
-    """Characters of old and new text."""
-    return sum(len(piece.old_text or "") + len(piece.new_text) for one in changes for piece in one.pieces)

@@ -8,9 +8,9 @@ from typing import Any
 
 from acp_nvim.acp.answers import Asked, CommandToRun, FileToRead, FileToWrite, PermissionAsked, TerminalAsked
 from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.requests.access import CommandAccess
 from acp_nvim.session.requests.bounds import Refusals, Share
 from acp_nvim.session.requests.broker import PermissionBroker
-from acp_nvim.session.requests.command_access import CommandAccess
 from acp_nvim.session.requests.elicitations import Elicitations
 from acp_nvim.session.requests.files import AgentFiles
 from acp_nvim.session.requests.followed import FollowedFiles
@@ -24,9 +24,9 @@ from acp_nvim.session.turn_changes import TurnChanges
 
 
 class AgentRequests:
-    """Serves one session's requests; `on_permissions` is called whenever the number of waiting ones changes.
+    """Serves one session's requests; `on_permissions` is called when the number of waiting ones changes.
 
-    `on_asked` hears of each request that can be understood, before anything is done for it.
+    `on_asked` is called with each valid request before it is served.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class AgentRequests:
         where = SessionPaths(agent, presenter.cwd, roots)
         self.on_asked: Callable[[Asked], None] = lambda asked: None
         self.serving = 0
-        """Requests that are not answered yet, but for those about the state of a terminal."""
+        """Number of unanswered requests, without those about existing terminals."""
         self._changes = changes
         self.refusals, self.share = Refusals(agent, presenter), Share()
         self.previews = Previews(presenter, services.reviews.files, roots, tasks)
@@ -57,16 +57,13 @@ class AgentRequests:
         )
         self.elicitations = Elicitations(agent, presenter, services.elicitations, on_permissions, broker, self.refusals)
 
-    def __repr__(self) -> str:
-        return f"<AgentRequests {self.files!r}>"
-
     @property
     def waiting(self) -> int:
         """Number of permission requests and questions that wait for the user."""
         return self.permissions.count + self.elicitations.count
 
     def cancel_waiting(self, overrule: bool = False, of_session: bool = False) -> None:
-        """Cancel what waits for the user; with `of_session` questions stay that are about a request of ours."""
+        """Cancel what waits for the user; with `of_session` keep questions that belong to no session."""
         self._changes.tasks.all_of(
             "cancelling what waits for the user",
             partial(self.permissions.cancel, overrule),
@@ -74,7 +71,7 @@ class AgentRequests:
         )
 
     def begin_agent(self, peer: AgentPeer, fresh: bool) -> None:
-        """Serve the requests of that process from now on; in a `fresh` session it has seen no file."""
+        """Begin to serve an agent process; in a `fresh` session it has seen no file."""
         self.permissions.peer = peer
         self.share.room = peer.room
         self.files.quirks = peer.quirks
@@ -82,13 +79,13 @@ class AgentRequests:
         self.granted.quirks = peer.quirks
 
     def begin_turn(self) -> None:
-        """Rejections and grants are of one turn, and so are commands."""
+        """Begin a turn, without the rejections, grants and commands of the last one."""
         self.rejected.clear()
         self.granted.begin_turn()
         self.terminals.begin_turn()
 
     def serve(self, asked: Asked) -> Awaitable[Any]:
-        """The answer to come. What it changes on screen is changed now, in the order of the agent's messages."""
+        """Return an awaitable of the answer. The screen is updated immediately, in the order of the messages."""
         self.on_asked(asked)
         work = self._serve(asked)
         return work if isinstance(asked, TerminalAsked) else self._counted(work)
@@ -113,11 +110,11 @@ class AgentRequests:
             case TerminalAsked():
                 return self.terminals.serve(asked)
             case _:
-                assert self.permissions.peer is not None  # it asks
+                assert self.permissions.peer is not None  # it sent the question
                 return self.elicitations.ask(asked, self.permissions.peer)
 
     async def _with_names_known(self, answer: Awaitable[dict[str, Any]]) -> dict[str, Any]:
-        """An agent that has its answer goes on, and may change the files that it has named."""
+        """Delay the answer until the named files are known: the agent may change them once it has the answer."""
         answered = await answer
         await self._changes.named.known()
         return answered

@@ -1,4 +1,4 @@
-"""What a request is about, for rules: the command that would run, the files that it names or may name; no title."""
+"""Finds what a request is about, for rules: the command that would run, and the files that it names or may name."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots, real_path
 
 RUNS: Final = frozenset({"execute", "other"})
-"""Known kinds of tool calls of which `command` may be a command; other tools mean other things by it."""
+"""Known kinds of tool calls whose input member `command` may be a command; other kinds use it differently."""
 
 OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
-"""Kinds that say what is done to files, so that an answer may count for the next time."""
+"""Kinds that name an operation on files, so that an answer may apply to later requests."""
 
 _HARMLESS_NAMES = frozenset(
     {"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM", "COLUMNS", "LINES", "CI", "TZ"}
@@ -39,7 +39,7 @@ _HARMLESS_NAMES = frozenset(
 _HARMLESS_VALUE = re.compile(r"[\w.:-]*", re.ASCII)
 
 INPUT_PATH_CHARS: Final = 65_536
-"""Length of all these paths together: 200 usual ones have 16,000, and to look at that many takes 0.3 s at worst."""
+"""Total characters of the paths of a request: 200 usual ones have 16,000. Checking takes 0.3 s at worst."""
 
 NO_CHANGE: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"})
 """Kinds of tool calls that change no files."""
@@ -49,14 +49,14 @@ _OF_COMMANDS = frozenset({"command", "cmd", "args", "cwd", "workdir", "env"})
 
 
 class SessionPaths(msgspec.Struct, frozen=True):
-    """Resolves paths for one session: `cwd` as the user calls it, `roots` as they really are; and whose it is."""
+    """Resolves the paths of one session and its `agent`: `cwd` is as the user writes it, `roots` are real paths."""
 
     agent: str
     cwd: str
     roots: Roots
 
     def given(self, path: str) -> str | None:
-        """The absolute path of what an agent calls so, links and all; None for what is no path."""
+        """Return the absolute form of an agent's path, with its symlinks; None if it is not a path."""
         try:
             parts = urlsplit(path) if path[:5].lower() == "file:" else None
             text = unquote(parts.path) if parts else os.path.expanduser(path)
@@ -65,7 +65,7 @@ class SessionPaths(msgspec.Struct, frozen=True):
         return os.path.join(self.cwd, text) if text else None
 
     def real(self, path: str) -> str | None:
-        """The real path of what an agent calls so; None for what is no path, or leads through links in a circle."""
+        """Return the real path of an agent's path; None if it is not a path, or has a loop of symlinks."""
         try:
             given = self.given(path)
             return None if given is None else real_path(given)
@@ -73,20 +73,20 @@ class SessionPaths(msgspec.Struct, frozen=True):
             return None
 
     def has(self, path: str) -> bool:
-        """Whether that path leads into one of the session's directories."""
+        """Whether an agent's path leads into one of the session's directories."""
         real = self.real(path)
         return real is not None and self.roots.contains(real)
 
 
 class Named(msgspec.Struct, frozen=True):
-    """A command as it would be run: a line for a shell, or the words of a program. `text` is what a user would type."""
+    """A command as it would run: a shell line, or the words of a program. `text` is what a user would type."""
 
     text: str
     read: ShellLine
 
 
 def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence[Diff], where: SessionPaths) -> Wanted:
-    """What a permission request of the agent is about; `diffs` are all that its tool call has shown."""
+    """Return what a permission request of the agent is about; `diffs` are those of its tool call."""
     kind = "execute" if asked.command is not None else call.kind if call else "other"
     raw = call.raw_input if call else None
     commands = _commands(raw, where) if kind in RUNS or kind not in NO_CHANGE | OF_FILES else []
@@ -122,7 +122,7 @@ def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence
 
 
 def _subject(wanted: Wanted, command: Named | None, cwd: str | None, where: SessionPaths) -> Subject | None:
-    """Just this command there; or just these files, if all are known and the kind says what is done to them."""
+    """Return the subject of a stored answer: the command and its directory, or the files if all are known."""
     paths = tuple(sorted({path for path in wanted.paths if path is not None}))
     if None in wanted.paths or (command is None and (not paths or wanted.kind not in OF_FILES)):
         return None
@@ -132,7 +132,7 @@ def _subject(wanted: Wanted, command: Named | None, cwd: str | None, where: Sess
 
 
 def of_terminal(wanted: CommandToRun, run: Command, where: SessionPaths) -> Wanted:
-    """A command in a terminal that the agent wants, and what would be run for it."""
+    """Return what a request for a terminal is about; `run` is what would run for `wanted`."""
     cwd = run.cwd
     if wanted.args:
         command = _words([wanted.command, *wanted.args], cwd)
@@ -153,7 +153,7 @@ def of_terminal(wanted: CommandToRun, run: Command, where: SessionPaths) -> Want
 
 
 def of_file(kind: str, path: str, where: SessionPaths, *, outside: bool, guarded: str | None) -> Wanted:
-    """A file (a real path) that is in none of the session's directories, or that is `guarded`: the reason."""
+    """Return what a request for a file (a real path) is about, which is outside or `guarded` (the reason)."""
     return Wanted(
         agent=where.agent,
         kind=kind,
@@ -170,13 +170,13 @@ def of_file(kind: str, path: str, where: SessionPaths, *, outside: bool, guarded
 
 
 def _commands(raw: Any, where: SessionPaths) -> list[Named]:
-    """The commands that the input of a tool call names."""
+    """Return the commands that the input of a tool call names."""
     if not isinstance(raw, dict):
         return []
     found = [raw[name] for name in ("command", "cmd") if raw.get(name)]
     args = raw.get("args")
     if args:
-        more = args if isinstance(args, list) else [None]  # a text may be any number of words
+        more = args if isinstance(args, list) else [None]  # a string may be any number of words
         found = [[*(one if isinstance(one, list) else [one]), *more] for one in found]
     cwd = next(iter(_texts(raw, ("cwd", "workdir"))), None) or where.cwd
     return [_line(one, cwd) if isinstance(one, str) else _words(one, cwd) for one in found]
@@ -197,10 +197,8 @@ def _words(words: Any, cwd: str) -> Named:
 
 
 def harmless(env: Any) -> bool:
-    """Whether these variables change nothing but looks."""
-    if not isinstance(env, Mapping):
-        return False
-    return all(_is_harmless(name, value) for name, value in env.items())
+    """Whether these variables only affect the look of the output."""
+    return isinstance(env, Mapping) and all(_is_harmless(name, value) for name, value in env.items())
 
 
 def _is_harmless(name: Any, value: Any) -> bool:
@@ -220,9 +218,9 @@ def _texts(raw: Any, names: Iterable[str]) -> list[str]:
 
 
 class NamedFiles(msgspec.Struct, frozen=True):
-    """Real paths for rules; None among them: there may be others. `certain`: each of them is a path for sure.
+    """The real paths for rules; None stands for unknown ones. If `certain`, none of them is something else.
 
-    `guarded`, in words: the request would change a file that no rule may allow.
+    `guarded` is the reason why no rule may allow the request, which would change a guarded file.
     """
 
     paths: Sequence[str | None]
@@ -233,7 +231,7 @@ class NamedFiles(msgspec.Struct, frozen=True):
 def named_files(
     kind: str, call: ToolCall | None, diffs: Sequence[Diff], is_command: bool, where: SessionPaths
 ) -> NamedFiles:
-    """Return the files that a request of that kind about `call` names; `diffs` are all that it has shown.
+    """Return the files that a request of that kind about `call` with these `diffs` names.
 
     `is_command`: the input names a command, which rules judge instead of the rest of the input.
     """
@@ -262,7 +260,7 @@ def named_files(
 
 
 def _input(call: ToolCall, is_command: bool) -> Any:
-    """With what content of unknown kinds says; without the command, which is judged as such."""
+    """Return the input and content of unknown kinds, without the command, which is judged by itself."""
     raw = call.raw_input
     if is_command and isinstance(raw, dict):
         raw = {name: value for name, value in raw.items() if name not in _OF_COMMANDS}
@@ -271,7 +269,7 @@ def _input(call: ToolCall, is_command: bool) -> Any:
 
 
 def _alone(found: InputPaths, told: Sequence[str | None], where: SessionPaths) -> Iterator[str | None]:
-    """Each path of the input by itself; `told` are the real paths that the request names elsewhere."""
+    """Yield the real path of each path in the input; `told` are real paths from the rest of the request."""
     known = [where.real(one) for one in [*found.named, *found.possible]]
     yield from known
     for one in found.patched[:INPUT_STRINGS]:
@@ -281,7 +279,7 @@ def _alone(found: InputPaths, told: Sequence[str | None], where: SessionPaths) -
 
 
 def _joined(found: InputPaths, where: SessionPaths) -> Iterator[str | None]:
-    """Relative paths, joined with every other path of the input that may be the directory they count from."""
+    """Yield the relative paths, joined with every other path of the input that may be their base directory."""
     texts = list(dict.fromkeys([*found.named, *found.possible]))
     patched = dict.fromkeys(one.path for one in found.patched)
     relative = [one for one in [*texts, *patched] if not os.path.isabs(one) and one[:5].lower() != "file:"]
@@ -294,7 +292,10 @@ def _joined(found: InputPaths, where: SessionPaths) -> Iterator[str | None]:
 
 
 def _patched(one: PatchPath, known: Sequence[str | None], where: SessionPaths) -> Iterator[str]:
-    """The paths that a patch means: `a/` is git's, unless such a directory exists; some agents write `a/home/me/x`."""
+    """Yield the paths that a patch may mean: `a/` is git's prefix, unless such a directory exists.
+
+    Some agents write absolute paths as `a/home/me/x`.
+    """
     literal = os.path.join(where.cwd, one.prefix, one.path)
     absolute = os.sep + one.path
     if one.prefix and os.path.lexists(literal):
@@ -304,7 +305,7 @@ def _patched(one: PatchPath, known: Sequence[str | None], where: SessionPaths) -
 
 
 def _why_guarded(named: Sequence[str], found: InputPaths, where: SessionPaths) -> str | None:
-    """Why the user has to be asked about one of the files, or about one that a text may name."""
+    """Return why no rule may allow a change to one of the files, or to one that a text may name."""
     patched = [text for one in found.patched for text in (one.path, one.prefix + one.path)]
     names = list(dict.fromkeys([*named, *found.named, *found.possible, *patched]))
     if found.too_many or len(names) > INPUT_STRINGS or sum(map(len, found.unread)) > PATCH_CHARS:
@@ -322,5 +323,5 @@ def _why_guarded(named: Sequence[str], found: InputPaths, where: SessionPaths) -
 
 
 def always_asked(path: str, why: str) -> str:
-    """For the user: why a request is not left to a rule."""
+    """Return the user's explanation why no rule may allow a request about `path`."""
     return f"No rule may allow it, as {path} {'may make' if why == HARD_LINK else 'makes'} programs run: {why}."

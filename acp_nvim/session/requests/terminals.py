@@ -1,4 +1,4 @@
-"""Serves `terminal/*` (ACP version 1): asks whether a command may run, runs it, and shows its output."""
+"""Serves `terminal/*` (ACP version 1): asks for permission to run a command, runs it, and shows its output."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from acp_nvim.acp.answers import CommandToRun, TerminalAsked
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from acp_nvim.limits import TERMINAL_BYTES
 from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.session.requests.access import CommandAccess
 from acp_nvim.session.requests.bounds import Refusals, Share
 from acp_nvim.session.requests.broker import Outcome
-from acp_nvim.session.requests.command_access import CommandAccess
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.transcript.shown_terminals import ShownTerminals
 from acp_nvim.session.turn_changes import TurnChanges
@@ -27,18 +27,17 @@ from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
 TERMINALS: Final = 100
-"""Terminals of a session that are kept for its agent; of those that have ended it forgets to release some."""
+"""Terminals kept for the agent of a session; agents forget to release some that have ended."""
 STARTING_TERMINALS: Final = 4
-"""Commands of one session that are started at once: to start one keeps the host busy for a few milliseconds."""
+"""Commands of one session that start concurrently; each start keeps the host busy for a few milliseconds."""
 
 log = logging.getLogger(__name__)
 
 
 class AgentTerminals:
-    """The terminals of one session's agent, by id; they run below `roots`, if `access` lets them.
+    """The terminals of one session's agent. Commands run below `roots`, if `access` allows them.
 
-    `changes` hears of each command before it runs, and when it has ended, before the agent does: files may be others
-    than before.
+    `changes` is notified before a command runs and after it has ended, before the agent is: it may change files.
     """
 
     def __init__(
@@ -58,8 +57,8 @@ class AgentTerminals:
         self._shown = ShownTerminals(presenter, changes.tasks)
         self._known: dict[str, Terminal] = {}
         self._alive: set[Terminal] = set()
-        self._of_turn: set[Terminal] = set()  # those of `_alive` that the last turn has made
-        self._killed: set[Terminal] = set()  # those of `_alive` that a cancel has ended
+        self._of_turn: set[Terminal] = set()  # those of `_alive` that belong to the latest turn
+        self._killed: set[Terminal] = set()  # those of `_alive` that a cancel has killed
         self._cancels = 0
         self._agents = 0
         self._share = share
@@ -77,34 +76,34 @@ class AgentTerminals:
 
     @property
     def running_in_turn(self) -> bool:
-        """Whether a command runs that was started in the turn that runs, or in the last one."""
+        """Whether a command of the current or the last turn runs."""
         return bool(self._of_turn)
 
     def begin_turn(self) -> None:
-        """Commands that run now belong to an earlier turn: a cancel of this one leaves them alone."""
+        """Assign running commands to an earlier turn: cancelling the new turn does not end them."""
         self._of_turn.clear()
 
     def cancel_turn(self) -> None:
-        """The user has cancelled the turn: end its commands. The agent can still ask for output, end, and release."""
+        """Kill the commands of a cancelled turn. The agent can still read their output, and release them."""
         self._cancels += 1
         self._kill_all(self._of_turn)
 
     def end_all(self) -> int:
-        """End all commands as `cancel_turn` does, whichever turn has started them: how many."""
+        """Kill the commands of all turns as `cancel_turn` does; return how many."""
         return self._kill_all(self._alive)
 
     def create(self, wanted: CommandToRun) -> Awaitable[dict[str, Any]]:
-        """The answer to `terminal/create`, to come. If the user has to be asked, the question is shown now."""
+        """Return an awaitable of the answer to `terminal/create`. If the user has to decide, that is shown now."""
         if not wanted.command:
             raise RpcError(INVALID_PARAMS, "terminal/create: there is no command")
-        if self.access.refusing:
+        if self.access.broker.refusing:
             raise RpcError(INVALID_PARAMS, "The user has cancelled this: nothing is run for it any more")
         self._make_room()
         run = command_to_run(wanted.command, wanted.args, self._directory(wanted), wanted.env)
         return self._create(wanted, run, self.access.allowed(wanted, run))
 
     def serve(self, asked: TerminalAsked) -> Awaitable[dict[str, Any]]:
-        """The answer to what is asked of a terminal that the agent has made, to come."""
+        """Return an awaitable of the answer to a request about an existing terminal."""
         terminal = self._known.get(asked.terminal_id)
         if terminal is None:
             words = f"{asked.method}: there is no terminal {asked.terminal_id!r}, or it was released"
@@ -121,13 +120,11 @@ class AgentTerminals:
                 return _kill(terminal) if terminal.ended is None else _nothing()
 
     def close(self) -> None:
-        """The agent is gone: so is all that it has started, soon."""
+        """End all terminals in the background, as the agent is gone."""
         self._agents += 1
         self._known.clear()
         for terminal in self._alive:
             self._end(terminal)
-
-    # --- one terminal ------------------------------------------------------------------------------------------------
 
     def _directory(self, wanted: CommandToRun) -> str:
         try:
@@ -139,7 +136,7 @@ class AgentTerminals:
         return cwd
 
     def _make_room(self) -> None:
-        """Forget terminals that have ended, the oldest first, if the agent never releases them."""
+        """Forget ended terminals that the agent has not released, oldest first."""
         while len(self._known) + self._beginning >= TERMINALS:
             ended = next((known for known, terminal in self._known.items() if terminal.ended), None)
             if ended is None:
@@ -147,7 +144,7 @@ class AgentTerminals:
             del self._known[ended]
 
     async def _create(self, wanted: CommandToRun, run: Command, allowed: Awaitable[Outcome]) -> dict[str, Any]:
-        """Run `run`, as it was decided on: what its words mean may have changed since."""
+        """Run exactly the command that was decided on: its words may mean another program by now."""
         words, agents, cancels = in_words(wanted.command, wanted.args), self._agents, self._cancels
         if not (await allowed).allowed:
             raise RpcError(INVALID_PARAMS, f"The user did not allow to run: {words}")
@@ -157,7 +154,7 @@ class AgentTerminals:
             terminal_id, terminal = await self._start(wanted, run, words)
         finally:
             self._beginning -= 1
-        if agents != self._agents:  # it is gone meanwhile
+        if agents != self._agents:  # the agent is gone meanwhile
             self._end(terminal)
             return {"terminalId": terminal_id}
         self._known[terminal_id] = terminal
@@ -167,12 +164,12 @@ class AgentTerminals:
 
     async def _start(self, wanted: CommandToRun, run: Command, words: str) -> tuple[str, Terminal]:
         limit = TERMINAL_BYTES if wanted.output_byte_limit is None else wanted.output_byte_limit
-        terminal_id = f"terminal-{secrets.token_hex(6)}"  # an agent may know those of an earlier host
+        terminal_id = f"terminal-{secrets.token_hex(6)}"  # random: an agent may know ids of an earlier host
         self._changes.work.command(terminal_id, words, "", finished=False)
         try:
             async with self._starting:
                 terminal = await Terminal.start(run, max(0, min(limit, TERMINAL_BYTES)), guard_of_host())
-        except (OSError, ValueError) as error:  # ValueError: a NUL in it, or a strange name of a variable
+        except (OSError, ValueError) as error:  # ValueError: a NUL, or an invalid name of a variable
             self._changes.work.command(terminal_id, words, "", finished=True)
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise RpcError(INTERNAL_ERROR, f"{wanted.command} cannot be run in {run.cwd}: {reason}") from error
@@ -187,7 +184,7 @@ class AgentTerminals:
         self._tasks.spawn(terminal.end)
 
     def _kill_all(self, terminals: set[Terminal]) -> int:
-        """Kill those terminals, but for those that were killed already; returns how many."""
+        """Kill those terminals that are not killed yet; return how many."""
         wanted = terminals - self._killed
         self._killed |= wanted
         for terminal in wanted:
@@ -195,7 +192,7 @@ class AgentTerminals:
         return len(wanted)
 
     async def _output(self, terminal: Terminal) -> dict[str, Any]:
-        async with self._share:
+        async with self._share.turn():
             answer = {"output": terminal.output.text, "truncated": terminal.output.truncated}
             return answer | ({"exitStatus": _status(terminal.ended)} if terminal.ended else {})
 
@@ -205,7 +202,7 @@ class AgentTerminals:
             self._changes.work.command(terminal_id, words, "", finished=True)
             self._shown.end(terminal_id, how)
             self._presenter.publish(events.FilesMaybeChanged(session=self._presenter.transcript.session))
-            self._changes.something_changed()
+            self._changes.request_scan()
 
         try:
             await terminal.run(Listener(lambda data: self._shown.printed(terminal_id, data), ended))

@@ -1,4 +1,4 @@
-"""Questions of agents that are about no session, but a request of ours: the chat that waits for it shows them."""
+"""Shows questions of agents that belong to no session in the chat that waits for the agent."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from acp_nvim.session.connection.peers import nobody
 from acp_nvim.session.session import Session
 
 ORDER: Final = ("failed", "starting")
-"""States of sessions that wait for an answer of their agent: to be opened, or signed in."""
+"""States of sessions that wait for their agent to open them, or for a sign-in."""
 
 
 def ask_unscoped(
     sessions: Callable[[], Iterable[Session]], peer: AgentPeer, asked: ElicitationAsked
 ) -> Awaitable[CreateElicitationResponse]:
-    """The answer to come; `cancel` when nobody sees what this agent asks.
+    """Return an awaitable of the answer, which is `cancel` if no session can show the question.
 
-    Of all `sessions` one that works with the agent shows it: rather one that waits for it, and the youngest of these.
+    Of all `sessions` of the agent, prefer one that waits for it, and then the newest.
     """
     homes = [one for one in sessions() if one.agent == peer.name and one.place.cwd == peer.cwd]
     if not homes:

@@ -1,1 +1,1 @@
-"""What was said and done in a session: its blocks, and what the editor is told of them."""
+"""The transcript of a session: its blocks, and the events that show them in the editor."""

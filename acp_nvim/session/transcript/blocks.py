@@ -1,4 +1,4 @@
-"""The kinds of blocks that a transcript consists of."""
+"""The kinds of blocks in a transcript."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from acp_nvim.ui.review_events import Summary
 from acp_nvim.ui.views import DiffItem
 
 INSTANT_SECONDS: Final = 1.0
-"""A tool call that takes no longer has no duration: nobody waited for it."""
+"""Longest run of a tool call that is shown without a duration: no user noticed the wait."""
 OLD_PLACES: Final = 10
-"""Of its places: as many as the chat shows."""
+"""Locations kept of an old tool call: as many as the chat shows."""
 
 PARENTS = ("parentToolUseId", "parentToolCallId", "parent_tool_use_id", "parent_tool_call_id")
-"""Words for the id of the call that another one is part of."""
+"""Names of the member with the id of the parent call."""
 
 QuestionNews: TypeAlias = events.PermissionDone | ElicitationDone | ElicitationComplete
-"""What may become of a question to the user."""
+"""Events about the outcome of a question to the user."""
 
 
 class MessageBlock:
-    """A message; its text is kept as UTF-8, which takes a third of what a list of small strings takes."""
+    """A message. Its text is kept as UTF-8, which takes a third of the memory of a list of small strings."""
 
     def __init__(self, role: Role, message_id: str | None) -> None:
         self.role: Role = role
@@ -40,69 +40,44 @@ class MessageBlock:
         self.text = bytearray()
 
 
-class CutDiffs:
-    """What is told of diffs, as long as they are the same: to cut a large one takes a while."""
-
-    __slots__ = ("_known",)
-
-    def __init__(self) -> None:
-        self._known: tuple[tuple[Diff, list[DiffItem]], ...] = ()
-
-    def __repr__(self) -> str:
-        return f"<CutDiffs {len(self._known)}>"
-
-    def get(self, diff: Diff, cut: Callable[[Diff], list[DiffItem]]) -> list[DiffItem]:
-        """What was told of it before, else what `cut` makes of it."""
-        for known, told in self._known:
-            if known is diff:
-                return told
-        told = cut(diff)
-        self._known += ((diff, told),)
-        return told
-
-    def forget(self) -> None:
-        """Forget the hunks that were cut: the call has other diffs now."""
-        self._known = ()
-
-
 class CallBlock:
-    """A tool call, and the diffs that it showed before its content became something else.
+    """A tool call, and the diffs that it showed before its content was replaced.
 
     Agents show a diff while they ask and edit, and then often replace it by a word of success.
     """
 
     __slots__ = (
+        "_cut",
         "_ended",
         "_started",
         "call",
-        "cut_diffs",
         "parent",
         "past_diffs",
+        "reported",
+        "shown_bytes",
         "size",
         "terminals",
-        "told",
-        "told_of",
     )
 
     def __init__(self, call: ToolCall, now: float) -> None:
         self.call = call
         self.past_diffs: Sequence[Diff] = ()
         self.terminals: dict[str, Terminal] = {}
-        """Those that it has shown: a later agent may use their ids for others."""
-        self.told_of: frozenset[str] = frozenset()
-        """Those that it tells of itself, although its content need not name them."""
+        """The terminals that it has shown; a later agent may use their ids for others."""
+        self.reported: frozenset[str] = frozenset()
+        """Ids of terminals that updates of the call reported, which its content need not name."""
         self.parent: str | None = None
-        """The id of the call that it is a part of."""
-        self.cut_diffs = CutDiffs()
+        """The id of the parent call."""
         self.size = 0
-        """Bytes of memory that its texts and inputs take here."""
-        self.told = 0
+        """Bytes of memory that its texts and inputs take in the host."""
+        self.shown_bytes = 0
         """Bytes that it takes in the editor."""
+        self._cut: tuple[tuple[Diff, list[DiffItem]], ...] = ()
         self._started = now
         self._ended: float | None = None
 
     def apply(self, patch: ToolCallPatch, now: float) -> bool:
-        """Take over what `patch` says; True when that changed anything that is shown."""
+        """Apply an update; return whether anything that is shown has changed."""
         shown = [one for one in self.call.content if isinstance(one, Diff)] or self.past_diffs
         before = self.call.status
         changed = self.call.apply(patch)
@@ -110,53 +85,57 @@ class CallBlock:
             content = self.call.content
             self.past_diffs = () if not content or any(isinstance(one, Diff) for one in content) else shown
             if changed:
-                self.cut_diffs.forget()
+                self._cut = ()
         if self.call.status != before:
-            self._clock(before, now)
+            if before == "pending":  # the wait for a permission is no work
+                self.begin(now)
+            self._ended = now if self.call.finished else None
         parent = parent_of(patch.meta) or self.parent
         changed, self.parent = changed or parent != self.parent, parent
         return changed
 
+    def cut_diff(self, diff: Diff, cut: Callable[[Diff], list[DiffItem]]) -> list[DiffItem]:
+        """Return `cut(diff)`, cached while the call has this diff: cutting a large one is slow."""
+        for known, items in self._cut:
+            if known is diff:
+                return items
+        items = cut(diff)
+        self._cut += ((diff, items),)
+        return items
+
     def forget_texts(self) -> None:
-        """Keep the beginning of what it is called and of where it works; of the rest, how many items there were."""
+        """Keep only the beginning of the title and of the locations, and count the other items."""
         call = self.call
         call.content_left += len(call.content)
         call.lacks_input = call.lacks_input or call.raw_input is not None
-        if len(call.title) > OLD_TITLE_CHARS:  # which may name a command: then a part of it is unknown, too
+        if len(call.title) > OLD_TITLE_CHARS:  # it may name a command, of which a part is then unknown
             call.title, call.lacks_input = shortened(call.title, OLD_TITLE_CHARS), True
         call.locations_left += max(0, len(call.locations) - OLD_PLACES)
         call.locations = call.locations[:OLD_PLACES]
         call.content, call.raw_input, call.raw_output, call.meta = [], None, None, None
-        self.past_diffs, self.size = (), 0
-        self.cut_diffs.forget()
+        self.past_diffs, self.size, self._cut = (), 0, ()
 
     def begin(self, now: float) -> None:
-        """Note that the call's work begins now, if it has not ended."""
+        """Restart the clock of the call's work, unless the call has finished."""
         if not self.call.finished:
             self._started = now
 
     def times(self) -> tuple[float | None, float | None]:
-        """When it started and ended, if that is worth telling: nobody waited for one that was done at once."""
+        """Return when the call started and ended; None for both if it took no longer than `INSTANT_SECONDS`."""
         if self._ended is None:
             return self._started if self.call.status == "in_progress" else None, None
         return (self._started, self._ended) if self._ended - self._started >= INSTANT_SECONDS else (None, None)
 
     def items(self) -> list[Item]:
-        """All that it shows: what its content was, what it is, and terminals that it tells of."""
+        """Return all that it shows: its past diffs, its content, and the terminals reported by its updates."""
         content = self.call.content
         named = {one.terminal_id for one in content if isinstance(one, TerminalShown)}
-        more = (TerminalShown(terminal_id) for terminal_id in self.terminals if terminal_id in self.told_of - named)
+        more = (TerminalShown(terminal_id) for terminal_id in self.terminals if terminal_id in self.reported - named)
         return [*self.past_diffs, *content, *more]
-
-    def _clock(self, before: str, now: float) -> None:
-        """What waited for a permission has not begun before that."""
-        if before == "pending" and not self.call.finished:
-            self._started = now
-        self._ended = now if self.call.finished else None
 
 
 def parent_of(meta: dict[str, Any] | UnsetType | None) -> str | None:
-    """The call that agents say another one is part of: the protocol has no word for it, and each has its own place.
+    """Return the id of a call's parent from its metadata, which the protocol does not define.
 
     claude-agent-acp has `claudeCode.parentToolUseId`, others `parentToolCallId`.
     """
@@ -170,7 +149,7 @@ def parent_of(meta: dict[str, Any] | UnsetType | None) -> str | None:
 
 
 class QuestionBlock:
-    """A permission request, or a question of the agent to the user; and what became of it."""
+    """A permission request, or a question of the agent to the user, and its outcome."""
 
     def __init__(self, asked: events.Permission | Elicitation) -> None:
         self.asked = asked
@@ -178,7 +157,7 @@ class QuestionBlock:
 
 
 class KeptBlock:
-    """A block of a conversation that was taken up again, as it was kept; nothing of it can change."""
+    """A stored block of a resumed conversation, which never changes."""
 
     def __init__(self, kept: Sequence[KeptEvent]) -> None:
         self.kept = kept
@@ -190,8 +169,8 @@ Block = (
     | QuestionBlock
     | KeptBlock
     | events.Notice
-    | events.Plan  # as it was shown last
+    | events.Plan  # its latest state
     | PermissionAuto
     | Summary
 )
-"""What stands in a transcript; what one event shows whole is that event."""
+"""A block of a transcript. A block that one event shows completely is that event."""

@@ -14,24 +14,25 @@ from acp_nvim.acp.terminal import Terminal
 from acp_nvim.acp.tool_call import Item, Location, Shown, TerminalShown, UnknownItem
 from acp_nvim.limits import TERMINAL_LINES
 from acp_nvim.session.transcript.blocks import Block, CallBlock
-from acp_nvim.session.transcript.truncation import IN_CHAT, WHOLE, TextLimits, beginning, hunks
+from acp_nvim.session.transcript.truncation import IN_CHAT, WHOLE, CutHunk, TextLimits, beginning, hunks
 from acp_nvim.ui import views
 
 CALL_ITEMS: Final = 50
-"""Items of a tool call's content that are shown of its beginning, and of its end; more are counted."""
+"""Items shown from the beginning and from the end of a tool call's content; the others are counted."""
 NESTING: Final = 8
-"""Tool calls that are looked through for the one above all: agents start agents, but not many in each other."""
+"""Maximum depth of nested tool calls: agents start subagents, but not many levels."""
 
 Terminals = Mapping[str, Terminal]
 Find = Callable[[str], CallBlock | None]
-"""The block of the tool call with that id."""
+"""Finds the block of the tool call with that id."""
 
 
 def call_view(block: CallBlock, find: Find, before: Block | None, limits: TextLimits = IN_CHAT) -> views.CallView:
-    """A tool call, and all that it shows as far as there is room; `before` is the block that stands above it."""
+    """Return the view of a tool call, cut to `limits`; `before` is the preceding block."""
     call = block.call
     depth, parent = _depth(block, find), find(block.parent) if block.parent else None
     started, ended = block.times()
+    is_near = isinstance(before, CallBlock) and block.parent in (before.call.tool_call_id, before.parent)
     return views.CallView(
         id=call.tool_call_id,
         title=title(block),
@@ -41,7 +42,7 @@ def call_view(block: CallBlock, find: Find, before: Block | None, limits: TextLi
         locations=places(call.locations),
         parent=block.parent if depth else None,
         depth=depth,
-        under=title(parent) if parent and not _is_near(block, before) else None,
+        under=title(parent) if parent and not is_near else None,
         started=started,
         ended=ended,
         locations_left=call.locations_left,
@@ -49,23 +50,23 @@ def call_view(block: CallBlock, find: Find, before: Block | None, limits: TextLi
 
 
 def title(block: CallBlock) -> str:
-    """Return the title that the chat shows for a call: the agent's, or else its tool's name, or its id."""
+    """Return the title that the chat shows: the agent's title, else the name of the tool, else the call's id."""
     call = block.call
     return call.title or call.name or call.tool_call_id
 
 
 def places(locations: Sequence[Location]) -> list[views.FileLine]:
-    """Locations; some agents count lines from 0, some say null."""
+    """Return the views of locations. Lines that are 0 or null are unknown: some agents send them."""
     return [views.FileLine(one.path, one.line if one.line else None) for one in locations]
 
 
 def pretty(value: object) -> str | None:
-    """What is raw, to be read; None when there is nothing."""
+    """Format a raw value as indented JSON; return None if there is none."""
     return None if value is None else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _depth(block: CallBlock, find: Find) -> int:
-    """How many calls there are above it; agents may say that two are in each other."""
+    """Return the nesting depth of a call. Agents may report cycles."""
     depth, seen = 0, {block.call.tool_call_id}
     while block.parent and block.parent not in seen and depth < NESTING:
         above = find(block.parent)
@@ -76,36 +77,30 @@ def _depth(block: CallBlock, find: Find) -> int:
     return depth
 
 
-def _is_near(block: CallBlock, before: Block | None) -> bool:
-    """Whether it stands right below its parent, or another one of the same."""
-    return isinstance(before, CallBlock) and block.parent in (before.call.tool_call_id, before.parent)
-
-
 def _content(block: CallBlock, limits: TextLimits) -> list[views.Item]:
-    """Of many items the chat has the first and the last: drawing all with each that comes would take ever longer."""
-    told: list[views.Item] = []
-    shown = list(enumerate(block.items()))
-    hidden = len(shown) - 2 * CALL_ITEMS if limits is IN_CHAT else 0
-    for place, one in shown if hidden <= 0 else shown[:CALL_ITEMS]:
-        told += _items(block, place, one, limits)
-    if hidden > 0:
-        told.append(views.OtherItem(f"… {hidden} more items …"))
-        for place, one in shown[-CALL_ITEMS:]:
-            told += _items(block, place, one, limits)
+    """Return the items to show. The chat shows only the first and the last of many, as each update redraws them."""
+    shown: list[views.Item] = []
+    items = block.items()
+    hidden = len(items) - 2 * CALL_ITEMS if limits is IN_CHAT else 0
+    for place, one in enumerate(items):
+        if hidden > 0 and place == CALL_ITEMS:
+            shown.append(views.OtherItem(f"… {hidden} more items …"))
+        if hidden <= 0 or not CALL_ITEMS <= place < CALL_ITEMS + hidden:
+            shown += _items(block, place, one, limits)
     if block.call.content_left:
-        told.append(views.OtherItem(f"… and {block.call.content_left:,} more items"))
-    return told
+        shown.append(views.OtherItem(f"… and {block.call.content_left:,} more items"))
+    return shown
 
 
 def _items(block: CallBlock, place: int, one: Item, limits: TextLimits) -> Sequence[views.Item]:
-    """What an item of a tool call's content shows."""
+    """Return the views of one item of a tool call's content."""
     match one:
         case Shown(inner):
             return [_block(inner, place, limits)]
         case Diff(changes):
             if not limits.cuts_diffs:
                 return [item for change in changes for item in _change(change, cuts=False)]
-            return block.cut_diffs.get(one, _cut)
+            return block.cut_diff(one, _cut)
         case TerminalShown(terminal_id):
             return [_terminal(terminal_id, block.terminals.get(terminal_id), limits)]
         case UnknownItem(original):
@@ -148,12 +143,7 @@ def _change(change: FileChange, cuts: bool = True) -> Iterable[views.DiffItem]:
         kind = None if change.file_type == "text" else change.file_type
         yield views.DiffItem(change.path, "", None, change.operation, old_path, None, note or kind)
     for piece in change.pieces:
-        if not cuts:
-            yield views.DiffItem(
-                change.path, piece.new_text, piece.old_text, change.operation, old_path, piece.line, note
-            )
-            continue
-        for hunk in hunks(piece):
+        for hunk in hunks(piece) if cuts else [CutHunk(piece)]:
             old, new, line = hunk.piece.old_text, hunk.piece.new_text, hunk.piece.line
             yield views.DiffItem(change.path, new, old, change.operation, old_path, line, note, hunk.lines)
 
@@ -174,5 +164,5 @@ def _terminal(terminal_id: str, terminal: Terminal | None, limits: TextLimits) -
 
 
 def decoded_size(base64: str) -> int:
-    """Return how many bytes that base64 text stands for, without decoding it."""
+    """Return the size in bytes of the data that a base64 text encodes, without decoding it."""
     return len(base64) * 3 // 4 - base64.count("=", -2)

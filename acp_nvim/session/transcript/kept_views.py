@@ -1,4 +1,4 @@
-"""A kept conversation as the events that show it in a session without an agent: nothing in it can be asked for."""
+"""Turns a stored conversation into the events that show it in a session without an agent, without its actions."""
 
 from __future__ import annotations
 
@@ -17,27 +17,35 @@ from acp_nvim.ui.session_events import PermissionKept
 from acp_nvim.ui.views import DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
 
 MISSING_BLOCKS: Final = 1000
-"""Blocks in a row of a kept conversation that cannot be read, before the rest is left out: more is no accident."""
+"""Consecutive unreadable blocks after which the rest of a stored conversation is left out: more is no accident."""
 
 
 def shown(session: int, block: Sequence[KeptEvent]) -> Iterator[events.Event]:
-    """The events for one block, as the session of that key."""
+    """Yield the events that show one block in the session with that key."""
     done = next((one for one in block if isinstance(one, events.PermissionDone)), None)
     for one in block:
         match one:
             case events.PermissionDone():
                 continue
             case events.Permission():
-                yield _permission(session, one, done)
-            case PermissionAuto(block=number, request=request, option_id=option_id, name=name, rule=rule):
+                kept = PermissionKept(session=session, block=one.block, request=_request(one.request))
+                if done is not None:
+                    kept.outcome, kept.option_id, kept.name, kept.why = (
+                        done.outcome,
+                        done.option_id,
+                        done.name,
+                        done.why,
+                    )
+                yield kept
+            case PermissionAuto():
                 yield PermissionKept(
                     session=session,
-                    block=number,
-                    request=_request(request),
+                    block=one.block,
+                    request=_request(one.request),
                     outcome="selected",
-                    option_id=option_id,
-                    name=name,
-                    rule=rule,
+                    option_id=one.option_id,
+                    name=one.name,
+                    rule=one.rule,
                 )
             case events.ToolCall(call=call):
                 status = "unfinished" if call.status in ("pending", "in_progress") else call.status
@@ -50,13 +58,13 @@ def shown(session: int, block: Sequence[KeptEvent]) -> Iterator[events.Event]:
 
 
 def whole(session: int, block: Sequence[KeptEvent]) -> Iterator[KeptEvent]:
-    """What was kept of it, as the session of that key."""
+    """Yield the stored events of a block unchanged, for the session with that key."""
     for one in block:
         yield msgspec.structs.replace(one, session=session)
 
 
 def in_order(blocks: Iterable[Sequence[KeptEvent]]) -> Iterator[Sequence[KeptEvent]]:
-    """The blocks that have a number which can be theirs: each is above the one before, and not far above."""
+    """Yield the blocks with plausible numbers: each is greater than the one before, but not by much."""
     last = 0
     for kept in blocks:
         if kept and last < kept[0].block <= last + MISSING_BLOCKS:
@@ -65,7 +73,7 @@ def in_order(blocks: Iterable[Sequence[KeptEvent]]) -> Iterator[Sequence[KeptEve
 
 
 def block_of(kept: Sequence[KeptEvent]) -> MessageBlock | KeptBlock:
-    """A block that was kept, for the transcript of a session in which it goes on."""
+    """Return a stored block for the transcript of a session that continues the conversation."""
     texts = [one for one in kept if isinstance(one, events.Append | events.Replace)]
     if not texts:
         return KeptBlock(kept)
@@ -73,21 +81,6 @@ def block_of(kept: Sequence[KeptEvent]) -> MessageBlock | KeptBlock:
     for one in texts:
         block.text += one.text.encode("utf-8", "surrogatepass")
     return block
-
-
-def _permission(session: int, asked: events.Permission, done: events.PermissionDone | None) -> PermissionKept:
-    request = _request(asked.request)
-    if done is None:
-        return PermissionKept(session=session, block=asked.block, request=request)
-    return PermissionKept(
-        session=session,
-        block=asked.block,
-        request=request,
-        outcome=done.outcome,
-        option_id=done.option_id,
-        name=done.name,
-        why=done.why,
-    )
 
 
 def _request(request: events.RequestView) -> events.RequestView:
@@ -100,7 +93,7 @@ def _short(content: Sequence[Item]) -> list[Item]:
 
 
 def _item(one: Item) -> Iterator[Item]:
-    """As much as the chat shows; what only the agent's session had is named."""
+    """Cut an item to what the chat shows; describe media, whose data is not stored."""
     match one:
         case TextItem(text=text):
             yield TextItem(*beginning(text, IN_CHAT))

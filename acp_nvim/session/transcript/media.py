@@ -1,4 +1,4 @@
-"""Writes pictures and sounds of agents into files, for the programs that show them."""
+"""Writes images and audio of agents into files, for external viewers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from acp_nvim.acp import schema_common as content
 from acp_nvim.workspace.private_file import make_directory, write_new
 
 MEDIA_SECONDS: Final = 24 * 3600.0
-"""Age at which pictures and sounds that were opened are removed from the cache directory."""
+"""Age at which opened images and audio are removed from the cache directory."""
 
 ENDINGS: Final = {
     "image/png": "png",
@@ -34,15 +34,15 @@ ENDINGS: Final = {
     "audio/mp4": "m4a",
     "audio/webm": "weba",
 }
-"""What no program runs, whatever is in it; agents may say anything."""
+"""File extensions that no program executes, whatever the content is: agents may send anything."""
 
 
 class UnusableError(Exception):
-    """A picture or a sound that cannot be written into a file; its text says why, for the user."""
+    """An image or audio cannot be written into a file; the message tells the user why."""
 
 
 def write_media(block: content.ImageContent | content.AudioContent, directory: Path) -> Path:
-    """The file that holds it, in that directory. Raises `UnusableError`. Old ones go."""
+    """Write media into a file in that directory, remove old files, and return the path. Raises `UnusableError`."""
     kind = block.mime_type.partition(";")[0].strip().lower()
     if kind not in ENDINGS:
         raise UnusableError(f"{block.mime_type!r} is not opened: no picture or sound that acp_nvim knows")
@@ -53,16 +53,12 @@ def write_media(block: content.ImageContent | content.AudioContent, directory: P
     path = directory / f"{hashlib.sha256(data).hexdigest()[:16]}.{ENDINGS[kind]}"
     try:
         make_directory(directory)
-        _forget_old(directory)
+        for one in directory.iterdir():
+            with suppress(OSError):
+                if time.time() - one.stat().st_mtime > MEDIA_SECONDS:
+                    one.unlink()
         with suppress(FileExistsError):
             write_new(path, data)
     except OSError as error:
         raise UnusableError(f"{path} cannot be written: {error.strerror}") from error
     return path
-
-
-def _forget_old(directory: Path) -> None:
-    for one in directory.iterdir():
-        with suppress(OSError):
-            if time.time() - one.stat().st_mtime > MEDIA_SECONDS:
-                one.unlink()

@@ -1,4 +1,4 @@
-"""Tells the editor what happens in a session: folds updates into the transcript and publishes what changed."""
+"""Presents a session in the editor: applies updates to the transcript, and publishes the changes."""
 
 from __future__ import annotations
 
@@ -23,18 +23,17 @@ from acp_nvim.ui.events import TerminalOutput
 log = logging.getLogger(__name__)
 
 WRITES_FILES = frozenset({"edit", "delete", "move", "execute", "other"})
-"""Kinds of tool calls after which files may be different on disk."""
+"""Kinds of tool calls that may change files on disk."""
 
 CHANGES_WHAT_IT_NAMES = frozenset({"edit", "delete", "move"})
-"""Those whose locations and diffs are files that they have changed."""
+"""Kinds whose locations and diffs are the files that they change."""
 
 
 class Presenter:
     """Owns the transcript and the metadata; calls `publish_status` when the session's status has changed.
 
-    Each of `on_call` gets a tool call that is different, as it is now, and what was said of it. `on_turn_end` is
-    called when the editor is about to be told of the end of a turn, and `on_told` with all that it is told for the
-    first time.
+    Each of `on_call` is called with a changed tool call and its update. `on_turn_end` is called before the end of a
+    turn is published, and `on_told` with each event that is published for the first time.
     """
 
     def __init__(self, key: int, cwd: str, editor: Editor, publish_status: Callable[[], None]) -> None:
@@ -50,15 +49,11 @@ class Presenter:
         self.on_told: Callable[[events.Event], None] = lambda event: None
         self._commands: events.Commands | None = None
         self._unknown_kinds: set[str] = set()
-        self._full_told = False
-        self._left_told: set[str] = set()
-        self._activity_is_news = False  # told once for all that arrives together
-
-    def __repr__(self) -> str:
-        return f"<Presenter {self.transcript!r} {self.metadata!r}>"
+        self._warned: set[str] = set()
+        self._status_changed = False  # published once for all updates that arrive together
 
     def prompt(self, prompt: Prompt) -> None:
-        """Show a prompt as a message of the user, unless it was shown already."""
+        """Show a prompt as a message of the user, unless it is shown already."""
         if not prompt.shown:
             prompt.shown = True
             self.transcript.end_message()
@@ -69,16 +64,8 @@ class Presenter:
         """Show a notice of this plugin in the chat."""
         self.publish(self.transcript.notice(level, text))
 
-    def notice_again(self, number: int | None, level: Severity, text: str) -> int:
-        """A line of ours in the place of the one at block `number`, if it is still there; the number of its block."""
-        shown = None if number is None else self.transcript.notice_again(number, level, text)
-        if shown is None:
-            shown = self.transcript.notice(level, text)
-        self.publish(shown)
-        return shown.block
-
     def failure(self, failure: Failure, more: str = "") -> None:
-        """What went wrong: in the transcript, as a message, and in the log."""
+        """Report a failure in the transcript, as a message, and in the log."""
         text = without_secrets(f"{failure}\n{more}".rstrip())
         log.warning("session %s: %s", self._key, text)
         self.notice(failure.severity, text)
@@ -86,16 +73,16 @@ class Presenter:
 
     def update(self, update: updates.Update) -> None:
         """Show a `session/update` of the agent in the chat."""
-        if type(update) is updates.ToolCallChanged:  # these come in floods
+        if type(update) is updates.ToolCallChanged:  # the most frequent kind
             self._tool_call(update)
             return
         match update:
             case updates.MessageChunk():
                 if update.role != self._activity.voice:
-                    self._heard(update.role)
+                    self._status_changed |= self._activity.speak(update.role)
                 self.publish(self.transcript.say(update))
             case updates.MessageReplaced():
-                self._heard(update.role)
+                self._status_changed |= self._activity.speak(update.role)
                 self.publish(self.transcript.replace_message(update))
             case updates.ToolCallContentAdded() if self._has_room(update.tool_call_id):
                 self.transcript.add_content(update)
@@ -108,44 +95,36 @@ class Presenter:
                 self._plan(self.transcript.plan(update))
             case updates.PlanRemoved():
                 self._plan(self.transcript.remove_plan(update))
-            case updates.CommandsReplaced():
-                self._take_commands(update)
             case _:
-                self._metadata_or_line(update)
+                self._status_or_notice(update)
 
-    def _metadata_or_line(self, update: updates.Update) -> None:
-        """Take what belongs to the status into the metadata; show anything else as a line of the chat."""
+    def _status_or_notice(self, update: updates.Update) -> None:
         if isinstance(update, updates.ConfigReplaced):
-            self._tell_left("configuration options, or values of them,", update.left)
+            self._warn_left("configuration options, or values of them,", update.left)
         if self.metadata.take(update):
             self.publish_status()
         else:
             self._remark(update)
 
-    def _take_commands(self, replaced: updates.CommandsReplaced) -> None:
-        shown = [events.CommandView(one.name, one.description, one.hint) for one in replaced.commands]
-        self._commands = events.Commands(session=self._key, commands=shown)
-        self.publish(self._commands)
-        self._tell_left("slash commands", replaced.left)
+    def _warn_left(self, what: str, count: int) -> None:
+        """Warn that `count` items of a list are not kept."""
+        if count:
+            self._warn_once(what, f"The agent lists more {what} than acp_nvim keeps: … and {count:,} more")
 
-    def _tell_left(self, what: str, count: int) -> None:
-        """Of a list that has no place in the chat more was sent than is kept; told once."""
-        if count and what not in self._left_told:
-            self._left_told.add(what)
-            self.notice("warn", f"The agent lists more {what} than acp_nvim keeps: … and {count:,} more")
+    def _warn_once(self, what: str, text: str) -> None:
+        if what not in self._warned:
+            self._warned.add(what)
+            self.notice("warn", text)
 
     def caught_up(self) -> None:
-        """What the agent said so far is to be seen."""
-        self._tell_stale()
-        if self._activity_is_news:
-            self._activity_is_news = False
+        """Publish the pending changes, as all messages that have arrived are handled."""
+        self._publish_stale()
+        if self._status_changed:
+            self._status_changed = False
             self.publish_status()
 
     def close_calls(self, status: str, rejected: set[str], background: frozenset[str] = frozenset()) -> None:
-        """No more news is expected of the running turn's tool calls: the open ones become `status`, or `rejected`.
-
-        Those in the background stay as they are.
-        """
+        """Set the open tool calls of the turn to `status` or `rejected`, except for those in the background."""
         for tool_call_id in self.transcript.unfinished():
             if tool_call_id in background:
                 continue
@@ -154,20 +133,20 @@ class Presenter:
             self._tool_call(updates.ToolCallChanged(patch, announced=False))
 
     def redraw(self, after: bool = False) -> None:
-        """Publish the transcript and the commands again; `after`: but for what the editor has from another host."""
+        """Publish the transcript and the commands again; with `after` only the blocks after those of another host."""
         for event in self.transcript.replay(after):
             self._editor.publish(event)
         self.publish(self._commands)
 
     def forget(self) -> None:
-        """What was said and done so far: the agent tells it anew."""
+        """Clear the transcript, which the agent replays."""
         self.metadata.forget_plans()
-        self.publish(events.Reset(session=self._key))  # who hears it may want to write down what was said
+        self.publish(events.Reset(session=self._key))  # first: a listener may store the transcript
         self.transcript.forget()
 
     def publish(self, event: events.Event | None) -> None:
-        """Tell the editor; tool calls that changed before come first."""
-        self._tell_stale()
+        """Publish an event, after the tool calls that changed before it."""
+        self._publish_stale()
         if isinstance(event, events.TurnEnd):
             self.on_turn_end()
         if event is not None:
@@ -175,29 +154,26 @@ class Presenter:
             self._editor.publish(event)
 
     async def told(self) -> None:
-        """Until the editor knows all of it that was published by now."""
+        """Wait until the editor has received everything that was published."""
         await self._editor.told(self._key)
 
     def open_terminal(self, number: int) -> None:
-        """Show all that a terminal has printed, and from now on what it prints."""
+        """Start streaming the output of the terminal with that number."""
         self._terminal(self.transcript.terminals.open(number))
 
     def close_terminal(self, number: int) -> None:
-        """Stop showing the output of the terminal with that number."""
+        """Stop streaming the output of the terminal with that number."""
         self._terminal(self.transcript.terminals.close(number))
 
-    def _tell_stale(self) -> None:
+    def _publish_stale(self) -> None:
         for event in self.transcript.take_stale():
             self.on_told(event)
             self._editor.publish(event)
 
-    def _terminal(self, told: TerminalOutput | None) -> None:
-        """It goes beside the transcript, and does not wait for it."""
-        if told is not None:
-            self._editor.publish(told)
-
-    def _heard(self, role: updates.Role) -> None:
-        self._activity_is_news |= self._activity.speak(role)
+    def _terminal(self, output: TerminalOutput | None) -> None:
+        """Publish output independently of the transcript."""
+        if output is not None:
+            self._editor.publish(output)
 
     def _plan(self, plan: events.Plan | None) -> None:
         if plan is not None:
@@ -213,7 +189,7 @@ class Presenter:
             self._terminal(self.transcript.terminal(news))
         if not different:
             return
-        self._activity_is_news |= self._activity.call(call)
+        self._status_changed |= self._activity.call(call)
         self._call_changed(call, changed.patch)
         if call.finished and call.kind in WRITES_FILES:
             self.publish(events.FilesMaybeChanged(session=self._key))
@@ -224,14 +200,19 @@ class Presenter:
 
     def _has_room(self, tool_call_id: str) -> bool:
         has_room = self.transcript.has_room(tool_call_id)
-        if not has_room and not self._full_told:
-            self._full_told = True
-            self.notice("warn", f"More than {TURN_BLOCKS:,} tool calls and messages in one turn: … and more, not shown")
+        if not has_room:
+            text = f"More than {TURN_BLOCKS:,} tool calls and messages in one turn: … and more, not shown"
+            self._warn_once("tool calls and messages", text)
         return has_room
 
     def _remark(self, update: updates.Update) -> None:
-        """What has no place of its own becomes a line."""
+        """Publish the slash commands; show any other kind of update as a notice."""
         match update:
+            case updates.CommandsReplaced():
+                shown = [events.CommandView(one.name, one.description, one.hint) for one in update.commands]
+                self._commands = events.Commands(session=self._key, commands=shown)
+                self.publish(self._commands)
+                self._warn_left("slash commands", update.left)
             case updates.NoticeGiven():
                 level: Severity = "info"
                 if update.severity in ("warning", "error"):
@@ -245,11 +226,7 @@ class Presenter:
             case updates.SessionMessage(content=[_, *_] as content, sender=sender, recipient=recipient):
                 who = f"from session {sender}" if sender else f"to session {recipient or '(unknown)'}"
                 self.notice("info", f"Message {who}: {views.text_of(content)}")
-            case updates.UnknownUpdate():
-                self._unknown(update.kind)
-
-    def _unknown(self, kind: str) -> None:
-        """Told once for each kind: who sends one may send thousands."""
-        if kind not in self._unknown_kinds and len(self._unknown_kinds) < TROUBLES:
-            self._unknown_kinds.add(kind)
-            self.notice("info", f"The agent sent an update that acp_nvim does not know: {kind}")
+            case updates.UnknownUpdate(kind) if kind not in self._unknown_kinds:
+                if len(self._unknown_kinds) < TROUBLES:
+                    self._unknown_kinds.add(kind)
+                    self.notice("info", f"The agent sent an update that acp_nvim does not know: {kind}")

@@ -1,4 +1,4 @@
-"""Tells the transcript what our terminals print: so often that a person sees it move, and never more than the end."""
+"""Passes the output of our terminals to the transcript, throttled and at most its end."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from acp_nvim.terminals.output_tail import start_of_last
 from acp_nvim.terminals.terminal import Ended
 
 TERMINAL_SHOW_SECONDS: Final = 0.05
-"""Time between two looks of the chat at a terminal that prints: a person cannot read faster."""
+"""Interval between two updates of a terminal's output in the chat: users cannot read faster."""
 
 
 class ShownTerminals:
-    """The terminals of one session; those that no tool call shows are not to be seen."""
+    """The output of the terminals of one session, which tool calls show."""
 
     def __init__(self, presenter: Presenter, tasks: Tasks) -> None:
         self._presenter = presenter
@@ -28,16 +28,13 @@ class ShownTerminals:
         self._lost: dict[str, int] = {}
         self._looks: anyio.Event | None = None
 
-    def __repr__(self) -> str:
-        return f"<ShownTerminals {sum(map(len, self._printed.values()))} bytes wait>"
-
     def begin(self, terminal_id: str, words: str, cwd: str) -> None:
         """Show a command that has started in a terminal, with its directory."""
         patch = TerminalPatch(terminal_id=terminal_id, command=words, cwd=cwd, ours=True)
         self._presenter.update(TerminalChanged(patch))
 
     def printed(self, terminal_id: str, data: bytes) -> None:
-        """Add bytes to what a terminal of the agent shows; they are shown soon, the oldest of a flood never."""
+        """Buffer output of a terminal until the next update; drop the oldest bytes of a flood."""
         waiting = self._printed.setdefault(terminal_id, bytearray())
         waiting += data
         if len(waiting) > 2 * TERMINAL_BYTES:
@@ -48,7 +45,7 @@ class ShownTerminals:
             self._looks = self._tasks.spawn(self._look_again)
 
     def end(self, terminal_id: str, ended: Ended) -> None:
-        """Show how a command has ended; others may still print in its terminal."""
+        """Show how a command has ended. Its children may still print."""
         self._show()
         how = Exit(ended.exit_code, ended.signal)
         self._presenter.update(TerminalChanged(TerminalPatch(terminal_id=terminal_id, exit=how)))

@@ -1,4 +1,4 @@
-"""The terminals of a session, of its agents' and ours; and which of them somebody has opened."""
+"""The terminals of a session, both the agent's and ours, and which of them are open in the editor."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from acp_nvim.acp.updates import TerminalChanged, TerminalNews
 from acp_nvim.ui.events import TerminalOutput
 
 TERMINALS_BYTES: Final = 32 * 1024 * 1024
-"""The same of all terminals of a session; beyond it the oldest keep no more than the chat shows."""
+"""Output kept for all terminals of a session; beyond it the oldest keep only what the chat shows."""
 KNOWN_TERMINALS: Final = 5000
-"""Terminals of a session that have a number, by which they can be opened; of more only the last lines are shown."""
+"""Terminals of a session with a number, by which they can be opened; further ones only show their last lines."""
 
 
 class TerminalRegistry:
-    """The terminals of one session (its key), with numbers that are never used again.
+    """The terminals of one session (its key). Their numbers count from 1 and are never reused.
 
-    Numbers are counted from 1; ids are the agent's, and may become another terminal's later.
+    Ids are the agent's, and a later agent process may reuse them.
     """
 
     def __init__(self, session: int) -> None:
@@ -28,13 +28,13 @@ class TerminalRegistry:
         self._by_id: dict[str, Terminal] = {}
         self._opened: set[int] = set()
         self._size = 0
-        self._to_shorten: dict[int, None] = {}  # those that have printed since they were shortened, ordered
+        self._to_shorten: dict[int, None] = {}  # numbers of terminals with output since they were shortened, ordered
 
     def __repr__(self) -> str:
         return f"<TerminalRegistry {len(self._all)}, {self._size} bytes, opened: {sorted(self._opened)}>"
 
     def get(self, terminal_id: str) -> Terminal:
-        """Whoever mentions an id first creates it; beyond `KNOWN_TERMINALS` it has number 0, and is not kept here."""
+        """Return the terminal with that id, created if unknown. Beyond `KNOWN_TERMINALS` it has number 0."""
         terminal = self._by_id.get(terminal_id)
         if terminal is None and len(self._all) >= KNOWN_TERMINALS:
             return Terminal(terminal_id)
@@ -44,7 +44,7 @@ class TerminalRegistry:
         return terminal
 
     def take(self, news: TerminalNews) -> tuple[Terminal, TerminalOutput | None]:
-        """The terminal that the news are of, and what is to be told if it is open."""
+        """Apply news of a terminal; return the terminal, and the event to publish if it is open."""
         if isinstance(news, TerminalChanged):
             terminal = self.get(news.patch.terminal_id)
             before = terminal.size
@@ -56,10 +56,14 @@ class TerminalRegistry:
         if terminal.number:
             self._size += terminal.size - before
             self._make_room(terminal)
-        return terminal, self._news(terminal, news) if terminal.number in self._opened else None
+        if terminal.number not in self._opened:
+            return terminal, None
+        if not isinstance(news, TerminalChanged):
+            return terminal, self._event(terminal, news.data, news.lost)
+        return terminal, self._event(terminal) if news.patch.output is UNSET else self._whole(terminal)
 
     def open(self, number: int) -> TerminalOutput | None:
-        """Stream a terminal to the editor: what there is, and from now on what comes. None: there is no such."""
+        """Start streaming a terminal to the editor, with its output so far; return None if it does not exist."""
         if not 0 < number <= len(self._all):
             return None
         self._opened.add(number)
@@ -73,15 +77,10 @@ class TerminalRegistry:
         return TerminalOutput(session=self._session, terminal=number, whole=True)
 
     def begin_agent(self) -> None:
-        """The ids of the process that was there before mean nothing to a new one; those of ours are nobody else's."""
+        """Forget the terminal ids of the last agent process. Ours are unique, and stay."""
         self._by_id = {terminal_id: one for terminal_id, one in self._by_id.items() if one.ours}
 
-    def _news(self, terminal: Terminal, news: TerminalNews) -> TerminalOutput:
-        if isinstance(news, TerminalChanged):
-            return self._told(terminal) if news.patch.output is UNSET else self._whole(terminal)
-        return self._told(terminal, news.data, news.lost)
-
-    def _told(self, terminal: Terminal, data: bytes = b"", dropped: int = 0, whole: bool = False) -> TerminalOutput:
+    def _event(self, terminal: Terminal, data: bytes = b"", dropped: int = 0, whole: bool = False) -> TerminalOutput:
         ended = terminal.exit
         return TerminalOutput(
             session=self._session,
@@ -94,10 +93,10 @@ class TerminalRegistry:
         )
 
     def _whole(self, terminal: Terminal) -> TerminalOutput:
-        return self._told(terminal, terminal.output, terminal.dropped, whole=True)
+        return self._event(terminal, terminal.output, terminal.dropped, whole=True)
 
     def _make_room(self, latest: Terminal) -> None:
-        """Of too much output the oldest goes first."""
+        """Shorten the terminals with the oldest output beyond `TERMINALS_BYTES`."""
         self._to_shorten.setdefault(latest.number)
         while self._size > TERMINALS_BYTES and (number := next(iter(self._to_shorten))) != latest.number:
             del self._to_shorten[number]

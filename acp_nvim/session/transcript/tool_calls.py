@@ -1,4 +1,4 @@
-"""Tool calls, their terminals and views as the transcript keeps them, and how much of them the editor is told."""
+"""The tool calls of a transcript, their terminals and views, and the limits for what the editor gets of them."""
 
 from __future__ import annotations
 
@@ -24,36 +24,16 @@ from acp_nvim.ui.events import CallDetails, TerminalOutput
 from acp_nvim.ui.views import CallView, OtherItem
 
 TOLD_CALLS_BYTES: Final = 12 * 1024 * 1024
-"""What the tool calls of one turn take in the editor, where all that it is told stays: a thousand of them take 5 MB."""
+"""What the tool calls of one turn may take in the editor, which keeps all events: a thousand of them take 5 MB."""
 PLACE_BYTES: Final = 300
-"""Of that for each item and place, beside its text: a table of Lua."""
+"""The share of each item and location in that, in addition to its text: a Lua table."""
 TOLD_TITLE_CHARS: Final = 4000
-"""Of the title of a tool call in the chat: two screens of a script. The details have all of it."""
+"""Characters of a tool call's title in the chat: two screens of a script. The details show the whole title."""
+CALLS_BYTES: Final = 24 * 1024 * 1024
+"""Texts and inputs of a session's tool calls kept in memory: a day has a thousand calls of 10 kB.
 
-
-class ToldCalls:
-    """Counts it since the user's last prompt."""
-
-    def __init__(self) -> None:
-        self._size = 0
-
-    def __repr__(self) -> str:
-        return f"<ToldCalls {self._size} bytes>"
-
-    def begin(self) -> None:
-        """Count from nothing how much is told of calls: the user prompts."""
-        self._size = 0
-
-    def fit(self, block: CallBlock, view: CallView) -> CallView:
-        """`view`, or when the turn has no room for it, what the call is called and how many items it has."""
-        if len(view.title) > TOLD_TITLE_CHARS:
-            view = msgspec.structs.replace(view, title=shortened(view.title, TOLD_TITLE_CHARS))
-        size = _size(view)
-        if self._size + size - block.told > TOLD_CALLS_BYTES:
-            view = _brief(view)
-            size = _size(view)
-        self._size, block.told = self._size + size - block.told, size
-        return view
+Beyond it the oldest calls keep only the beginnings of their titles and locations.
+"""
 
 
 def _brief(view: CallView) -> CallView:
@@ -68,23 +48,16 @@ def _brief(view: CallView) -> CallView:
 
 
 def _size(view: CallView) -> int:
-    """About how many bytes it takes in Lua."""
+    """Estimate the memory in bytes that a view takes in Lua."""
     entries = len(view.content) + len(view.locations)
     try:
         return len(msgspec.msgpack.encode(view)) + PLACE_BYTES * entries
-    except UnicodeEncodeError:  # half a character, which the wire can carry
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can contain
         return len(repr(view)) + PLACE_BYTES * entries
 
 
-CALLS_BYTES: Final = 24 * 1024 * 1024
-"""What the tool calls of a session keep of their texts and inputs in memory: a day has a thousand of 10 kB.
-
-Beyond it the oldest ones keep the beginnings of their titles and places.
-"""
-
-
 class ToolCalls:
-    """The part of a transcript that is about tool calls; `session` is the session's key."""
+    """The tool calls of a transcript; `session` is the session's key."""
 
     def __init__(self, session: int) -> None:
         self.session = session
@@ -93,20 +66,19 @@ class ToolCalls:
         self.on_end: Callable[[str], None] = lambda tool_call_id: None  # a call is finished
         self._blocks: list[Block] = []
         self._new_blocks = 0  # since the user's last prompt
-        self._size = 0  # bytes of messages whose texts the calls keep
-        self._told = ToldCalls()
-        self._large: dict[int, None] = {}  # the blocks of those that keep any; ordered
+        self._size = 0  # bytes of texts and inputs that the calls keep
+        self._shown_bytes = 0  # bytes of calls in the editor since the user's last prompt
+        self._large: dict[int, None] = {}  # the blocks of calls that keep texts; ordered
         self._calls: dict[str, int] = {}
-        self._turn_calls: dict[str, bool] = {}  # whether the turn made it, or only mentioned an earlier one
+        self._turn_calls: dict[str, bool] = {}  # whether the turn made the call, or only updated an earlier one
         self._shown_in: dict[int, dict[int, None]] = {}  # terminal -> the blocks of the calls that show it
-        self._stale: dict[int, None] = {}  # the blocks of calls that changed since they were shown; ordered
+        self._stale: dict[int, None] = {}  # the blocks of calls that changed since they were published; ordered
 
     def tool_call(self, changed: ToolCallChanged) -> tuple[ToolCall, bool]:
-        """News of a tool call: the call as it is now, and whether that is different; `take_stale` shows it.
+        """Apply an update; return the call, and whether it has changed. `take_stale` returns its event.
 
-        Whoever mentions an id first creates it. Some agents use their ids again in the next turn: an announcement of
-        an id that the running turn has not seen is a new call, while an update may still concern one of an earlier
-        turn.
+        An unknown id creates a call. Some agents reuse ids in the next turn: an announcement of an id that is new in
+        the running turn creates a call, while an update may still concern one of an earlier turn.
         """
         number, fresh = self._call(changed.patch.tool_call_id, changed.announced)
         block = self._call_at(number)
@@ -120,22 +92,22 @@ class ToolCalls:
             self._changed(number, call.content if changed.patch.content else ())
         for news in changed.terminals:
             terminal_id = news.patch.terminal_id if isinstance(news, TerminalChanged) else news.terminal_id
-            if len(block.told_of) < CONTENT_ITEMS:
-                block.told_of |= {terminal_id}
+            if len(block.reported) < CONTENT_ITEMS:
+                block.reported |= {terminal_id}
                 self._show(number, terminal_id)
         return call, different
 
     def has_room(self, tool_call_id: str) -> bool:
-        """Whether that call has a block, or may get one: an agent may make up any number of ids."""
+        """Whether that call has a block, or may get one. Agents may use any number of ids."""
         return tool_call_id in self._calls or not self.is_full
 
     @property
     def is_full(self) -> bool:
-        """Whether the turn has as many blocks as it may."""
+        """Whether the turn has as many blocks as `TURN_BLOCKS`."""
         return self._new_blocks >= TURN_BLOCKS
 
     def add_content(self, added: ToolCallContentAdded) -> None:
-        """One more item of a tool call's content."""
+        """Append an item to the content of a tool call."""
         number, _ = self._call(added.tool_call_id, announced=False)
         call = self._call_at(number).call
         if len(call.content) < CONTENT_ITEMS:
@@ -148,22 +120,22 @@ class ToolCalls:
             self._changed(number, ())
 
     def terminal(self, news: TerminalNews) -> TerminalOutput | None:
-        """News of a terminal, to be told if it is open; the tool calls that show it are different now."""
-        terminal, told = self.terminals.take(news)
+        """Apply news of a terminal, mark its tool calls as stale, and return the event if the terminal is open."""
+        terminal, output = self.terminals.take(news)
         self._stale |= self._shown_in.get(terminal.number, {})
-        return told
+        return output
 
     def work_begins(self, tool_call_id: str) -> None:
-        """What was asked is answered: the time that the user took is none of the call's."""
+        """Restart the clock of a call after its request is answered: the user's time does not count."""
         block = self._call_of(tool_call_id)
         if block is not None:
             block.begin(self.clock())
 
     def take_stale(self) -> list[events.ToolCall]:
-        """The tool calls that changed since, as they are now.
+        """Return the events for the tool calls that have changed since the last time.
 
-        A call may change a thousand times before anybody looks. Whoever publishes an event takes these first, so that
-        blocks come in order.
+        A call may change a thousand times in between. They are published before any other event, so that blocks come
+        in order.
         """
         if not self._stale:
             return []
@@ -171,65 +143,60 @@ class ToolCalls:
         return [self._call_event(number) for number in stale]
 
     def find_call(self, tool_call_id: str) -> events.CallView | None:
-        """A tool call as a permission request shows it, if there is one of that id."""
+        """Return the view of a tool call in a permission request, or None for an unknown id."""
         number = self._calls.get(tool_call_id)
         return None if number is None else self._call_view(number, IN_REQUEST)
 
     def call_block(self, number: int) -> CallBlock | None:
-        """The tool call at that block, if there is one."""
-        block = self._blocks[number - 1] if 0 < number <= len(self._blocks) else None
+        """Return the block with that number if it is a tool call, else None."""
+        block = self._at(number)
         return block if isinstance(block, CallBlock) else None
 
     def call_details(self, number: int) -> CallDetails | None:
-        """All that there is of the tool call at that block."""
-        block = self.call_block(number)
-        if block is None:
-            return self._kept_details(number)
-        return CallDetails(
-            session=self.session,
-            block=number,
-            call=self._call_view(number, WHOLE),
-            name=block.call.name,
-            raw_input=pretty(block.call.raw_input),
-            raw_output=pretty(block.call.raw_output),
-        )
-
-    def _kept_details(self, number: int) -> CallDetails | None:
-        block = self._blocks[number - 1] if 0 < number <= len(self._blocks) else None
+        """Return the complete details of the tool call at that block, or None if it is no tool call."""
+        block = self._at(number)
+        if isinstance(block, CallBlock):
+            return CallDetails(
+                session=self.session,
+                block=number,
+                call=self._call_view(number, WHOLE),
+                name=block.call.name,
+                raw_input=pretty(block.call.raw_input),
+                raw_output=pretty(block.call.raw_output),
+            )
         for kept in block.kept if isinstance(block, KeptBlock) else ():
             if isinstance(kept, events.ToolCall):
                 return CallDetails(session=self.session, block=number, call=kept.call)
         return None
 
     def call(self, tool_call_id: str) -> ToolCall | None:
-        """A tool call as it stands, if there is one of that id."""
-        number = self._calls.get(tool_call_id)
-        return None if number is None else self._call_at(number).call
+        """Return the tool call with that id, or None if it is unknown."""
+        block = self._call_of(tool_call_id)
+        return None if block is None else block.call
 
     def diffs(self, tool_call_id: str) -> list[Diff]:
-        """What a tool call would change, or has changed, as far as it shows it."""
-        number = self._calls.get(tool_call_id)
-        if number is None:
+        """Return the diffs that a tool call shows, or has shown last."""
+        block = self._call_of(tool_call_id)
+        if block is None:
             return []
-        block = self._call_at(number)
         return [one for one in block.call.content if isinstance(one, Diff)] or list(block.past_diffs)
 
     def unfinished(self) -> list[str]:
-        """The ids of the running turn's tool calls that are still open."""
-        blocks = (self._blocks[self._calls[tool_call_id] - 1] for tool_call_id in self._turn_calls)
-        return [block.call.tool_call_id for block in blocks if isinstance(block, CallBlock) and not block.call.finished]
+        """Return the ids of the running turn's tool calls that are still open."""
+        return [one for one in self._turn_calls if not self._call_at(self._calls[one]).call.finished]
 
     def _call(self, tool_call_id: str, announced: bool) -> tuple[int, bool]:
-        """The number of a tool call's block, and whether it is a new one."""
+        """Return the number of a tool call's block, and whether it is new."""
         number = self._calls.get(tool_call_id)
         fresh = number is None or (announced and not self._turn_calls.get(tool_call_id))
         if number is None or fresh:
-            number = self._calls[tool_call_id] = self._add_call(tool_call_id)
+            block = CallBlock(ToolCall(tool_call_id=tool_call_id), self.clock())
+            number = self._calls[tool_call_id] = self._add(block)
         self._turn_calls[tool_call_id] = fresh or self._turn_calls.get(tool_call_id, False)
         return number, fresh
 
     def _grow(self, number: int, size: int, replaced: bool = False) -> None:
-        """The call at that block keeps so many bytes more, or these instead; of too much the oldest goes first."""
+        """Count `size` more bytes for a call, or instead of its earlier ones; forget the texts of the oldest calls."""
         block = self._call_at(number)
         before, block.size = block.size, max(block.size, size) if replaced else block.size + size
         self._size += block.size - before
@@ -240,25 +207,36 @@ class ToolCalls:
             self._size -= self._call_at(oldest).size
             self._call_at(oldest).forget_texts()
 
+    def _at(self, number: int) -> Block | None:
+        return self._blocks[number - 1] if 0 < number <= len(self._blocks) else None
+
     def _call_at(self, number: int) -> CallBlock:
         block = self._blocks[number - 1]
         assert isinstance(block, CallBlock)
         return block
 
     def _changed(self, number: int, content: Iterable[Item]) -> None:
-        """The call at that block is different; `content` is what is new in it."""
+        """Mark the call at that block as stale; `content` are its new items."""
         self._stale[number] = None
         for one in content:
             if isinstance(one, TerminalShown):
                 self._show(number, one.terminal_id)
 
     def _show(self, number: int, terminal_id: str) -> None:
-        """The call at that block shows a terminal."""
+        """Note that the call at that block shows a terminal."""
         terminal = self._call_at(number).terminals.setdefault(terminal_id, self.terminals.get(terminal_id))
         self._shown_in.setdefault(terminal.number, {})[number] = None
 
     def _call_event(self, number: int) -> events.ToolCall:
-        view = self._told.fit(self._call_at(number), self._call_view(number, IN_CHAT))
+        """Return the event for a call, with a brief view if the turn has no room for more."""
+        block, view = self._call_at(number), self._call_view(number, IN_CHAT)
+        if len(view.title) > TOLD_TITLE_CHARS:
+            view = msgspec.structs.replace(view, title=shortened(view.title, TOLD_TITLE_CHARS))
+        size = _size(view)
+        if self._shown_bytes + size - block.shown_bytes > TOLD_CALLS_BYTES:
+            view = _brief(view)
+            size = _size(view)
+        self._shown_bytes, block.shown_bytes = self._shown_bytes + size - block.shown_bytes, size
         return events.ToolCall(session=self.session, block=number, call=view)
 
     def _call_view(self, number: int, limits: TextLimits) -> events.CallView:
@@ -270,10 +248,7 @@ class ToolCalls:
         return None if number is None else self._call_at(number)
 
     def _add(self, block: Block) -> int:
-        """Put it at the end: its number."""
+        """Append a block, and return its number."""
         self._new_blocks += 1
         self._blocks.append(block)
         return len(self._blocks)
-
-    def _add_call(self, tool_call_id: str) -> int:
-        return self._add(CallBlock(ToolCall(tool_call_id=tool_call_id), self.clock()))

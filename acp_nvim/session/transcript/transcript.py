@@ -1,4 +1,4 @@
-"""What was said and done in a session, as numbered blocks; changing it yields the events that show the change."""
+"""The transcript of a session: numbered blocks. Its methods return the events that show each change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from msgspec import UNSET
 from acp_nvim.acp.updates import MessageChunk, MessageReplaced, PlanRemoved, PlanReplaced, Role
 from acp_nvim.errors import Severity
 from acp_nvim.history.records import KeptEvent
-from acp_nvim.limits import TURN_BLOCKS
 from acp_nvim.session.transcript import kept_views, views
 from acp_nvim.session.transcript.blocks import (
     Block,
@@ -34,32 +33,32 @@ from acp_nvim.ui.request_events import (
 from acp_nvim.ui.review_events import FileView, Summary
 
 TURN_PLANS: Final = 100
-"""Plans of one turn: agents have one, and one for each of a few agents that they start."""
+"""Plans of one turn: agents have one, and one for each of a few subagents."""
 
 
 class Transcript(ToolCalls):
-    """The blocks of one session, in order; a block's number is its place, counted from 1."""
+    """The blocks of one session, in order; a block's number is its position, counted from 1."""
 
     def __init__(self, session: int) -> None:
         super().__init__(session)
         self._open_message: int | None = None
         self._messages: dict[tuple[Role, str], int] = {}
-        self._plans: dict[str | None, int] = {}  # of this turn: their blocks
+        self._plans: dict[str | None, int] = {}  # the blocks of this turn's plans
         self._new_plans = 0  # since the user's last prompt
         self.new_requests = 0
         """Requests and questions since the user's last prompt."""
         self._text = TurnText()
         self._last_messages: dict[Role, int] = {}
         self.told_before = 0
-        """Blocks at the beginning that the editor has from another host."""
+        """Number of blocks at the beginning that the editor has from another host."""
 
     def __repr__(self) -> str:
         return f"<Transcript of {self.session}: {len(self._blocks)} blocks>"
 
     def say(self, chunk: MessageChunk, ours: bool = False) -> events.Append | None:
-        """More of a message. Without ids a message goes on until something else comes.
+        """Append to a message. Without an id, a message continues until another block is added.
 
-        `ours`: the user says it, not the agent; it is kept whatever the agent has said in the turn.
+        `ours`: it is a prompt of the user, which the limit for the agent's text does not apply to.
         """
         said = views.describe(chunk.content)
         text = said if ours else self._text.take(said)
@@ -70,7 +69,7 @@ class Transcript(ToolCalls):
         return events.Append(session=self.session, block=number, kind=chunk.role, text=text)
 
     def replace_message(self, replaced: MessageReplaced) -> events.Replace | None:
-        """The whole of a message: the event, unless there is nothing to show."""
+        """Replace the text of a message; return None if there is nothing to show."""
         if replaced.content is UNSET:
             return None
         text = views.text_of(replaced.content or ())
@@ -85,7 +84,7 @@ class Transcript(ToolCalls):
         return events.Replace(session=self.session, block=number, kind=replaced.role, text=kept)
 
     def plan(self, replaced: PlanReplaced) -> events.Plan | None:
-        """A plan as it is now; it stays where the turn showed it first. None: the turn has too many."""
+        """Update a plan in its block, or add it; return None if the turn has `TURN_PLANS` already."""
         number = self._plans.get(replaced.plan_id)
         if number is None and self._new_plans >= TURN_PLANS:
             return None
@@ -98,7 +97,7 @@ class Transcript(ToolCalls):
         return shown
 
     def remove_plan(self, removed: PlanRemoved) -> events.Plan | None:
-        """A plan that the agent has taken back stays where it was; None when the turn has no such plan."""
+        """Mark a plan as removed, in its block; return None if the turn has no such plan."""
         number = self._plans.pop(removed.plan_id, None)
         block = None if number is None else self._blocks[number - 1]
         if number is None or not isinstance(block, events.Plan):
@@ -106,21 +105,19 @@ class Transcript(ToolCalls):
         shown = self._blocks[number - 1] = msgspec.structs.replace(block, removed=True)
         return shown
 
-    def notice(self, level: Severity, text: str) -> events.Notice:
-        """Add a notice of this plugin, in a block of its own."""
-        shown = events.Notice(session=self.session, block=len(self._blocks) + 1, level=level, text=text)
-        self._add(shown)
-        return shown
-
-    def notice_again(self, number: int, level: Severity, text: str) -> events.Notice | None:
-        """Other words for the line of ours at that block; None when the transcript was forgotten meanwhile."""
-        if number > len(self._blocks) or not isinstance(self._blocks[number - 1], events.Notice):
-            return None
-        shown = self._blocks[number - 1] = events.Notice(session=self.session, block=number, level=level, text=text)
+    def notice(self, level: Severity, text: str, replaces: int = 0) -> events.Notice:
+        """Add a notice of this plugin, or update the one at the block `replaces` if that still exists."""
+        is_known = isinstance(self._at(replaces), events.Notice)
+        number = replaces if is_known else len(self._blocks) + 1
+        shown = events.Notice(session=self.session, block=number, level=level, text=text)
+        if is_known:
+            self._blocks[number - 1] = shown
+        else:
+            self._add(shown)
         return shown
 
     def summary(self, checkpoint_id: str, time: float, files: list[FileView]) -> Summary:
-        """The files that a turn has changed."""
+        """Add a summary of the files that a turn has changed; `time` is in seconds since 1970."""
         shown = Summary(session=self.session, block=len(self._blocks) + 1, id=checkpoint_id, time=time, files=files)
         self._add(shown)
         return shown
@@ -142,7 +139,7 @@ class Transcript(ToolCalls):
         self._add(QuestionBlock(asked))
 
     def question_news(self, news: QuestionNews) -> None:
-        """Note in its block what became of a request, or a question."""
+        """Add news of a request or a question to its block."""
         block = self._blocks[news.block - 1]
         assert isinstance(block, QuestionBlock)
         block.news.append(news)
@@ -152,7 +149,7 @@ class Transcript(ToolCalls):
     def answered(
         self, request: events.RequestView, option: events.Option, rule: str, source: RuleSource
     ) -> PermissionAuto:
-        """A permission request that a rule has answered."""
+        """Add a permission request that a rule has answered."""
         shown = PermissionAuto(
             session=self.session,
             block=len(self._blocks) + 1,
@@ -167,38 +164,37 @@ class Transcript(ToolCalls):
         return shown
 
     def asks(self, number: int, elicitation_id: int) -> bool:
-        """Whether that block is that question: a transcript may have been told anew."""
-        block = self._blocks[number - 1] if 0 < number <= len(self._blocks) else None
+        """Whether that block is that question: the transcript may have been replayed meanwhile."""
+        block = self._at(number)
         asked = block.asked if isinstance(block, QuestionBlock) else None
         return isinstance(asked, Elicitation) and asked.request.id == elicitation_id
 
     def end_message(self) -> None:
-        """What is said next is a new message."""
+        """End the open message: the next chunk begins a new one."""
         self._open_message = None
 
     def begin_turn(self, prompted: bool = True, goes_on: bool = False, background: Collection[str] = ()) -> None:
-        """Ids of tool calls may be used again, and a new plan is a new block. `goes_on`: open calls are this turn's,
-        else only those in the `background`.
+        """Begin a turn, in which ids of tool calls may be reused, and plans get new blocks.
 
-        How much a turn may have is counted anew when the user has `prompted` it: an agent can begin any number.
+        The open calls belong to the new turn if it `goes_on`, else only those in the `background`. The limits of a turn
+        are reset only if the user has `prompted` it: an agent can begin any number of turns.
         """
         self._turn_calls = {one: True for one in self.unfinished() if goes_on or one in background}
         self._plans.clear()
         if prompted:
-            self._new_blocks = self._new_plans = self.new_requests = 0
+            self._new_blocks = self._new_plans = self.new_requests = self._shown_bytes = 0
             self._text.begin()
-            self._told.begin()
         self._open_message = None
 
     def begin_agent(self) -> None:
-        """The ids of the process that was there before mean nothing to a new one."""
+        """Forget the ids of the last agent process."""
         self.begin_turn()
         self._messages.clear()
         self._calls.clear()
         self.terminals.begin_agent()
 
     def recall(self, blocks: Iterable[Sequence[KeptEvent]]) -> None:
-        """The conversation goes on: these are all of its blocks until now, with the numbers that they had."""
+        """Add the stored blocks of a resumed conversation, under their old numbers."""
         for kept in kept_views.in_order(blocks):
             while len(self._blocks) + 1 < kept[0].block:
                 self._add(KeptBlock(()))
@@ -206,11 +202,11 @@ class Transcript(ToolCalls):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody has said or done anything."""
+        """Whether the transcript has nothing but notices."""
         return all(isinstance(block, events.Notice) for block in self._blocks)
 
     def forget(self) -> None:
-        """All of it: it is told anew."""
+        """Clear the transcript, before the agent replays it."""
         self._blocks.clear()
         self._last_messages.clear()
         self.told_before = 0
@@ -221,7 +217,7 @@ class Transcript(ToolCalls):
         self.begin_agent()
 
     def replay(self, after: bool = False) -> Iterator[events.Event]:
-        """The events that show all of it again, or what came `after` the blocks that another host had told."""
+        """Yield the events that show the transcript again, or only the part `after` the blocks of another host."""
         self._stale.clear()
         yield events.Reset(session=self.session, after=after)
         for number, block in enumerate(self._blocks, 1):
@@ -232,16 +228,16 @@ class Transcript(ToolCalls):
         return len(self._blocks)
 
     def has_more_than(self, blocks: int) -> bool:
-        """Whether anything but notices of ours stands behind the first `blocks` blocks."""
+        """Whether there is anything but notices after the first `blocks` blocks."""
         return any(not isinstance(one, events.Notice) for one in self._blocks[blocks:])
 
     def message(self, number: int) -> tuple[Role, bytearray] | None:
-        """Return who says the message of that block, and its text as UTF-8, which the caller must not change."""
+        """Return the role and the text (UTF-8, read-only) of the message at that block; None for other blocks."""
         block = self._blocks[number - 1]
         return (block.role, block.text) if isinstance(block, MessageBlock) else None
 
     def shown(self, number: int) -> Iterator[events.Event]:
-        """The events that show that block, with nothing left out."""
+        """Yield the events that show that block completely."""
         block = self._blocks[number - 1]
         if isinstance(block, CallBlock):
             yield events.ToolCall(session=self.session, block=number, call=self._call_view(number, WHOLE))
@@ -276,7 +272,7 @@ class Transcript(ToolCalls):
         return super()._add(block)
 
     def _message(self, role: Role, message_id: str | None) -> int:
-        """The number of the message block that a chunk belongs to."""
+        """Return the number of the block for a chunk, added if necessary."""
         if message_id is not None:
             known = self._messages.get((role, message_id))
             if known is not None:
@@ -286,7 +282,7 @@ class Transcript(ToolCalls):
             if isinstance(block, MessageBlock) and block.role == role and block.message_id is None:
                 return self._open_message
         last = self._last_messages.get(role)
-        if self._new_blocks >= TURN_BLOCKS and last is not None:
+        if self.is_full and last is not None:
             return last
         number = self._last_messages[role] = self._add(MessageBlock(role, message_id))
         self._open_message = number

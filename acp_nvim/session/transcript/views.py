@@ -1,4 +1,4 @@
-"""Protocol objects as an editor shows them."""
+"""Converts protocol objects into the views that the editor shows."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from acp_nvim.ui import events
 from acp_nvim.ui import request_events as told
 
 PLAN_CHARS: Final = 64 * 1024
-"""Of all steps of a plan that are told: each of them has an equal share if they are longer. A plan is told at once."""
+"""Characters sent of all steps of a plan; longer steps get equal shares, as a plan is sent in one event."""
 OPTIONS: Final = 50
-"""Options of a permission request that are offered: real agents have up to 10, and a screen has 50 lines."""
+"""Options offered for a permission request: real agents have up to 10, and a screen has 50 lines."""
 OPTION_CHARS: Final = 500
-"""Characters of an option's name: a long sentence; real agents put the command that they mean into it."""
-
-KEY_KINDS: Final = frozenset({"allow_once", "allow_always", "reject_once", "reject_always"})
-"""Kinds of options that the user has keys for."""
+"""Characters of an option's name: a long sentence. Agents may include the command in it."""
 
 REJECTS: Final = frozenset({"reject_once", "reject_always"})
-"""Kinds of options that allow nothing. What a kind means that nobody here knows is not known."""
+"""Kinds of options that allow nothing. An unknown kind may allow something."""
+
+KEY_KINDS: Final = REJECTS | {"allow_once", "allow_always"}
+"""Kinds of options that have keys."""
 
 
 def options(asked: PermissionAsked, left_out: str | None) -> list[events.Option]:
-    """The options that are offered: the first ones, and in any case the first of each kind that has a key.
+    """Return the options to offer: the first `OPTIONS`, and the first of each kind that has a key.
 
-    Those that may allow something only when all of it and their whole name can be shown (nothing is `left_out`), and
-    when their id does not mean a rejection, too.
+    An option that may allow something is offered only if the whole request (nothing is `left_out`) and the whole name
+    can be shown, and if its id is not also that of a rejection.
     """
     rejecting = {one.option_id for one in asked.options if one.kind in REJECTS}
 
@@ -64,17 +64,14 @@ def options(asked: PermissionAsked, left_out: str | None) -> list[events.Option]
 
 
 def command_chars(line: str, env: Sequence[str]) -> int:
-    """Characters that a command takes on the screen, with its variables (`NAME=value`)."""
+    """Return the number of characters that a command and its variables (`NAME=value`) take on the screen."""
     return len(line) + sum(map(len, env))
 
 
 def request_view(
     asked: PermissionAsked, options: list[events.Option], call: events.CallView | None, left_out: str | None
 ) -> events.RequestView:
-    """A permission request: what it says itself, and what is known of the tool call that it is about.
-
-    Its `id` is 0 until it is shown.
-    """
+    """Return the view of a permission request, with the content of its tool call. Its `id` is 0 until it is shown."""
     shown = list(call.content) if call else []
     command, env = asked.command, asked.env
     if command is not None and command_chars(command, env) > COMMAND_SHOWN_CHARS:
@@ -105,12 +102,12 @@ def request_view(
 
 
 def text_of(blocks: Iterable[content.ContentBlock]) -> str:
-    """Return the content of a message as text; what is no text is named in words."""
+    """Return the content of a message as text, with descriptions of blocks that are not text."""
     return "".join(describe(block) for block in blocks)
 
 
 def describe(block: content.ContentBlock) -> str:
-    """A text as it is; another block in a few words."""
+    """Return the text of a text block, and a short description of any other block."""
     match block:
         case content.TextContent():
             return block.text
@@ -129,7 +126,7 @@ def describe(block: content.ContentBlock) -> str:
 
 
 def plan(session: int, block: int, replaced: updates.PlanReplaced) -> events.Plan:
-    """Return the event for a plan of the agent that replaces the one in that block of the session (its key)."""
+    """Return the event for a plan that replaces the one in that block of the session (its key)."""
     total, count = sum(len(entry.content) for entry in replaced.entries), len(replaced.entries)
     most = PLAN_CHARS // count if total > PLAN_CHARS else total
     steps = [
@@ -157,7 +154,7 @@ def _size(count: int) -> str:
 def elicitation_view(
     elicitation_id: int, agent: str, asked: ElicitationAsked, about: str | None
 ) -> told.ElicitationView:
-    """The question; `about` is the title of the tool call that it belongs to."""
+    """Return the view of a question; `about` is the title of its tool call."""
     what = asked.what
     if isinstance(what, Address):
         return told.ElicitationView(elicitation_id, agent, asked.message, url=_url(what.url), about=about)
@@ -173,7 +170,7 @@ def elicitation_view(
 
 
 def elicitation_words(request: told.ElicitationView, done: told.ElicitationDone | None) -> str:
-    """The question and what became of it, as it is kept with the conversation."""
+    """Return a question and its outcome in words, as they are stored with the conversation."""
     lines = [f"The agent asked: {request.message}"]
     if request.url is not None:
         lines.append(request.url.url)
@@ -231,12 +228,12 @@ def _choices(choices: Iterable[Choice]) -> list[told.ChoiceView]:
 def _text_hint(field: TextField) -> str:
     words = [format_example(field.format) or "text"]
     least, most = field.min_length, field.max_length
-    if least and most is not None:
-        words.append(f"{least} to {characters(most)}" if least != most else f"exactly {characters(most)}")
-    elif least:
-        words.append(f"at least {characters(least)}")
-    elif most is not None:
-        words.append(f"at most {characters(most)}")
+    if most is None:
+        words += [f"at least {characters(least)}"] if least else []
+    elif least == most and least:
+        words.append(f"exactly {characters(most)}")
+    else:
+        words.append(f"{least} to {characters(most)}" if least else f"at most {characters(most)}")
     if field.pattern:
         words.append(f"pattern {field.pattern}")
     return ", ".join(words)

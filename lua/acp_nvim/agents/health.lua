@@ -1,4 +1,4 @@
--- The part of :checkhealth about agents: each one that is configured is started, asked who it is, and ended again.
+-- Checks agents for :checkhealth: starts each configured agent, initializes it, and stops it.
 local agents = require("acp_nvim.agents")
 local catalogue = require("acp_nvim.agents.catalogue")
 local config = require("acp_nvim.config")
@@ -6,12 +6,11 @@ local python = require("acp_nvim.host.python")
 
 local M = {}
 
--- How long :checkhealth waits for all agents that it starts; each has less (the host's CHECKUP_...)
-local HEALTH_AGENTS_MS = 38000
+local HEALTH_AGENTS_MS = 38000 -- for all agents; each has less (the host's CHECKUP_...)
 
 local health = vim.health
 
----@class acp.Checkup what the host's `checkup` says of one agent
+---@class acp.Checkup result of the host's `checkup` for one agent
 ---@field name string
 ---@field seconds number until it had answered `initialize`
 ---@field problem? string
@@ -25,20 +24,8 @@ local health = vim.health
 ---@field why? string
 ---@field hint? string
 
----@return string[] names of the agents to look at
-local function wanted()
-  local names = vim.tbl_keys(config.get().agents)
-  local default = agents.default()
-  if default ~= "demo" and not vim.list_contains(names, default) then
-    names[#names + 1] = default
-  end
-  table.sort(names)
-  return names
-end
-
----@param name string
----@return boolean can be started; else that is said
-local function is_here(name)
+---@return boolean the agent can be started; else the problem is reported
+local function is_installed(name)
   local configured, bundled = config.get().agents[name] or {}, catalogue[name]
   local prefix = configured.prefix and configured.prefix[1]
   local program = prefix or (configured.command or bundled and bundled.commands[1] or {})[1]
@@ -50,10 +37,8 @@ local function is_here(name)
   elseif agents.command_here(name) then
     return true
   end
-  local advice = ("Install it, or correct agents.%s.%s in your configuration."):format(
-    name,
-    prefix and "prefix" or "command"
-  )
+  local field = prefix and "prefix" or "command"
+  local advice = ("Install it, or correct agents.%s.%s in your configuration."):format(name, field)
   if bundled and not prefix then
     advice = ("To install it, type: %s (%s)"):format(bundled.install, bundled.url)
   end
@@ -84,33 +69,6 @@ local function examined(names, program)
   return found, result.code ~= 0 and vim.trim(result.stderr or "") or nil
 end
 
----@param name string
----@return string where it is started from
-local function place(name)
-  local configured = config.get().agents[name] or {}
-  local command = agents.command_here(name)
-  local program = command and vim.fn.exepath(command[1]) or "bundled"
-  local behind = configured.prefix and configured.prefix[1] and "behind " .. table.concat(configured.prefix, " ")
-  return behind or program
-end
-
----@param one acp.Checkup
-local function report_sign_in(one)
-  if one.signed_in then
-    health.ok(("%s: signed in, or needs no sign-in: it opens a session"):format(one.name))
-  elseif one.signed_in == false then
-    local advice = { (":AcpChat %s, then :AcpLogin"):format(one.name) }
-    if #one.methods > 0 then
-      advice[1] = ("%s: %s"):format(advice[1], table.concat(one.methods, ", "))
-    end
-    advice[2] = one.hint
-    health.warn(("%s: not signed in (%s)"):format(one.name, one.why), advice)
-  else
-    health.warn(("%s: opens no session: %s"):format(one.name, one.why), { one.hint })
-  end
-end
-
----@param name string
 ---@param one? acp.Checkup
 local function report(name, one)
   if not one then
@@ -118,43 +76,41 @@ local function report(name, one)
   elseif one.problem then
     health.error(("%s: %s"):format(name, one.problem), vim.list_extend({ one.next_step }, one.detail))
   else
+    local prefix, command = (config.get().agents[name] or {}).prefix, agents.command_here(name)
+    local place = command and vim.fn.exepath(command[1]) or "bundled"
+    place = prefix and prefix[1] and "behind " .. table.concat(prefix, " ") or place
+    local program = one.program ~= "" and one.program or "no name"
     local words = "%s: %s, ACP version %d, answered in %.1f s (%s)"
-    health.ok(
-      words:format(name, one.program ~= "" and one.program or "no name", one.protocol, one.seconds, place(name))
-    )
+    health.ok(words:format(name, program, one.protocol, one.seconds, place))
     if #one.can > 0 then
       health.info(("%s can: %s"):format(name, table.concat(one.can, ", ")))
     end
-    report_sign_in(one)
-  end
-end
-
----Those that come with the plugin and are not looked at.
----@param looked_at string[]
-local function report_others(looked_at)
-  local here, others = agents.found(), {}
-  here = vim.tbl_filter(function(name)
-    return not vim.list_contains(looked_at, name)
-  end, here)
-  for name in vim.spairs(catalogue) do
-    if not vim.list_contains(here, name) and not vim.list_contains(looked_at, name) then
-      others[#others + 1] = name
+    if one.signed_in then
+      health.ok(("%s: signed in, or needs no sign-in: it opens a session"):format(name))
+    elseif one.signed_in == false then
+      local advice = { (":AcpChat %s, then :AcpLogin"):format(name), one.hint }
+      if #one.methods > 0 then
+        advice[1] = ("%s: %s"):format(advice[1], table.concat(one.methods, ", "))
+      end
+      health.warn(("%s: not signed in (%s)"):format(name, one.why), advice)
+    else
+      health.warn(("%s: opens no session: %s"):format(name, one.why), { one.hint })
     end
   end
-  if #here > 0 then
-    health.info("on this machine, not configured, not started here: " .. table.concat(here, ", "))
-  end
-  health.info(("known, not on this machine: %s (:help acp_nvim-agents)"):format(table.concat(others, ", ")))
 end
 
----@param program? string the host's Python, when it can be run
+---@param program? string the host's Python; nil when it cannot be run
 function M.check(program)
   health.start("acp_nvim: agents")
-  local names = wanted()
+  local names, default = vim.tbl_keys(config.get().agents), agents.default()
+  if default ~= "demo" and not vim.list_contains(names, default) then
+    names[#names + 1] = default
+  end
+  table.sort(names)
   if #names == 0 then
     health.info("no agent is configured; :AcpChat starts the demo agent. See :help acp_nvim-agents.")
   end
-  local here = vim.tbl_filter(is_here, names)
+  local here = vim.tbl_filter(is_installed, names)
   if #here > 0 and not program then
     health.warn("agents are started by the host, which has no Python", { python.advice() })
   elseif #here > 0 then
@@ -166,7 +122,16 @@ function M.check(program)
       health.error("the agents could not be examined: " .. problem, { python.advice() })
     end
   end
-  report_others(names)
+  local found, installed, missing = agents.found(), {}, {}
+  for name in vim.spairs(catalogue) do
+    if not vim.list_contains(names, name) then
+      table.insert(vim.list_contains(found, name) and installed or missing, name)
+    end
+  end
+  if #installed > 0 then
+    health.info("on this machine, not configured, not started here: " .. table.concat(installed, ", "))
+  end
+  health.info(("known, not on this machine: %s (:help acp_nvim-agents)"):format(table.concat(missing, ", ")))
 end
 
 return M

@@ -1,25 +1,22 @@
--- Makes the changes that the host sends, where a buffer differs and nowhere else: cursors, marks, folds and extmarks stay;
--- one undo takes it back.
+-- Applies the host's changes to a buffer, only where the text differs: cursors, marks, folds and extmarks elsewhere
+-- stay. One undo reverts a change.
 local pending = require("acp_nvim.buffers.pending")
 local text = require("acp_nvim.buffers.text")
 
 local M = {}
 
 local api = vim.api
-local PAIRED_LINES = 50 -- changed line by line up to here, so that marks keep their columns
+local PAIRED_LINES = 50 -- hunks up to this size change line by line, so that marks keep their columns
 
----@param line string
 ---@param at integer bytes
----@return boolean a character begins after these bytes
+---@return boolean a character starts after these bytes
 local function is_boundary(line, at)
   local byte = line:byte(at + 1)
   return not byte or byte < 0x80 or byte >= 0xC0
 end
 
----@param old string
----@param new string
----@return integer head bytes that both begin with
----@return integer tail bytes that both end with
+---@return integer head length in bytes of the common prefix
+---@return integer tail length in bytes of the common suffix
 local function common(old, new)
   local shorter = math.min(#old, #new)
   local head = 0
@@ -39,10 +36,6 @@ local function common(old, new)
   return head, tail
 end
 
----@param bufnr integer
----@param row integer
----@param old string
----@param new string
 local function change_line(bufnr, row, old, new)
   if old ~= new then
     local head, tail = common(old, new)
@@ -50,11 +43,8 @@ local function change_line(bufnr, row, old, new)
   end
 end
 
----@param bufnr integer
----@param first integer lines before the range that the hunk is of
----@param old string[]
----@param new string[]
----@param hunk integer[] start and count in old, start and count in new, as vim.diff gives them
+---@param first integer lines before the range that was compared
+---@param hunk integer[] start and count in old, start and count in new, as in vim.diff
 local function apply_hunk(bufnr, first, old, new, hunk)
   local from, count, to_from, to_count = unpack(hunk)
   if count == to_count and count <= PAIRED_LINES then
@@ -67,17 +57,14 @@ local function apply_hunk(bufnr, first, old, new, hunk)
   api.nvim_buf_set_lines(bufnr, row, row + count, true, vim.list_slice(new, to_from, to_from + to_count - 1))
 end
 
----Ends an undo block, so that what follows is none of the user's own.
----@param bufnr integer
+---Ends the undo block, so that the change is not undone together with the user's own.
 local function break_undo(bufnr)
   api.nvim_buf_call(bufnr, function()
     vim.bo.undolevels = vim.bo.undolevels
   end)
 end
 
----@param old string[]
----@param new string[]
----@return integer[][] hunks none when they are equal
+---@return integer[][] hunks empty when both are equal
 local function differences(old, new)
   if #old == 0 or #new == 0 then
     return (#old > 0 or #new > 0) and { { math.min(#old, 1), #old, math.min(#new, 1), #new } } or {}
@@ -86,11 +73,7 @@ local function differences(old, new)
   return before == after and {} or vim.diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
 end
 
----Makes `new` of the `count` lines after the first `first` ones.
----@param bufnr integer
----@param first integer
----@param count integer
----@param new string[]
+---Replaces the `count` lines after the first `first` lines by `new`.
 local function apply_range(bufnr, first, count, new)
   local old = api.nvim_buf_get_lines(bufnr, first, first + count, true)
   local hunks = differences(old, new)
@@ -104,8 +87,7 @@ local function apply_range(bufnr, first, count, new)
   break_undo(bufnr)
 end
 
----@param bufnr integer
----@param new string[] none: nothing at all is left
+---@param new string[] empty: the buffer becomes empty
 local function apply_lines(bufnr, new)
   local count = api.nvim_buf_line_count(bufnr)
   local was_void = count == 1 and api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] == ""
@@ -117,9 +99,8 @@ local function apply_lines(bufnr, new)
   break_undo(bufnr)
 end
 
----Undoes what was just done, a change or two; what undo does not bring back is changed once more.
----@param bufnr integer
----@param lines string[] that the buffer had
+---Undoes the last change. Writes the lines that undo does not restore.
+---@param lines string[] of the buffer before the change
 function M.take_back(bufnr, lines)
   local is_typing = api.nvim_get_mode().mode:match("^[iR]") ~= nil
   for _ = 1, is_typing and 0 or 3 do
@@ -133,9 +114,8 @@ function M.take_back(bufnr, lines)
   apply_lines(bufnr, lines)
 end
 
----@param bufnr integer
 ---@param change acp.TextChange
----@param is_read? boolean the file has the text already
+---@param is_read? boolean the file already has the text
 function M.apply(bufnr, change, is_read)
   pending.with_selection(bufnr, function()
     if change.lines then
@@ -147,11 +127,11 @@ function M.apply(bufnr, change, is_read)
   end)
 end
 
----@param err any why a buffer could not be changed
+---@param err any error of the failed change
 ---@return acp.BufferWrite
 function M.refusal(err)
-  local is_text_lock = tostring(err):find("E565", 1, true) ~= nil -- it passes by itself
-  return { busy = is_text_lock, error = not is_text_lock and ("the buffer takes no text: " .. tostring(err)) or nil }
+  local is_text_lock = tostring(err):find("E565", 1, true) ~= nil -- a text lock ends by itself
+  return is_text_lock and { busy = true } or { busy = false, error = "the buffer cannot be changed: " .. tostring(err) }
 end
 
 return M

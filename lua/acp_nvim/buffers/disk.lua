@@ -1,4 +1,4 @@
--- Saves buffers, and is never caught in a question that Neovim would ask about it.
+-- Saves buffers without ever prompting the user.
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local stamp = require("acp_nvim.buffers.stamp")
@@ -10,9 +10,7 @@ local M = {}
 
 local api = vim.api
 
----Neovim writes "?" for a character that the file's encoding lacks.
----@param bufnr integer
----@return boolean
+---Neovim would write "?" for characters that the file's encoding lacks.
 local function can_be_encoded(bufnr)
   local encoding = text.encoding(bufnr)
   if encoding == "utf-8" then
@@ -23,16 +21,14 @@ local function can_be_encoded(bufnr)
   return there == nil or vim.iconv(there, encoding, "utf-8") == content
 end
 
----To write a FIFO waits for its reader.
----@param path string
+---Writing to a FIFO would block.
 ---@return string? problem
 local function not_regular(path)
   local stat = vim.uv.fs_stat(path)
   return stat and stat.type ~= "file" and "it is not a regular file any more" or nil
 end
 
----What is known to keep the buffer from being saved, before anything is tried.
----@param bufnr integer
+---Checks for known reasons why saving would fail.
 ---@return string? problem
 function M.obstacle(bufnr)
   local path = lookup.real_path(bufnr)
@@ -41,14 +37,13 @@ function M.obstacle(bufnr)
   if problem then
     return problem
   elseif vim.uv.fs_stat(path) and not vim.uv.fs_access(path, "W") then
-    return "the file may not be written"
-  elseif own:sub(-4) ~= ".swp" then -- with that one, there was no other when the buffer was loaded
+    return "you have no permission to write the file"
+  elseif own:sub(-4) ~= ".swp" then -- then no other swap file existed when the buffer was loaded
     return swap.foreign(path, own ~= "" and own or nil)
   end
 end
 
----@param err any
----@return string without where in our code it came up
+---@return string message without the position in our code
 local function reason(err)
   local words = tostring(err):match("^[^\n]*"):gsub('^.*Autocommands for ".-": ', "")
   return (words:gsub("^.-(E%d+:)", "%1"))
@@ -57,56 +52,39 @@ end
 ---@type table<integer, string> stamps of the files of buffers that are being saved
 local expected = {}
 
----Called when all other autocommands have run, which may take their time, and the file is written next.
----@param bufnr integer
----@return integer 1 when it is still the same
+---Checks the file right before it is written: other autocommands, which may be slow, have run.
+---@return integer 1 when the file is unchanged
 function M.may_write(bufnr)
   return stamp.of(lookup.real_path(bufnr)) == expected[bufnr] and 1 or 0
 end
 
-local CHANGED = "the file was changed meanwhile"
-M.CHANGED = CHANGED
-local LAST_LOOK = "if !v:lua.require'acp_nvim.buffers.disk'.may_write(str2nr(expand('<abuf>'))) | throw '%s' | endif"
+M.CHANGED = "the file was changed meanwhile"
+local LAST_CHECK = "if !v:lua.require'acp_nvim.buffers.disk'.may_write(str2nr(expand('<abuf>'))) | throw '%s' | endif"
 
----What formatters do to the line that the user is typing would not be undisturbed typing.
----@param bufnr integer
----@return string ignored events
-local function untimely(bufnr)
-  local is_typing = bufnr == api.nvim_get_current_buf() and api.nvim_get_mode().mode:match("^[iR]") ~= nil
-  return is_typing and "BufWritePre" or ""
-end
-
----@param bufnr integer
 ---@return boolean ok
----@return string words of what went wrong
+---@return string words error message
 local function write(bufnr)
-  local ignored, more = vim.o.eventignore, untimely(bufnr)
-  if more ~= "" then
-    vim.opt.eventignore:append(more)
+  local ignored = vim.o.eventignore
+  local is_typing = bufnr == api.nvim_get_current_buf() and api.nvim_get_mode().mode:match("^[iR]") ~= nil
+  if is_typing then
+    vim.opt.eventignore:append("BufWritePre") -- a formatter would change the line being typed
   end
   expected[bufnr] = stamp.of(lookup.real_path(bufnr))
-  local id = api.nvim_create_autocmd("BufWritePre", { buffer = bufnr, command = LAST_LOOK:format(CHANGED) })
+  local id = api.nvim_create_autocmd("BufWritePre", { buffer = bufnr, command = LAST_CHECK:format(M.CHANGED) })
   vim.v.errmsg = ""
   local ok, err = pcall(api.nvim_buf_call, bufnr, function()
-    vim.cmd("silent keepalt lockmarks write! ++p") -- with ! Neovim asks nothing
+    vim.cmd("silent keepalt lockmarks write! ++p") -- the ! suppresses questions
   end)
   pcall(api.nvim_del_autocmd, id)
-  if more ~= "" then
+  if is_typing then
     vim.o.eventignore = ignored
   end
   return ok, ok and vim.v.errmsg or reason(err)
 end
 
----@param words string
----@return boolean Neovim's own errors of writing, not one of an autocommand
-local function is_torn(words)
-  return words:match("^E5%d%d:") ~= nil or words:match("^E667:") ~= nil
-end
-
----@param bufnr integer
----@return boolean changed lines of the buffer are others since, of autocommands for example
+---@return boolean changed the lines of the buffer changed meanwhile, for example by autocommands
 ---@return boolean ok
----@return string words
+---@return string words error message
 local function watched_write(bufnr)
   local changed, done = false, false
   api.nvim_buf_attach(bufnr, false, {
@@ -122,9 +100,8 @@ local function watched_write(bufnr)
   return changed, ok, words
 end
 
----@param bufnr integer
----@return string? problem nil when the file was written, M.CHANGED when somebody was quicker
----@return boolean? flag autocommands have made another text of the buffer; with a problem: the file is half written
+---@return string? problem nil when the file was written, M.CHANGED when another program changed the file first
+---@return boolean? flag autocommands changed the buffer; with a problem: the file is partly written
 function M.save(bufnr)
   if not can_be_encoded(bufnr) then
     return "the file's encoding lacks some of the characters"
@@ -140,7 +117,8 @@ function M.save(bufnr)
   if not api.nvim_buf_is_loaded(bufnr) then
     return is_same and "an autocommand removed the buffer" or nil
   elseif vim.bo[bufnr].modified and not ok then
-    return words, not is_same and is_torn(words)
+    local is_own_error = words:match("^E5%d%d:") or words:match("^E667:") -- not one of an autocommand
+    return words, not is_same and is_own_error ~= nil
   elseif is_same and (vim.bo[bufnr].modified or not (ok or was_modified)) then
     return words ~= "" and words or "it could not be written"
   elseif not ok then

@@ -1,25 +1,17 @@
--- Brings buffers up to their files, when others have changed these.
+-- Updates buffers whose files were changed, deleted or renamed by other programs.
 local change_of = require("acp_nvim.buffers.change")
 local edits = require("acp_nvim.review.edits")
 local gone = require("acp_nvim.buffers.gone")
 local lookup = require("acp_nvim.buffers.lookup")
 local pending = require("acp_nvim.buffers.pending")
-local saved = require("acp_nvim.buffers.saved")
-local saves = require("acp_nvim.buffers.saves")
+local saved_text = require("acp_nvim.buffers.saved_text")
+local save_journal = require("acp_nvim.buffers.save_journal")
 local stamp = require("acp_nvim.buffers.stamp")
 local text = require("acp_nvim.buffers.text")
 local tracking = require("acp_nvim.buffers.tracking")
 
 local M = {}
 
----@class acp.DiskText what the host has found in a file
----@field stamp string
----@field encoding string
----@field change? acp.TextChange to be made in the buffer
----@field text? string of the file, when the buffer has another one then
-
----@param bufnr integer
----@param run fun()
 local function unlocked(bufnr, run)
   local bo = vim.bo[bufnr]
   local modifiable, readonly = bo.modifiable, bo.readonly
@@ -35,19 +27,18 @@ local function unlocked(bufnr, run)
   end
 end
 
----@param bufnr integer
----@param found acp.DiskText
+---@param found acp.FoundOnDisk
 ---@return boolean ok
----@return any err and everything is as it was
+---@return any err the buffer is unchanged then
 local function bring(bufnr, found)
   local modified, encoding = vim.bo[bufnr].modified, vim.bo[bufnr].fileencoding
   local ok, err = pcall(unlocked, bufnr, function()
     local stays = found.text and not found.change
     if not stays and found.encoding ~= text.encoding(bufnr) and not vim.bo[bufnr].binary then
-      vim.bo[bufnr].fileencoding = found.encoding -- first: what is a BOM depends on it
+      vim.bo[bufnr].fileencoding = found.encoding -- first: whether a BOM is part of the text depends on it
     end
     if found.change then
-      vim.bo[bufnr].modified = true -- what undo then comes back to is not what is in the file
+      vim.bo[bufnr].modified = true -- undoing the change must not make the buffer unmodified
       change_of.apply(bufnr, found.change, not found.text)
     end
     vim.bo[bufnr].modified = found.text ~= nil
@@ -58,9 +49,7 @@ local function bring(bufnr, found)
   return ok, err
 end
 
----@param bufnr integer
----@param path string
----@param found acp.DiskText
+---@param found acp.FoundOnDisk
 ---@return acp.BufferWrite
 local function follow(bufnr, path, found)
   local ok, err = bring(bufnr, found)
@@ -68,12 +57,12 @@ local function follow(bufnr, path, found)
     return change_of.refusal(err)
   end
   if found.text then
-    saved.keep_text(bufnr, found.text)
+    saved_text.keep_text(bufnr, found.text)
   else
-    saved.keep_read(bufnr)
+    saved_text.keep_read(bufnr)
   end
   stamp.settle(bufnr)
-  saves.based(bufnr)
+  save_journal.based(bufnr)
   tracking.settled(bufnr)
   if stamp.of(path) ~= found.stamp then
     tracking.mark_stale(bufnr, "changed")
@@ -81,10 +70,9 @@ local function follow(bufnr, path, found)
   return { state = text.state(bufnr) }
 end
 
----The buffer follows its file.
----@param path string
----@param state string that the host has seen
----@param found acp.DiskText
+---Updates a buffer to its file, unless either has changed since the host read them.
+---@param state string of the buffer when the host read it
+---@param found acp.FoundOnDisk
 ---@return acp.BufferWrite?
 function M.follow_disk(path, state, found)
   local bufnr = lookup.find(path)
@@ -100,9 +88,8 @@ function M.follow_disk(path, state, found)
   end)
 end
 
----The file is no more; the buffer stays.
----@param path string
----@return boolean gone not when it is back
+---Handles a deleted file: the buffer stays.
+---@return boolean gone false when the file exists again
 function M.file_gone(path)
   local bufnr = lookup.find(path)
   if not bufnr or vim.uv.fs_stat(path) then
@@ -112,8 +99,7 @@ function M.file_gone(path)
   return true
 end
 
----The file is no more, as the user wanted: its buffer was emptied, and there is nothing to save.
----@param path string
+---Handles a file that the user let the plugin delete: its buffer is empty and needs no saving.
 function M.file_removed(path)
   local bufnr = lookup.find(path)
   if bufnr and M.file_gone(path) then
@@ -122,10 +108,9 @@ function M.file_removed(path)
   end
 end
 
----The file goes by another name now, and so does its buffer.
----@param path string
+---Renames the buffer of a renamed file.
 ---@param new string
----@return boolean moved not when a buffer has the new name already, or the file is back
+---@return boolean moved false when another buffer has the new name or the old file exists again
 function M.file_moved(path, new)
   local bufnr = lookup.find(path)
   if not bufnr or lookup.find(new) or vim.uv.fs_stat(path) then

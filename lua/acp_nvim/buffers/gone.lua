@@ -1,4 +1,4 @@
--- Buffers whose file was deleted or renamed: the text stays; what became of the file is said in the window.
+-- Buffers whose file was deleted or renamed: keeps the text, and shows a note for a deleted file.
 local highlights = require("acp_nvim.highlights")
 local stamp = require("acp_nvim.buffers.stamp")
 
@@ -7,7 +7,6 @@ local M = {}
 local api = vim.api
 local NS = api.nvim_create_namespace("acp_nvim.gone")
 
----@param bufnr integer
 ---@param is_gone boolean the file is deleted
 function M.show(bufnr, is_gone)
   if not is_gone and not vim.b[bufnr].acp_nvim_deleted then
@@ -24,8 +23,7 @@ function M.show(bufnr, is_gone)
   end
 end
 
----@param bufnr integer
----@param old string its name before, which Neovim keeps for a buffer of its own
+---@param old string previous name: Neovim creates another buffer for it
 local function drop_old_name(bufnr, old)
   for _, other in ipairs(api.nvim_list_bufs()) do
     if other ~= bufnr and api.nvim_buf_get_name(other) == old and not api.nvim_buf_is_loaded(other) then
@@ -34,7 +32,6 @@ local function drop_old_name(bufnr, old)
   end
 end
 
----@param bufnr integer
 ---@param path string that no buffer has
 ---@return boolean renamed
 function M.rename(bufnr, path)

@@ -1,15 +1,15 @@
--- Finds the loaded buffer of a file, whatever name either goes by.
+-- Finds the loaded buffer of a file, with symbolic links resolved.
 
 local M = {}
 
 local api = vim.api
-local REALPATH_MS = 2000 -- how long the real path of a buffer is believed
+local REALPATH_MS = 2000 -- that the real path of a buffer is cached
 
 ---@type table<string, { real: string, until_ms: integer }>
 local cache = {}
 
 ---@param path string absolute
----@return string real path; of what is not there: below the real path of the directory that is
+---@return string real path; of a file that does not exist: below the real path of the nearest existing directory
 function M.real(path)
   local real = vim.uv.fs_realpath(path)
   local directory = vim.fs.dirname(path)
@@ -19,20 +19,6 @@ function M.real(path)
   return vim.fs.joinpath(M.real(directory), vim.fs.basename(path))
 end
 
----@param name string of a buffer, absolute
----@return string
-local function cached_real(name)
-  local now = vim.uv.now()
-  local entry = cache[name]
-  if not entry or entry.until_ms < now then
-    entry = { real = M.real(name), until_ms = now + REALPATH_MS }
-    cache[name] = entry
-  end
-  return entry.real
-end
-
----@param bufnr integer
----@return boolean
 function M.is_file(bufnr)
   local buftype = vim.bo[bufnr].buftype
   return api.nvim_buf_is_loaded(bufnr)
@@ -45,18 +31,22 @@ function M.file_buffers()
   return vim.tbl_filter(M.is_file, api.nvim_list_bufs())
 end
 
----@param bufnr integer
----@return string
 function M.real_path(bufnr)
-  return cached_real(api.nvim_buf_get_name(bufnr))
+  local name, now = api.nvim_buf_get_name(bufnr), vim.uv.now()
+  local entry = cache[name]
+  if not entry or entry.until_ms < now then
+    entry = { real = M.real(name), until_ms = now + REALPATH_MS }
+    cache[name] = entry
+  end
+  return entry.real
 end
 
----@param bufnr integer its name leads elsewhere
+---@param bufnr integer whose name may lead to another file now
 function M.forget(bufnr)
   cache[api.nvim_buf_get_name(bufnr)] = nil
 end
 
----@return table<string, integer> real path -> loaded buffer, a modified one before others of the same file
+---@return table<string, integer> real path -> loaded buffer; a modified buffer takes precedence
 function M.by_path()
   local found = {}
   for _, bufnr in ipairs(M.file_buffers()) do
@@ -68,14 +58,12 @@ function M.by_path()
   return found
 end
 
----@param path string
----@return integer? bufnr a modified one before others of the same file
+---@return integer? bufnr a modified buffer takes precedence over others of the same file
 function M.find(path)
   return M.by_path()[M.real(path)]
 end
 
----@param path string
----@return integer? bufnr of a terminal that goes by that name
+---@return integer? bufnr of a terminal with that name
 function M.find_terminal(path)
   local real = M.real(path)
   for _, bufnr in ipairs(api.nvim_list_bufs()) do

@@ -1,4 +1,4 @@
--- Makes the buffers of the plugin, or takes those that were left under their names.
+-- Creates the plugin's buffers, or reuses buffers that were left with their names.
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
@@ -6,8 +6,7 @@ local M = {}
 local api = vim.api
 local GROUP = api.nvim_create_augroup("acp_nvim.named", {})
 
----What :mksession or :bdelete has left under this name, and nobody else has.
----@param name string
+---Returns a buffer of that name that :mksession or :bdelete left, unless a session owns it.
 ---@return integer? bufnr loaded
 local function left(name)
   for _, bufnr in ipairs(api.nvim_list_bufs()) do
@@ -21,7 +20,6 @@ local function left(name)
   end
 end
 
----@param name string
 ---@return integer bufnr
 function M.get(name)
   local bufnr = left(name)
@@ -34,8 +32,7 @@ function M.get(name)
   return bufnr
 end
 
----@param name string
----@return integer bufnr with nobody's text, which only `fill` changes; it is gone when no window shows it
+---@return integer bufnr read-only buffer that only `fill` changes; wiped out when no window shows it
 function M.scratch(name)
   local bufnr = M.get(name)
   local options = { buftype = "nofile", bufhidden = "wipe", swapfile = false, undolevels = -1, modifiable = false }
@@ -46,15 +43,13 @@ function M.scratch(name)
 end
 
 ---@param bufnr integer of `scratch`
----@param lines string[]
 function M.fill(bufnr, lines)
   vim.bo[bufnr].modifiable = true
   api.nvim_buf_set_lines(bufnr, 0, -1, true, lines)
   vim.bo[bufnr].modifiable = false
 end
 
----@param bufnr integer
----@param fill fun() called when the buffer was read again, by :edit or after :bdelete, and is empty now
+---@param fill fun() called when the buffer was emptied to be read again, by :edit or after :bdelete
 function M.on_read(bufnr, fill)
   api.nvim_clear_autocmds({ group = GROUP, buffer = bufnr })
   api.nvim_create_autocmd("BufReadCmd", { group = GROUP, buffer = bufnr, callback = fill })

@@ -1,15 +1,15 @@
--- Half of a command is typed: Neovim then remembers line numbers, and lines that come or go above them would make it
--- change others than the user means.
+-- Detects half-typed commands. Neovim remembers line numbers for them, so that inserting or deleting lines above would
+-- make the command affect the wrong lines. Also keeps the selection in place.
 
 local M = {}
 
 local api = vim.api
-local MENU_MS = 3000 -- that a change of a buffer waits for a menu of completions: as long as one looks for a word in it
+local MENU_MS = 3000 -- that a change waits for a completion menu: as long as one looks for a word in it
 local NS = api.nvim_create_namespace("acp_nvim.pending")
 
----@type integer? when a menu of completions was first in the way
+---@type integer? milliseconds when a completion menu first delayed a change
 local menu_since
----@type boolean what is typed is put into the other lines of a block at its end
+---@type boolean blockwise insert: Neovim copies what is typed to the other lines of the block at its end
 local in_block = false
 
 local GROUP = api.nvim_create_augroup("acp_nvim.pending", {})
@@ -27,14 +27,10 @@ api.nvim_create_autocmd("InsertLeave", {
   end,
 })
 
----@param mode string
----@return boolean
 local function is_menu(mode)
   return mode:match("^[iR]v?[cx]") ~= nil
 end
 
----@param mode string
----@return boolean
 local function is_half_typed(mode)
   return mode:match("^no") ~= nil
     or is_menu(mode)
@@ -43,7 +39,7 @@ local function is_half_typed(mode)
 end
 
 ---@param change acp.TextChange
----@return boolean lines above the cursor may come or go
+---@return boolean the change may insert or delete lines above the cursor
 local function moves_cursor(change)
   local cursor = vim.fn.line(".")
   if not change.lines or change.first >= cursor then
@@ -51,10 +47,10 @@ local function moves_cursor(change)
   end
   local is_above = change.first + change.count < cursor
   local is_as_long = change.count == #change.lines
-  return not is_as_long or (not is_above and change.count > 1) -- as long in all, but not up to the cursor
+  return not is_as_long or (not is_above and change.count > 1) -- as long overall, but maybe not up to the cursor
 end
 
----A menu that stays open gets closed: users of automatic completion would keep all writes waiting.
+---Closes a menu that has been open for long: automatic completion would delay all changes.
 local function close_old_menu()
   menu_since = menu_since or vim.uv.now()
   if vim.uv.now() - menu_since > MENU_MS then
@@ -63,10 +59,8 @@ local function close_old_menu()
   end
 end
 
----The host tries again, for some time.
----@param bufnr integer
+---Checks whether a change has to wait for a half-typed command. The host retries for some time.
 ---@param change? acp.TextChange
----@return boolean
 function M.is_in_the_way(bufnr, change)
   local mode = api.nvim_get_mode().mode
   local busy = change ~= nil and bufnr == api.nvim_get_current_buf() and is_half_typed(mode) and moves_cursor(change)
@@ -78,7 +72,7 @@ function M.is_in_the_way(bufnr, change)
   return busy
 end
 
----@return string? toggle keys that make Visual mode of the mode, and back; nil when nothing is selected
+---@return string? toggle keys that turn Select mode into Visual mode and back; nil when nothing is selected
 local function selecting()
   local mode = api.nvim_get_mode().mode
   if mode:match("^[vV\22]") then
@@ -88,9 +82,7 @@ local function selecting()
   end
 end
 
----Neovim moves the cursor with the text, but not the other end of what is selected.
----@param bufnr integer
----@param run fun()
+---Runs a change and keeps the other end of the selection in place: Neovim moves only the cursor with the text.
 function M.with_selection(bufnr, run)
   local toggle = bufnr == api.nvim_get_current_buf() and selecting() or nil
   if not toggle then

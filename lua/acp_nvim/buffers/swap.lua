@@ -1,9 +1,8 @@
--- Finds out whether somebody else has a file open: another Neovim that lives, or one that died with unsaved text.
+-- Detects other users of a file by swap files: a running Neovim, or one that died with unsaved text.
 local M = {}
 
----@param directory string one of 'directory'
----@param path string
----@return string without the suffix
+---@param directory string an entry of 'directory'
+---@return string path of the swap file without its suffix
 local function stem(directory, path)
   if vim.endswith(directory, "//") then
     return vim.fs.joinpath((directory:gsub("/+$", "")), (path:gsub("/", "%%"))) -- :help 'directory'
@@ -17,8 +16,6 @@ local function stem(directory, path)
   return vim.fs.joinpath(directory, name)
 end
 
----@param path string
----@return string[]
 local function swap_files(path)
   local found = {}
   for _, directory in ipairs(vim.split(vim.o.directory, ",", { plain = true })) do
@@ -28,28 +25,20 @@ local function swap_files(path)
   return found
 end
 
----To read a swap file that is none, a FIFO for example, may wait for ever.
----@param path string
----@return string? words nil when nothing is in the way of Neovim's own look at them
+---Checks for swap files that are not regular files: reading a FIFO would block.
+---@return string? problem nil when Neovim can read the swap files
 function M.obstacle(path)
   for _, swap in ipairs(swap_files(path)) do
     local stat = vim.uv.fs_stat(swap)
     if stat and stat.type ~= "file" then
-      return ("%s is no swap file, and is in the way of the one of %s: remove it"):format(swap, path)
+      return ("%s is no swap file, but has the name of a swap file of %s: remove it"):format(swap, path)
     end
   end
 end
 
----@param pid integer
----@return boolean
-local function is_alive(pid)
-  local _, _, code = vim.uv.kill(pid, 0)
-  return code ~= "ESRCH"
-end
-
 ---@param path string real path
----@param own? string the swap file that is ours
----@return string? who has it, in words
+---@param own? string path of our own swap file
+---@return string? problem the other user of the file
 function M.foreign(path, own)
   local obstacle = M.obstacle(path)
   if obstacle then
@@ -61,10 +50,10 @@ function M.foreign(path, own)
     if is_here and info.pid == vim.fn.getpid() then
       info = {}
     end
-    if info.pid and info.pid > 0 and (not is_here or is_alive(info.pid)) then
+    if info.pid and info.pid > 0 and (not is_here or select(3, vim.uv.kill(info.pid, 0)) ~= "ESRCH") then
       return ("another Neovim (process %d) has the file open"):format(info.pid)
     elseif info.dirty == 1 then
-      local words = "a Neovim that has ended left unsaved text of it in %s: recover it or delete that file first"
+      local words = "a Neovim that crashed left unsaved changes in the swap file %s: recover or delete it first"
       return words:format(swap)
     end
   end

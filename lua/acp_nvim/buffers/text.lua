@@ -1,4 +1,4 @@
--- Joins a buffer's lines to the text that :write would write, and takes a text apart for the buffer; exact both ways.
+-- Converts between the lines of a buffer and the text that :write would write. Exact in both directions.
 local M = {}
 
 local api = vim.api
@@ -6,26 +6,23 @@ local BOM = "\239\187\191"
 M.BOM = BOM
 local EOL = { unix = "\n", dos = "\r\n", mac = "\r" }
 
----@class acp.TextShape what of a text is not in the lines of its buffer
+---@class acp.TextShape properties of a text that its lines do not show
 ---@field fileformat "unix"|"dos"|"mac"
----@field eol boolean the last line ends
+---@field eol boolean the last line has a line end
 ---@field bomb boolean
 
----@param bufnr integer
----@return string as Neovim names it, "utf-8" when it has no name
+---@return string Neovim's name, "utf-8" when the option is empty
 function M.encoding(bufnr)
   local fenc = vim.bo[bufnr].binary and "" or vim.bo[bufnr].fileencoding
   return fenc == "" and "utf-8" or fenc
 end
 
 ---@param encoding string
----@return boolean
 function M.is_unicode(encoding)
   return encoding:match("^utf") ~= nil or encoding:match("^ucs") ~= nil
 end
 
----@param bufnr integer
----@return boolean nothing at all is in it, not even an empty line
+---@return boolean the buffer has no text, not even an empty line
 function M.is_void(bufnr)
   if api.nvim_buf_line_count(bufnr) > 1 or api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] ~= "" then
     return false
@@ -33,7 +30,6 @@ function M.is_void(bufnr)
   return api.nvim_buf_call(bufnr, vim.fn.wordcount).bytes == 0
 end
 
----@param bufnr integer
 ---@return acp.TextShape
 function M.shape(bufnr)
   local bo = vim.bo[bufnr]
@@ -44,8 +40,7 @@ function M.shape(bufnr)
   }
 end
 
----What was read, which may lack the end of the last line that :write brings ('fixendofline').
----@param bufnr integer
+---Returns the shape of the text that was read; 'fixendofline' may add an end of line when it is written.
 ---@return acp.TextShape
 function M.shape_read(bufnr)
   local shape = M.shape(bufnr)
@@ -53,21 +48,15 @@ function M.shape_read(bufnr)
   return shape
 end
 
----Equal states of a buffer mean equal texts.
----@param bufnr integer
----@return string
+---Returns a string that is equal for equal texts of the same buffer.
 function M.state(bufnr)
-  local shape = M.shape(bufnr)
-  local tick = api.nvim_buf_get_changedtick(bufnr)
-  return table.concat(
-    { bufnr, tick, shape.fileformat, tostring(shape.eol), tostring(shape.bomb), M.encoding(bufnr) },
-    " "
-  )
+  local shape, tick = M.shape(bufnr), api.nvim_buf_get_changedtick(bufnr)
+  local parts = { bufnr, tick, shape.fileformat, tostring(shape.eol), tostring(shape.bomb), M.encoding(bufnr) }
+  return table.concat(parts, " ")
 end
 
----@param lines string[] none: nothing at all
+---@param lines string[] empty: the text is empty
 ---@param shape acp.TextShape
----@return string
 function M.join(lines, shape)
   if #lines == 0 then
     return shape.bomb and BOM or ""
@@ -83,20 +72,16 @@ function M.join(lines, shape)
   return (shape.bomb and BOM or "") .. table.concat(lines, eol) .. (shape.eol and eol or "")
 end
 
----@param bufnr integer
----@return string[] lines none when nothing at all is in it
+---@return string[] lines empty when the buffer has no text
 function M.lines(bufnr)
   return M.is_void(bufnr) and {} or api.nvim_buf_get_lines(bufnr, 0, -1, true)
 end
 
----@param bufnr integer
----@return string
 function M.of_buffer(bufnr)
   return M.join(M.lines(bufnr), M.shape(bufnr))
 end
 
----@param text string
----@return "unix"|"dos"|"mac"|nil format nil when there is no line end at all
+---@return "unix"|"dos"|"mac"|nil format nil when the text has no line end
 local function format_of(text)
   local newline = text:find("\n", 1, true)
   if not newline then
@@ -104,16 +89,6 @@ local function format_of(text)
   end
   local is_dos = text:sub(1, 1) ~= "\n" and not text:find("[^\r]\n")
   return is_dos and "dos" or "unix"
-end
-
----The format that holds `text`, byte by byte; another than now only when the line ends are others than before.
----@param text string
----@param before string
----@param now "unix"|"dos"|"mac"
----@return "unix"|"dos"|"mac"
-local function fitting_format(text, before, now)
-  local format = format_of(text)
-  return (format == nil or format == format_of(before)) and now or format
 end
 
 ---@param text string without BOM
@@ -133,15 +108,13 @@ local function split(text, format)
     if format == "mac" then
       lines[index] = line:gsub("\n", "\r")
     elseif index < #lines or eol then
-      lines[index] = line:sub(1, -2) -- each ends with CR, else it were no dos text
+      lines[index] = line:sub(1, -2) -- each line ends with CR in a dos text
     end
   end
   return lines, eol
 end
 
----@param bufnr integer
----@param text string
----@return string[] lines none when the text is empty
+---@return string[] lines empty when the text is empty
 ---@return acp.TextShape
 function M.take_apart(bufnr, text)
   local shape = M.shape(bufnr)
@@ -149,22 +122,22 @@ function M.take_apart(bufnr, text)
   if M.is_unicode(encoding) and not vim.bo[bufnr].binary then
     local has_bom = vim.startswith(text, BOM)
     text = has_bom and text:sub(#BOM + 1) or text
-    shape.bomb = has_bom or (shape.bomb and encoding ~= "utf-8") -- without it nobody knows UTF-16 again
+    shape.bomb = has_bom or (shape.bomb and encoding ~= "utf-8") -- UTF-16 could not be recognized without it
   end
   if text == "" then
     return {}, shape
   end
-  if not vim.bo[bufnr].binary then
-    shape.fileformat = fitting_format(text, M.of_buffer(bufnr), shape.fileformat)
+  local format = not vim.bo[bufnr].binary and format_of(text)
+  if format and format ~= format_of(M.of_buffer(bufnr)) then
+    shape.fileformat = format
   end
   local lines
   lines, shape.eol = split(text, shape.fileformat)
   return lines, shape
 end
 
----@param bufnr integer
 ---@param shape acp.TextShape
----@param is_read? boolean the file has it already; else it is to be written like that
+---@param is_read? boolean the file already has this shape; else the buffer has to be written
 function M.set_shape(bufnr, shape, is_read)
   local bo, now = vim.bo[bufnr], M.shape(bufnr)
   if is_read then

@@ -1,9 +1,9 @@
--- Watches which buffers there are below the directories of agents, and what the user does with their files.
+-- Watches the buffers below the agents' directories: which exist, and when the user reads or writes their files.
 local edits = require("acp_nvim.review.edits")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
-local saved = require("acp_nvim.buffers.saved")
-local saves = require("acp_nvim.buffers.saves")
+local saved_text = require("acp_nvim.buffers.saved_text")
+local save_journal = require("acp_nvim.buffers.save_journal")
 local stamp = require("acp_nvim.buffers.stamp")
 local tracking = require("acp_nvim.buffers.tracking")
 
@@ -15,8 +15,6 @@ local GROUP = api.nvim_create_augroup("acp_nvim.watching", {})
 ---@type table<integer, string[]> by session
 local roots = {}
 
----@param bufnr integer
----@return boolean
 local function is_below_a_root(bufnr)
   local path = lookup.real_path(bufnr)
   for _, directories in pairs(roots) do
@@ -29,7 +27,6 @@ local function is_below_a_root(bufnr)
   return false
 end
 
----@param bufnr integer
 local function track_below_roots(bufnr)
   if lookup.is_file(bufnr) and is_below_a_root(bufnr) then
     tracking.track(bufnr)
@@ -37,66 +34,58 @@ local function track_below_roots(bufnr)
   end
 end
 
----@param bufnr integer
----@param was_written boolean else it was read
+---@param was_written boolean false: it was read
 local function keep_saved(bufnr, was_written)
   if vim.bo[bufnr].modified then
-    saved.forget(bufnr)
+    saved_text.forget(bufnr)
   elseif was_written then
-    saved.keep_written(bufnr)
+    saved_text.keep_written(bufnr)
   else
-    saved.keep_read(bufnr)
+    saved_text.keep_read(bufnr)
   end
 end
 
----@param event vim.api.keyset.create_autocmd.callback_args
----@return boolean not our own doing, nor a copy under another name
+---@return boolean neither our own doing nor a copy under another name
 local function is_of_its_file(event)
   local is_copy = event.event:match("^BufWrite") and lookup.real(event.match) ~= lookup.real_path(event.buf)
   return not tracking.is_ours(event.buf) and not is_copy
 end
 
----@param event vim.api.keyset.create_autocmd.callback_args
 local function on_write(event)
   if tracking.get(event.buf) and is_of_its_file(event) then
     tracking.get(event.buf).writing = stamp.of(api.nvim_buf_get_name(event.buf))
   end
 end
 
----Neovim says "written" also when the user has answered that it should not: it asks when the file is another one.
----@param event vim.api.keyset.create_autocmd.callback_args
----@param one acp.Tracked
----@return boolean
-local function was_written(event, one)
-  return one.writing == one.stamp or stamp.of(api.nvim_buf_get_name(event.buf)) ~= one.writing
+---BufWritePost also comes when the user has refused to overwrite a changed file.
+---@param entry acp.Tracked
+local function was_written(event, entry)
+  return entry.writing == entry.stamp or stamp.of(api.nvim_buf_get_name(event.buf)) ~= entry.writing
 end
 
----@param bufnr integer
-local function tell_saved(bufnr)
+local function report_save(bufnr)
   edits.flush(bufnr)
   if host.channel() then
-    host.send("saved", { path = lookup.real_path(bufnr), stamp = saves.take(bufnr) })
+    host.send("saved", { path = lookup.real_path(bufnr), stamp = save_journal.take(bufnr) })
   end
 end
 
----@param event vim.api.keyset.create_autocmd.callback_args
 local function on_written(event)
-  local one = tracking.get(event.buf)
-  if not one then
+  local entry = tracking.get(event.buf)
+  if not entry then
     track_below_roots(event.buf)
-  elseif is_of_its_file(event) and was_written(event, one) then
+  elseif is_of_its_file(event) and was_written(event, entry) then
     tracking.settled(event.buf)
     if tracking.get(event.buf) then
       keep_saved(event.buf, true)
     end
-    tell_saved(event.buf)
+    report_save(event.buf)
   end
 end
 
----@param event vim.api.keyset.create_autocmd.callback_args
 local function on_read(event)
-  local one = tracking.get(event.buf)
-  if not one then
+  local entry = tracking.get(event.buf)
+  if not entry then
     track_below_roots(event.buf)
   elseif is_of_its_file(event) then
     lookup.forget(event.buf)
@@ -104,39 +93,29 @@ local function on_read(event)
     if not tracking.get(event.buf) then
       return -- no agent works on it any more
     end
-    one.is_new = not one.stamp
+    entry.is_new = not entry.stamp
     tracking.take_autoread(event.buf)
     keep_saved(event.buf, false)
-    if event.event == "BufFilePost" and one.stamp then
-      saved.forget(event.buf) -- nobody has read the file that the buffer stands for now
+    if event.event == "BufFilePost" and entry.stamp then
+      saved_text.forget(event.buf) -- the file of the new name was never read
       tracking.mark_stale(event.buf, "created")
     end
   end
 end
 
----Unmodified by undo, to a text that the file had once; or by a write without autocommands: then the file is another one, and the
----host finds that it has the same text.
----@param event vim.api.keyset.create_autocmd.callback_args
+---Marks a buffer as modified if undo has made it unmodified with a text that is no longer in the file. After a write
+---without autocommands the file differs as well, and the host finds equal texts.
 local function on_modified_set(event)
   local bufnr = event.buf
-  if tracking.get(bufnr) and not vim.bo[bufnr].modified and saved.is_another(bufnr) then
+  if tracking.get(bufnr) and not vim.bo[bufnr].modified and saved_text.is_another(bufnr) then
     vim.bo[bufnr].modified = true
     tracking.check(bufnr)
   end
 end
 
----@param event vim.api.keyset.create_autocmd.callback_args
-local function on_unload(event)
-  if tracking.get(event.buf) then
-    tracking.untrack(event.buf)
-  end
-end
-
 local function watch()
   api.nvim_clear_autocmds({ group = GROUP })
-  ---@param events string|string[]
-  ---@param run fun(event: vim.api.keyset.create_autocmd.callback_args)
-  ---@param nested? boolean so that to look at the file fires FileChangedShell
+  ---@param nested? boolean so that checking the file fires FileChangedShell
   local function on(events, run, nested)
     api.nvim_create_autocmd(events, { group = GROUP, callback = run, nested = nested })
   end
@@ -144,18 +123,21 @@ local function watch()
   on("BufWritePre", on_write)
   on("BufWritePost", on_written, true)
   on("BufModifiedSet", on_modified_set, true)
-  on("BufUnload", on_unload)
-  on("FocusGained", tracking.check_all, true) -- before Neovim looks at the files, which it does not always do then
+  on("BufUnload", function(event)
+    if tracking.get(event.buf) then
+      tracking.untrack(event.buf)
+    end
+  end)
+  on("FocusGained", tracking.check_all, true) -- Neovim does not always check the files then
 end
 
----The agent of a session works below these directories from now on; none: it works no more.
----@param session integer
+---Sets the directories of a session's agent; an empty list means that the agent has ended.
 ---@param directories string[] real paths
 function M.set_roots(session, directories)
   if vim.deep_equal(roots[session] or {}, directories) then
     return
   end
-  tracking.check_all() -- what an agent has done last is its doing still
+  tracking.check_all() -- the ending agent may still have changed files
   roots[session] = #directories > 0 and directories or nil
   tracking.enabled = next(roots) ~= nil
   if tracking.enabled then
@@ -178,7 +160,7 @@ host.on_exit(function()
     M.set_roots(session, {})
   end
   for _, bufnr in ipairs(tracking.all()) do
-    tracking.untrack(bufnr) -- there is nobody to bring it up to its file
+    tracking.untrack(bufnr) -- nothing would update it any more
   end
 end)
 

@@ -1,22 +1,21 @@
--- The keys that answer permissions: in the chat buffer, only while a permission waits there.
+-- Maps the keys that answer permission requests; a chat buffer has them only while a request waits there.
 local blocks = require("acp_nvim.chat.blocks.permission")
 local config = require("acp_nvim.config")
-local covering_keys = require("acp_nvim.temporary_keymaps")
+local temporary_keymaps = require("acp_nvim.temporary_keymaps")
 local message = require("acp_nvim.message")
 local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
-local sight = require("acp_nvim.permission.sight")
+local visibility = require("acp_nvim.permission.visibility")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
 
----The kinds of answers that have a letter.
+---Kinds of options that have a key of their own.
 M.KINDS = { "allow_once", "allow_always", "reject_once", "reject_always" }
 
 ---@alias acp.Answer fun(id: integer, option_id: string)
 
----The letter of each option: the first option of a kind has that kind's.
----@param request acp.Request
+---Returns the key of each option: the first option of a kind gets that kind's key.
 ---@return table<string, string> option_id -> key
 function M.letters(request)
   local letters, taken = {}, {}
@@ -29,8 +28,6 @@ function M.letters(request)
   return letters
 end
 
----@param request acp.Request
----@param kind string
 ---@return string? option_id of the first option of that kind
 ---@return string? name
 function M.first_of(request, kind)
@@ -41,41 +38,33 @@ function M.first_of(request, kind)
   end
 end
 
----Says why a key that allows does nothing.
----@param request acp.Request
-function M.tell_left_out(request)
+---Explains why a key that allows does nothing when the request can only be rejected.
+function M.warn_reject_only(request)
   if request.left_out then
     message.news(blocks.rejects_only(request), vim.log.levels.WARN)
   end
 end
 
----@param request acp.Request
----@param option_id string
----@return string? key that chooses it
+local function find_option(request, option_id)
+  for number, option in ipairs(request.options or {}) do
+    if option.option_id == option_id then
+      return option, number
+    end
+  end
+end
+
+---@return string? key that chooses the option
 function M.key_of(request, option_id)
-  local letter = M.letters(request)[option_id]
-  for number, option in ipairs(letter and {} or request.options or {}) do
-    if option.option_id == option_id then
-      return tostring(number)
-    end
-  end
-  return letter
+  local _, number = find_option(request, option_id)
+  return M.letters(request)[option_id] or number and tostring(number)
 end
 
----@param request acp.Request
----@param option_id string
----@return boolean the option says no; what a kind means that nobody here knows is not known
+---@return boolean whether the option rejects; false for unknown kinds
 function M.rejects(request, option_id)
-  for _, option in ipairs(request.options or {}) do
-    if option.option_id == option_id then
-      return option.kind == "reject_once" or option.kind == "reject_always"
-    end
-  end
-  return false
+  local option = find_option(request, option_id)
+  return option ~= nil and (option.kind == "reject_once" or option.kind == "reject_always")
 end
 
----@param session acp.Session
----@param waiting acp.Pending[]
 ---@return acp.Pending? pending the one under the cursor
 ---@return acp.Block? block under the cursor
 ---@return integer? offset of the cursor's row in the block
@@ -89,89 +78,76 @@ local function under_cursor(session, waiting)
   return nil, block, offset
 end
 
----The request that a key answers: the one under the cursor, else the oldest. Nobody answers what they have not seen: when
----that is out of sight, or the cursor is on one that was just answered (a key pressed twice), the cursor goes there instead.
----To reject the only one that waits it need not be in sight.
----@param session acp.Session
+---Returns the request that a key answers: the one under the cursor, else the oldest. When the oldest is off the screen, or
+---the cursor is on a request that was just answered (a key pressed twice), moves the cursor there and returns nil, so that
+---users answer only what they have seen. The only waiting request can be rejected without being on the screen.
 ---@param waiting acp.Pending[] oldest first
----@param rejects boolean
----@return acp.Request?
-local function meant(session, waiting, rejects)
+local function request_for_key(session, waiting, rejects)
   local pending, block = under_cursor(session, waiting)
   if pending then
     return pending.request
   end
-  local row = transcript.row(session, waiting[1].block)
+  local oldest = transcript.block(session, waiting[1].block)
+  local row = oldest and transcript.rows(session, oldest)
   local line = row and row + 1
-  local in_sight = line and line >= vim.fn.line("w0") and line <= vim.fn.line("w$")
-  local is_sure = in_sight or rejects and #waiting == 1
-  if is_sure and not (block and block.kind == "permission") then
+  local is_visible = line and line >= vim.fn.line("w0") and line <= vim.fn.line("w$")
+  local is_clear = is_visible or rejects and #waiting == 1
+  if is_clear and not (block and block.kind == "permission") then
     return waiting[1].request
   elseif line then
-    sight.pressed()
+    visibility.expect_redraw()
     vim.api.nvim_win_set_cursor(0, { line, 0 })
   end
 end
 
----@param request acp.Request
----@param option_id string
----@param answer acp.Answer
 local function answer_unless_ahead(request, option_id, answer)
   -- a key before it has moved the cursor, and nobody has seen yet where it is
-  if M.rejects(request, option_id) or not sight.is_ahead() then
+  if M.rejects(request, option_id) or not visibility.is_redraw_expected() then
     answer(request.id, option_id)
   end
 end
 
----Maps the keys of the kinds of answers, and the numbers of options.
----@param bufnr integer
+---Maps the keys of the kinds of options, and a number for each option.
 ---@param count integer of options
----@param does fun(choose: (fun(request: acp.Request): string?), kind?: string): fun() what a key does
-local function map_answers(bufnr, count, does)
+---@param handler fun(choose: (fun(request: acp.Request): string?), kind?: string): fun() returns what a key does
+local function map_answers(bufnr, count, handler)
   for _, kind in ipairs(M.KINDS) do
-    local run = does(function(request)
+    local run = handler(function(request)
       return M.first_of(request, kind)
     end, kind)
     for _, key in ipairs(config.keys(kind)) do
-      covering_keys.map(bufnr, "n", key, run, "acp: " .. kind:gsub("_", " "))
+      temporary_keymaps.map(bufnr, "n", key, run, "acp: " .. kind:gsub("_", " "))
     end
   end
   for number = 1, count do
-    local run = does(function(request)
+    local run = handler(function(request)
       return request.options[number] and request.options[number].option_id
     end)
-    local waits = number * 10 <= count -- other numbers begin with this one
-    covering_keys.map(bufnr, "n", tostring(number), run, ("acp: option %d"):format(number), waits)
+    local waits = number * 10 <= count -- larger numbers begin with this one
+    temporary_keymaps.map(bufnr, "n", tostring(number), run, ("acp: option %d"):format(number), waits)
   end
 end
 
----Maps all keys that answer one request, where nothing else waits.
----@param bufnr integer
----@param request acp.Request
----@param answers_with fun(choose: fun(request: acp.Request): string?): fun() what a key does
----@param option_here fun(): string? option under the cursor
+---Maps all keys that answer a request in a buffer that shows only this request.
+---@param answers_with fun(choose: fun(request: acp.Request): string?): fun() returns what a key does
+---@param option_here fun(): string? returns the option under the cursor
 function M.map_all(bufnr, request, answers_with, option_here)
   map_answers(bufnr, #(request.options or {}), answers_with)
   for _, key in ipairs(config.keys("choose")) do
-    covering_keys.map(bufnr, "n", key, answers_with(option_here), "acp: choose this option")
+    temporary_keymaps.map(bufnr, "n", key, answers_with(option_here), "acp: choose this option")
   end
 end
 
----Maps the key that shows the change of a request in its files: of the one under the cursor, else of the oldest one, as
----far as there is something to be seen.
----@param session acp.Session
----@param waiting acp.Pending[]
+---Maps the key that previews the changes of the request under the cursor, else of the oldest request that has changes.
 local function map_preview(session, waiting)
-  local first = vim.iter(waiting):find(function(pending)
-    return #previews.of_request(pending.request.id) > 0
-  end)
-  for _, key in ipairs(first and config.keys("preview") or {}) do
-    covering_keys.map(session.bufnr, "n", key, function()
-      local pending = under_cursor(session, waiting)
-      pending = pending
-        or vim.iter(waiting):find(function(one)
-          return #previews.of_request(one.request.id) > 0
-        end)
+  local function first_with_preview()
+    return vim.iter(waiting):find(function(pending)
+      return #previews.of_request(pending.request.id) > 0
+    end)
+  end
+  for _, key in ipairs(first_with_preview() and config.keys("preview") or {}) do
+    temporary_keymaps.map(session.bufnr, "n", key, function()
+      local pending = under_cursor(session, waiting) or first_with_preview()
       if pending then
         preview_view.open(pending.request.id)
       end
@@ -179,8 +155,7 @@ local function map_preview(session, waiting)
   end
 end
 
----Makes the keys fit what waits in this chat.
----@param session acp.Session
+---Maps the keys for the requests that wait in a chat, or removes them when there are none.
 ---@param waiting acp.Pending[] of this session, oldest first
 ---@param answer acp.Answer
 function M.refresh(session, waiting, answer)
@@ -188,7 +163,7 @@ function M.refresh(session, waiting, answer)
   if not bufnr or not vim.api.nvim_buf_is_loaded(bufnr) then
     return
   end
-  covering_keys.unmap(bufnr)
+  temporary_keymaps.unmap(bufnr)
   if #waiting == 0 then
     return
   end
@@ -198,24 +173,24 @@ function M.refresh(session, waiting, answer)
   end
   map_answers(bufnr, most, function(choose, kind)
     return function()
-      local request = meant(session, waiting, kind ~= nil and vim.startswith(kind, "reject"))
+      local request = request_for_key(session, waiting, kind ~= nil and vim.startswith(kind, "reject"))
       local option_id = request and choose(request)
       if request and option_id then
         answer_unless_ahead(request, option_id, answer)
       elseif request and kind then
-        M.tell_left_out(request)
+        M.warn_reject_only(request)
       end
     end
   end)
   map_preview(session, waiting)
   for _, key in ipairs(config.keys("choose")) do
-    covering_keys.map(bufnr, "n", key, function()
+    temporary_keymaps.map(bufnr, "n", key, function()
       local pending, block, offset = under_cursor(session, waiting)
       local rows = pending and block and block.rendered and block.rendered.option_rows
       if pending and rows and rows[offset] then
         answer_unless_ahead(pending.request, rows[offset], answer)
       else
-        covering_keys.below(bufnr, "n", key)
+        temporary_keymaps.below(bufnr, "n", key)
       end
     end, "acp: choose this option")
   end

@@ -1,20 +1,129 @@
--- Shows tool calls in the chat: an update changes what it is about, and nothing when it shows nothing new.
-local tool_call = require("acp_nvim.chat.blocks.tool_call")
+-- Shows tool calls in the chat: status, title, locations and content. An update redraws only what it changes.
+local Lines = require("acp_nvim.chat.blocks.lines")
+local config = require("acp_nvim.config")
+local content = require("acp_nvim.chat.blocks.content")
+local icons = require("acp_nvim.chat.blocks.icons")
+local limits = require("acp_nvim.limits")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
 
 local api = vim.api
 local HEADS = api.nvim_create_namespace("acp_nvim.calls")
-local OVER = { completed = true, failed = true, cancelled = true, rejected = true, unfinished = true }
+local ENDED = { completed = true, failed = true, cancelled = true, rejected = true, unfinished = true }
+local CALL_MARKS = 200 -- entries in the cache of icons: agents use a dozen kinds
 
----What is not text stands in marks: who copies the title gets the title.
----@param session acp.Session
----@param block acp.Block
----@param head acp.CallHead
+---@type table<string, { group: string, words: string }>
+local STATUS = {
+  pending = { group = "AcpStatusPending", words = "pending" },
+  in_progress = { group = "AcpStatusInProgress", words = "in progress" },
+  paused = { group = "AcpStatusPending", words = "paused" },
+  completed = { group = "AcpStatusCompleted", words = "" },
+  failed = { group = "AcpStatusFailed", words = "failed" },
+  cancelled = { group = "AcpStatusPending", words = "cancelled" },
+  rejected = { group = "AcpStatusPending", words = "rejected" }, -- the host sets these two for calls
+  unfinished = { group = "AcpStatusPending", words = "unfinished" }, -- that are open when their turn ends
+}
+
+local function duration(seconds)
+  if seconds < 60 then
+    return ("%.1f s"):format(seconds)
+  elseif seconds < 3600 then
+    return ("%d min %d s"):format(seconds / 60, seconds % 60)
+  end
+  return ("%d h %d min"):format(seconds / 3600, seconds % 3600 / 60)
+end
+
+local function title_of(call)
+  local title = Lines.one_line(call.title)
+  return title ~= "" and title or Lines.one_line(call.id)
+end
+
+---@param name string a kind or a status
+---@param otherwise string kind or status whose icon to use for an unknown name
+local function icon(name, otherwise)
+  local own = config.get().ui.icons
+  return own[name] or icons[name] or own[otherwise] or icons[otherwise]
+end
+
+local function marks(kind, status, group, depth)
+  local before = {
+    { icon(status, "in_progress") .. " ", group },
+    { icon(kind, "other") .. " ", "AcpToolKind" },
+  }
+  if depth > 0 then
+    table.insert(before, 1, { ("  "):rep(depth - 1) .. "↳ ", "AcpToolDetail" })
+  end
+  if not icons[kind] then
+    table.insert(before, { kind .. "  ", "AcpToolKind" })
+  end
+  return before
+end
+
+---@type table<string, string[][]>
+local cache = {}
+---@type acp.Config? that the cache belongs to
+local cache_config
+local count = 0
+
+---Returns the same table for all calls with equal marks.
+local function cached_marks(kind, status, group, depth)
+  if cache_config ~= config.get() or count >= CALL_MARKS then
+    cache, cache_config, count = {}, config.get(), 0
+  end
+  local key = kind .. "\0" .. status .. "\0" .. depth
+  local before = cache[key]
+  if not before then
+    before = marks(kind, status, group, depth)
+    cache[key], count = before, count + 1
+  end
+  return before
+end
+
+local function after_title(call, status)
+  local after, words = {}, ""
+  if call.started then
+    words = call.ended and duration(call.ended - call.started)
+      or "since " .. os.date("%H:%M:%S", math.floor(call.started))
+  end
+  if status.words ~= "" and not (call.status == "in_progress" and words ~= "") then
+    after[1] = { "  " .. status.words, status.group }
+  end
+  if words ~= "" then
+    after[#after + 1] = { "  " .. words, "AcpToolDetail" }
+  end
+  if call.under then
+    after[#after + 1] = { ("  of %s"):format(Lines.one_line(call.under)), "AcpToolDetail" }
+  end
+  return after
+end
+
+---Builds the virtual text before and after the title.
+---@return acp.CallHead
+local function build_head(call)
+  -- an unknown status counts as still in progress (v2, ToolCallStatus)
+  local status = STATUS[call.status] or { group = "AcpToolDetail", words = Lines.one_line(call.status) }
+  local kind = Lines.one_line(call.kind)
+  local before = cached_marks(kind ~= "" and kind or "other", call.status or "", status.group, call.depth or 0)
+  return { before = before, title = title_of(call), after = after_title(call, status) }
+end
+
+---@return acp.Rendered
+local function render(call, cwd)
+  local key = config.keys("details")[1]
+  local out = Lines.new(nil, key and (" (%s: all of it)"):format(key))
+  local title = title_of(call)
+  out:add({ title })
+  content.add_title_rest(out, call.title, limits.output_lines)
+  content.add_locations(out, call, title, cwd)
+  content.add(out, call.content, cwd)
+  return out:rendered()
+end
+
+---Adds icons, status and time as virtual text, so that copying the title gets only the title.
 ---@param row integer of its first line
 ---@param title_bytes integer length of that line
-local function dress(session, block, head, row, title_bytes)
+local function draw_head(session, block, head, row, title_bytes)
   local bufnr = session.bufnr --[[@as integer]]
   block.head_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, 0, {
     id = block.head_mark,
@@ -36,60 +145,55 @@ local function dress(session, block, head, row, title_bytes)
   end
 end
 
----Of a call that is over nothing more is expected: its texts need not be kept.
----@param call acp.ToolCall
----@return acp.ToolCall
-local function remembered(call)
-  if OVER[call.status] then
+---Drops the texts of a call that has ended: no update will be compared with them.
+local function without_texts(call)
+  if ENDED[call.status] then
     return { id = call.id, title = call.title, status = call.status, locations = call.locations }
   end
   return call
 end
 
----@param session acp.Session
 ---@param event acp.Event of type tool_call
 function M.show(session, event)
   local call = event.call
   local block = transcript.block(session, event.block)
-  local was = block and block.call
-  local head, row, title_bytes = tool_call.head(call), nil, nil
-  local same_lines = was
-    and was.title == call.title
-    and was.id == call.id
-    and vim.deep_equal(was.content, call.content)
-    and vim.deep_equal(was.locations, call.locations)
+  local before = block and block.call
+  local head, row, title_bytes = build_head(call), nil, nil
+  local same_lines = before
+    and before.title == call.title
+    and before.id == call.id
+    and vim.deep_equal(before.content, call.content)
+    and vim.deep_equal(before.locations, call.locations)
   if not same_lines then
-    local rendered = tool_call.render(call, session.cwd)
+    local rendered = render(call, session.cwd)
     title_bytes = #rendered.lines[1]
     block, row = transcript.draw(session, event.block, "tool_call", rendered)
   elseif vim.deep_equal(block.head, head) then
-    block.call = remembered(call)
+    block.call = without_texts(call)
     return
   else
-    row = transcript.row(session, event.block)
+    row = transcript.rows(session, block)
     title_bytes = #api.nvim_buf_get_lines(session.bufnr, row, row + 1, true)[1]
   end
   if block then
-    block.call, block.head = remembered(call), head
-    block.went_well = OVER[call.status] and call.status ~= "failed"
-    dress(session, block, head, row --[[@as integer]], title_bytes)
+    block.call, block.head = without_texts(call), head
+    block.succeeded = ENDED[call.status] and call.status ~= "failed"
+    draw_head(session, block, head, row --[[@as integer]], title_bytes)
   end
 end
 
----Nobody goes on with those that are open.
----@param session acp.Session
-function M.over(session)
+---Shows open calls as unfinished when their host is gone.
+function M.end_open_calls(session)
   for _, number in pairs(session.call_blocks) do
     local block = transcript.block(session, number)
-    if block and block.call and not OVER[block.call.status] then
+    if block and block.call and not ENDED[block.call.status] then
       M.show(session, { block = number, call = vim.tbl_extend("force", block.call, { status = "unfinished" }) })
     end
   end
 end
 
----The chat is empty.
----@param session acp.Session
-function M.forget(session)
+---Removes the virtual text of calls from an emptied chat.
+function M.clear(session)
   if session.bufnr and api.nvim_buf_is_loaded(session.bufnr) then
     api.nvim_buf_clear_namespace(session.bufnr, HEADS, 0, -1)
   end

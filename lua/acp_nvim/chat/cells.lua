@@ -1,21 +1,17 @@
--- Texts of others made fit for one line of a few cells.
+-- Formats texts for one line of limited width.
 local M = {}
 
----@param text any
----@return string without line ends and control characters
+---@return string with a blank in place of control characters and line ends; "" for anything but a string
 function M.plain(text)
   return type(text) == "string" and vim.trim((text:gsub("%c+", " "))) or ""
 end
 
----@param count integer
 ---@return string with commas between thousands
 function M.count(count)
   return (tostring(count):reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", ""))
 end
 
----@param text string
----@param cells integer
----@return string as much of it as fits; where something is missing it ends with "…"
+---@return string as much of it as fits; ends with "…" when cut
 function M.cut(text, cells)
   if vim.api.nvim_strwidth(text) <= cells then
     return text

@@ -1,37 +1,31 @@
--- Has folds made of thoughts and tool calls when blocks and windows change; a change costs what its block costs.
+-- Creates folds for thoughts and tool calls when blocks and windows change.
 --
--- They are made for what is in sight at once, and for the rest in small parts when nothing comes in; Neovim keeps them
--- with their lines. In a window whose 'foldlevel' the user has changed (zM, zR) that says whether new ones are closed.
-local making = require("acp_nvim.chat.folds.making")
+-- Visible blocks get their folds at once, the others in small batches when no updates arrive. In a window whose 'foldlevel'
+-- the user has changed (zM, zR), this option decides whether new folds are closed.
+local manual = require("acp_nvim.chat.folds.manual")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
 
 local api = vim.api
-local FOLD_NS = 3e6 -- that making folds out of sight may take before the editor has its turn again
-local FOLD_MS = 10 -- between two turns of making folds
-local FOLD_REST_MS = 100 -- without a new or changed block until then: what comes into sight has its folds at once
-local FOLD_ROWS = 100 -- that are looked at in between, for folds to be made: a millisecond
-local FOLDS_AT_ONCE = 20 -- that are made in between, of blocks that have changed
+local FOLD_NS = 3e6 -- nanoseconds of one batch, after which control returns to the event loop
+local FOLD_MS = 10 -- between two batches
+local FOLD_REST_MS = 100 -- without a changed block before folds off the screen are created
+local FOLD_ROWS = 100 -- searched for blocks before the time is checked: a millisecond
+local FOLDS_AT_ONCE = 20 -- created for changed blocks before the time is checked
 local GROUP = api.nvim_create_augroup("acp_nvim.folds", {})
-local make_all, windows = making.make_all, making.windows
+local make_all, windows = manual.make_all, manual.windows
 
----@type table<integer, table<acp.Block, true>> by buffer: blocks that changed out of sight
+---@type table<integer, table<acp.Block, true>> buffer -> changed blocks off the screen
 local waiting = {}
-local filling = false
-local told_at = 0 -- when blocks changed last, in nanoseconds
+local is_scheduled = false
+local changed_at = 0 -- when blocks changed last, in nanoseconds
 
----@param block acp.Block
----@return boolean
 local function is_folded(block)
   return block.kind == "thought" or block.kind == "tool_call"
 end
 
----@param session acp.Session
----@param first integer row
----@param last integer row
----@return acp.FoldPlace[]
 local function places_in(session, first, last)
   local places = {}
   for block, begins, ends in transcript.blocks_in(session, math.max(first, 0), last) do
@@ -42,17 +36,14 @@ local function places_in(session, first, last)
   return places
 end
 
----What will be in sight when the window has gone to the end of the chat.
----@param session acp.Session
----@param win integer
----@return acp.FoldPlace[]
+---Returns the places that will be visible when the window has scrolled to the end of the chat.
 local function places_at_end(session, win)
   local places, room = {}, api.nvim_win_get_height(win)
   for block, first, last in transcript.blocks_up(session) do
     local rows = last - first + 1
     if is_folded(block) then
       places[#places + 1] = { block = block, first = first, last = last }
-      rows = making.least_rows(win, block, rows)
+      rows = manual.least_rows(win, block, rows)
     end
     room = room - rows - 1
     if room <= 0 then
@@ -62,22 +53,15 @@ local function places_at_end(session, win)
   return places
 end
 
----@param session acp.Session
----@param win integer
----@return acp.FoldPlace[]
-local function places_in_sight(session, win)
+local function visible_places(session, win)
   local top, cursor = vim.fn.line("w0", win) - 1, api.nvim_win_get_cursor(win)[1] - 1
   return places_in(session, top, math.max(top + api.nvim_win_get_height(win), cursor))
 end
 
 ---@type fun(ms: integer)
-local fill_soon
+local schedule
 
----Makes folds further up.
----@param session acp.Session
----@param win integer
----@param until_ns integer
----@return boolean finished
+---Creates folds above those that exist, until the time is over.
 local function fill(session, win, until_ns)
   local state = windows[win]
   while state and state.above and vim.uv.hrtime() < until_ns do
@@ -90,11 +74,7 @@ local function fill(session, win, until_ns)
   return not (state and state.above)
 end
 
----@param session acp.Session
----@param wins integer[]
----@param places acp.FoldPlace[]
----@param blocks table<acp.Block, true> without those whose folds are made
----@return boolean done
+---@param blocks table<acp.Block, true> from which these places are removed
 local function make_in(session, wins, places, blocks)
   for _, win in ipairs(wins) do
     if not make_all(session, win, places) then
@@ -107,11 +87,7 @@ local function make_in(session, wins, places, blocks)
   return true
 end
 
----Makes folds of what has changed out of sight.
----@param session acp.Session
----@param wins integer[]
----@param until_ns integer
----@return boolean finished
+---Creates folds for changed blocks off the screen, until the time is over.
 local function catch_up(session, wins, until_ns)
   local blocks, places = waiting[session.bufnr], {}
   for block in pairs(blocks) do
@@ -131,11 +107,11 @@ local function catch_up(session, wins, until_ns)
   return make_in(session, wins, places, blocks)
 end
 
-local function fill_all()
-  filling = false
+local function run_batch()
+  is_scheduled = false
   local now = vim.uv.hrtime()
-  if now - told_at < FOLD_REST_MS * 1e6 then -- each turn would have the window drawn once more
-    return fill_soon(FOLD_REST_MS)
+  if now - changed_at < FOLD_REST_MS * 1e6 then -- each batch redraws the window
+    return schedule(FOLD_REST_MS)
   end
   for bufnr in pairs(waiting) do
     local session = sessions.of_buffer(bufnr)
@@ -149,26 +125,24 @@ local function fill_all()
     end
   end
   if next(waiting) then
-    fill_soon(FOLD_MS)
+    schedule(FOLD_MS)
   end
 end
 
-function fill_soon(ms)
-  if not filling then
-    filling = true
-    vim.defer_fn(fill_all, ms)
+function schedule(ms)
+  if not is_scheduled then
+    is_scheduled = true
+    vim.defer_fn(run_batch, ms)
   end
 end
 
----What has changed in a chat: folds in sight are made now, the others when nothing comes in any more.
----@param session acp.Session
----@param blocks table<acp.Block, true>
+---Creates folds for changed blocks: visible ones now, the others when no more updates arrive.
 ---@param following integer[] windows
 local function refresh(session, blocks, following)
   local wins = vim.fn.win_findbuf(session.bufnr)
   for _, win in ipairs(wins) do
     local follows = vim.list_contains(following, win)
-    local places = follows and places_at_end(session, win) or places_in_sight(session, win)
+    local places = follows and places_at_end(session, win) or visible_places(session, win)
     if make_all(session, win, places) then
       windows[win].tick = follows and api.nvim_buf_get_changedtick(session.bufnr) or nil
       for _, place in ipairs(#wins == 1 and places or {}) do
@@ -184,32 +158,29 @@ local function refresh(session, blocks, following)
   for block in pairs(blocks) do
     all[block] = true
   end
-  fill_soon(FOLD_REST_MS)
+  schedule(FOLD_REST_MS)
 end
 
----@param session acp.Session
----@param changed table<acp.Block, boolean>
----@param following integer[] windows
-local function told(session, changed, following)
+---@type acp.ChangesListener
+local function blocks_changed(session, changed, following)
   local blocks = {}
   for block in pairs(changed) do
     if is_folded(block) then
       blocks[block] = true
     end
-    local above = not block.told_of and block.above or nil
-    block.told_of = true
-    if above and above.kind == "thought" then -- it does not grow any more
+    local above = not block.is_known and block.above or nil
+    block.is_known = true
+    if above and above.kind == "thought" then -- it is complete now
       blocks[above] = true
     end
   end
   if next(blocks) then
-    told_at = vim.uv.hrtime()
+    changed_at = vim.uv.hrtime()
     refresh(session, blocks, following)
   end
 end
 
----@param win integer
-local function seen(win)
+local function window_changed(win)
   local session = api.nvim_win_is_valid(win) and sessions.of_buffer(api.nvim_win_get_buf(win))
   if not session or session.bufnr ~= api.nvim_win_get_buf(win) then
     windows[win] = nil
@@ -218,55 +189,46 @@ local function seen(win)
   local known = windows[win]
   local at_end = api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(session.bufnr)
   if known and at_end and known.tick == api.nvim_buf_get_changedtick(session.bufnr) then
-    return -- it went to the end, where folds were made before
+    return -- it scrolled to the end, where folds exist already
   end
-  make_all(session, win, places_in_sight(session, win))
+  make_all(session, win, visible_places(session, win))
   if not known then
     waiting[session.bufnr] = waiting[session.bufnr] or {}
-    fill_soon(FOLD_MS)
+    schedule(FOLD_MS)
   end
 end
 
----Begins to fold chats.
+---Starts folding chats.
 function M.watch()
-  transcript.on_changes(told)
-  api.nvim_create_autocmd("BufWinEnter", {
-    group = GROUP,
-    callback = function()
-      local win = api.nvim_get_current_win()
-      if sessions.of_buffer(api.nvim_win_get_buf(win)) then
-        windows[win] = nil
-        seen(win)
+  local function on(event, callback)
+    api.nvim_create_autocmd(event, { group = GROUP, callback = callback })
+  end
+  transcript.on_changes(blocks_changed)
+  on("BufWinEnter", function()
+    local win = api.nvim_get_current_win()
+    if sessions.of_buffer(api.nvim_win_get_buf(win)) then
+      windows[win] = nil
+      window_changed(win)
+    end
+  end)
+  on("WinNew", function() -- a split inherits the folds of its window
+    local win, from = api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr("#"))
+    local known = windows[from]
+    if known and api.nvim_win_get_buf(from) == api.nvim_win_get_buf(win) and not windows[win] then
+      windows[win] = { made = vim.tbl_extend("force", {}, known.made), above = known.above }
+    end
+  end)
+  on("WinScrolled", function()
+    for name in pairs(vim.v.event) do
+      local win = tonumber(name)
+      if win and windows[win] then
+        window_changed(win)
       end
-    end,
-  })
-  api.nvim_create_autocmd("WinNew", {
-    group = GROUP,
-    callback = function() -- a window that was split off another one has its folds, as they are
-      local win, from = api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr("#"))
-      local known = windows[from]
-      if known and api.nvim_win_get_buf(from) == api.nvim_win_get_buf(win) and not windows[win] then
-        windows[win] = { made = vim.tbl_extend("force", {}, known.made), above = known.above }
-      end
-    end,
-  })
-  api.nvim_create_autocmd("WinScrolled", {
-    group = GROUP,
-    callback = function()
-      for name in pairs(vim.v.event) do
-        local win = tonumber(name)
-        if win and windows[win] then
-          seen(win)
-        end
-      end
-    end,
-  })
-  api.nvim_create_autocmd("WinClosed", {
-    group = GROUP,
-    callback = function(closed)
-      windows[tonumber(closed.match) or 0] = nil
-    end,
-  })
+    end
+  end)
+  on("WinClosed", function(closed)
+    windows[tonumber(closed.match) or 0] = nil
+  end)
 end
 
 return M

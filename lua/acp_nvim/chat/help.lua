@@ -1,18 +1,16 @@
--- Lists the keys of a buffer in a float, which stays until it is closed.
+-- Lists the keys of a buffer in a floating window.
 local config = require("acp_nvim.config")
+local decoration = require("acp_nvim.chat.transcript.decoration")
 local schema = require("acp_nvim.config.schema")
 
 local M = {}
 
 local api = vim.api
-local HELP_COLUMNS = 100 -- of the float with the keys: lines that can still be read
-local LOOKS = api.nvim_create_namespace("acp_nvim.help")
+local HELP_COLUMNS = 100 -- maximal width of the floating window: longer lines are hard to read
 
----What stands in front of the words about a key says where it is one: "Chat and prompt, normal mode: cancel the turn."
----@param doc string
----@param where "chat"|"prompt"|"form"
----@param waits boolean a permission waits there
----@return string? words nil when it is none there
+---Extracts the description of a key from its documentation: "Chat and prompt, normal mode: cancel the turn."
+---@param waits boolean a permission request waits there
+---@return string? words nil when the key is not mapped there
 local function words_of(doc, where, waits)
   local place, words = doc:match("^([^:]+): *(.+)$")
   if not place or not (place:lower():find(where, 1, true)) then
@@ -24,10 +22,7 @@ local function words_of(doc, where, waits)
   return (words:gsub("%.$", "")) .. (mode and (" (%s)"):format(mode) or "")
 end
 
----@param where "chat"|"prompt"|"form"
----@param waits boolean
----@return { keys: string, words: string }[]
-function M.keys(where, waits)
+local function keys_of(where, waits)
   local list = {}
   for _, option in ipairs(schema) do
     local action = option.name:match("^keymaps%.(.+)$")
@@ -40,50 +35,42 @@ function M.keys(where, waits)
   return list
 end
 
----@param bufnr integer
----@param list { keys: string, words: string }[]
----@return integer columns of the longest line
+---@return integer columns width of the longest line
 local function fill(bufnr, list)
   local width, longest = 0, 0
   for _, one in ipairs(list) do
     width = math.max(width, vim.fn.strdisplaywidth(one.keys))
   end
-  local lines = {}
+  local lines, highlights = {}, {}
   for index, one in ipairs(list) do
+    highlights[index] = { row = index - 1, from = 1, to = 1 + #one.keys, group = "Special" }
     lines[index] = (" %s%s  %s "):format(one.keys, (" "):rep(width - vim.fn.strdisplaywidth(one.keys)), one.words)
     longest = math.max(longest, vim.fn.strdisplaywidth(lines[index]))
   end
-  api.nvim_buf_set_lines(bufnr, 0, -1, true, lines)
-  for index, one in ipairs(list) do
-    api.nvim_buf_set_extmark(bufnr, LOOKS, index - 1, 1, { end_col = 1 + #one.keys, hl_group = "Special" })
-  end
+  decoration.fill(bufnr, lines, highlights)
   return longest
 end
 
----@param win integer
----@param bufnr integer
 local function close_with(win, bufnr)
   local function close()
     if api.nvim_win_is_valid(win) then
       api.nvim_win_close(win, true)
     end
   end
-  local keys = vim.list_extend({ "<Esc>", "q" }, config.keys("help"))
-  for _, key in ipairs(keys) do
+  for _, key in ipairs(vim.list_extend({ "<Esc>", "q" }, config.keys("help"))) do
     vim.keymap.set("n", key, close, { buffer = bufnr, nowait = true, desc = "acp: close" })
   end
   api.nvim_create_autocmd("WinLeave", { buffer = bufnr, once = true, callback = vim.schedule_wrap(close) })
 end
 
----Shows the keys of the chat or of the prompt; the float has the focus, so that all of it can be read anywhere.
+---Shows the keys in a focused floating window, where long lists can be scrolled.
 ---@param where "chat"|"prompt"|"form"
----@param waits boolean a permission waits in the chat
+---@param waits boolean a permission request waits in the chat
 function M.show(where, waits)
-  local list = M.keys(where, waits)
+  local list = keys_of(where, waits)
   local bufnr = api.nvim_create_buf(false, true)
   vim.bo[bufnr].bufhidden = "wipe"
   local longest = fill(bufnr, list)
-  vim.bo[bufnr].modifiable = false
   local width = math.max(1, math.min(longest, vim.o.columns - 4, HELP_COLUMNS))
   local height = math.max(1, math.min(#list, vim.o.lines - 5))
   local win = api.nvim_open_win(bufnr, true, {

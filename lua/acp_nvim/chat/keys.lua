@@ -1,7 +1,7 @@
--- The keys of the chat and of the prompt, but for those that answer permissions.
+-- Maps the keys of chat and prompt, except those that answer permission requests.
 local config = require("acp_nvim.config")
 local config_picker = require("acp_nvim.options.picker")
-local dress = require("acp_nvim.chat.transcript.dress")
+local decoration = require("acp_nvim.chat.transcript.decoration")
 local help = require("acp_nvim.chat.help")
 local history = require("acp_nvim.prompt.history")
 local images = require("acp_nvim.prompt.images")
@@ -19,12 +19,10 @@ local M = {}
 
 local BOTH = { "n", "i" }
 
----@param session acp.Session
----@param backwards boolean
 local function jump(session, backwards)
   local line
   for _ = 1, vim.v.count1 do
-    local row = dress.user_message(session.bufnr, (line or vim.api.nvim_win_get_cursor(0)[1]) - 1, backwards)
+    local row = decoration.user_message(session.bufnr, (line or vim.api.nvim_win_get_cursor(0)[1]) - 1, backwards)
     line = row and row + 2 or line
   end
   if line then
@@ -33,9 +31,6 @@ local function jump(session, backwards)
   end
 end
 
----@param session acp.Session
----@param bufnr integer
----@param where "chat"|"prompt"
 local function attach_both(session, bufnr, where)
   local modes = where == "prompt" and BOTH or "n"
   keymaps.map(bufnr, "n", "cancel", requests.send, session, "cancel", { force = false })
@@ -50,7 +45,6 @@ local function attach_both(session, bufnr, where)
   end)
 end
 
----@param session acp.Session
 local function focus_prompt(session)
   prompt.ensure(session)
   M.attach_prompt(session)
@@ -59,7 +53,6 @@ local function focus_prompt(session)
   end
 end
 
----@param session acp.Session
 function M.attach_chat(session)
   local bufnr = session.bufnr --[[@as integer]]
   attach_both(session, bufnr, "chat")
@@ -80,7 +73,6 @@ function M.attach_chat(session)
   keymaps.map(bufnr, { "n", "x" }, "previous_message", jump, session, true)
 end
 
----@param session acp.Session
 function M.attach_prompt(session)
   local bufnr = session.prompt_bufnr --[[@as integer]]
   attach_both(session, bufnr, "prompt")

@@ -1,5 +1,5 @@
--- Keeps the plans of a session: each has its block in the chat (how much of it is done, each entry with its mark, or its
--- text, or the file that has it), and those of the turn that runs are told to who listens.
+-- Keeps the plans of a session and draws each as a block of the chat: its progress, and its entries, text or file. Calls
+-- listeners when the plans of the running turn change.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local content = require("acp_nvim.chat.blocks.content")
@@ -8,7 +8,7 @@ local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
 
-local PLAN_LINES = 200 -- of a plan that is a text: people read it whole; who writes more writes no plan
+local PLAN_LINES = 200 -- of a plan that is a text: users read plans whole, and longer texts are no plans
 ---@type table<string, { mark: string, group?: string }>
 local MARKS = {
   completed = { mark = "✓", group = "AcpPlanDone" },
@@ -21,21 +21,19 @@ local MARKS = {
 local listeners = {}
 local changes = 0
 
----@param listener fun(session: acp.Session) called when the living plans are others
+---@param listener fun(session: acp.Session) called when the plans of the running turn change
 function M.on_change(listener)
   table.insert(listeners, listener)
 end
 
----@param session acp.Session
-local function tell(session)
+local function notify(session)
   for _, listener in ipairs(listeners) do
     listener(session)
   end
 end
 
----@param plan acp.Plan
 ---@return integer done
----@return integer total entries, or boxes of a markdown list; 0: nobody can say
+---@return integer total entries, or boxes of a markdown task list; 0: unknown
 local function count(plan)
   local done, total = 0, #plan.entries + (plan.left or 0)
   for _, entry in ipairs(plan.entries) do
@@ -49,9 +47,6 @@ local function count(plan)
   return done, total
 end
 
----@param plan acp.Plan
----@param named boolean
----@return string
 function M.header(plan, named)
   local title = named and Lines.one_line(plan.title) or ""
   local words = title ~= "" and "Plan " .. title or "Plan"
@@ -71,15 +66,7 @@ function M.entry(entry)
   return (known and known.mark or "○") .. " " .. Lines.one_line(entry.content) .. note, known and known.group
 end
 
----@param session acp.Session
----@param plan acp.Plan
----@return acp.Rendered
-local function rendered(session, plan)
-  local out = Lines.new()
-  out:add({ { M.header(plan, session.plans.several), "AcpAgentHeader" } })
-  if not config.get().ui.plan then
-    return out:rendered()
-  end
+local function add_body(out, session, plan)
   for _, entry in ipairs(plan.entries) do
     local words, group = M.entry(entry)
     out:add({ "  ", { words, group } })
@@ -92,49 +79,47 @@ local function rendered(session, plan)
     out:add({ "  ", { paths.short((plan.uri:gsub("^file://", "")), session.cwd), "AcpLink" } })
   end
   content.add_text(out, plan.text, PLAN_LINES)
-  return out:rendered()
 end
 
----@param session acp.Session
----@param plan acp.Plan
 local function draw(session, plan)
-  transcript.draw(session, plan.block, "plan", rendered(session, plan))
+  local out = Lines.new()
+  out:add({ { M.header(plan, session.plans.several), "AcpAgentHeader" } })
+  if config.get().ui.plan then
+    add_body(out, session, plan)
+  end
+  transcript.draw(session, plan.block, "plan", out:rendered())
 end
 
----The turn is over: its plans stay in the chat.
----@param session acp.Session
-function M.over(session)
-  if next(session.plans.living) then
-    session.plans.living = {}
-    tell(session)
+---Deactivates the plans of a turn; their blocks stay in the chat.
+function M.end_turn(session)
+  if next(session.plans.active) then
+    session.plans.active = {}
+    notify(session)
   end
 end
 
----@param session acp.Session
-function M.forget(session)
-  M.over(session)
-  session.plans = { shown = {}, living = {}, several = false }
+---Forgets all plans of a chat that is emptied.
+function M.reset(session)
+  M.end_turn(session)
+  session.plans = { shown = {}, active = {}, several = false }
 end
 
----@param session acp.Session
----@param plan acp.Plan
-local function live(session, plan)
+local function activate(session, plan)
   local is_empty = #plan.entries == 0 and not (plan.text or ""):find("%S") and not plan.uri
-  local living = session.plans.living
+  local active = session.plans.active
   if plan.removed or plan.over or is_empty then
-    if not living[plan.block] then
+    if not active[plan.block] then
       return
     end
-    living[plan.block] = nil
+    active[plan.block] = nil
   else
     local done, total = count(plan)
     changes = changes + 1
-    living[plan.block] = { plan = plan, done = done, total = total, change = changes }
+    active[plan.block] = { plan = plan, done = done, total = total, change = changes }
   end
-  tell(session)
+  notify(session)
 end
 
----@param session acp.Session
 ---@param event acp.Plan
 function M.show(session, event)
   event.entries = event.entries or {}
@@ -149,13 +134,12 @@ function M.show(session, event)
       draw(session, plan)
     end
   end
-  live(session, event)
+  activate(session, event)
 end
 
----@param session acp.Session
----@return acp.LivingPlan[] in their order
-function M.living(session)
-  local list = vim.tbl_values(session.plans.living)
+---@return acp.ActivePlan[] in the order of their blocks
+function M.active(session)
+  local list = vim.tbl_values(session.plans.active)
   table.sort(list, function(a, b)
     return a.plan.block < b.plan.block
   end)

@@ -1,22 +1,132 @@
--- Knows what a line of the chat leads to, and goes there.
+-- Opens what a line of the chat refers to: a file, URL, terminal, form, picture, checkpoint or tool call.
 local details = require("acp_nvim.chat.targets.details")
 local forms = require("acp_nvim.forms")
+local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
-local open_place = require("acp_nvim.chat.targets.open_place")
-local places = require("acp_nvim.chat.targets.places")
+local open = require("acp_nvim.review.open")
+local one_line = require("acp_nvim.chat.blocks.lines").one_line
 local requests = require("acp_nvim.host.requests")
 local restore = require("acp_nvim.review.restore")
 local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
+local windows = require("acp_nvim.windows.open")
 
 local M = {}
 
----The line of the new file that a line of a diff stands for: counted from the hunk's header above it.
+---@param pattern string with one capture
+---@param col integer byte, 0-based
+---@return string? capture of the match that contains the column
+local function match_at(line, pattern, col)
+  local at = 1
+  while true do
+    local first, last, found = line:find(pattern, at)
+    if not first or first > col + 1 then
+      return nil
+    elseif last > col then
+      return found
+    end
+    at = last + 1
+  end
+end
+
+---@param col integer byte, 0-based
+---@return string[] possible targets, the most likely first
+local function candidates(line, col)
+  local word = match_at(line, "([^%s\"'`<>|]+)", col)
+  local inner = word and word:match("^[%(%[{*]*(.-)[%)%]},;:%.!?*]*$")
+  local whole = { match_at(line, "!?%[[^%]]*%]%(<?([^%)>]+)>?%)", col) }
+  table.insert(whole, match_at(line, "`([^`]+)`", col))
+  table.insert(whole, match_at(line, '"([^"]+)"', col))
+  table.insert(whole, match_at(line, "'([^']+)'", col))
+  table.insert(whole, match_at(line, "<([^>]+)>", col))
+  table.insert(whole, word and word:match("^[%(%[{]*(.*)$"))
+  table.insert(whole, inner)
+  table.insert(whole, inner and inner:match("=(.+)$"))
+  return whole
+end
+
+---@return string path
+---@return integer? line 1-based
+---@return integer? col 1-based
+local function apart(text)
+  for _, pattern in ipairs({
+    "^(.-):(%d+):(%d+)",
+    "^(.-):(%d+)%-%d+$",
+    "^(.-):(%d+)",
+    "^(.-)#L(%d+)",
+    "^(.-)%((%d+),%s*(%d+)%)",
+    "^(.-)%((%d+)%)",
+  }) do
+    local path, line, col = text:match(pattern)
+    if path and path ~= "" then
+      return path, tonumber(line), tonumber(col)
+    end
+  end
+  return (text:gsub("[:,;.]+$", "")), nil, nil
+end
+
+---@return string? absolute nil when it does not exist
+local function existing(path, cwd)
+  if path == "" or path:find("%z") then
+    return nil
+  elseif path:sub(1, 1) == "~" then
+    path = vim.fs.normalize(path)
+  end
+  local tried = { path, path:match("^[ab]/(.+)$") } -- the second is a path in a diff's header
+  for index = 1, 2 do
+    local one = tried[index]
+    local full = one and (one:sub(1, 1) == "/" and one or vim.fs.joinpath(cwd, one))
+    if full and (vim.uv.fs_stat(full) or lookup.find(full)) then
+      return full
+    end
+  end
+end
+
+---@return boolean whether it is a URL other than file://
+local function is_url(text)
+  return (text:match("^%a[%w+.-]*://%S") or text:match("^mailto:%S")) and not text:match("^file://") or false
+end
+
+---@return acp.Target?
+local function target_of_text(text, cwd)
+  if is_url(text) then
+    return { uri = text }
+  end
+  local path, line, col = apart(text)
+  if text:match("^file://") then
+    local ok, name = pcall(vim.uri_to_fname, path)
+    path = ok and name or path
+  end
+  local full = existing(text, cwd)
+  if full then
+    return { path = full }
+  end
+  full = existing(path, cwd)
+  return full and { path = full, line = line, col = col } or nil
+end
+
+---Finds the file, link or URL written at a column of a line.
+---@param col integer byte, 0-based
+---@param cwd string base of relative paths
+---@return acp.Target?
+local function target_in_line(line, col, cwd)
+  for _, text in ipairs(candidates(line, col)) do
+    text = is_url(text) and text:gsub("[,.;:!?*'\"]+$", "") or text
+    local target = target_of_text(text, cwd)
+    if target then
+      if target.path and not target.line then -- `File "x.py", line 3` in a Python traceback
+        target.line = tonumber(line:match('^",? line (%d+)', (line:find(text, 1, true) or 1) + #text))
+      end
+      return target
+    end
+  end
+end
+
+---Returns the line of the new file that a line of a diff corresponds to, counted from the hunk's header.
 ---@param lines string[] of the block
 ---@param offset integer row in the block
----@return integer?
 local function line_of_diff(lines, offset)
-  local after = lines[offset + 1]:match("^  %-") and 1 or 0 -- of an old line: where the new one stands
+  local after = lines[offset + 1]:match("^  %-") and 1 or 0 -- an old line leads to the new line in its place
   for index = offset + 1, 1, -1 do
     local first = lines[index]:match("^%s*@@ %-%d+,?%d* %+(%d+)")
     if first then
@@ -26,11 +136,8 @@ local function line_of_diff(lines, offset)
   end
 end
 
----@param session acp.Session
----@param block acp.Block
 ---@param offset integer row in the block
----@return acp.Target?
-local function drawn(session, block, offset)
+local function target_at(session, block, offset)
   local rendered = block.rendered --[[@as acp.Rendered]]
   local target = rendered.target_rows and rendered.target_rows[offset]
   for _, range in ipairs(rendered.target_ranges or {}) do
@@ -44,22 +151,39 @@ local function drawn(session, block, offset)
   return target
 end
 
----@param session acp.Session
----@param path string
----@return string absolute
-local function absolute(session, path)
-  return path:sub(1, 1) == "/" and path or vim.fs.joinpath(session.cwd, path)
+---@param path string absolute
+---@param line? integer 1-based
+---@param col? integer 1-based
+local function open_file(path, line, col)
+  if vim.fn.isdirectory(path) == 1 then
+    return M.open_uri(path)
+  elseif not line then
+    return open.file(lookup.real(path))
+  end
+  windows.at(path, line, col)
 end
 
----@param session acp.Session
----@param block acp.Block
----@param target acp.Target
+---Opens a URL, or a file that no buffer can show, with the system's program.
+function M.open_uri(uri)
+  local problem
+  if uri:match("^/") or uri:match("^%a[%w+.-]*:") and not uri:match("^[fF][iI][lL][eE]:") then
+    local ok, started, why = pcall(vim.ui.open, uri)
+    problem = not ok and started or why
+  else -- the system's program could take it for an option, or open a file that was not checked
+    problem = "it is neither an existing file nor a URL"
+  end
+  if problem then
+    message.news(("%s could not be opened: %s"):format(one_line(uri), tostring(problem)), vim.log.levels.WARN)
+  end
+end
+
 local function go(session, block, target)
   if target.path then
-    open_place.file(absolute(session, target.path), target.line, target.col)
+    local is_absolute = target.path:sub(1, 1) == "/"
+    open_file(is_absolute and target.path or vim.fs.joinpath(session.cwd, target.path), target.line, target.col)
   elseif target.form then
     if not forms.open(target.form) then
-      message.info("That question is over.")
+      message.info("This question is closed already.")
     end
   elseif target.terminal then
     terminals.open(session, target)
@@ -67,23 +191,20 @@ local function go(session, block, target)
     local directory = vim.fs.joinpath(vim.fn.stdpath("cache") --[[@as string]], "acp_nvim", "media")
     local wanted = { block = block.id, place = target.media, directory = directory }
     if not requests.send(session, "call_media", wanted) then
-      message.info("The host that knew this is gone.")
+      message.info("The host that ran this tool call has ended; its media are no longer available.")
     end
   elseif target.uri then
-    local place = places.of_text(target.uri, session.cwd)
+    local place = target_of_text(target.uri, session.cwd)
     if place and place.path then
-      return open_place.file(place.path, place.line, place.col)
+      return open_file(place.path, place.line, place.col)
     end
-    open_place.uri(target.uri)
+    M.open_uri(target.uri)
   else
     restore.to(target.checkpoint, session.cwd, target.words)
   end
 end
 
----The first place that a tool call names: what its title leads to.
----@param session acp.Session
----@param block acp.Block
----@return acp.Target?
+---Returns the first file that a tool call names: the target of its title.
 local function first_place(session, block)
   local location = block.call and block.call.locations and block.call.locations[1]
   if location then
@@ -96,51 +217,48 @@ local function first_place(session, block)
   end
 end
 
----Enter goes to the next line, as everywhere; Neovim's own gf would open a file over the chat.
----@param key string
-local function otherwise(key)
+---Handles a key where nothing can be opened: Enter moves to the next line; Neovim's own gf would replace the chat.
+local function no_target(key)
   if vim.keycode(key) == "\r" then
     vim.api.nvim_feedkeys("\r", "n", false)
   else
-    message.info("there is nothing to be opened here")
+    message.info("there is nothing to open here")
   end
 end
 
----@param session acp.Session
----@param key string what it means where nothing is to be opened
+---Opens the target under the cursor in a chat.
+---@param key string that was pressed
 function M.open(session, key)
   local cursor = vim.api.nvim_win_get_cursor(0)
   local block, offset = transcript.block_at(session, cursor[1] - 1)
   local rendered = block and block.rendered
-  local target = rendered and drawn(session, block, offset)
+  local target = rendered and target_at(session, block, offset)
   if rendered and not target and block.kind == "tool_call" and offset == 0 then
     target = first_place(session, block)
   end
-  target = target or places.at(vim.api.nvim_get_current_line(), cursor[2], session.cwd)
+  target = target or target_in_line(vim.api.nvim_get_current_line(), cursor[2], session.cwd)
   if target then
     go(session, block or {}, target)
   elseif rendered and block.kind == "tool_call" then
     details.open(session, block.id)
   else
-    otherwise(key)
+    no_target(key)
   end
 end
 
----Goes to the file that is written under the cursor, in a text that is no chat.
----@param session acp.Session
----@param key string what it means where nothing is to be opened
+---Opens the file or URL written under the cursor in a buffer that is not a chat.
+---@param key string that was pressed
 function M.open_written(session, key)
-  local target = places.at(vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2], session.cwd)
+  local target = target_in_line(vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2], session.cwd)
   if target then
     go(session, {}, target)
   else
-    otherwise(key)
+    no_target(key)
   end
 end
 
----The tool call under the cursor, or the one that a permission is about.
----@param session acp.Session
----@param key string what it means elsewhere
+---Shows the details of the tool call under the cursor, or of the call that a permission request is about.
+---@param key string that was pressed; has its usual meaning elsewhere
 function M.details(session, key)
   local block = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
   local id = block and block.kind == "tool_call" and block.id

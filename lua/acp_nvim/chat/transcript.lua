@@ -1,31 +1,29 @@
--- Keeps the blocks of a chat in its buffer; a change costs what it changes, however long the chat is.
+-- Keeps the blocks of a chat in its buffer. The cost of a change does not depend on the length of the chat.
 local block_rows = require("acp_nvim.chat.transcript.block_rows")
-local change_lines = require("acp_nvim.chat.transcript.changed_lines")
 local cut = require("acp_nvim.chat.markdown.cut")
-local dress = require("acp_nvim.chat.transcript.dress")
+local decoration = require("acp_nvim.chat.transcript.decoration")
 local following = require("acp_nvim.chat.transcript.following")
 local guarded = require("acp_nvim.host.guarded")
+local limits = require("acp_nvim.limits")
 local line_bound = require("acp_nvim.chat.transcript.line_bound")
 local paint = require("acp_nvim.chat.markdown.paint")
 
 local M = {}
 
 local api = vim.api
+local HUNKS = 50 -- of a replaced text: with more it is replaced as a whole
 
 ---@type table<integer, acp.Transcript> by the session's key
 local transcripts = {}
----@type table<acp.Transcript, integer[]> open for edits -> windows that follow the end
+---@type table<acp.Transcript, integer[]> modifiable transcripts -> windows that follow the end
 local open = {}
-local notes = 0
+local local_blocks = 0
 
----@param transcript acp.Transcript
----@param is boolean
-local function modifiable(transcript, is)
-  api.nvim_set_option_value("modifiable", is, { buf = transcript.bufnr })
+local function set_modifiable(transcript, value)
+  api.nvim_set_option_value("modifiable", value, { buf = transcript.bufnr })
 end
 
----@param session acp.Session
----@return acp.Transcript? transcript open for edits; nil when the chat has no buffer
+---Returns the transcript of a session with a modifiable buffer, or nil when the chat has no buffer.
 local function opened(session)
   local transcript = transcripts[session.key]
   if not transcript or not api.nvim_buf_is_loaded(transcript.bufnr) then
@@ -33,7 +31,7 @@ local function opened(session)
   end
   if not open[transcript] then
     open[transcript] = following.at_end(transcript)
-    modifiable(transcript, true)
+    set_modifiable(transcript, true)
   end
   return transcript
 end
@@ -43,19 +41,19 @@ end
 ---@type acp.ChangesListener[]
 local listeners = {}
 
----@param listener acp.ChangesListener called at the end of a batch with the blocks that have new lines or were drawn
----again, and the windows that will go to the end of the chat
+---@param listener acp.ChangesListener called at the end of a batch with the blocks that were redrawn or have new lines,
+---and the windows that will scroll to the end of the chat
 function M.on_changes(listener)
   table.insert(listeners, listener)
 end
 
----Ends the edits of all transcripts: the user cannot type there, and windows at the end stay at the end.
+---Ends a batch of changes: makes the buffers unmodifiable again, and scrolls windows that were at the end.
 function M.flush()
   local done = open
   open = {}
   for transcript, windows in pairs(done) do
     if api.nvim_buf_is_loaded(transcript.bufnr) then
-      modifiable(transcript, false)
+      set_modifiable(transcript, false)
       guarded(function()
         local changed = transcript.changed
         transcript.changed = {}
@@ -74,14 +72,12 @@ function M.flush()
   end
 end
 
----@param session acp.Session
 function M.attach(session)
   local transcript = { bufnr = session.bufnr, blocks = {}, order = {}, changed = {}, resting = {}, session = session }
   transcripts[session.key] = transcript
   paint.attach(transcript)
 end
 
----@param session acp.Session
 function M.detach(session)
   local transcript = transcripts[session.key]
   if transcript then
@@ -91,19 +87,17 @@ function M.detach(session)
 end
 
 ---Empties the chat.
----@param session acp.Session
 function M.reset(session)
   local transcript = opened(session)
   if transcript then
-    dress.strip_all(transcript.bufnr)
+    decoration.strip_all(transcript.bufnr)
     block_rows.forget(transcript.bufnr)
     api.nvim_buf_set_lines(transcript.bufnr, 0, -1, true, {})
     transcript.blocks, transcript.order, transcript.changed = {}, {}, {}
   end
 end
 
----Keeps the text, forgets whose it is: another host counts its blocks from 1 again.
----@param session acp.Session
+---Forgets the ids of all blocks, whose text stays: another host numbers its blocks from 1 again.
 function M.forget_blocks(session)
   local transcript = transcripts[session.key]
   if transcript then
@@ -111,24 +105,15 @@ function M.forget_blocks(session)
   end
 end
 
----Makes a block at the end: the line above its text is empty, and carries the header.
----@param transcript acp.Transcript
----@param id integer|string
----@param kind string
----@param lines string[]
+---Adds a block at the end, below an empty line for its header.
 ---@return acp.Block
 ---@return integer row of its first line
 local function add_block(transcript, id, kind, lines)
   local bufnr = transcript.bufnr
   local row = api.nvim_buf_line_count(bufnr)
-  if #transcript.order > 0 then
-    table.insert(lines, 1, "") -- one change of the buffer, not two
-    api.nvim_buf_set_lines(bufnr, row, row, true, lines)
-    table.remove(lines, 1)
-    row = row + 1
-  else
-    api.nvim_buf_set_lines(bufnr, row, row, true, lines)
-  end
+  local with_gap = #transcript.order > 0 and vim.list_extend({ "" }, lines) or lines
+  api.nvim_buf_set_lines(bufnr, row, row, true, with_gap) -- a single change of the buffer
+  row = row + #with_gap - #lines
   local index, above = #transcript.order + 1, transcript.order[#transcript.order]
   local block = { id = id, kind = kind, mark = block_rows.mark(bufnr, row), index = index, above = above }
   transcript.order[index] = block
@@ -137,46 +122,76 @@ local function add_block(transcript, id, kind, lines)
   return block, row
 end
 
----@param transcript acp.Transcript
----@param block acp.Block
----@param lines string[] that come to its text
+---@param lines string[] appended to its text
 local function feed(transcript, block, lines)
   cut.feed(block.cut, lines)
   transcript.long = transcript.long or block.cut.long
 end
 
----Gives a block other lines, where they differ and nowhere else.
----@param transcript acp.Transcript
----@param block acp.Block
----@param lines string[]
+---@return integer head number of equal lines at the beginning
+---@return integer tail number of equal lines at the end
+local function common(old, new)
+  local shorter = math.min(#old, #new)
+  local head = 0
+  while head < shorter and old[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  local tail = 0
+  while tail < shorter - head and old[#old - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
+  return head, tail
+end
+
+---@return integer[][] hunks { old start, old count, new start, new count }
+local function hunks_of(old, new)
+  local before, after = table.concat(old, "\n") .. "\n", table.concat(new, "\n") .. "\n"
+  if #old > 0 and #new > 0 and #before + #after <= limits.diff_bytes then
+    local hunks = vim.diff(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
+    if #hunks <= HUNKS then
+      return hunks
+    end
+  end
+  return { { #old > 0 and 1 or 0, #old, #new > 0 and 1 or 0, #new } }
+end
+
+---Replaces only the lines that differ, so that cursors and marks in the others stay.
+---@param first integer row of the first of the old lines
+local function change_lines(bufnr, first, old, new)
+  local head, tail = common(old, new)
+  if head == #old and head == #new then
+    return
+  end
+  local was, is = vim.list_slice(old, head + 1, #old - tail), vim.list_slice(new, head + 1, #new - tail)
+  local hunks = hunks_of(was, is)
+  for index = #hunks, 1, -1 do
+    local from, count, to_from, to_count = unpack(hunks[index])
+    local row = first + head + (count == 0 and from or from - 1)
+    api.nvim_buf_set_lines(bufnr, row, row + count, true, vim.list_slice(is, to_from, to_from + to_count - 1))
+  end
+end
+
+---Replaces the lines of a block where they differ.
 ---@return integer row of its first line
 local function rewrite(transcript, block, lines)
   local first = block_rows.first(transcript, block)
   local old = api.nvim_buf_get_lines(transcript.bufnr, first, block_rows.after(transcript, block), true)
-  dress.strip(transcript.bufnr, first, first + #old)
+  decoration.strip(transcript.bufnr, first, first + #old)
   change_lines(transcript.bufnr, first, old, lines)
   transcript.changed[block] = true
   return first
 end
 
----@param session acp.Session
----@param transcript acp.Transcript
----@param id integer
----@param kind string
----@param lines string[]
 local function add_text(session, transcript, id, kind, lines)
   local fill = {}
   local block, row = add_block(transcript, id, kind, (line_bound.take(fill, lines)))
   block.width, block.over = fill.width, fill.over
   block.cut = cut.new()
   feed(transcript, block, lines)
-  dress.header(transcript.bufnr, block, row, session.agent)
+  decoration.header(transcript.bufnr, block, row, session.agent)
 end
 
----@param session acp.Session
----@param id integer
----@param kind string
----@param piece string
+---Appends text to the block of a message, which is added if it does not exist.
 function M.append(session, id, kind, piece)
   local lines, block = line_bound.lines(piece), M.block(session, id)
   local hidden = block
@@ -195,16 +210,13 @@ function M.append(session, id, kind, piece)
   end
   transcript.changed[block] = #lines > 1 or transcript.changed[block]
   local row = block_rows.after(transcript, block) - 1
-  line_bound.append(transcript.bufnr, row, block, lines)
+  local shown, column = line_bound.take(block, lines)
+  api.nvim_buf_set_text(transcript.bufnr, row, column or -1, row, -1, shown)
   feed(transcript, block, lines)
   paint.streaming()
 end
 
----Makes a text another one; what is the same in both stays, with the cursors in it.
----@param session acp.Session
----@param id integer
----@param kind string
----@param whole string
+---Replaces the text of a message; lines that are equal in both stay, with the cursors in them.
 function M.replace(session, id, kind, whole)
   local transcript = opened(session)
   if not transcript then
@@ -222,10 +234,8 @@ function M.replace(session, id, kind, whole)
   paint.redraw(transcript.bufnr, first, first + #lines)
 end
 
----Shows a block as it is now; takes lines and highlights out of `rendered`.
----@param session acp.Session
+---Draws a block; removes lines and highlights from `rendered`.
 ---@param id integer|string
----@param kind string
 ---@param rendered acp.Rendered
 ---@return acp.Block? block nil when the chat has no buffer
 ---@return integer? row of its first line
@@ -240,19 +250,18 @@ function M.draw(session, id, kind, rendered)
   else
     first = rewrite(transcript, block, rendered.lines)
   end
-  dress.colour(transcript.bufnr, first, rendered.highlights)
-  rendered.lines, rendered.highlights = nil, nil -- the buffer has them, and a block is kept as long as the chat
+  decoration.colour(transcript.bufnr, first, rendered.highlights)
+  rendered.lines, rendered.highlights = nil, nil -- the buffer has them, and blocks are kept as long as the chat
   block.rendered = rendered
   return block, first
 end
 
----@return string id of a block that is Lua's own
+---@return string id for a block that does not come from the host
 function M.own_block()
-  notes = notes + 1
-  return "lua-" .. notes
+  local_blocks = local_blocks + 1
+  return "lua-" .. local_blocks
 end
 
----@param session acp.Session
 ---@param id integer|string
 ---@return acp.Block?
 function M.block(session, id)
@@ -260,18 +269,7 @@ function M.block(session, id)
   return transcript and transcript.blocks[id]
 end
 
----@param session acp.Session
----@param id integer
----@return integer? row of the block's first line
-function M.row(session, id)
-  local transcript = transcripts[session.key]
-  local block = transcript and transcript.blocks[id]
-  return block and block_rows.first(transcript, block)
-end
-
----@param session acp.Session
----@param block acp.Block
----@return integer? first row nil when it is there no more
+---@return integer? first row; nil when the block is gone
 ---@return integer? last row
 function M.rows(session, block)
   local transcript = transcripts[session.key]
@@ -280,8 +278,6 @@ function M.rows(session, block)
   end
 end
 
----@param session acp.Session
----@param row integer
 ---@return acp.Block?
 ---@return integer? offset of the row in the block
 function M.block_at(session, row)
@@ -291,29 +287,33 @@ function M.block_at(session, row)
   end
 end
 
----The blocks with a line between two rows, from the first to the last.
----@param session acp.Session
----@param first integer row
----@param last integer row
+---Iterates over the blocks with a line between two rows, from the first to the last.
 ---@return fun(): acp.Block?, integer?, integer? iterator block, row of its first and of its last line
 function M.blocks_in(session, first, last)
   local transcript = transcripts[session.key]
   return transcript and block_rows.between(transcript, first, last) or function() end
 end
 
----@param session acp.Session
----@param block acp.Block that is there
----@return string[]
+---@param block acp.Block in the chat
 function M.lines(session, block)
   local first, last = M.rows(session, block)
   return api.nvim_buf_get_lines(session.bufnr, first, last + 1, true)
 end
 
----@param session acp.Session
----@return fun(): acp.Block?, integer?, integer? iterator all blocks from the last one on: block, its first and last row
+---Iterates over all blocks from the last to the first.
+---@return fun(): acp.Block?, integer?, integer? iterator block, row of its first and of its last line
 function M.blocks_up(session)
   local transcript = transcripts[session.key]
-  return transcript and block_rows.upwards(transcript) or function() end
+  local index = transcript and #transcript.order or 0
+  local after = transcript and api.nvim_buf_line_count(transcript.bufnr)
+  return function()
+    local block = transcript and transcript.order[index]
+    if block then
+      local first, last = block_rows.first(transcript, block), after - 1
+      index, after = index - 1, first - 1
+      return block, first, last
+    end
+  end
 end
 
 return M

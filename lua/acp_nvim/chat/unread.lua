@@ -1,35 +1,30 @@
--- Counts what the agent says while nobody sees its chat, until somebody does.
+-- Counts messages that arrive while their chat is not visible.
 local sessions = require("acp_nvim.sessions")
 local winbar = require("acp_nvim.chat.winbar")
 local windows = require("acp_nvim.chat.windows")
 
 local M = {}
 
-local has_focus = true -- until the terminal says something else; some never do
+local has_focus = true -- until the terminal reports otherwise; some terminals never report focus
 
----@param session acp.Session
----@return boolean somebody sees its chat now, as far as Neovim knows
+---@return boolean its chat is in the current tab page, and the terminal has the focus
 function M.is_seen(session)
   return has_focus and windows.visible(session)
 end
 
----@return boolean
 function M.has_focus()
   return has_focus
 end
 
----@param session acp.Session
----@param count integer
 local function set(session, count)
   if (session.unread or 0) ~= count then
     session.unread = count > 0 and count or nil
-    winbar.update_all() -- other chats say that there is something
+    winbar.update_all() -- the bars of other chats count unread chats
   end
 end
 
----@param session acp.Session
----@param id integer of a block with a message
----@param kind string
+---Counts a new message of the agent if its chat is not visible.
+---@param id integer of its block
 function M.message(session, id, kind)
   if kind ~= "agent" or id <= (session.heard or 0) then
     return
@@ -40,16 +35,15 @@ function M.message(session, id, kind)
   end
 end
 
----A turn in which nothing was said is news, too.
----@param session acp.Session
+---Counts a turn that ended without a message as one message.
 function M.turn_ended(session)
   if not M.is_seen(session) then
     set(session, math.max(session.unread or 0, 1))
   end
 end
 
----What is seen now has been read.
-local function look()
+---Marks visible chats as read.
+local function mark_read()
   for _, session in ipairs(sessions.all()) do
     if session.unread and M.is_seen(session) then
       set(session, 0)
@@ -58,7 +52,7 @@ local function look()
   winbar.turn()
 end
 
----Notices from now on what is seen.
+---Starts watching focus and windows.
 function M.watch()
   vim.api.nvim_create_autocmd({ "FocusLost", "FocusGained", "BufWinEnter", "WinEnter" }, {
     group = vim.api.nvim_create_augroup("acp_nvim.unread", {}),
@@ -66,7 +60,7 @@ function M.watch()
       if vim.startswith(event.event, "Focus") then
         has_focus = event.event == "FocusGained"
       end
-      look() -- another tab page is another window, too
+      mark_read() -- changing the tab page enters a window, too
     end,
   })
 end

@@ -1,4 +1,4 @@
--- Says above the chat who is there, what it does, and what waits: as much as there is room for.
+-- Shows the agent, its activity and what waits for the user in the 'winbar' of the chat, as far as there is room.
 local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
 local plans = require("acp_nvim.chat.plans")
@@ -13,9 +13,9 @@ local api = vim.api
 local BAR = "%{%v:lua.require'acp_nvim.chat.winbar'.bar()%}"
 local BETWEEN = " · "
 local BETWEEN_CELLS = 3
-local LEAST = 12 -- cells of a text that is cut: with fewer nobody reads it
+local LEAST = 12 -- cells of a text that is cut: a shorter one is of no use
 
----In which order they are shown.
+---Display order of the parts.
 local ORDER = "activity elapsed title worktree plan permissions questions queue review others mode model context cost"
 ---@type table<string, integer>
 local PLACES = {}
@@ -23,43 +23,36 @@ for name in ORDER:gmatch("%a+") do
   PLACES[name] = vim.tbl_count(PLACES) + 1
 end
 
----@type table<integer, integer> window -> buffer that it showed when it got its bar
-local given = {}
+---@type table<integer, integer> window -> buffer that it showed when its bar was set
+local has_bar = {}
 
----@type table<integer, table<integer, string>> buffer -> width -> text: Neovim asks whenever a cursor moves
-local made = {}
+---@type table<integer, table<integer, string>> buffer -> width -> text: Neovim evaluates it at each cursor move
+local cache = {}
 
----@param text string
----@return string
 local function literal(text)
   return (text:gsub("%%", "%%%%"))
 end
 
----@class acp.ChosenPart
----@field part acp.StatusPart
----@field text string
-
 ---@param parts acp.StatusPart[] the most important first
 ---@param room integer cells
----@return acp.ChosenPart[] those that there is room for, at their shortest
----@return integer room that is left
-local function chosen(parts, room)
+---@return { part: acp.StatusPart, text: string }[] those that fit, at their shortest
+---@return integer room cells left
+local function choose(parts, room)
   local out = {}
   for _, part in ipairs(parts) do
     local text = part.short or part.cut and cells.cut(part.long, LEAST) or part.long
-    local wants = api.nvim_strwidth(text) + (#out == 0 and 1 or BETWEEN_CELLS)
-    if wants <= room then
+    local needed = api.nvim_strwidth(text) + (#out == 0 and 1 or BETWEEN_CELLS)
+    if needed <= room then
       table.insert(out, { part = part, text = text })
-      room = room - wants
+      room = room - needed
     end
   end
   return out, room
 end
 
----Says as much of each as there is room for: all counts first, then what may be cut anywhere.
----@param list acp.ChosenPart[]
+---Lengthens the parts as far as there is room: first those that are not cut.
 ---@param room integer cells
-local function lengthened(list, room)
+local function lengthen(list, room)
   for _, cut in ipairs({ false, true }) do
     for _, one in ipairs(list) do
       local has = api.nvim_strwidth(one.text)
@@ -74,14 +67,13 @@ local function lengthened(list, room)
   end
 end
 
----@param session acp.Session
 ---@param width integer cells
 ---@return string for 'winbar'
 function M.text(session, width)
   local symbol, group = status_parts.symbol(session.status, true)
   local name = cells.cut(cells.plain(session.status.agent or session.agent or "agent"), math.max(width - 4, 1))
-  local list, room = chosen(status_parts.list(session), width - api.nvim_strwidth(symbol .. name) - 3)
-  lengthened(list, room)
+  local list, room = choose(status_parts.list(session), width - api.nvim_strwidth(symbol .. name) - 3)
+  lengthen(list, room)
   table.sort(list, function(a, b)
     return PLACES[a.part.name] < PLACES[b.part.name]
   end)
@@ -92,62 +84,53 @@ function M.text(session, width)
   return (" %%#%s#%s%%* %s %s"):format(group, symbol, literal(name), table.concat(texts, BETWEEN))
 end
 
----@param session acp.Session
 ---@param width integer cells
----@return string
-function M.prompt_text(session, width)
+local function prompt_text(session, width)
   local text = " Prompt"
   for _, item in ipairs(session.context) do
     text = text .. " + " .. cells.plain(item.name)
   end
-  return literal(cells.cut(text, math.max(width - 1, 1))) .. "%<" -- without an item Neovim leaves the blank out
+  return literal(cells.cut(text, math.max(width - 1, 1))) .. "%<" -- without an item Neovim drops the leading blank
 end
 
----Only for 'winbar'.
----@return string
+---Evaluated by 'winbar'.
 function M.bar()
-  local win, bufnr = api.nvim_get_current_win(), api.nvim_get_current_buf() -- those that the bar is of
+  local win, bufnr = api.nvim_get_current_win(), api.nvim_get_current_buf() -- the bar's own window and buffer
   local session = sessions.of_buffer(bufnr)
   if not session then
     return ""
   end
   local width = api.nvim_win_get_width(win)
-  local texts = made[bufnr] or {}
-  made[bufnr] = texts
+  local texts = cache[bufnr] or {}
+  cache[bufnr] = texts
   if not texts[width] then
-    local text = bufnr == session.prompt_bufnr and M.prompt_text or M.text
+    local text = bufnr == session.prompt_bufnr and prompt_text or M.text
     local ok, words = pcall(text, session, width)
     texts[width] = ok and words or " " .. literal(cells.plain(session.agent))
   end
   return texts[width]
 end
 
----@param win integer
----@param value string
----@return boolean
 local function set(win, value)
   return (pcall(api.nvim_set_option_value, "winbar", value, { win = win, scope = "local" }))
 end
 
----Gives a window its bar, once: whoever puts another one there keeps it.
----@param win integer
----@param bufnr integer
-local function give(win, bufnr)
+---Sets the bar of a window once; a value that the user sets later is kept.
+local function set_bar(win, bufnr)
   local own = api.nvim_get_option_value("winbar", { win = win, scope = "local" })
   if not config.get().ui.winbar then
-    given[win] = nil
+    has_bar[win] = nil
     if own == BAR then
       set(win, "")
     end
-  elseif given[win] ~= bufnr and api.nvim_win_get_height(win) > 1 and (own == BAR or set(win, BAR)) then
-    given[win] = bufnr
+  elseif has_bar[win] ~= bufnr and api.nvim_win_get_height(win) > 1 and (own == BAR or set(win, BAR)) then
+    has_bar[win] = bufnr
   end
 end
 
----@param wins integer[]
 local function redraw(wins)
   for _, win in ipairs(wins) do
-    made[api.nvim_win_get_buf(win)] = nil
+    cache[api.nvim_win_get_buf(win)] = nil
   end
   for _, win in ipairs(wins) do
     if not pcall(api.nvim__redraw, { win = win, winbar = true }) then
@@ -157,8 +140,8 @@ local function redraw(wins)
   end
 end
 
----@return integer[] of the current tab, with the chats of running turns
-local function running()
+---@return integer[] windows of the current tab page with chats of running turns
+local function running_windows()
   local wins, ui = {}, config.get().ui
   for _, win in ipairs(ui.winbar and ui.spinner and api.nvim_tabpage_list_wins(0) or {}) do
     local bufnr = api.nvim_win_get_buf(win)
@@ -170,43 +153,43 @@ local function running()
   return wins
 end
 
----Shows that a turn runs where somebody sees it now.
+---Animates the bars of running turns in the current tab page.
 function M.turn()
-  if #running() > 0 then
+  if #running_windows() > 0 then
     spinner.run(function()
-      local wins = running()
+      local wins = running_windows()
       redraw(wins)
       return #wins > 0
     end)
   end
 end
 
----A buffer brings the bar of its last window along, and a window of one line has no room for it.
+-- A buffer would copy the bar of its last window to a new one, where it may not fit
 api.nvim_create_autocmd("WinClosed", {
   group = api.nvim_create_augroup("acp_nvim.winbar", {}),
   callback = function(event)
     local win = tonumber(event.match)
-    if win and given[win] then
-      given[win] = nil
+    if win and has_bar[win] then
+      has_bar[win] = nil
       set(win, "")
     end
   end,
 })
 
----@param session acp.Session
+---Updates the bars of chat and prompt.
 function M.update(session)
   for _, bufnr in pairs({ session.bufnr or false, session.prompt_bufnr or false }) do
     local wins = bufnr and vim.fn.win_findbuf(bufnr) or {}
-    made[bufnr] = nil
+    cache[bufnr] = nil
     for _, win in ipairs(wins) do
-      give(win, bufnr)
+      set_bar(win, bufnr)
     end
     redraw(wins)
   end
   M.turn()
 end
 
----Brings the bars of all chats up to date.
+---Updates the bars of all chats.
 function M.update_all()
   for _, session in ipairs(sessions.all()) do
     M.update(session)

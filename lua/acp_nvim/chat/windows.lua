@@ -1,4 +1,4 @@
--- Opens, finds and closes the windows of a chat and its prompt.
+-- Opens, finds and closes the windows of chats and prompts.
 local command_line_window = require("acp_nvim.windows.command_line")
 local config = require("acp_nvim.config")
 local fit = require("acp_nvim.chat.windows.fit")
@@ -12,7 +12,7 @@ local winbar = require("acp_nvim.chat.winbar")
 local M = {}
 
 local api = vim.api
-local LOOK = vim.tbl_extend("error", stack.PLAIN, {
+local OPTIONS = vim.tbl_extend("error", stack.PLAIN, {
   conceallevel = 0,
   fillchars = "eob: ,fold: ",
   foldenable = true,
@@ -20,10 +20,8 @@ local LOOK = vim.tbl_extend("error", stack.PLAIN, {
   wrap = true,
 })
 
----@param win integer
----@param fixed "winfixwidth"|"winfixheight"|nil
-local function dress(win, fixed)
-  for option, value in pairs(LOOK) do
+local function set_options(win, fixed)
+  for option, value in pairs(OPTIONS) do
     vim.wo[win][0][option] = value
   end
   if fixed then
@@ -32,14 +30,11 @@ local function dress(win, fixed)
 end
 
 ---@param win integer of a chat
----@param fixed "winfixwidth"|"winfixheight"|nil
-local function dress_chat(win, fixed)
-  dress(win, fixed)
+local function set_chat_options(win, fixed)
+  set_options(win, fixed)
   vim.wo[win][0].conceallevel = config.get().ui.conceal and 2 or 0
 end
 
----@param win integer
----@param bufnr integer
 local function show_in(win, bufnr)
   local fixed = vim.wo[win].winfixbuf
   vim.wo[win].winfixbuf = false
@@ -49,8 +44,7 @@ local function show_in(win, bufnr)
   vim.wo[win].winfixbuf = fixed
 end
 
----@param win integer
----@param even_last boolean it may be the only one of its tab, if there are other tabs
+---@param even_last boolean close it even if it is the only window of its tab page
 local function close(win, even_last)
   local session = api.nvim_win_is_valid(win) and sessions.of_buffer(api.nvim_win_get_buf(win))
   local tab = session and api.nvim_win_get_tabpage(win)
@@ -59,15 +53,13 @@ local function close(win, even_last)
   end
 end
 
----The prompt goes with its chat; in one frame the chat goes with its prompt, too.
----@param one integer
----@param other integer
+---Closes window `other` when window `one` is closed.
 local function close_together(one, other)
   api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(one),
     once = true,
     callback = function()
-      local by_itself = api.nvim_get_current_win() == one -- not by :only in the other
+      local by_itself = api.nvim_get_current_win() == one -- and not by :only in the other
       vim.schedule(function()
         close(other, by_itself)
         fit.soon()
@@ -76,10 +68,8 @@ local function close_together(one, other)
   })
 end
 
----@param session acp.Session
----@param position string
----@return integer? win of the current tab, with the chat in it; nil when there is no room
----@return boolean? opened it was not there before
+---@return integer? win with the chat in the current tab page; nil when there is no room
+---@return boolean? is_new
 local function ensure_chat(session, position)
   local bufnr = session.bufnr --[[@as integer]]
   local win, fixed = stack.showing(bufnr), nil
@@ -101,13 +91,11 @@ local function ensure_chat(session, position)
   if not win then
     return nil
   end
-  dress_chat(win, fixed)
+  set_chat_options(win, fixed)
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufnr), vim.v.maxcol })
   return win, is_new
 end
 
----@param session acp.Session
----@param chat integer
 ---@return integer? win nil when there is no room
 local function ensure_prompt(session, chat)
   local bufnr = session.prompt_bufnr --[[@as integer]]
@@ -134,13 +122,11 @@ local function ensure_prompt(session, chat)
       frame.map(bufnr)
     end
   end
-  dress(win, "winfixheight")
+  set_options(win, "winfixheight")
   fit.watch_prompt(bufnr)
   return win
 end
 
----@param session acp.Session
----@param position string
 ---@return integer? prompt window
 local function open_both(session, position)
   local chat, is_new = ensure_chat(session, position)
@@ -151,7 +137,7 @@ local function open_both(session, position)
   return prompt
 end
 
----Shows chat and prompt in the current tab, or in a new one where there is no room; the focus stays where it is.
+---Shows chat and prompt in the current tab page, or in a new one if there is no room; does not move the focus.
 ---@param session acp.Session with both buffers
 ---@return integer? prompt window; nil when there is no room
 function M.open(session)
@@ -162,19 +148,18 @@ function M.open(session)
   return prompt
 end
 
----@param session acp.Session
----@return boolean the chat is seen in the current tab
+---@return boolean the chat is visible in the current tab page
 function M.visible(session)
   return stack.showing(session.bufnr) ~= nil
 end
 
----@return acp.Session? whose chat is seen in the current tab
+---@return acp.Session? session whose chat is visible in the current tab page
 function M.seen()
   local now = stack.current()
   return now and now.session
 end
 
----@param session acp.Session
+---Shows chat and prompt, and moves the focus to the prompt.
 ---@return boolean done
 function M.focus_prompt(session)
   if command_line_window.refuses() then
@@ -182,7 +167,7 @@ function M.focus_prompt(session)
   end
   local elsewhere = config.get().ui.position == "tab" and not M.visible(session)
   local win = elsewhere and vim.fn.win_findbuf(session.bufnr)[1]
-  if win then -- a chat that has a tab of its own is not opened in another one as well
+  if win then -- the chat is open in another tab page
     api.nvim_set_current_tabpage(api.nvim_win_get_tabpage(win))
   end
   local prompt = M.open(session)
@@ -193,29 +178,26 @@ function M.focus_prompt(session)
   stack.opened(session.prompt_bufnr, function()
     api.nvim_set_current_win(prompt)
   end)
-  if api.nvim_get_current_win() ~= prompt then -- an autocommand that failed prevented it
+  if api.nvim_get_current_win() ~= prompt then -- an autocommand failed
     vim.cmd(("noautocmd call win_gotoid(%d)"):format(prompt))
   end
   return true
 end
 
----Goes to a chat that has no prompt: a kept conversation, in a tab of its own.
----@param session acp.Session
+---Moves the focus to the chat of a stored conversation, which has no prompt, in a separate tab page.
 function M.focus_chat(session)
   if command_line_window.refuses() then
     return
   end
   local bufnr = session.bufnr --[[@as integer]]
-  local win = vim.fn.win_findbuf(bufnr)[1]
-  win = win or splits.open_tab(bufnr)
+  local win = vim.fn.win_findbuf(bufnr)[1] or splits.open_tab(bufnr)
   if win then
     api.nvim_set_current_win(win)
-    dress_chat(win)
+    set_chat_options(win)
   end
 end
 
----Closes chat and prompt in the current tab; the session goes on.
----@param session acp.Session
+---Closes chat and prompt in the current tab page; the session continues.
 function M.close(session)
   if command_line_window.refuses() then
     return
@@ -224,7 +206,7 @@ function M.close(session)
     local win = stack.showing(session[part])
     if win and not pcall(api.nvim_win_close, win, false) then
       vim.wo[win].winfixbuf = false
-      api.nvim_win_call(win, vim.cmd.enew) -- the last window of all
+      api.nvim_win_call(win, vim.cmd.enew) -- the last window
     end
   end
   fit.soon()

@@ -1,8 +1,8 @@
--- Checks the agents in a user's table; gives back what is right of each, and words for what is not.
+-- Checks the agents in a user's table: returns the valid fields of each, and adds the problems.
 local checks = require("acp_nvim.config.checks")
 local hint = require("acp_nvim.config.hint")
 
----What a field must be: a kind that `checks.kind` knows, or a function that says why a value is wrong.
+---Checks of the fields: a kind for `checks.kind`, or a function that returns the problem.
 ---@type table<string, string|fun(value: any): string?>
 local FIELDS = {
   prefix = "strings",
@@ -36,37 +36,27 @@ function FIELDS.idle_seconds(value)
   end
 end
 
----@param path any
----@return boolean
-local function is_absolute(path)
-  return type(path) == "string" and vim.startswith(vim.fs.normalize(path), "/")
-end
-
 function FIELDS.paths(value)
   local is_paths = type(value) == "table"
     and vim.islist(value)
     and vim.iter(value):all(function(pair)
-      local good = type(pair) == "table" and vim.tbl_count(pair) == 2 and is_absolute(pair.here)
+      local good = type(pair) == "table" and vim.tbl_count(pair) == 2
+      good = good and type(pair.here) == "string" and vim.startswith(vim.fs.normalize(pair.here), "/")
       return good and type(pair.there) == "string" and vim.startswith(pair.there, "/")
     end)
   local example = 'must be a list of { here = "/directory/on/this/machine", there = "/the/same/for/the/agent" }'
   return not is_paths and example or nil
 end
 
----@param options any
----@return boolean
-local function is_options(options)
-  return type(options) == "table"
-    and vim.iter(options):all(function(id, set)
-      return type(id) == "string" and (type(set) == "string" or type(set) == "boolean")
-    end)
-end
-
 function FIELDS.defaults(value)
   local problem = checks.kind(value, "table")
   for name, one in pairs(problem and {} or value) do
     if name == "options" then
-      problem = not is_options(one) and "options must be a map from an option to a string or a boolean" or nil
+      local is_map = type(one) == "table"
+        and vim.iter(one):all(function(id, set)
+          return type(id) == "string" and (type(set) == "string" or type(set) == "boolean")
+        end)
+      problem = not is_map and "options must be a map from an option to a string or a boolean" or nil
     elseif name ~= "mode" and name ~= "model" then
       problem = ("there is no %q in it (known: mode, model, options)"):format(tostring(name))
     elseif type(one) ~= "string" then
@@ -79,11 +69,8 @@ function FIELDS.defaults(value)
   return problem
 end
 
----As the host takes it; a table that says nothing is left out: there it would be a list.
----@param field string
----@param value any
----@return any
-local function taken(field, value)
+---@return any value as the host expects it; nil for an empty map, which msgpack would make a list
+local function normalized(field, value)
   if field == "env" then
     return next(value) and vim.tbl_map(tostring, value) or nil
   elseif field == "paths" then
@@ -98,9 +85,7 @@ local function taken(field, value)
   return value
 end
 
----@param name any
----@param agent any
----@return string? problem with the whole of it
+---@return string? problem
 local function shape_problem(name, agent)
   if type(name) ~= "string" then
     return "agents: must be a map from a name to an agent, not a list"
@@ -113,7 +98,6 @@ local function shape_problem(name, agent)
   end
 end
 
----@param name string
 ---@param agent table
 ---@param problems string[] more are added
 ---@return table? agent
@@ -132,7 +116,7 @@ local function agent_checked(name, agent, problems)
     if problem then
       problems[#problems + 1] = ("agents.%s.%s: %s"):format(name, tostring(field), problem)
     else
-      good[field] = taken(field, value)
+      good[field] = normalized(field, value)
     end
   end
   local is_bundled = name == "demo" or require("acp_nvim.agents.catalogue")[name] ~= nil

@@ -1,11 +1,10 @@
--- Checks values of a user's table: each check gives words for what is wrong. Where one bad piece leaves the rest in force,
--- the check gives back what is right.
+-- Checks values of a user's table. A check returns the problem, or, for a list or a map, its valid part.
 local hint = require("acp_nvim.config.hint")
 local icon_names = require("acp_nvim.chat.blocks.icons")
 
 local M = {}
 
-local KEY_BYTES = 50 -- of a key that is mapped: Neovim takes no more
+local KEY_BYTES = 50 -- of a mapped key at most
 local ACTIONS = { "allow", "reject", "ask" }
 local KINDS = { "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other" }
 local MEMBERS = { "agent", "kind", "path", "command", "action" }
@@ -26,7 +25,7 @@ function M.sorted(values)
 end
 
 ---@param value any
----@return boolean a list of strings, or an empty one
+---@return boolean a list of strings, which may be empty
 function M.is_strings(value)
   return type(value) == "table"
     and vim.islist(value)
@@ -35,8 +34,6 @@ function M.is_strings(value)
     end)
 end
 
----@param key any
----@return boolean
 local function is_key(key)
   return type(key) == "string" and key ~= "" and #vim.keycode(key) <= KEY_BYTES
 end
@@ -71,7 +68,7 @@ function M.one_of(value, allowed)
   end
 end
 
----Checks icons: which there are, and that they are short.
+---Checks the names and the widths of icons.
 ---@param value any
 ---@param problems string[] more are added
 ---@return table<string, string> good
@@ -112,7 +109,6 @@ local function rule_kind(value)
   end
 end
 
----@param name any
 ---@param value any
 ---@return string? problem
 local function rule_member(name, value)
@@ -129,8 +125,7 @@ local function rule_member(name, value)
   end
 end
 
----Checks rules for permissions. One wrong rule is reason not to use any: a later one would say something else without it.
----Everything is asked then.
+---Checks permission rules. One invalid rule disables all: without it a later rule would match instead.
 ---@param rules any
 ---@param problems string[] more are added
 ---@return table[] good

@@ -1,4 +1,4 @@
--- Words for who has written something else than is known: what they probably meant.
+-- Suggests the known word that is nearest to an unknown one.
 
 ---@param a string
 ---@param b string
@@ -22,7 +22,7 @@ end
 
 ---@param written any
 ---@param known string[]
----@return string that goes on a sentence: "; did you mean …?"; empty when nothing is near
+---@return string "; did you mean …?" to continue a sentence; empty when no word is near
 return function(written, known)
   local word, best, least = tostring(written), nil, math.huge
   for _, candidate in ipairs(known) do

@@ -1,10 +1,11 @@
--- What becomes of each event that is no session's alone, by its type.
+-- Handlers of the events that belong to no single session, by event type.
 local actions = require("acp_nvim.review.actions")
 local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local client = require("acp_nvim.host.client")
 local follow = require("acp_nvim.follow")
 local loading = require("acp_nvim.review.loading")
+local login = require("acp_nvim.login")
 local message = require("acp_nvim.message")
 local permission_rules = require("acp_nvim.permission.rules")
 local restore = require("acp_nvim.review.restore")
@@ -34,13 +35,16 @@ return {
   restore_plan = restore.planned,
   restored = restore.restored,
   judged = actions.judged,
-  permission_rules = permission_rules.told,
+  permission_rules = permission_rules.received,
   files_maybe_changed = buffers.refresh,
-  location = follow.told,
+  location = follow.set_location,
   agents_known = session_question.answer,
   sessions_listed = session_question.answer,
   session_done = session_question.answer,
   worktree_seen = session_question.answer,
-  review = review_files.told,
-  review_loaded = loading.told,
+  review = review_files.received,
+  review_loaded = loading.received,
+  sign_in = login.wanted,
+  sign_in_terminal = login.terminal,
+  sign_in_done = login.done,
 }

@@ -1,35 +1,35 @@
--- What becomes of each event of a session, by its type.
+-- Handlers of the events of one session, by event type.
 local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local calls = require("acp_nvim.chat.calls")
 local chat_buffer = require("acp_nvim.chat.buffer")
+local details = require("acp_nvim.chat.targets.details")
+local drafts = require("acp_nvim.prompt.drafts")
+local export = require("acp_nvim.sessions.export")
+local fit = require("acp_nvim.chat.windows.fit")
 local follow = require("acp_nvim.follow")
-local notify = require("acp_nvim.notify")
+local forms = require("acp_nvim.forms")
+local kept_sessions = require("acp_nvim.sessions.kept")
+local message = require("acp_nvim.message")
 local notice = require("acp_nvim.chat.blocks.notice")
+local notify = require("acp_nvim.notify")
+local options = require("acp_nvim.options")
 local permission = require("acp_nvim.permission")
 local plans = require("acp_nvim.chat.plans")
 local preview = require("acp_nvim.review.preview")
+local prompt = require("acp_nvim.prompt.buffer")
+local queue = require("acp_nvim.prompt.queue")
+local queue_buffer = require("acp_nvim.prompt.queue_buffer")
 local states = require("acp_nvim.states")
 local summary = require("acp_nvim.chat.blocks.summary")
+local targets = require("acp_nvim.chat.targets")
 local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
 local unread = require("acp_nvim.chat.unread")
 local winbar = require("acp_nvim.chat.winbar")
 
----@param session acp.Session
----@param event acp.Event
-local function ask(session, event)
-  local new = permission.asked(session, event.block, event.request)
-  if not new then
-    return
-  end
-  autocmds.fire("AcpPermissionRequest", { session = session.key, request = event.request })
-  notify.permission(session, event.request)
-end
-
----@param session acp.Session
 ---@param call acp.ToolCall
-local function tell_tool_call(session, call)
+local function fire_tool_call(session, call)
   if session.kept or not autocmds.is_heard("AcpToolCall") then
     return
   end
@@ -38,7 +38,7 @@ local function tell_tool_call(session, call)
     size = size + #(item.text or "") + #(item.old_text or "") + #(item.new_text or "") + #(item.output or "") + 1
     endings = endings .. tostring(item.exit_code or item.signal or "")
   end
-  -- a redraw repeats what listeners have heard
+  -- a redraw repeats calls that listeners have already received
   local state = table.concat({ call.status or "", call.kind or "", size, endings, call.title or "" }, "\0")
   if session.calls[call.id] ~= state then
     session.calls[call.id] = state
@@ -46,8 +46,7 @@ local function tell_tool_call(session, call)
   end
 end
 
----What was said before the session was taken up is no news.
----@param session acp.Session
+---Counts unread messages. Messages of a conversation that is replayed are not new.
 ---@param event acp.Event of type append or replace
 local function count_unread(session, event)
   if session.recalling then
@@ -66,7 +65,7 @@ return {
     session.cwd = event.status.worktree and event.status.cwd or session.cwd
     buffers.set_roots(session.key, event.status.directories or {})
     if not states.is_busy(event.status.state) then
-      plans.over(session)
+      plans.end_turn(session)
     end
     winbar.update(session)
   end,
@@ -81,10 +80,15 @@ return {
   tool_call = function(session, event)
     session.call_blocks[event.call.id] = event.block
     calls.show(session, event)
-    tell_tool_call(session, event.call)
+    fire_tool_call(session, event.call)
   end,
   plan = plans.show,
-  permission = ask,
+  permission = function(session, event)
+    if permission.asked(session, event.block, event.request) then
+      autocmds.fire("AcpPermissionRequest", { session = session.key, request = event.request })
+      notify.permission(session, event.request)
+    end
+  end,
   permission_done = function(session, event)
     if permission.done(session, event) then
       local data = { session = session.key, id = event.id, outcome = event.outcome, option_id = event.option_id }
@@ -105,7 +109,7 @@ return {
     end
   end,
   preview = function(_, event)
-    preview.told(event)
+    preview.received(event)
   end,
   preview_done = function(_, event)
     preview.done(event)
@@ -123,12 +127,12 @@ return {
     autocmds.fire("AcpSessionReady", { session = session.key, session_id = event.session_id, agent = event.agent })
   end,
   turn_start = function(session, event)
-    plans.over(session)
+    plans.end_turn(session)
     follow.turn_began(session.key)
     autocmds.fire("AcpTurnStart", { session = session.key, background = event.background == true })
   end,
   turn_end = function(session, event)
-    plans.over(session)
+    plans.end_turn(session)
     unread.turn_ended(session)
     notify.turn_end(session, event.stop_reason)
     follow.turn_ended(session.key)
@@ -140,8 +144,57 @@ return {
   end,
   reset = function(session, event)
     transcript.reset(session)
-    calls.forget(session)
-    plans.forget(session)
-    chat_buffer.put_before(session, event.after)
+    calls.clear(session)
+    plans.reset(session)
+    chat_buffer.restore_earlier(session, event.after)
   end,
+  call_details = function(session, event)
+    details.show(session, event, targets.open_written)
+  end,
+  call_media = function(_, event)
+    if event.path then
+      targets.open_uri(event.path)
+    else
+      message.news("It cannot be opened: " .. (event.problem or "the host does not say why"), vim.log.levels.WARN)
+    end
+  end,
+  config = options.received,
+  elicitation = function(session, event)
+    if forms.asked(session, event) then
+      autocmds.fire("AcpElicitation", { session = session.key, request = event.request })
+      notify.question(session, event.request)
+    end
+  end,
+  elicitation_done = function(session, event)
+    if forms.done(session, event) then
+      local data = { session = session.key, id = event.id, action = event.action, why = event.why }
+      autocmds.fire("AcpElicitationDone", data)
+    end
+  end,
+  elicitation_complete = function(_, event)
+    forms.complete(event)
+  end,
+  elicitation_checked = function(_, event)
+    forms.checked(event)
+  end,
+  queue = function(session, event)
+    session.queue = { held = event.held, prompts = event.prompts or {} }
+    queue.show(session)
+    drafts.changed(session)
+    fit.soon() -- the prompt window grows by the lines of the queue
+    queue_buffer.refresh(session)
+  end,
+  queue_late = function(session, event)
+    for _, queued in ipairs(event.prompts or {}) do
+      prompt.put_back(session, queued.text)
+    end
+    message.warn("what you edited in the queue was sent, or removed, before: your version is back in the prompt")
+  end,
+  prompts_taken = function(session, event)
+    queue.taken(session, event.ids, event.revisions)
+    drafts.changed(session)
+  end,
+  permission_kept = permission.kept,
+  transcript_shown = kept_sessions.received,
+  exported = export.received,
 }

@@ -1,15 +1,15 @@
--- Measures what a place costs the editor: to show it, and the next drawing of the screen, which may have to parse a file.
--- In processor time: on a machine with other work the clock would say that a small file takes seconds.
+-- Measures the processor time for showing a location, including the next redraw, which may have to parse a file.
+-- Elapsed time would count the load of other processes.
 local M = {}
 
 local api = vim.api
 local NS = api.nvim_create_namespace("acp_nvim.follow.cost")
 
----@type fun(ms: number)? who waits for the drawing
-local told
+---@type fun(ms: number)? called after the next redraw
+local on_redraw
 local spent, began = 0, 0
 
----@return number ms of processor time that Neovim has used
+---@return number ms of processor time that Neovim has used so far
 local function used()
   local usage = assert(vim.uv.getrusage())
   local user, system = usage.utime, usage.stime
@@ -18,26 +18,25 @@ end
 
 api.nvim_set_decoration_provider(NS, {
   on_start = function()
-    if told then
+    if on_redraw then
       began = used()
     end
-    return told ~= nil
+    return on_redraw ~= nil
   end,
   on_end = function()
-    local tell = told
-    told = nil
-    if tell then
-      tell(spent + used() - began)
+    local callback = on_redraw
+    on_redraw = nil
+    if callback then
+      callback(spent + used() - began)
     end
   end,
 })
 
----@param run fun()
----@param tell fun(ms: number) called when the screen was drawn, from where nothing may be changed
-function M.measure(run, tell)
+---@param done fun(ms: number) called after the redraw, where nothing may be changed
+function M.measure(run, done)
   local from = used()
   run()
-  spent, told = used() - from, tell
+  spent, on_redraw = used() - from, done
 end
 
 return M

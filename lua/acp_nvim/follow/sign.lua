@@ -1,4 +1,4 @@
--- Shows where each agent is, in every buffer that has the file; dimmed when its turn is over.
+-- Shows a sign where each agent works, in every buffer of that file; dims it when the turn ends.
 local config = require("acp_nvim.config")
 local lookup = require("acp_nvim.buffers.lookup")
 
@@ -9,11 +9,11 @@ local NS = api.nvim_create_namespace("acp_nvim.follow.sign")
 local GROUP = api.nvim_create_augroup("acp_nvim.follow.sign", {})
 
 ---@class acp.AgentPlace
----@field path string real
----@field line? integer nil: not known
----@field is_over? boolean the turn is
+---@field path string real path
+---@field line? integer nil: unknown
+---@field is_over? boolean the turn has ended
 
----@type table<integer, acp.AgentPlace> by session
+---@type table<integer, acp.AgentPlace> by session key
 local places = {}
 
 ---@return string at most two cells
@@ -25,9 +25,6 @@ local function sign_text()
   return text
 end
 
----@param bufnr integer
----@param key integer
----@param row integer
 local function draw(bufnr, key, row)
   local text = sign_text()
   if text ~= "" then
@@ -35,13 +32,12 @@ local function draw(bufnr, key, row)
       id = key,
       sign_text = text,
       sign_hl_group = places[key].is_over and "AcpAgentSignOver" or "AcpAgentSign",
-      priority = 12, -- more than those of changes under review, less than those of debuggers
+      priority = 12, -- above the signs of the review, below those of debuggers
       undo_restore = false,
     })
   end
 end
 
----@param key integer
 ---@param run fun(bufnr: integer, row: integer)
 local function each_mark(key, run)
   for _, bufnr in ipairs(api.nvim_list_bufs()) do
@@ -52,14 +48,12 @@ local function each_mark(key, run)
   end
 end
 
----@param key integer
 local function remove(key)
   each_mark(key, function(bufnr)
     api.nvim_buf_del_extmark(bufnr, NS, key)
   end)
 end
 
----@param event vim.api.keyset.create_autocmd.callback_args a file was read
 local function show_in(event)
   local bufnr = event.buf
   for key, place in pairs(places) do
@@ -69,8 +63,7 @@ local function show_in(event)
   end
 end
 
----The text is thrown away, to be read again: the marks go with it.
----@param event vim.api.keyset.create_autocmd.callback_args
+---Saves the rows of the marks, which are deleted when the buffer is unloaded to be read again.
 local function keep_rows(event)
   for key, place in pairs(places) do
     local at = api.nvim_buf_get_extmark_by_id(event.buf, NS, key, {})
@@ -80,12 +73,12 @@ end
 
 ---@param key integer of the session
 ---@param location acp.FileLine
----@param is_over boolean no turn runs
+---@param is_over boolean no turn is running
 function M.set(key, location, is_over)
   local path = lookup.real(location.path)
   local before = places[key]
   if before and before.path == path and not location.line then
-    return -- it is in that file, as was known
+    return -- a location without a line says nothing new about the same file
   end
   remove(key)
   places[key] = { path = path, line = location.line, is_over = is_over }
@@ -96,7 +89,7 @@ function M.set(key, location, is_over)
   end
 end
 
----The turn is over: that is where the agent was last.
+---Dims the sign: the turn has ended.
 ---@param key integer
 function M.over(key)
   if places[key] then
@@ -113,12 +106,12 @@ function M.clear(key)
   remove(key)
 end
 
----@return integer[] sessions whose agents are somewhere
+---@return integer[] keys of the sessions with a known location
 function M.sessions()
   return vim.tbl_keys(places)
 end
 
-for _, bufnr in ipairs(api.nvim_list_bufs()) do -- left by modules that were loaded before these
+for _, bufnr in ipairs(api.nvim_list_bufs()) do -- left by modules before a reload
   api.nvim_buf_clear_namespace(bufnr, NS, 0, -1)
 end
 api.nvim_create_autocmd({ "BufReadPost", "BufFilePost" }, { group = GROUP, callback = show_in })

@@ -1,11 +1,11 @@
--- A small window over a form in which the text of one field is typed; every change of it counts at once.
+-- Edits the text of one field in a small window over the form. Each change is reported at once.
 local config = require("acp_nvim.config")
 
 local M = {}
 
 local api = vim.api
 local FILETYPE = "acp_form_text"
-local MOST = 8 -- lines that it has at first
+local MOST = 8 -- lines of the window
 
 ---@class acp.FieldEdit
 ---@field title string
@@ -13,26 +13,23 @@ local MOST = 8 -- lines that it has at first
 ---@field win integer of the form
 ---@field row integer 0-based, of the value
 ---@field on_change fun(text: string)
----@field on_close fun(goes_on: boolean) it is closed; the user goes on with the next field
+---@field on_close fun(to_next: boolean) called when it is closed, with whether to move to the next field
 
----@type integer? its window
+---@type integer? window
 local open
 
----@return boolean the user is typing in it
+---@return boolean the window has the focus
 function M.has_focus()
   return open ~= nil and api.nvim_win_is_valid(open) and api.nvim_get_current_win() == open
 end
 
----@param bufnr integer
----@return string
 local function text_of(bufnr)
   return table.concat(api.nvim_buf_get_lines(bufnr, 0, -1, true), "\n")
 end
 
----@param bufnr integer
----@param close fun(goes_on: boolean)
-local function map(bufnr, close)
-  local function on(modes, keys, run)
+---@param close fun(to_next: boolean)
+local function map_keys(bufnr, close)
+  local function map(modes, keys, run)
     for _, key in ipairs(keys) do
       vim.keymap.set(modes, key, run, { buffer = bufnr, nowait = true, desc = "acp: done with this field" })
     end
@@ -40,42 +37,25 @@ local function map(bufnr, close)
   local function done()
     close(true)
   end
-  local function back()
-    close(false)
-  end
-  on("i", { "<CR>" }, function()
+  map("i", { "<CR>" }, function()
     if vim.fn.pumvisible() == 1 then
       return api.nvim_feedkeys(vim.keycode("<C-y>"), "n", false)
     end
     done()
   end)
-  on("n", { "<CR>" }, done)
-  on({ "n", "i" }, config.keys("form_review"), done)
-  on("n", config.keys("form_next"), done)
-  on("n", { "<Esc>", unpack(config.keys("close")) }, back)
+  map("n", { "<CR>" }, done)
+  map({ "n", "i" }, config.keys("form_review"), done)
+  map("n", config.keys("form_next"), done)
+  map("n", { "<Esc>", unpack(config.keys("close")) }, function()
+    close(false)
+  end)
 end
 
----@param edit acp.FieldEdit
----@return integer bufnr
-local function buffer_with(edit)
-  local bufnr = api.nvim_create_buf(false, true)
-  vim.bo[bufnr].buftype = "acwrite" -- :w and ZZ are as good as any other way to be done
-  vim.bo[bufnr].bufhidden = "wipe"
-  vim.bo[bufnr].swapfile = false
-  pcall(api.nvim_buf_set_name, bufnr, ("acp://form/field %d"):format(bufnr))
-  api.nvim_buf_set_lines(bufnr, 0, -1, true, vim.split(edit.text, "\n", { plain = true }))
-  vim.bo[bufnr].modified = false
-  return bufnr
-end
-
----@param bufnr integer
 ---@return integer lines
 local function height_of(bufnr)
   return math.min(api.nvim_buf_line_count(bufnr), MOST)
 end
 
----@param edit acp.FieldEdit
----@param bufnr integer
 ---@return integer win
 local function window_for(edit, bufnr)
   local win = api.nvim_open_win(bufnr, true, {
@@ -97,10 +77,7 @@ local function window_for(edit, bufnr)
   return win
 end
 
----@param bufnr integer
----@param win integer
----@param edit acp.FieldEdit
----@param close fun(goes_on: boolean)
+---@param close fun(to_next: boolean)
 local function watch(bufnr, win, edit, close)
   api.nvim_create_autocmd({ "TextChanged", "TextChangedI", "TextChangedP", "BufWriteCmd" }, {
     buffer = bufnr,
@@ -123,12 +100,18 @@ local function watch(bufnr, win, edit, close)
   })
 end
 
----@param edit acp.FieldEdit
+---Opens the window, in Insert mode.
 function M.open(edit)
-  local bufnr = buffer_with(edit)
+  local bufnr = api.nvim_create_buf(false, true)
+  vim.bo[bufnr].buftype = "acwrite" -- for :w and ZZ
+  vim.bo[bufnr].bufhidden = "wipe"
+  vim.bo[bufnr].swapfile = false
+  pcall(api.nvim_buf_set_name, bufnr, ("acp://form/field %d"):format(bufnr))
+  api.nvim_buf_set_lines(bufnr, 0, -1, true, vim.split(edit.text, "\n", { plain = true }))
+  vim.bo[bufnr].modified = false
   local win = window_for(edit, bufnr)
   local is_open = true
-  local function close(goes_on)
+  local function close(to_next)
     if not is_open then
       return
     end
@@ -136,17 +119,17 @@ function M.open(edit)
     if api.nvim_buf_is_valid(bufnr) then
       edit.on_change(text_of(bufnr))
     end
-    if goes_on or api.nvim_get_current_win() == win then
+    if to_next or api.nvim_get_current_win() == win then
       vim.cmd.stopinsert()
     end
     if api.nvim_win_is_valid(win) then
       api.nvim_win_close(win, true)
     end
-    edit.on_close(goes_on)
+    edit.on_close(to_next)
   end
   open = win
   vim.bo[bufnr].filetype = FILETYPE
-  map(bufnr, close)
+  map_keys(bufnr, close)
   watch(bufnr, win, edit, close)
   vim.cmd("startinsert!")
 end

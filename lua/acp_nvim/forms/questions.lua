@@ -1,4 +1,4 @@
--- The questions of agents to the user, and what the user has filled in so far; nothing of it is lost when one is over.
+-- Keeps the questions of agents and the values that the user has filled in, also after a question is over.
 local config = require("acp_nvim.config")
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
@@ -13,16 +13,16 @@ local M = {}
 ---@field values table<string, string|boolean|string[]> by the field's name
 ---@field problems table<string, string> by the field's name
 ---@field phase "fill"|"review"|"sent"
----@field version integer counts what was filled in
+---@field version integer counts the changes of values
 ---@field review? acp.FormAnswer[] what would be sent
----@field unchecked? string[] names of fields whose pattern nobody could look at
+---@field unchecked? string[] names of fields whose pattern the host cannot check
 ---@field outcome? { action: string, why?: string, answers: acp.FormAnswer[] }
----@field complete? boolean what was to be done at the URL is done
+---@field complete? boolean the task at the URL is done
 
 ---@type table<integer, acp.Question>
 local questions = {}
-local base = 0 -- of the ids of this host's questions
-local HOST = 1000000 -- questions that one host asks at the most
+local base = 0 -- added to the ids of this host
+local HOST_QUESTIONS = 1000000 -- of one host at the most
 
 ---@param request acp.FormRequest
 ---@return table<string, string|boolean|string[]>
@@ -40,7 +40,7 @@ end
 ---@param block integer
 ---@param request acp.FormRequest
 ---@return acp.Question
----@return boolean new false when it is only told again
+---@return boolean new false for a redraw
 function M.add(session, block, request)
   local known = questions[request.id + base]
   if known then
@@ -62,7 +62,6 @@ function M.add(session, block, request)
   return question, true
 end
 
----@param id integer
 ---@return acp.Question?
 function M.get(id)
   return questions[id]
@@ -86,20 +85,18 @@ function M.waiting(session)
   return list
 end
 
----@return acp.Question[] that nobody has answered
+---@return acp.Question[] without an outcome
 function M.open()
   return vim.tbl_filter(function(one)
     return not one.outcome
   end, vim.tbl_values(questions))
 end
 
----@param question acp.Question
----@return boolean the user has filled in something
+---@return boolean the user has changed a value
 function M.is_touched(question)
   return not vim.deep_equal(question.values, defaults(question.request))
 end
 
----@param question acp.Question
 ---@param name string of a field
 ---@param value? string|boolean|string[]
 function M.set(question, name, value)
@@ -111,8 +108,7 @@ function M.set(question, name, value)
   end
 end
 
----Says to the host what the user answers; the host looks at it before it is sent.
----@param question acp.Question
+---Sends an answer to the host, which checks the values before the agent gets them.
 ---@param action "accept"|"decline"|"cancel"
 ---@return boolean sent
 function M.answer(question, action)
@@ -135,15 +131,13 @@ function M.answer(question, action)
   return sent
 end
 
----Asks the host what is wrong with what was filled in.
----@param question acp.Question
+---Makes the host check the values.
 function M.check(question)
   local values = next(question.values) and question.values or vim.empty_dict()
   host.send("elicitation_check", { id = question.host_id, version = question.version, values = values })
 end
 
----Opens the page of a question in the browser, and agrees to it.
----@param question acp.Question
+---Opens the URL of a question in the browser, and accepts the question.
 function M.open_url(question)
   local url = question.request.url --[[@as acp.FormUrl]]
   local ok, started, problem = pcall(vim.ui.open, url.url)
@@ -155,9 +149,9 @@ function M.open_url(question)
   M.answer(question, "accept")
 end
 
----Another host numbers its questions from 1 again.
+---Prepares for a new host, which numbers its questions from 1 again.
 function M.begin_host()
-  base = base + HOST
+  base = base + HOST_QUESTIONS
 end
 
 return M

@@ -1,9 +1,9 @@
--- The window and the buffer of one question, below all others; to close it answers nothing.
+-- Opens and closes the window of a question, and draws its buffer. Closing the window answers nothing.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local block = require("acp_nvim.chat.blocks.question")
-local dress = require("acp_nvim.chat.transcript.dress")
+local decoration = require("acp_nvim.chat.transcript.decoration")
+local layout_of = require("acp_nvim.forms.layout")
 local limits = require("acp_nvim.limits")
-local look = require("acp_nvim.forms.look")
 local named = require("acp_nvim.buffers.named")
 local questions = require("acp_nvim.forms.questions")
 local sessions = require("acp_nvim.sessions")
@@ -14,25 +14,34 @@ local M = {}
 local api = vim.api
 local FILETYPE = "acp_form"
 local PROBLEMS = api.nvim_create_namespace("acp_nvim.form_problems")
+local OPTIONS = {
+  foldenable = false,
+  linebreak = true,
+  list = false,
+  number = false,
+  relativenumber = false,
+  signcolumn = "no",
+  spell = false,
+  winfixbuf = true,
+  wrap = true,
+}
 
 vim.diagnostic.config({ virtual_text = false, virtual_lines = false, underline = false, signs = true }, PROBLEMS)
 
 ---@class acp.OpenForm
 ---@field bufnr integer
----@field from integer window to go back to
----@field look? acp.FormLook what the buffer shows
+---@field from integer window that had the focus before
+---@field layout? acp.FormLayout of the buffer
 
 ---@type table<integer, acp.OpenForm> by the question's id
 local open = {}
 
----@param id integer
 ---@return integer? bufnr
 local function buffer_of(id)
   local form = open[id]
   return form and api.nvim_buf_is_loaded(form.bufnr) and form.bufnr or nil
 end
 
----@param id integer
 ---@return integer? win
 function M.window(id)
   local bufnr = buffer_of(id)
@@ -49,14 +58,12 @@ function M.current()
   end
 end
 
----@param id integer
----@return acp.FormLook?
-function M.look(id)
-  return open[id] and open[id].look
+---@return acp.FormLayout?
+function M.layout(id)
+  return open[id] and open[id].layout
 end
 
 ---Draws a question in its chat.
----@param question acp.Question
 function M.draw_block(question)
   local session = sessions.get(question.session)
   if session then
@@ -64,16 +71,23 @@ function M.draw_block(question)
   end
 end
 
----@param question acp.Question
----@param drawn acp.FormLook
----@return vim.Diagnostic.Set[]
-local function diagnostics(question, drawn)
-  local list = {}
-  for index, field in ipairs(question.request.fields or {}) do
+---Draws the form of a question, if it is open.
+function M.draw(question)
+  local bufnr = buffer_of(question.request.id)
+  if not bufnr then
+    return
+  end
+  local layout = layout_of(question)
+  open[question.request.id].layout = layout
+  decoration.fill(bufnr, layout.out.lines, layout.out.highlights)
+  vim.bo[bufnr].modified = false
+  local diagnostics = {}
+  local is_form = question.phase == "fill" and not question.outcome
+  for index, field in ipairs(is_form and question.request.fields or {}) do
     local problem = question.problems[field.name]
-    if problem and drawn.places[index] and not question.outcome then
-      list[#list + 1] = {
-        lnum = drawn.places[index],
+    if problem and layout.places[index] then
+      diagnostics[#diagnostics + 1] = {
+        lnum = layout.places[index],
         col = 0,
         severity = vim.diagnostic.severity.ERROR,
         source = "acp_nvim",
@@ -81,40 +95,11 @@ local function diagnostics(question, drawn)
       }
     end
   end
-  return list
+  vim.diagnostic.set(PROBLEMS, bufnr, diagnostics)
 end
 
----Draws the form of a question, if it is open.
----@param question acp.Question
-function M.draw(question)
-  local bufnr = buffer_of(question.request.id)
-  if not bufnr then
-    return
-  end
-  local drawn = look.of(question)
-  open[question.request.id].look = drawn
-  dress.fill(bufnr, drawn.out.lines, drawn.out.highlights)
-  vim.bo[bufnr].modified = false
-  vim.diagnostic.set(PROBLEMS, bufnr, question.phase == "fill" and diagnostics(question, drawn) or {})
-end
-
----@param bufnr integer
----@param lines integer
-local function show(bufnr, lines)
-  local height = math.max(5, math.min(lines + 1, math.floor(vim.o.lines * limits.details_part)))
-  if not pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then -- no room
-    vim.cmd(("tab sbuffer %d"):format(bufnr))
-  else
-    api.nvim_win_set_height(0, height) -- 'equalalways' has made it as high as the others
-  end
-  local shown = vim.wo[api.nvim_get_current_win()][0]
-  shown.number, shown.relativenumber, shown.signcolumn, shown.spell, shown.list = false, false, "no", false, false
-  shown.foldenable, shown.wrap, shown.linebreak, shown.winfixbuf = false, true, true, true
-end
-
----Opens the form of a question, or goes to it.
----@param question acp.Question
----@return integer? bufnr when it is a new one, which has no keys yet
+---Opens the form of a question, or moves the focus to it.
+---@return integer? bufnr a new one, without keymaps; nil when the form was open
 function M.open(question)
   local id, title = question.request.id, Lines.one_line(question.request.message)
   local win = M.window(id)
@@ -123,12 +108,21 @@ function M.open(question)
   end
   local bufnr = named.scratch(("acp://form/%d %s"):format(id, vim.fn.strcharpart(title, 0, limits.terminal_name)))
   open[id] = { bufnr = bufnr, from = api.nvim_get_current_win() }
-  show(bufnr, #look.of(question).out.lines)
+  local lines = #layout_of(question).out.lines
+  local height = math.max(5, math.min(lines + 1, math.floor(vim.o.lines * limits.details_part)))
+  if pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then
+    api.nvim_win_set_height(0, height) -- 'equalalways' has changed it
+  else
+    vim.cmd(("tab sbuffer %d"):format(bufnr)) -- no room for a split
+  end
+  for option, value in pairs(OPTIONS) do
+    vim.wo[0][0][option] = value
+  end
   vim.bo[bufnr].filetype = FILETYPE
   return bufnr
 end
 
----@param id integer
+---Moves the cursor of the form.
 ---@param row integer 0-based
 function M.go(id, row)
   local win = M.window(id)
@@ -137,8 +131,7 @@ function M.go(id, row)
   end
 end
 
----Closes the window; who was in it goes back to where they were.
----@param id integer
+---Closes the form, and gives the focus back.
 function M.close(id)
   local win, form = M.window(id), open[id] or {}
   local is_here = win ~= nil and api.nvim_get_current_win() == win

@@ -1,4 +1,4 @@
--- Small files of ours in the state directory, which nobody but the user may read.
+-- Reads and writes small files in the state directory, which only the user may read.
 local M = {}
 
 local uv = vim.uv
@@ -15,8 +15,7 @@ function M.root()
 end
 
 ---@param kind string what the files are about
----@param cwd string
----@return string directory or file name of a project, without an extension
+---@return string path for a project, without an extension
 function M.of_project(kind, cwd)
   local real = uv.fs_realpath(cwd) or cwd
   local name = vim.fs.basename(real):gsub("[^%w_.-]", "_"):sub(-40):gsub("^%.+", "")
@@ -24,7 +23,7 @@ function M.of_project(kind, cwd)
 end
 
 ---@param pid integer
----@return string start of the process, in a unit that only compares; empty when it cannot be known
+---@return string start time of the process in clock ticks since boot; empty when unknown
 local function start_of(pid)
   local stat = io.open(("/proc/%d/stat"):format(pid))
   local fields = stat and stat:read("*a"):match(".*%)%s(.*)")
@@ -34,17 +33,16 @@ local function start_of(pid)
   return fields and vim.split(fields, " ")[20] or ""
 end
 
-local FIRST_NAMESPACE = "4026531836" -- of processes: the kernel's own number for the one of the machine itself
+local FIRST_NAMESPACE = "4026531836" -- inode of the PID namespace of the machine itself
 
----@return string of the machine, in which no dot or dash of a file name can be found; a container or a sandbox is another
----one: its pids say nothing here
+---@return string name of the machine without dots and dashes; containers and sandboxes have other pids, so another name
 local function machine()
   local space = (uv.fs_readlink("/proc/self/ns/pid") or ""):match("%d+") or FIRST_NAMESPACE
   local name = uv.os_gethostname():gsub("[^%w]", "_")
   return space == FIRST_NAMESPACE and name or name .. "_" .. space
 end
 
----@return string name of this Neovim, for files that are its own: machine, pid, and when it was started
+---@return string name of this Neovim, for its own files: machine, pid and start time
 function M.instance()
   local pid = uv.os_getpid()
   own_instance = own_instance or ("%s-%d-%s"):format(machine(), pid, start_of(pid))
@@ -52,7 +50,7 @@ function M.instance()
 end
 
 ---@param instance string
----@return boolean? nil: it is on another machine
+---@return boolean? nil when it is on another machine
 function M.is_alive(instance)
   local where, pid, start = instance:match("^([%w_]+)-(%d+)-(%d*)$")
   if where ~= machine() then
@@ -65,13 +63,11 @@ function M.is_alive(instance)
     )
 end
 
----@param path string
----@return boolean made, or there
+---@return boolean the directory exists
 function M.make_directory(path)
   return vim.fn.isdirectory(path) == 1 or pcall(vim.fn.mkdir, path, "p", PRIVATE_DIRECTORY)
 end
 
----@param path string
 ---@return string? content nil when it cannot be read
 function M.read(path)
   local file = uv.fs_open(path, bit.bor(uv.constants.O_RDONLY, uv.constants.O_NONBLOCK or 0), PRIVATE)
@@ -84,16 +80,6 @@ function M.read(path)
   return data
 end
 
----Older versions have left files that others may read.
----@param file integer
-local function narrow(file)
-  local status = uv.fs_fstat(file)
-  if status and bit.band(status.mode, OTHERS) ~= 0 then
-    uv.fs_fchmod(file, PRIVATE)
-  end
-end
-
----@param path string
 ---@param flags "a"|"w"
 ---@param data string
 ---@return string? problem
@@ -103,7 +89,10 @@ local function put(path, flags, data)
   if not file then
     return problem
   end
-  narrow(file)
+  local status = uv.fs_fstat(file)
+  if status and bit.band(status.mode, OTHERS) ~= 0 then -- older versions made files that others may read
+    uv.fs_fchmod(file, PRIVATE)
+  end
   local written, err = uv.fs_write(file, data)
   uv.fs_close(file)
   if written ~= #data then
@@ -111,15 +100,13 @@ local function put(path, flags, data)
   end
 end
 
----One write, so that lines of several Neovims do not mix.
----@param path string
----@param line string
+---Appends a line with one write, so that lines of several Neovims do not mix.
 ---@return string? problem
 function M.append(path, line)
   return put(path, "a", line)
 end
 
----@param path string
+---Replaces the content of a file.
 ---@param data string
 ---@return string? problem
 function M.replace(path, data)
@@ -132,8 +119,8 @@ function M.replace(path, data)
   return err
 end
 
----The same without waiting for the disk.
----@param path string in a directory that is there
+---Replaces the content of a file asynchronously.
+---@param path string in an existing directory
 ---@param data string
 ---@param done fun(problem?: string) called in a fast context
 function M.replace_soon(path, data, done)

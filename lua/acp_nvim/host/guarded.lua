@@ -1,14 +1,14 @@
--- Calls what must not end the caller with it: a bug in one part costs that part, and is told once.
+-- Contains the errors of a part of the plugin, so that the other parts still run.
 local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
 
-local LOGGED_ERRORS = 50 -- of our own bugs: each may come with every event of a flood
+local LOGGED_ERRORS = 50 -- of our own bugs: each may recur with every event
 
-local told = false
----@type table<string, true> errors that were logged
+local has_reported = false
+---@type table<string, true> logged errors
 local logged = {}
 
----Whatever `run` raises is logged (each error once) and shown (the first of all).
+---Calls `run`. Logs each distinct error once, and shows the first one.
 ---@param run fun(...)
 ---@param ... any
 ---@return boolean ok
@@ -20,11 +20,11 @@ return function(run, ...)
   local words = tostring(err)
   if not logged[words] and vim.tbl_count(logged) < LOGGED_ERRORS then
     logged[words] = true
-    log.write("something failed: " .. words)
+    log.write("internal error: " .. words)
   end
-  if not told then
-    told = true
-    message.news("something could not be shown, the rest goes on: " .. words)
+  if not has_reported then
+    has_reported = true
+    message.news("something could not be shown, everything else continues: " .. words)
   end
   return false
 end

@@ -1,8 +1,8 @@
--- Finds the Python of the host, and the environment that it gets.
+-- Finds the Python interpreter of the host, and builds its command line.
 local M = {}
 
--- Once Neovim goes, what is still to be written is; nothing else is worth waiting for: Python would wait for idle
--- threads, and Neovim, for 2 s, for Python.
+-- When Neovim exits, the host flushes its files and exits at once: Python would wait for idle threads, and Neovim waits
+-- up to 2 s for Python.
 local HOST = [[
 import gc
 gc.disable() # until all is loaded: nothing of it is garbage
@@ -29,14 +29,13 @@ function M.root()
   return vim.fn.fnamemodify(here, ":p:h:h:h:h")
 end
 
----@return string
 local function venv_python()
   return M.root() .. (WINDOWS and "/.venv/Scripts/python.exe" or "/.venv/bin/python")
 end
 
 ---@param configured? string the option `python`
 ---@return string? python
----@return string where it comes from, or why there is none
+---@return string where the path comes from, or why there is none
 function M.find(configured)
   if configured then
     if vim.fn.executable(vim.fn.expand(configured)) == 1 then
@@ -53,35 +52,26 @@ function M.find(configured)
   return nil, ("there is no %s, and neither the option `python` nor g:python3_host_prog is set"):format(venv_python())
 end
 
----`-P` and `-E`: neither the working directory nor PYTHONPATH, which may name the user's project, can bring a file called
----`anyio.py` into the host; the agents still inherit the variable.
----@param python string
----@return string[]
+---Returns the command that runs the host. `-P` and `-E` keep modules in the working directory or in PYTHONPATH, such as
+---a project's `anyio.py`, out of it. Agents still inherit PYTHONPATH.
 function M.argv(python)
   local file = M.root() .. "/rplugin/python3/acp_nvim_host.py"
   return { python, "-P", "-E", "-c", HOST, file }
 end
 
----Runs `main` of a module of the package, as `argv` runs the host.
----@param python string
----@param module string
----@return string[]
+---Returns the command that runs `main` of a module of the package, with the same options as `argv`.
 function M.main_argv(python, module)
   local code = ("import sys; sys.path.insert(0, sys.argv[1]); from %s import main; main()"):format(module)
   return { python, "-P", "-E", "-c", code, M.root() }
 end
 
----What to do when the host cannot run.
----@return string
+---Returns what the user can do when the host cannot run.
 function M.advice()
   return ("Type `make setup` in %s, or see :checkhealth acp_nvim."):format(M.root())
 end
 
----Why the host ended, from its last words.
----@param python string
----@param code integer
----@param tail string[]
----@return string
+---Explains why the host ended.
+---@param tail string[] the last lines of its stderr
 function M.explain(python, code, tail)
   local text = table.concat(tail, "\n")
   local missing = text:match("No module named '?([%w_.]+)")

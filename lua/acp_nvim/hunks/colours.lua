@@ -1,17 +1,17 @@
--- The colours of changed text: backgrounds alone, made of the colour scheme's own, so that the syntax is seen on them.
+-- Defines the highlight groups of changed text: backgrounds derived from the colour scheme, below the syntax colours.
 local M = {}
 
----How much of a colour is mixed into the background, where the scheme has a foreground only.
+---Share of a foreground mixed into the background where the colour scheme defines no background.
 local FAINT, STRONG = 0.22, 0.45
 local DARK, LIGHT = 0x14161b, 0xe0e2ea
 
 ---@class acp.Tint
----@field of string[] groups whose colour it is, the first that has one
----@field part number of their foreground that is mixed in, when there is no background
----@field stronger? boolean than the background of the group, which another tint has
+---@field of string[] groups to take the colour from: the first that has one
+---@field part number share of their foreground, used when they have no background
+---@field stronger? boolean make it differ from the group's own background, which another tint uses
 
 ---@type table<string, acp.Tint>
-M.tints = {
+local TINTS = {
   AcpReviewAdd = { of = { "DiffAdd", "Added" }, part = FAINT },
   AcpReviewAddText = { of = { "DiffText", "DiffAdd" }, part = STRONG },
   AcpReviewChange = { of = { "DiffChange", "Changed" }, part = FAINT },
@@ -21,8 +21,6 @@ M.tints = {
   AcpConflictTheirs = { of = { "DiagnosticInfo" }, part = FAINT },
 }
 
----@param group string
----@return vim.api.keyset.get_hl_info
 local function attributes(group)
   return vim.api.nvim_get_hl(0, { name = group, link = false })
 end
@@ -48,7 +46,6 @@ local function normal()
 end
 
 ---A reversed group paints its foreground; as a background under other colours that would be too much of it.
----@param tint acp.Tint
 ---@return integer? RGB
 local function gui(tint)
   local foreground, background = normal()
@@ -63,7 +60,6 @@ local function gui(tint)
 end
 
 ---Terminals of few colours: their backgrounds need the foreground that goes with them.
----@param tint acp.Tint
 ---@return integer? foreground
 ---@return integer? background
 local function cterm(tint)
@@ -78,7 +74,7 @@ local function cterm(tint)
 end
 
 function M.define()
-  for group, tint in pairs(M.tints) do
+  for group, tint in pairs(TINTS) do
     local ctermfg, ctermbg = cterm(tint)
     local bold = tint.part == STRONG or nil
     vim.api.nvim_set_hl(0, group, { default = true, bg = gui(tint), ctermfg = ctermfg, ctermbg = ctermbg, bold = bold })

@@ -1,4 +1,4 @@
--- The keys of hunks, in the buffers in which they mean something.
+-- Maps the keys that act on hunks in the buffers that have hunks.
 local config = require("acp_nvim.config")
 local schema = require("acp_nvim.config.schema")
 local temporary_keymaps = require("acp_nvim.temporary_keymaps")
@@ -15,26 +15,12 @@ local wanted = {}
 ---@type table<integer, acp.HunkKey[]> by buffer
 local mapped = {}
 
----@param bufnr integer
----@param keys acp.HunkKey[]
-local function map(bufnr, keys)
-  for _, one in ipairs(keys) do
-    local desc = "acp: " .. one.action:gsub("_", " ")
-    for _, key in ipairs(config.keys(one.action)) do
-      for _, mode in ipairs(one.modes) do
-        temporary_keymaps.map(bufnr, mode, key, one.run, desc)
-      end
-    end
-  end
-end
-
----Gives a buffer its keys. As long as it has those of a preview it has none of a review.
----@param bufnr integer
----@param of "preview"|"review"
----@param keys? acp.HunkKey[] nil: they are wanted no more
-function M.give(bufnr, of, keys)
+---Sets the keys of one kind in a buffer. Keys of a preview take the place of those of a review.
+---@param kind "preview"|"review"
+---@param keys? acp.HunkKey[] nil: remove them
+function M.give(bufnr, kind, keys)
   local all = wanted[bufnr] or {}
-  all[of] = keys
+  all[kind] = keys
   wanted[bufnr] = next(all) and all or nil
   local now = all.preview or all.review
   if mapped[bufnr] == now and (not now or temporary_keymaps.covers(bufnr)) then
@@ -42,14 +28,18 @@ function M.give(bufnr, of, keys)
   end
   temporary_keymaps.unmap(bufnr)
   mapped[bufnr] = now
-  if now then
-    map(bufnr, now)
+  for _, action in ipairs(now or {}) do
+    local desc = "acp: " .. action.action:gsub("_", " ")
+    for _, key in ipairs(config.keys(action.action)) do
+      for _, mode in ipairs(action.modes) do
+        temporary_keymaps.map(bufnr, mode, key, action.run, desc)
+      end
+    end
   end
 end
 
----Lists keys with what they are for.
+---Lists keys with their descriptions.
 ---@param prefix string of their names in the configuration
----@param title string
 function M.help(prefix, title)
   local chunks = { { title .. "\n", "Title" } }
   for _, option in ipairs(schema) do

@@ -1,27 +1,25 @@
--- Buffers with the text of files that are not there, deleted or not made yet: read-only, and no file of anybody.
+-- Read-only buffers for the text of files that do not exist: deleted, or not created yet.
 local named = require("acp_nvim.buffers.named")
 
 local M = {}
 
 local api = vim.api
 
----@param name string
----@param path string of the file, for the colours of its text
+---@param path string of the file, which decides the syntax highlighting
 ---@return integer bufnr
 function M.make(name, path)
   local bufnr = named.scratch(name .. path)
   local filetype = vim.filetype.match({ filename = path })
   local language = filetype and vim.treesitter.language.get_lang(filetype)
   if not language or not pcall(vim.treesitter.start, bufnr, language) then
-    vim.bo[bufnr].syntax = filetype or "" -- not the filetype: nobody should work on what is no file
+    vim.bo[bufnr].syntax = filetype or "" -- 'filetype' would start language servers and other plugins
   end
   return bufnr
 end
 
----Shows something else in all its windows, so that it is gone.
----@param bufnr integer
----@param file integer? buffer that has taken its place
----@param closes boolean else a window without another buffer gets an empty one
+---Replaces the buffer in all its windows, which wipes it.
+---@param file integer? buffer to show instead; nil: each window's alternate buffer
+---@param closes boolean close windows that have no other buffer, else give them an empty one
 function M.leave(bufnr, file, closes)
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
     local other = file or api.nvim_win_call(win, function()

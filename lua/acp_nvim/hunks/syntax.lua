@@ -1,35 +1,27 @@
--- Finds the syntax colours that lines would have if they stood in a buffer still.
-
+-- Computes the syntax highlighting that deleted lines would have in a buffer.
 local M = {}
 
 local api = vim.api
-local SYNTAX_CONTEXT = 30 -- lines around old ones that are read to colour them: a string or a comment begins there
-local SYNTAX_BYTES = 32 * 1024 -- of old lines and what is around them: parsed within a few milliseconds
-local SYNTAX_COLUMNS = 4000 -- of the old lines of one hunk that have colours: each column is asked for by itself
+local SYNTAX_CONTEXT = 30 -- lines parsed around the old lines: a string or a comment may begin there
+local SYNTAX_BYTES = 32 * 1024 -- of the old lines with their context: parsed within a few milliseconds
+local SYNTAX_COLUMNS = 4000 -- of the highlighted old lines of one hunk: synID() is called for each column
 
----@alias acp.SyntaxSpan { [1]: integer, [2]: integer, [3]: string } bytes from, to, and the group; later ones are above
+---@alias acp.SyntaxSpan { [1]: integer, [2]: integer, [3]: string } first byte, byte after the last, group; later spans win
 
----@type table<string, integer> value of 'syntax' -> a hidden buffer
+---@type table<string, integer> value of 'syntax' -> hidden buffer
 local scratch = {}
 
----@param bufnr integer
----@param row integer
----@param count integer
----@param lines string[] that stood in place of `count` lines from `row`
----@return string[] with what is around them
----@return integer first of the lines in it, 0-based
+---@return string[] the lines with their context
+---@return integer first row of the lines in it
 local function in_context(bufnr, row, count, lines)
-  local context = SYNTAX_CONTEXT
-  local text = api.nvim_buf_get_lines(bufnr, math.max(row - context, 0), row, false)
+  local text = api.nvim_buf_get_lines(bufnr, math.max(row - SYNTAX_CONTEXT, 0), row, false)
   local first = #text
   vim.list_extend(text, lines)
-  return vim.list_extend(text, api.nvim_buf_get_lines(bufnr, row + count, row + count + context, false)), first
+  local after = row + count
+  return vim.list_extend(text, api.nvim_buf_get_lines(bufnr, after, after + SYNTAX_CONTEXT, false)), first
 end
 
----@param spans acp.SyntaxSpan[][]
----@param lines string[]
 ---@param range Range4 relative to the lines
----@param group string
 local function add(spans, lines, range, group)
   for row = math.max(range[1], 0), math.min(range[3], #lines - 1) do
     local from = row == range[1] and range[2] or 0
@@ -40,12 +32,6 @@ local function add(spans, lines, range, group)
   end
 end
 
----@param tree TSTree
----@param language string
----@param text string
----@param first integer
----@param lines string[]
----@param spans acp.SyntaxSpan[][]
 local function capture(tree, language, text, first, lines, spans)
   local query = vim.treesitter.query.get(language, "highlights")
   if not query then
@@ -60,11 +46,6 @@ local function capture(tree, language, text, first, lines, spans)
   end
 end
 
----@param language string
----@param context string[]
----@param first integer
----@param lines string[]
----@return acp.SyntaxSpan[][]?
 local function by_tree(language, context, first, lines)
   local text = table.concat(context, "\n") .. "\n"
   if #text > SYNTAX_BYTES then
@@ -82,8 +63,6 @@ local function by_tree(language, context, first, lines)
   return spans
 end
 
----@param syntax string
----@return integer bufnr
 local function hidden_buffer(syntax)
   local bufnr = scratch[syntax]
   if not bufnr or not api.nvim_buf_is_loaded(bufnr) then
@@ -96,14 +75,12 @@ local function hidden_buffer(syntax)
 end
 
 ---@param row integer 1-based
----@param line string
----@return acp.SyntaxSpan[]
 local function line_spans(row, line)
   local spans, group, from = {}, 0, 0
-  for column = 1, #line do
+  for column = 1, #line + 1 do
     local byte = line:byte(column)
-    if byte < 0x80 or byte >= 0xC0 then -- a character begins
-      local id = vim.fn.synID(row, column, 1)
+    if not byte or byte < 0x80 or byte >= 0xC0 then -- a character begins, or the line ends
+      local id = byte and vim.fn.synID(row, column, 1) or 0
       if id ~= group then
         if group ~= 0 then
           spans[#spans + 1] = { from, column - 1, vim.fn.synIDattr(group, "name") }
@@ -112,17 +89,9 @@ local function line_spans(row, line)
       end
     end
   end
-  if group ~= 0 then
-    spans[#spans + 1] = { from, #line, vim.fn.synIDattr(group, "name") }
-  end
   return spans
 end
 
----@param syntax string
----@param context string[]
----@param first integer
----@param lines string[]
----@return acp.SyntaxSpan[][]
 local function by_syntax(syntax, context, first, lines)
   local bufnr, spans, columns = hidden_buffer(syntax), {}, 0
   api.nvim_buf_set_lines(bufnr, 0, -1, false, context)
@@ -135,12 +104,9 @@ local function by_syntax(syntax, context, first, lines)
   return spans
 end
 
----The same way as the buffer itself has its colours.
----@param bufnr integer
----@param row integer
----@param count integer
----@param lines string[] that stood in place of `count` lines from `row`
----@return acp.SyntaxSpan[][]? for each line; nil when there are none
+---Uses tree-sitter or the 'syntax' option, whichever highlights the buffer itself.
+---@param lines string[] that `count` lines from `row` replaced
+---@return acp.SyntaxSpan[][]? spans of each line; nil when the buffer has no highlighting
 function M.of(bufnr, row, count, lines)
   local context, first = in_context(bufnr, row, count, lines)
   local highlighter = vim.treesitter.highlighter.active[bufnr]

@@ -1,19 +1,15 @@
--- Scrolls windows so that virtual lines above their first line are seen: Neovim shows these only when it is told to.
+-- Scrolls windows so that virtual lines above their first line are visible: Neovim shows them only on request.
 local view = require("acp_nvim.hunks.view")
 
 local M = {}
 
 local api = vim.api
 
----@type table<integer, integer> buffer -> lines above its first row
+---@type table<integer, integer> buffer -> virtual lines above its first row
 local above_first = {}
----@type integer where the cursor was
-local line = 0
+local cursor_line = 0
 
----@param bufnr integer
----@param row integer
----@return integer count of the virtual lines above that row
-local function lines_above(bufnr, row)
+local function count_above(bufnr, row)
   local count = 0
   for _, one in ipairs(view.all) do
     for _, place in ipairs(one:within(bufnr, row, row)) do
@@ -23,36 +19,34 @@ local function lines_above(bufnr, row)
   return count
 end
 
----@param win integer
 function M.show(win)
   local bufnr = api.nvim_win_get_buf(win)
   if vim.wo[win].diff then
     return
   end
   api.nvim_win_call(win, function()
-    local view = vim.fn.winsaveview()
-    local fill = math.min(lines_above(bufnr, view.topline - 1), api.nvim_win_get_height(win) - 1)
-    if view.topfill < fill then
-      vim.fn.winrestview({ topline = view.topline, topfill = fill })
+    local now = vim.fn.winsaveview()
+    local fill = math.min(count_above(bufnr, now.topline - 1), api.nvim_win_get_height(win) - 1)
+    if now.topfill < fill then
+      vim.fn.winrestview({ topline = now.topline, topfill = fill })
     end
   end)
 end
 
----What stands above the first row of the buffer has come, or is another thing now.
----@param bufnr integer
+---Shows virtual lines above the first row of a buffer when there are more of them than before.
 function M.refresh(bufnr)
-  local fill = lines_above(bufnr, 0)
-  local is_new = fill > (above_first[bufnr] or 0)
+  local fill = count_above(bufnr, 0)
+  local is_more = fill > (above_first[bufnr] or 0)
   above_first[bufnr] = fill > 0 and fill or nil
-  for _, win in ipairs(is_new and vim.fn.win_findbuf(bufnr) or {}) do
+  for _, win in ipairs(is_more and vim.fn.win_findbuf(bufnr) or {}) do
     if vim.fn.line("w0", win) == 1 then
       M.show(win)
     end
   end
 end
 
----Who comes from below sees them all; who scrolls down leaves them line by line.
----@param scrolled table<string, { topline: integer }> as WinScrolled tells
+---Shows the virtual lines at the top of windows that were scrolled up to it; scrolling down hides them one by one.
+---@param scrolled table<string, { topline: integer }> `v:event` of WinScrolled
 function M.scrolled(scrolled)
   for id, by in pairs(scrolled) do
     local win = tonumber(id)
@@ -62,11 +56,11 @@ function M.scrolled(scrolled)
   end
 end
 
----The cursor has come to the first line: what stands above it is wanted.
+---Shows the virtual lines above the first line when the cursor comes to it.
 function M.cursor_moved()
-  local before = line
-  line = api.nvim_win_get_cursor(0)[1]
-  if line == 1 and before ~= 1 then
+  local before = cursor_line
+  cursor_line = api.nvim_win_get_cursor(0)[1]
+  if cursor_line == 1 and before ~= 1 then
     M.show(api.nvim_get_current_win())
   end
 end

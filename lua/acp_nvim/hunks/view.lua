@@ -1,4 +1,4 @@
--- The hunks of one source in the buffers: draws them, and knows where they are while the text around them changes.
+-- Draws the hunks of one source in buffers and tracks their positions with extmarks while the text changes.
 local limits = require("acp_nvim.limits")
 local virtual_lines = require("acp_nvim.hunks.virtual_lines")
 
@@ -6,48 +6,46 @@ local M = {}
 
 local api = vim.api
 
----How a hunk looks now.
----@class acp.HunkLook
+---@class acp.HunkStyle
 ---@field group? string of its rows
----@field priority integer of that colour
+---@field priority integer of that highlight
 ---@field sign? { [1]: string, [2]: string } text and group
 ---@field header? acp.Chunks a line above the hunk
----@field lines string[] that are not in the buffer, shown as virtual ones
----@field lines_group string of these; changed words in them have that group with "Text" behind
----@field noun string for virtual lines that are not shown: "… 3 more <noun> lines"
----@field is_below boolean the virtual lines stand below the rows, else above
----@field words? { group: string, line_group?: string } of changed words in the rows, and of rows without a counterpart
+---@field lines string[] to show as virtual lines
+---@field lines_group string of the virtual lines; changed words in them have this group with the suffix "Text"
+---@field noun string for virtual lines left out: "… 3 more <noun> lines"
+---@field is_below boolean the virtual lines are below the rows, else above
+---@field words? { group: string, line_group?: string } groups of changed words in the rows, and of rows without a counterpart
 
----A hunk in a buffer. Sources may keep more in it.
+---A hunk in a buffer. Sources may add fields.
 ---@class acp.Mark
 ---@field hunk acp.ReviewHunk|acp.PreviewHunk
----@field index integer orders the hunks that begin in one row
+---@field index integer order among the hunks that begin in one row
 ---@field id? integer of its extmarks; nil: not drawn yet
----@field look? acp.HunkLook as it was drawn last
----@field dress acp.Dress
----@field is_dressed? boolean its syntax and changed words are known
----@field above integer how many virtual lines stand above its first row
+---@field style? acp.HunkStyle that it was drawn with last
+---@field highlights acp.LineHighlights
+---@field is_highlighted? boolean `highlights` is complete
+---@field above integer number of virtual lines above its first row
 ---@field words? acp.Words
----@field rows? string[] the lines that `words` is of
----@field preview? acp.Preview that it belongs to
+---@field rows? string[] text of the rows when `words` was computed
+---@field preview? acp.Preview
 ---@field header? acp.Chunks
 
----Where hunks come from.
 ---@class acp.HunkSource
----@field name string of its namespaces and of its group of autocommands, behind "acp_nvim."
----@field look fun(mark: acp.Mark, row: integer, count: integer, last: integer): acp.HunkLook `last`: row of the buffer
----@field in_diff boolean colours and virtual lines are also shown where a window compares the buffer with another one
+---@field name string of its namespaces and its autocommand group, after the prefix "acp_nvim."
+---@field style fun(mark: acp.Mark, row: integer, count: integer, last: integer): acp.HunkStyle `last`: last row of the buffer
+---@field in_diff boolean show highlights and virtual lines in windows in diff mode, too
 
----Where a hunk is now.
+---The current position of a hunk.
 ---@class acp.HunkPlace
 ---@field mark acp.Mark
----@field row integer of its first line; of a deletion: the row after it, or the last row
+---@field row integer of its first line; of a deletion: the row after it, at most the last row
 ---@field count integer
----@field start integer the row, or one behind the last row for a deletion there
+---@field start integer the row; one after the last row for a deletion at the end
 
 ---@class acp.HunkView
 ---@field source acp.HunkSource
----@field namespaces { rows: integer, signs: integer, lines: integer } a hunk has the same id in all three
+---@field namespaces { rows: integer, signs: integer, lines: integer } a hunk's extmark has the same id in all three
 ---@field buffers table<integer, table<integer, acp.Mark>> buffer -> id -> mark
 local View = {}
 View.__index = View
@@ -69,7 +67,6 @@ function M.new(source)
   return view
 end
 
----@param bufnr integer
 ---@param mark vim.api.keyset.get_extmark_item with details
 ---@return acp.HunkPlace?
 function View:place_of(bufnr, mark)
@@ -79,10 +76,7 @@ function View:place_of(bufnr, mark)
   return known and { mark = known, row = math.min(mark[2], last), count = count, start = mark[2] }
 end
 
----@param bufnr integer
----@param first? integer row
----@param last? integer row
----@return acp.HunkPlace[] sorted, also those that only reach into these rows; all of the buffer when none are given
+---@return acp.HunkPlace[] sorted; includes hunks that overlap the rows; without rows: all hunks of the buffer
 function View:within(bufnr, first, last)
   if not self.buffers[bufnr] then
     return {}
@@ -103,17 +97,12 @@ function View:within(bufnr, first, last)
   return places
 end
 
----@param bufnr integer
----@param row integer
----@return acp.HunkPlace? that the row is in, or beside
+---@return acp.HunkPlace? hunk that contains the row or touches it
 function View:at(bufnr, row)
   return self:within(bufnr, row, row)[1]
 end
 
----@param bufnr integer
----@param row integer
----@param backwards? boolean
----@return acp.HunkPlace? the next one that begins after the row, or before it
+---@return acp.HunkPlace? the next hunk that begins after the row, or before it
 function View:next(bufnr, row, backwards)
   if not self.buffers[bufnr] or (backwards and row == 0) then
     return nil
@@ -128,7 +117,6 @@ function View:next(bufnr, row, backwards)
   return place and place.row ~= row and place or nil
 end
 
----@param bufnr integer
 ---@param id integer of the hunk's extmarks
 ---@return acp.HunkPlace?
 function View:get(bufnr, id)
@@ -137,23 +125,20 @@ function View:get(bufnr, id)
   return mark and mark[1] and self:place_of(bufnr, { id, mark[1], mark[2], mark[3] }) or nil
 end
 
----@param bufnr integer
----@return integer how many hunks there are
+---@return integer number of hunks
 function View:count(bufnr)
   return vim.tbl_count(self.buffers[bufnr] or {})
 end
 
----@param bufnr integer
----@return boolean a window compares it with another one: lines of ours would not fit there
-local function is_in_diff(bufnr)
-  return vim.iter(vim.fn.win_findbuf(bufnr)):any(function(win)
-    return vim.wo[win].diff
-  end)
+---Whether a window shows the buffer in diff mode, where virtual lines would break the alignment.
+function View:is_hidden(bufnr)
+  return not self.source.in_diff
+    and vim.iter(vim.fn.win_findbuf(bufnr)):any(function(win)
+      return vim.wo[win].diff
+    end)
 end
 
----Neovim scrolls no further up than the height of a window above the first line.
----@param bufnr integer
----@return integer
+---Returns how many virtual lines fit above the first line: Neovim cannot scroll further than a window's height.
 local function most_at_top(bufnr)
   local most = limits.deleted_lines
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
@@ -162,30 +147,25 @@ local function most_at_top(bufnr)
   return most
 end
 
----@param bufnr integer
----@param mark acp.Mark
----@param row integer
----@param count integer
----@param is_hidden boolean
 function View:draw_rows(bufnr, mark, row, count, is_hidden)
-  local look = mark.look --[[@as acp.HunkLook]]
+  local style = mark.style --[[@as acp.HunkStyle]]
   mark.id = api.nvim_buf_set_extmark(bufnr, self.namespaces.rows, row, 0, {
     id = mark.id,
     end_row = row + count,
     end_col = 0,
     end_right_gravity = false,
-    hl_group = not is_hidden and look.group or nil,
+    hl_group = not is_hidden and style.group or nil,
     hl_eol = true,
-    priority = look.priority,
+    priority = style.priority,
     strict = false,
   })
-  local header = count > 0 and look.header or nil
-  if look.sign or header then
+  local header = count > 0 and style.header or nil
+  if style.sign or header then
     api.nvim_buf_set_extmark(bufnr, self.namespaces.signs, math.min(row, api.nvim_buf_line_count(bufnr) - 1), 0, {
       id = mark.id,
-      end_row = count > 1 and row + count - 1 or nil, -- that row has a sign, too
-      sign_text = look.sign and look.sign[1],
-      sign_hl_group = look.sign and look.sign[2],
+      end_row = count > 1 and row + count - 1 or nil, -- inclusive for signs
+      sign_text = style.sign and style.sign[1],
+      sign_hl_group = style.sign and style.sign[2],
       priority = 8,
       virt_lines = header and { header },
       virt_lines_above = true,
@@ -195,77 +175,66 @@ function View:draw_rows(bufnr, mark, row, count, is_hidden)
   mark.above = header and 1 or 0
 end
 
----@param bufnr integer
----@param mark acp.Mark
----@param row integer
----@param count integer
----@param is_hidden boolean
 function View:draw_lines(bufnr, mark, row, count, is_hidden)
-  local look = mark.look --[[@as acp.HunkLook]]
-  local header = count == 0 and look.header or nil
-  if is_hidden or (#look.lines == 0 and not header) then
+  local style = mark.style --[[@as acp.HunkStyle]]
+  local header = count == 0 and style.header or nil
+  if is_hidden or (#style.lines == 0 and not header) then
     api.nvim_buf_del_extmark(bufnr, self.namespaces.lines, mark.id)
     return
   end
-  local is_at_top = row == 0 and not look.is_below
+  local is_at_top = row == 0 and not style.is_below
   local most = is_at_top and most_at_top(bufnr) - (header and 1 or 0) or limits.deleted_lines
-  local virtual = virtual_lines.of(bufnr, look, math.max(most, 1), mark.dress)
+  local virtual = virtual_lines.of(bufnr, style, math.max(most, 1), mark.highlights)
   if header then
     table.insert(virtual, 1, header)
   end
-  mark.above = mark.above + (look.is_below and 0 or #virtual)
-  local beside = look.is_below and row + count - 1 or row
+  mark.above = mark.above + (style.is_below and 0 or #virtual)
+  local beside = style.is_below and row + count - 1 or row
   api.nvim_buf_set_extmark(bufnr, self.namespaces.lines, math.min(beside, api.nvim_buf_line_count(bufnr) - 1), 0, {
     id = mark.id,
     virt_lines = virtual,
-    virt_lines_above = not look.is_below,
+    virt_lines_above = not style.is_below,
     virt_lines_overflow = "scroll",
   })
 end
 
----Draws a hunk, or draws it again.
----@param bufnr integer
----@param mark acp.Mark
----@param row integer of its first line; behind the last row for a deletion there
----@param count integer
+---Draws a hunk, or redraws it.
+---@param row integer of its first line; one after the last row for a deletion at the end
 function View:draw(bufnr, mark, row, count)
   local all = api.nvim_buf_line_count(bufnr)
-  local is_hidden = not self.source.in_diff and is_in_diff(bufnr)
+  local is_hidden = self:is_hidden(bufnr)
   row = math.min(row, all)
   count = math.min(count, all - row)
-  mark.look = self.source.look(mark, row, count, all - 1)
+  mark.style = self.source.style(mark, row, count, all - 1)
   self:draw_rows(bufnr, mark, row, count, is_hidden)
   self:draw_lines(bufnr, mark, row, count, is_hidden)
   self.buffers[bufnr] = self.buffers[bufnr] or {}
   self.buffers[bufnr][mark.id] = mark
 end
 
----How virtual lines look has changed, or the windows have.
----@param bufnr integer
----@param undress? boolean their syntax, too
-function View:refresh(bufnr, undress)
+---Draws all hunks of a buffer again.
+---@param restyle? boolean recompute their syntax highlighting, too
+function View:refresh(bufnr, restyle)
   for _, place in ipairs(self:within(bufnr)) do
-    if undress then
-      place.mark.dress, place.mark.is_dressed = {}, nil
+    if restyle then
+      place.mark.highlights, place.mark.is_highlighted = {}, nil
     end
     self:draw(bufnr, place.mark, place.start, place.count)
   end
 end
 
----Deletions at the end go with lines that the user deletes there: then they are shown below the new last line.
----@param bufnr integer
+---Moves deletions at the end of a buffer below its new last line after the user has deleted lines there.
 function View:settle(bufnr)
   local last = api.nvim_buf_line_count(bufnr)
   for _, found in ipairs(api.nvim_buf_get_extmarks(bufnr, self.namespaces.lines, { last, 0 }, -1, {})) do
     local mark = (self.buffers[bufnr] or {})[found[1]]
     if mark then
-      mark.look = self.source.look(mark, last, 0, last - 1)
-      self:draw_lines(bufnr, mark, last, 0, not self.source.in_diff and is_in_diff(bufnr))
+      mark.style = self.source.style(mark, last, 0, last - 1)
+      self:draw_lines(bufnr, mark, last, 0, self:is_hidden(bufnr))
     end
   end
 end
 
----@param bufnr integer
 ---@param id integer of the hunk's extmarks
 function View:remove(bufnr, id)
   for _, namespace in pairs(self.namespaces) do
@@ -274,7 +243,7 @@ function View:remove(bufnr, id)
   self.buffers[bufnr][id] = nil
 end
 
----@param bufnr integer whose hunks are no more; it may be gone
+---Removes all hunks of a buffer, which may be invalid already.
 function View:clear(bufnr)
   self.buffers[bufnr] = nil
   for _, namespace in pairs(api.nvim_buf_is_valid(bufnr) and self.namespaces or {}) do

@@ -1,20 +1,18 @@
--- Makes virtual lines of lines that are not in the buffer.
+-- Builds virtual lines from lines that are not in the buffer.
 local limits = require("acp_nvim.limits")
 
 local M = {}
 
-local LINE_SPANS = 200 -- coloured pieces of one old line: more are minified code
+local LINE_SPANS = 200 -- syntax spans of one line: a line with more is minified code and gets none
 
----@class acp.Dress what is known of how they look; nothing while they are out of sight
+---@class acp.LineHighlights highlights of virtual lines; empty until the lines are on the screen
 ---@field syntax? acp.SyntaxSpan[][]
 ---@field words? table<integer, integer[][]|false>
 
----@param text string
----@param column integer that it begins at
----@param tabstop integer
----@return string what can be shown
+---@param column integer of the first character
+---@return string text with tabs and NULs replaced
 ---@return integer column after it
-local function shown(text, column, tabstop)
+local function expand_tabs(text, column, tabstop)
   text = text:gsub("[%z\n]", "^@")
   if not text:find("\t", 1, true) then
     return text, column + vim.api.nvim_strwidth(text)
@@ -32,20 +30,7 @@ local function shown(text, column, tabstop)
   return table.concat(parts), column
 end
 
----@param spans integer[][] with a group, or without
----@param edges table<integer, true>
-local function add_edges(spans, edges)
-  for _, span in ipairs(spans) do
-    edges[span[1]], edges[span[2]] = true, true
-  end
-end
-
----@param from integer
----@param group string of the whole line
----@param text_group string of words
----@param syntax acp.SyntaxSpan[]
----@param words integer[][]
----@return string[] groups, the last is above the others
+---@return string[] groups, the last one on top
 local function groups_at(from, group, text_group, syntax, words)
   local groups = { group }
   for _, span in ipairs(words) do
@@ -61,17 +46,14 @@ local function groups_at(from, group, text_group, syntax, words)
   return groups
 end
 
----@param line string
----@param group string
----@param syntax acp.SyntaxSpan[]
----@param words integer[][]
----@param tabstop integer
----@return [string, string[]][]
 local function pieces(line, group, syntax, words, tabstop)
   syntax = #syntax <= LINE_SPANS and syntax or {}
   local edges = { [0] = true, [#line] = true }
-  add_edges(syntax, edges)
-  add_edges(words, edges)
+  for _, spans in ipairs({ syntax, words }) do
+    for _, span in ipairs(spans) do
+      edges[span[1]], edges[span[2]] = true, true
+    end
+  end
   local at = vim.tbl_keys(edges)
   table.sort(at)
   local chunks, column, text = {}, 0, nil
@@ -79,14 +61,12 @@ local function pieces(line, group, syntax, words, tabstop)
     if at[index] >= #line then
       break
     end
-    text, column = shown(line:sub(at[index] + 1, at[index + 1]), column, tabstop)
+    text, column = expand_tabs(line:sub(at[index] + 1, at[index + 1]), column, tabstop)
     chunks[index] = { text, groups_at(at[index], group, group .. "Text", syntax, words) }
   end
   return chunks
 end
 
----@param line string
----@return string
 local function cut(line)
   if #line <= limits.line_bytes then
     return line
@@ -94,31 +74,24 @@ local function cut(line)
   return line:sub(1, limits.line_bytes + vim.str_utf_start(line, limits.line_bytes + 1) - 1) .. "…"
 end
 
----@param count integer
----@param word string
----@return string
-local function more(count, word)
-  return ("… %d more %s line%s"):format(count, word, count == 1 and "" or "s")
-end
-
----@param bufnr integer
----@param look acp.HunkLook
----@param room integer lines that are shown
----@param dress acp.Dress
----@return [string, string|string[]][][] as nvim_buf_set_extmark() takes them
-function M.of(bufnr, look, room, dress)
-  local lines, group = look.lines, look.lines_group
+---@param style acp.HunkStyle
+---@param room integer lines at most
+---@param highlights acp.LineHighlights
+---@return [string, string|string[]][][] for nvim_buf_set_extmark()
+function M.of(bufnr, style, room, highlights)
+  local lines, group = style.lines, style.lines_group
   local tabstop, rest = vim.bo[bufnr].tabstop, (" "):rep(vim.o.columns)
   local most = #lines > room and math.max(room - 1, 1) or #lines
   local out = {}
   for index = 1, most do
-    local syntax = dress.syntax and dress.syntax[index] or {}
-    local words = dress.words and dress.words[index] or {}
+    local syntax = highlights.syntax and highlights.syntax[index] or {}
+    local words = highlights.words and highlights.words[index] or {}
     out[index] = pieces(cut(lines[index]), group, syntax, words, tabstop)
     table.insert(out[index], { rest, group }) -- to the window's edge
   end
   if most < #lines then
-    out[most + 1] = { { more(#lines - most, look.noun), { group, "AcpReviewMore" } }, { rest, group } }
+    local words = ("… %d more %s line%s"):format(#lines - most, style.noun, #lines - most == 1 and "" or "s")
+    out[most + 1] = { { words, { group, "AcpReviewMore" } }, { rest, group } }
   end
   return out
 end

@@ -1,11 +1,10 @@
 -- Finds the words that differ between the old and the new lines of a hunk.
-
 local M = {}
 
-local WORD_BYTES = 20 * 1024 -- of the old and new lines of a hunk that are compared word by word: a millisecond or so
-local SAME_PART = 0.34 -- of a line's words that must stand in the other text: with less it is another line
+local WORD_BYTES = 20 * 1024 -- of a hunk's old and new lines that are compared word by word: about a millisecond
+local SAME_PART = 0.34 -- of a line's words that the other text must contain: with fewer it counts as a different line
 
----@class acp.Words spans of bytes { from, to } for each line, counted from 1; false: the line has no counterpart
+---@class acp.Words byte spans { from, to } by line number; false: the line has no counterpart
 ---@field old table<integer, integer[][]|false>
 ---@field new table<integer, integer[][]|false>
 
@@ -13,9 +12,8 @@ local SAME_PART = 0.34 -- of a line's words that must stand in the other text: w
 ---@field line integer
 ---@field from integer byte, 0-based
 ---@field to integer
----@field text string empty: the end of the line
+---@field text string empty at the end of a line
 
----@param lines string[]
 ---@return acp.DiffToken[]
 local function tokens(lines)
   local found = {}
@@ -31,8 +29,7 @@ local function tokens(lines)
   return found
 end
 
----@param list acp.DiffToken[]
----@return string one token a line
+---@return string one token per line
 local function joined(list)
   local texts = {}
   for index, token in ipairs(list) do
@@ -41,10 +38,7 @@ local function joined(list)
   return table.concat(texts, "\n") .. "\n"
 end
 
----@param list acp.DiffToken[]
----@param hunks integer[][]
----@param at integer where start and count of this side are in a hunk
----@return table<acp.DiffToken, true>
+---@param at integer index in a hunk of this side's start; its count follows
 local function changed_tokens(list, hunks, at)
   local changed = {}
   for _, hunk in ipairs(hunks) do
@@ -55,24 +49,17 @@ local function changed_tokens(list, hunks, at)
   return changed
 end
 
----@param spans integer[][]
----@param line string
----@param token acp.DiffToken
 local function add(spans, line, token)
   local last = spans[#spans]
   if last and line:sub(last[2] + 1, token.from):match("^%s*%p?%s*$") then
-    last[2] = token.to -- no islands between two changed words
+    last[2] = token.to -- one span for changed words with only blanks or punctuation between them
   else
     spans[#spans + 1] = { token.from, token.to }
   end
 end
 
----@param lines string[]
----@param list acp.DiffToken[]
----@param changed table<acp.DiffToken, true>
----@return table<integer, integer[][]|false>
 local function by_line(lines, list, changed)
-  local spans, same, all = {}, {}, {}
+  local spans, same, all = {}, {}, {} -- the last two: how much text is unchanged, and how much there is
   for number in ipairs(lines) do
     spans[number], same[number], all[number] = {}, 0, 0
   end
@@ -94,8 +81,6 @@ local function by_line(lines, list, changed)
   return spans
 end
 
----@param lines string[]
----@return integer
 local function size(lines)
   local bytes = #lines
   for _, line in ipairs(lines) do
@@ -104,9 +89,7 @@ local function size(lines)
   return bytes
 end
 
----@param old string[]
----@param new string[]
----@return acp.Words? nil when there is nothing to compare, or too much
+---@return acp.Words? nil when one side is empty or there is too much to compare
 function M.of(old, new)
   if #old == 0 or #new == 0 or size(old) + size(new) > WORD_BYTES then
     return nil

@@ -1,4 +1,4 @@
--- The terminal in which a program of an agent signs the user in; nothing of what it shows is kept.
+-- Runs the program of an agent that signs the user in, in a terminal whose output is not kept.
 local choice = require("acp_nvim.login.choice")
 local command_line_window = require("acp_nvim.windows.command_line")
 local host = require("acp_nvim.host")
@@ -9,21 +9,21 @@ local sessions = require("acp_nvim.sessions")
 local M = {}
 
 local api = vim.api
-local LOGIN_ROWS = 15 -- of the terminal in which one signs in: such programs ask a few questions, and show a code
+local LOGIN_ROWS = 15 -- such programs ask a few questions, and show a code
 
 ---@class acp.LoginTerminal
 ---@field attempt integer
 ---@field bufnr integer
----@field before integer window in which the user was
----@field inserting boolean in insert mode
+---@field before integer window that had the focus
+---@field inserting boolean in Insert mode
 ---@field job? integer
----@field host? integer channel of the host that waits for its end
----@field closed? boolean by the user, before its end
+---@field host? integer channel of the host that awaits the exit code
+---@field closed? boolean by the user
 
 ---@type table<integer, acp.LoginTerminal> by attempt
 local open = {}
 
----The mode of the terminal ends a little later than the terminal.
+---Enters Insert mode again, after Neovim has left Terminal mode.
 ---@param one acp.LoginTerminal
 local function insert_again(one)
   local function insert()
@@ -43,7 +43,7 @@ local function insert_again(one)
   })
 end
 
----Closes it; who is in it is back where they were.
+---Closes the terminal, and gives the focus and the mode back.
 ---@param one acp.LoginTerminal
 local function wipe(one)
   local bufnr = one.bufnr
@@ -71,31 +71,38 @@ local function ended(one, code)
   if code == 0 then
     wipe(one)
   elseif api.nvim_buf_is_valid(one.bufnr) and one.bufnr == api.nvim_get_current_buf() then
-    vim.cmd.stopinsert() -- what it has said last stays to be read
+    vim.cmd.stopinsert() -- the last output stays to be read
   end
   if one.host and one.host == host.channel() then
     host.send("login_ended", { attempt = one.attempt, code = code })
   end
 end
 
----@param one acp.LoginTerminal
----@param event acp.Event
-local function start(one, event)
-  local env = vim.tbl_isempty(event.env) and vim.empty_dict() or event.env
-  one.job = vim.fn.jobstart(event.argv, {
+---Opens a window with the terminal. Raises an error when that is not possible, or the program cannot be run.
+---@param event acp.Event of type sign_in_terminal
+function M.open(event)
+  if command_line_window.refuses() then
+    error("the command-line window is open", 0)
+  end
+  local before, inserting = api.nvim_get_current_win(), api.nvim_get_mode().mode == "i"
+  local enters = choice.is_possible() or sessions.of_buffer(api.nvim_get_current_buf()) ~= nil
+  vim.cmd(("botright %dnew"):format(math.max(1, math.min(LOGIN_ROWS, math.floor(vim.o.lines / 2)))))
+  local bufnr = api.nvim_get_current_buf()
+  local one = { attempt = event.attempt, bufnr = bufnr, host = host.channel(), before = before, inserting = inserting }
+  local ok, result = pcall(vim.fn.jobstart, event.argv, {
     term = true,
     cwd = event.cwd,
-    env = env,
+    env = vim.tbl_isempty(event.env) and vim.empty_dict() or event.env,
     on_exit = function(_, code)
       ended(one, code)
     end,
   })
-end
-
----@param one acp.LoginTerminal
----@param event acp.Event
-local function dress(one, event)
-  local bufnr = one.bufnr
+  if not ok or result <= 0 then
+    wipe(one)
+    error(ok and "the program cannot be run" or result, 0)
+  end
+  one.job = result
+  open[event.attempt] = one
   vim.bo[bufnr].buflisted = false
   vim.bo[bufnr].bufhidden = "wipe"
   api.nvim_create_autocmd("BufWipeout", {
@@ -107,36 +114,6 @@ local function dress(one, event)
   })
   pcall(api.nvim_buf_set_name, bufnr, ("acp://login/%s/%d"):format(event.agent, event.attempt))
   keymaps.map(bufnr, "n", "close", wipe, one)
-end
-
----@return boolean the user is at nothing that a window with the focus would disturb
-local function may_enter()
-  return choice.is_possible() or sessions.of_buffer(api.nvim_get_current_buf()) ~= nil
-end
-
----Opens a window for it. Raises an error when there can be none, or nothing to run.
----@param event acp.Event of type sign_in_terminal
-function M.open(event)
-  if command_line_window.refuses() then
-    error("the command-line window is open", 0)
-  end
-  local before, enters = api.nvim_get_current_win(), may_enter()
-  local inserting = api.nvim_get_mode().mode == "i"
-  vim.cmd(("botright %dnew"):format(math.max(1, math.min(LOGIN_ROWS, math.floor(vim.o.lines / 2)))))
-  local one = {
-    attempt = event.attempt,
-    bufnr = api.nvim_get_current_buf(),
-    host = host.channel(),
-    before = before,
-    inserting = inserting,
-  }
-  local ok, problem = pcall(start, one, event)
-  if not ok or one.job <= 0 then
-    wipe(one)
-    error(ok and "the program cannot be run" or problem, 0)
-  end
-  open[event.attempt] = one
-  dress(one, event)
   if enters then
     vim.cmd.startinsert()
   else
@@ -145,6 +122,7 @@ function M.open(event)
   end
 end
 
+---Closes the terminal of a cancelled sign-in.
 ---@param attempt integer
 ---@param outcome string
 function M.over(attempt, outcome)

@@ -1,4 +1,4 @@
--- The body of :AcpConfig, and what its arguments may be.
+-- Implements :AcpConfig, and completes its arguments.
 local cells = require("acp_nvim.chat.cells")
 local client = require("acp_nvim.host.client")
 local message = require("acp_nvim.message")
@@ -8,8 +8,8 @@ local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
----@return acp.Session? the one at hand, else a new one
-local function session_at_hand()
+---@return acp.Session? the current one, else a new one; nil when a kept conversation is current
+local function current_session()
   local session = sessions.current()
   if session and session.kept then
     message.info("this conversation is kept: it has no agent")
@@ -18,9 +18,8 @@ local function session_at_hand()
   return session or client.chat()
 end
 
----@param args acp.CommandArgs
 function M.config(args)
-  local session = session_at_hand()
+  local session = current_session()
   if not session then
     return
   end
@@ -35,22 +34,17 @@ function M.config(args)
   end
 end
 
----@param what string of an option, whose next value is to be set
+---Sets the next value of an option.
+---@param what string id, category or name of the option
 function M.next(what)
-  local session = session_at_hand()
+  local session = current_session()
   if session then
     session_config.next(session, what)
   end
 end
 
----@param word string
----@return string as one argument of a command
-local function escaped(word)
-  return (word:gsub("[\\%s]", "\\%0"))
-end
-
----@param text string what stands after the command, up to the cursor
----@return string[] words the last one is what the user is at
+---@param text string arguments up to the cursor
+---@return string[] words the last one is incomplete
 local function split(text)
   local words, word, at = {}, "", 1
   while at <= #text do
@@ -70,36 +64,23 @@ local function split(text)
   return words
 end
 
----@param option acp.ConfigOption
----@return { word: string, other?: string }[] what can be typed; `other` names the same thing
-local function values(option)
-  if option.kind == "boolean" then
-    return { { word = "on" }, { word = "off" } }
-  end
-  return vim.tbl_map(function(one)
-    local is_address = one.value:find("://", 1, true) ~= nil
-    return { word = is_address and one.name or one.value, other = is_address and one.value or one.name }
-  end, option.values or {})
-end
-
 ---@param list { word: string, other?: string }[]
----@param lead string
----@return string[] those that begin with it, then those that have it somewhere
+---@return string[] escaped words: those that begin with `lead`, then those that contain it
 local function matching(list, lead)
   local first, second = {}, {}
   local wanted = lead:lower()
   for _, one in ipairs(list) do
     local word, other = one.word:lower(), (one.other or ""):lower()
+    local escaped = one.word:gsub("[\\%s]", "\\%0")
     if vim.startswith(word, wanted) then
-      first[#first + 1] = escaped(one.word)
+      first[#first + 1] = escaped
     elseif word:find(wanted, 1, true) or other:find(wanted, 1, true) then
-      second[#second + 1] = escaped(one.word)
+      second[#second + 1] = escaped
     end
   end
   return vim.list_extend(first, second)
 end
 
----@param line string
 ---@param column integer
 ---@return string[]
 function M.complete(line, column)
@@ -107,18 +88,21 @@ function M.complete(line, column)
   local options = session and session.options or {}
   local words = split(line:sub(1, column):match("^.-Acp[%a]*!?%s+(.*)$") or "")
   if #words == 1 then
-    local known = vim.tbl_filter(function(option)
-      return option.kind == "select" or option.kind == "boolean"
-    end, options)
-    return matching(
-      vim.tbl_map(function(option)
-        return { word = option.id, other = cells.plain(option.name) }
-      end, known),
-      words[1]
-    )
+    local known = {}
+    for _, option in ipairs(options) do
+      if option.kind == "select" or option.kind == "boolean" then
+        known[#known + 1] = { word = option.id, other = cells.plain(option.name) }
+      end
+    end
+    return matching(known, words[1])
   end
   local option = session_config.find(options, words[1])
-  return option and matching(values(option), table.concat(words, " ", 2)) or {}
+  local values = option and option.kind == "boolean" and { { word = "on" }, { word = "off" } } or {}
+  for _, one in ipairs(option and option.kind ~= "boolean" and option.values or {}) do
+    local is_address = one.value:find("://", 1, true) ~= nil
+    values[#values + 1] = { word = is_address and one.name or one.value, other = is_address and one.value or one.name }
+  end
+  return matching(values, table.concat(words, " ", 2))
 end
 
 return M

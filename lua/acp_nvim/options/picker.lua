@@ -1,20 +1,17 @@
--- Lets the user choose what to switch in a session, and to what.
+-- Lets the user choose a config option of a session, and a value for it.
 local cells = require("acp_nvim.chat.cells")
 local message = require("acp_nvim.message")
 local session_config = require("acp_nvim.options")
 
 local M = {}
 
-local FORGET = {}
+local FORGET = {} -- an entry of the list
 
----@param option acp.ConfigOption
----@return boolean
 local function is_settable(option)
   return option.kind == "select" or option.kind == "boolean"
 end
 
----@param option acp.ConfigOption
----@return string "Mode: Plan", with what it is about to be
+---@return string "Mode: Plan", and the value that is being set
 local function line_of(option)
   local line = ("%s: %s"):format(cells.plain(option.name), session_config.name_of(option, option.current))
   if option.changing ~= nil then
@@ -25,43 +22,27 @@ local function line_of(option)
   return line
 end
 
----@param option acp.ConfigOption
----@param one acp.ConfigValue
----@return string "● Group: Name - what it does"
-local function value_line(option, one)
-  local mark = one.value == option.current and "● " or one.value == option.changing and "◌ " or "  "
-  local group = one.group and cells.plain(one.group) .. ": " or ""
-  local about = one.description and cells.plain(one.description) or ""
-  return mark .. group .. cells.plain(one.name) .. (about ~= "" and " - " .. about or "")
-end
-
----@param option acp.ConfigOption
----@return string
-local function title(option)
-  local about = option.description and cells.plain(option.description) or ""
-  return cells.plain(option.name) .. (about ~= "" and " (" .. about .. ")" or "")
-end
-
----Opens the values of an option; what is on or off is the other now.
----@param session acp.Session
----@param option acp.ConfigOption
+---Lets the user choose a value, or toggles a boolean.
 ---@param keep? boolean
 local function choose(session, option, keep)
   if option.kind == "boolean" then
-    session_config.next(session, option.id, keep)
-    return
+    return session_config.next(session, option.id, keep)
   elseif not is_settable(option) then
-    message.info(("%s cannot be set: acp_nvim does not know options of the type %q"):format(option.name, option.kind))
-    return
+    local words = "%s cannot be set: acp_nvim does not know options of the type %q"
+    return message.info(words:format(option.name, option.kind))
   elseif #(option.values or {}) == 0 then
-    message.info(("%s has no values to choose from"):format(option.name))
-    return
+    return message.info(("%s has no values to choose from"):format(option.name))
   end
+  local about = option.description and cells.plain(option.description) or ""
+  local title = cells.plain(option.name) .. (about ~= "" and " (" .. about .. ")" or "")
   vim.ui.select(option.values, {
-    prompt = title(option) .. (keep and ", also for new sessions" or ""),
+    prompt = title .. (keep and ", also for new sessions" or ""),
     kind = "acp_config_value",
-    format_item = function(one)
-      return value_line(option, one)
+    format_item = function(one) -- "● Group: Name - description"
+      local mark = one.value == option.current and "● " or one.value == option.changing and "◌ " or "  "
+      local group = one.group and cells.plain(one.group) .. ": " or ""
+      local detail = one.description and cells.plain(one.description) or ""
+      return mark .. group .. cells.plain(one.name) .. (detail ~= "" and " - " .. detail or "")
     end,
   }, function(one)
     vim.cmd.redraw()
@@ -71,8 +52,8 @@ local function choose(session, option, keep)
   end)
 end
 
----@param session acp.Session
----@param what string
+---Lets the user choose a value of one option.
+---@param what string id, category or name of the option
 ---@param keep? boolean
 function M.option(session, what, keep)
   session_config.with_options(session, function(options)
@@ -80,19 +61,16 @@ function M.option(session, what, keep)
     if option then
       return choose(session, option, keep)
     end
-    local known = table.concat(
-      vim.tbl_map(function(one)
-        return one.id
-      end, options),
-      ", "
-    )
-    local hint = known ~= "" and (" (there is %s)"):format(known) or ""
+    local ids = vim.tbl_map(function(one)
+      return one.id
+    end, options)
+    local hint = #ids > 0 and (" (there is %s)"):format(table.concat(ids, ", ")) or ""
     message.info(("%s offers no %s to choose%s"):format(cells.plain(session.agent or "the agent"), what, hint))
   end)
 end
 
----@param session acp.Session
----@param keep? boolean what is chosen is for new sessions, too
+---Lets the user choose an option and a value.
+---@param keep? boolean also for new sessions
 function M.all(session, keep)
   session_config.with_options(session, function(options)
     local who = cells.plain(session.agent or "the agent")

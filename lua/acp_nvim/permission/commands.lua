@@ -1,4 +1,4 @@
--- The bodies of :AcpPermissions, and of the <Plug> maps that answer.
+-- Implements :AcpPermissions, and the <Plug> maps that answer the request in the float.
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
 local command_line_window = require("acp_nvim.windows.command_line")
@@ -10,13 +10,11 @@ local rules = require("acp_nvim.permission.rules")
 
 local M = {}
 
----@param lead string
 ---@return string[]
 function M.complete(lead)
   return vim.startswith("rules", lead) and { "rules" } or {}
 end
 
----@param args acp.CommandArgs
 function M.permissions(args)
   if command_line_window.refuses() then
     return
@@ -31,8 +29,9 @@ function M.permissions(args)
   end
 end
 
+---Answers the request in the float.
 ---@param kind "allow_once"|"reject_once"
----@param words string
+---@param words string for what the kind does
 ---@return string? problem
 local function answer_shown(kind, words)
   local one = float.shown()
@@ -50,28 +49,26 @@ local function answer_shown(kind, words)
   if not option_id then
     return ("the agent offers no way to %s: :AcpPermissions shows what it offers"):format(words)
   end
-  local _, problem = permission.press(one.request.id, option_id)
-  return problem
+  return select(2, permission.press(one.request.id, option_id))
 end
 
----@param problem? string
-local function say(problem)
+---Allows the request in the float once.
+function M.allow()
+  local problem = answer_shown("allow_once", "allow it once")
   if problem then
     message.news(problem, vim.log.levels.WARN)
   end
 end
 
----Allows once what the float shows.
-function M.allow()
-  say(answer_shown("allow_once", "allow it once"))
-end
-
----Rejects once what the float shows.
+---Rejects the request in the float once.
 function M.reject()
-  say(answer_shown("reject_once", "reject it once"))
+  local problem = answer_shown("reject_once", "reject it once")
+  if problem then
+    message.news(problem, vim.log.levels.WARN)
+  end
 end
 
----Goes into the float.
+---Moves the focus into the float.
 function M.focus()
   if not command_line_window.refuses() and not float.focus() then
     message.info("there is no float with a permission")

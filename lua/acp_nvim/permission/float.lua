@@ -1,8 +1,7 @@
--- Shows the permissions that wait where no chat shows them: one float for all of them, which never takes the focus.
+-- Shows the permission requests that no chat of the tab page shows, in one float that never takes the focus.
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
 local config = require("acp_nvim.config")
-local temporary_keymaps = require("acp_nvim.temporary_keymaps")
 local following = require("acp_nvim.chat.transcript.following")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
@@ -10,7 +9,8 @@ local permission = require("acp_nvim.permission")
 local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
 local sessions = require("acp_nvim.sessions")
-local sight = require("acp_nvim.permission.sight")
+local temporary_keymaps = require("acp_nvim.temporary_keymaps")
+local visibility = require("acp_nvim.permission.visibility")
 local window = require("acp_nvim.permission.window")
 local windows = require("acp_nvim.chat.windows")
 
@@ -20,19 +20,19 @@ local api = vim.api
 
 ---@class acp.FloatState
 ---@field id integer of the request that is shown
----@field since integer nanoseconds, when it came there
+---@field since integer when it was shown first, in nanoseconds
 ---@field shift integer rows above its text
 ---@field rows table<integer, string> row -> option_id
 
 ---@type acp.FloatState?
 local shown
-local dismissed = 0 -- the youngest request that waited when the user closed the float
+local dismissed = 0 -- the newest request that waited when the user closed the float
 local is_due = false
 local reported = false
 
 local PLUGS = { { "<Plug>(AcpAllow)", "allow" }, { "<Plug>(AcpReject)", "reject" } }
 
----@return acp.Pending[] that no chat of this tab shows, oldest first
+---@return acp.Pending[] that no chat of this tab page shows, oldest first
 local function unseen()
   if not config.get().permissions.float then
     return {}
@@ -44,7 +44,7 @@ local function unseen()
   return #list > 0 and list[#list].request.id > dismissed and list or {}
 end
 
----@return string how a request is answered from anywhere
+---@return string names of the keys and the command that answer from any window
 local function answers()
   local words = {}
   for _, plug in ipairs(PLUGS) do
@@ -57,13 +57,34 @@ local function answers()
   return table.concat(words, " · ")
 end
 
----What a border would say, where there is none.
----@param text acp.FloatText
----@param rows table<integer, string> of the options
----@param count integer of all that wait
----@return table<integer, string> rows
-local function add_first_line(text, rows, count)
-  local long, short = ("%s · %s"):format(text.title, text.answers), (":AcpPermissions (%d)"):format(count)
+---@return boolean the float has the focus
+local function is_inside()
+  return window.window() ~= nil and api.nvim_get_current_win() == window.window()
+end
+
+---@param one acp.Pending
+---@param more integer requests that wait besides
+---@return acp.FloatText
+---@return table<integer, string> rows of the options
+---@return integer rows above its text
+local function text_of(one, more)
+  local session = sessions.get(one.session) or {}
+  local rendered = block.render(one.request, {
+    letters = is_inside() and answer_keys.letters(one.request) or nil, -- the keys work in the float only
+    cwd = session.cwd,
+    files = #previews.of_request(one.request.id),
+  })
+  local title = ("%s asks"):format(session.agent or "the agent")
+  title = more > 0 and ("%s · %d more wait%s"):format(title, more, more == 1 and "s" or "") or title
+  local text = { lines = rendered.lines, highlights = rendered.highlights, title = title, answers = answers() }
+  local rows, lines, bodies = rendered.option_rows or {}, {}, {}
+  visibility.add_lines(lines, bodies, rendered)
+  visibility.show(one.request.id, "float", lines, bodies)
+  if window.has_border() then
+    return text, rows, 0
+  end
+  -- a first line takes the place of the title and the footer
+  local long, short = ("%s · %s"):format(text.title, text.answers), (":AcpPermissions (%d)"):format(more + 1)
   table.insert(text.lines, 1, vim.fn.strdisplaywidth(long) <= vim.o.columns and long or short)
   for _, highlight in ipairs(text.highlights) do
     highlight.row = highlight.row + 1
@@ -73,56 +94,27 @@ local function add_first_line(text, rows, count)
   for row, option_id in pairs(rows) do
     moved[row + 1] = option_id
   end
-  return moved
+  return text, moved, 1
 end
 
----@return boolean the user is in the float
-local function is_inside()
-  return window.window() ~= nil and api.nvim_get_current_win() == window.window()
-end
-
----@param one acp.Pending
----@param more integer
----@return acp.FloatText
----@return table<integer, string> rows of the options
----@return integer rows above its text
-local function text_of(one, more)
-  local session = sessions.get(one.session) or {}
-  local rendered = block.render(one.request, {
-    letters = is_inside() and answer_keys.letters(one.request) or nil, -- elsewhere these keys do something else
-    cwd = session.cwd,
-    files = #previews.of_request(one.request.id),
-  })
-  local title = ("%s asks"):format(session.agent or "the agent")
-  title = more > 0 and ("%s · %d more wait%s"):format(title, more, more == 1 and "s" or "") or title
-  local text = { lines = rendered.lines, highlights = rendered.highlights, title = title, answers = answers() }
-  local rows, lines, bodies = rendered.option_rows or {}, {}, {}
-  sight.add_lines(lines, bodies, rendered)
-  sight.show(one.request.id, "float", lines, bodies)
-  if window.has_border() then
-    return text, rows, 0
-  end
-  return text, add_first_line(text, rows, more + 1), 1
-end
-
----@return acp.Pending? the one that is shown, while it waits
+---@return acp.Pending? request in the float, while it waits
 function M.shown()
   local one = shown and window.window() and permission.get(shown.id)
   return one and not one.answered and one or nil
 end
 
----@return boolean the user had the time to see whom a key answers
+---@return boolean the request has been in the float long enough for the user to notice it
 function M.is_settled()
   return shown ~= nil and vim.uv.hrtime() - shown.since >= limits.answer_pause_ms * 1e6
 end
 
----@return boolean nothing of it is hidden
+---@return boolean all of the request has been on the screen
 function M.is_whole()
-  return shown ~= nil and sight.is_whole(shown.id)
+  return shown ~= nil and visibility.is_whole(shown.id)
 end
 
 ---@param choose fun(request: acp.Request): string? an option's id
----@return fun()
+---@return fun() for a key
 local function answers_with(choose)
   return function()
     local one = M.shown()
@@ -130,13 +122,11 @@ local function answers_with(choose)
     if one and option_id then
       permission.press(one.request.id, option_id)
     elseif one then
-      answer_keys.tell_left_out(one.request)
+      answer_keys.warn_reject_only(one.request)
     end
   end
 end
 
----@param bufnr integer
----@param request acp.Request
 local function map_keys(bufnr, request)
   temporary_keymaps.unmap(bufnr)
   answer_keys.map_all(bufnr, request, answers_with, function()
@@ -155,7 +145,7 @@ local function map_keys(bufnr, request)
   end
 end
 
----Shows what waits, or nothing: only by `:noautocmd`.
+---Shows the oldest waiting request, or closes the float. Call it with `:noautocmd`.
 function M.draw()
   local list = unseen()
   local win = window.window()
@@ -166,13 +156,12 @@ function M.draw()
     shown = nil
     return
   end
-  local one = list[1]
-  local text, rows, shift = text_of(one, #list - 1)
+  local request = list[1].request
+  local text, rows, shift = text_of(list[1], #list - 1)
   window.show(text)
-  local is_same = shown ~= nil and shown.id == one.request.id
-  local since = is_same and shown and shown.since or vim.uv.hrtime()
-  shown = { id = one.request.id, since = since, shift = shift, rows = rows }
-  map_keys(window.buffer() --[[@as integer]], one.request)
+  local since = shown and shown.id == request.id and shown.since or vim.uv.hrtime()
+  shown = { id = request.id, since = since, shift = shift, rows = rows }
+  map_keys(window.buffer() --[[@as integer]], request)
 end
 
 local function update()
@@ -184,7 +173,7 @@ local function update()
   local ok, err = pcall(vim.cmd, "noautocmd call v:lua.require'acp_nvim.permission.float'.draw()")
   if ok then
     return following.draw_under_command_line()
-  elseif tostring(err):find("E565", 1, true) then -- no window may be opened or closed right now
+  elseif tostring(err):find("E565", 1, true) then -- textlock: no window may be opened or closed now
     is_due = true
     vim.defer_fn(update, limits.textlock_retry_ms)
   elseif vim.fn.getcmdwintype() == "" and not reported then
@@ -193,7 +182,7 @@ local function update()
   end
 end
 
----Makes the float fit what waits, and where the user is; soon, and once for all that has changed.
+---Schedules one update of the float for all changes of the requests, the windows and the options.
 function M.refresh()
   if not is_due then
     is_due = true
@@ -201,7 +190,7 @@ function M.refresh()
   end
 end
 
----Goes into the float, where the keys of the chat answer.
+---Moves the focus into the float, where the keys of the chat answer.
 ---@return boolean done
 function M.focus()
   local win = M.shown() and window.window()
@@ -218,23 +207,14 @@ function M.shows(id)
   end)
 end
 
----@param event table of WinClosed
-local function closed(event)
-  if shown and tonumber(event.match) == window.window() then
-    local list = permission.waiting()
-    dismissed = #list > 0 and list[#list].request.id or dismissed
-  end
-  M.refresh()
-end
-
----Another host numbers its requests from 1 again.
+---Forgets that the float was closed: a new host numbers its requests from 1 again.
 function M.forget()
   dismissed = 0
 end
 
----Shows the float where it is needed from now on.
+---Keeps the float up to date from now on.
 function M.watch()
-  sight.locate_with({
+  visibility.locate_with({
     has = function(bufnr)
       return shown ~= nil and window.buffer() == bufnr
     end,
@@ -251,7 +231,16 @@ function M.watch()
     group = group,
     callback = M.refresh,
   })
-  api.nvim_create_autocmd("WinClosed", { group = group, callback = closed })
+  api.nvim_create_autocmd("WinClosed", {
+    group = group,
+    callback = function(event)
+      if shown and tonumber(event.match) == window.window() then
+        local list = permission.waiting()
+        dismissed = #list > 0 and list[#list].request.id or dismissed
+      end
+      M.refresh()
+    end,
+  })
   api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI" }, {
     group = group,
     callback = function()

@@ -1,4 +1,4 @@
--- Asks the user, who called for it, which of the waiting permissions to answer, and how.
+-- Lets the user choose one of the waiting permission requests, and an answer to it.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local message = require("acp_nvim.message")
 local paths = require("acp_nvim.chat.blocks.paths")
@@ -7,16 +7,7 @@ local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
----@param one acp.Pending
----@return string
-local function line_of(one)
-  local session = sessions.get(one.session) or {}
-  local kind, title = Lines.one_line(one.request.kind), Lines.one_line(one.request.title)
-  return ("%s: %s%s"):format(session.agent or "the agent", kind ~= "" and kind .. "  " or "", title)
-end
-
----@param request acp.Request
----@return string the whole of what would run, on one line; else the title
+---@return string the whole command on one line, or the title
 local function question(request)
   local text = request.command or request.title
   local title = (request.command and "$ " or "") .. Lines.one_line(text)
@@ -36,27 +27,25 @@ function M.answer(id, option_id, read)
   end
 end
 
----@param option acp.Option
----@return string
-local function option_words(option)
-  local name = paths.whole_line(option.name)
-  return option.ours and name .. "  (kept by acp_nvim)" or name
-end
-
+---Lets the user choose an answer.
 ---@param one acp.Pending
 function M.options(one)
   vim.ui.select(one.request.options or {}, {
     prompt = question(one.request),
     kind = "acp_permission",
-    format_item = option_words,
+    format_item = function(option)
+      local name = paths.whole_line(option.name)
+      return option.ours and name .. "  (kept by acp_nvim)" or name
+    end,
   }, function(option)
-    vim.cmd.redraw() -- what comes now does not stand below a list, and asks for no key
+    vim.cmd.redraw() -- a message below the list would ask for a key
     if option then
       M.answer(one.request.id, option.option_id)
     end
   end)
 end
 
+---Lets the user choose a request, where there are several, and an answer to it.
 ---@param list acp.Pending[] at least one
 function M.choose(list)
   if #list == 1 then
@@ -65,7 +54,11 @@ function M.choose(list)
   vim.ui.select(list, {
     prompt = ("%d permissions wait"):format(#list),
     kind = "acp_permissions",
-    format_item = line_of,
+    format_item = function(one)
+      local agent = (sessions.get(one.session) or {}).agent or "the agent"
+      local kind, title = Lines.one_line(one.request.kind), Lines.one_line(one.request.title)
+      return ("%s: %s%s"):format(agent, kind ~= "" and kind .. "  " or "", title)
+    end,
   }, function(one)
     vim.cmd.redraw()
     if one then

@@ -1,20 +1,20 @@
--- Shows the whole of a request, page by page, to whoever wants to allow what was not on the screen yet.
+-- Shows the whole of a request in a float, page by page, when the user wants to allow what was not on the screen yet.
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
 local config = require("acp_nvim.config")
-local temporary_keymaps = require("acp_nvim.temporary_keymaps")
-local dress = require("acp_nvim.chat.transcript.dress")
+local decoration = require("acp_nvim.chat.transcript.decoration")
 local limits = require("acp_nvim.limits")
-local stack = require("acp_nvim.chat.windows.stack")
 local sessions = require("acp_nvim.sessions")
-local sight = require("acp_nvim.permission.sight")
+local stack = require("acp_nvim.chat.windows.stack")
+local temporary_keymaps = require("acp_nvim.temporary_keymaps")
+local visibility = require("acp_nvim.permission.visibility")
 local window = require("acp_nvim.permission.window")
 local wrapped = require("acp_nvim.permission.wrapped")
 
 local M = {}
 
 local api = vim.api
-local READER_COLUMNS = 120 -- of the window that shows a long request: wider lines are hard to read
+local READER_COLUMNS = 120 -- at most: longer lines are hard to read
 local ZINDEX = 46 -- above the float with permissions
 local TIMER_MS = 20 -- by which a timer may be early or late
 
@@ -23,17 +23,17 @@ local TIMER_MS = 20 -- by which a timer may be early or late
 ---@field answer acp.Answer
 ---@field win integer
 ---@field bufnr integer
----@field from integer window in which the user was
+---@field from integer window that had the focus before
 ---@field rows table<integer, string> row -> option_id
 ---@field key? string that was pressed to allow
----@field told? string what its border says
+---@field border? string text of its border
 
 ---@type acp.Reader?
 local open
-local pressed_at = 0 -- when a key to allow was pressed last in the reader, in nanoseconds
+local pressed_at = 0 -- when a key that allows was pressed last in the reader, in nanoseconds
 local presses = 0
 
----@return acp.Reader? while its window is there
+---@return acp.Reader? nil when its window is closed
 local function reader()
   if open and not (api.nvim_win_is_valid(open.win) and api.nvim_win_get_buf(open.win) == open.bufnr) then
     open = nil
@@ -47,55 +47,32 @@ local function height_of(now)
   return vim.fn.getwininfo(now.win)[1].height -- without its 'winbar'
 end
 
----@param now acp.Reader
----@return integer page
----@return integer pages
-local function position(now)
-  local height = height_of(now)
-  local page = math.ceil(vim.fn.line("w$", now.win) / height)
-  return math.max(1, page), math.max(1, math.ceil(api.nvim_buf_line_count(now.bufnr) / height))
-end
-
----How much was on the screen, and what the key to allow does.
----@param is_whole boolean all of the request has been on the screen
----@param key string that allows
----@param page integer
----@param pages integer
----@param columns integer there is room for
----@return string
-local function foot(is_whole, key, page, pages, columns)
-  local before, after = " All of it has been on the screen: ", ("press %s to allow "):format(key)
-  if not is_whole then
-    before = " Not all of it has been on the screen: "
-    after = ("press %s again to see the rest (%d/%d) "):format(key, math.min(page + 1, pages), pages)
-  end
-  local fits = vim.fn.strdisplaywidth(before .. after) <= columns
-  return (fits and before or " ") .. after
-end
-
----@param request acp.Request
----@return string
-local function other_keys(request)
-  local reject = answer_keys.first_of(request, "reject_once") and config.keys("reject_once")[1]
-  local close = config.keys("close")[1]
-  return (reject and (" · %s reject"):format(reject) or "") .. (close and (" · %s back"):format(close) or "")
-end
-
----Says where the reader is, and what the keys do.
+---Shows the position in the request and the keys, in the border or in 'winbar'.
 local function describe()
   local now = reader()
   if not now then
     return
   end
-  local page, pages = position(now)
+  local request, height = now.one.request, height_of(now)
+  local page = math.max(1, math.ceil(vim.fn.line("w$", now.win) / height))
+  local pages = math.max(1, math.ceil(api.nvim_buf_line_count(now.bufnr) / height))
   local agent = (sessions.get(now.one.session) or {}).agent or "the agent"
-  local is_whole = sight.is_whole(now.one.request.id)
-  local title = (" %s asks · %d/%d%s "):format(agent, page, pages, other_keys(now.one.request))
-  local words = foot(is_whole, now.key or "the key", page, pages, api.nvim_win_get_width(now.win))
-  if now.told == title .. words then
-    return -- each change has Neovim draw the window again
+  local reject = answer_keys.first_of(request, "reject_once") and config.keys("reject_once")[1]
+  local close = config.keys("close")[1]
+  local others = (reject and (" · %s reject"):format(reject) or "") .. (close and (" · %s back"):format(close) or "")
+  local title = (" %s asks · %d/%d%s "):format(agent, page, pages, others)
+  local key = now.key or "the key"
+  local before, after = " All of it has been on the screen: ", ("press %s to allow "):format(key)
+  if not visibility.is_whole(request.id) then
+    before = " Not all of it has been on the screen: "
+    after = ("press %s again to see the rest (%d/%d) "):format(key, math.min(page + 1, pages), pages)
   end
-  now.told = title .. words
+  local fits = vim.fn.strdisplaywidth(before .. after) <= api.nvim_win_get_width(now.win)
+  local words = (fits and before or " ") .. after
+  if now.border == title .. words then
+    return -- each change makes Neovim draw the window again
+  end
+  now.border = title .. words
   local shape = api.nvim_win_get_config(now.win)
   if shape.border and shape.border ~= "none" then
     shape.title, shape.footer = { { title, "AcpPermission" } }, { { words, "AcpPermission" } }
@@ -106,58 +83,52 @@ local function describe()
   end
 end
 
----@return table for nvim_open_win, without its height
-local function shape_of()
+---Fills the buffer for a window of the size that the screen allows.
+---@param now acp.Reader
+---@return table config for nvim_open_win
+local function fill(now)
   local first, last = window.room()
   local bordered = window.has_border()
   local edge = bordered and 2 or 0
   local width = math.max(1, math.min(vim.o.columns - edge, READER_COLUMNS))
+  local session = sessions.get(now.one.session) or {}
+  local request = now.one.request
+  local letters = answer_keys.letters(request)
+  local rendered = block.render(request, { letters = letters, cwd = session.cwd, whole = true })
+  local lines, highlights, rows = wrapped(rendered, width)
+  now.rows = {}
+  for row, option_id in pairs(rendered.option_rows or {}) do
+    now.rows[rows[row]] = option_id
+  end
+  decoration.fill(now.bufnr, lines, highlights)
+  local seen, bodies = {}, {}
+  visibility.add_lines(seen, bodies, { lines = lines, option_rows = now.rows })
+  visibility.show(request.id, "reader", seen, bodies)
   return {
     relative = "editor",
     row = first,
     col = math.floor((vim.o.columns - width - edge) / 2),
     width = width,
-    height = math.max(1, last - first - edge),
+    height = math.min(math.max(1, last - first - edge), #lines),
     border = bordered and "rounded" or "none",
     style = "minimal",
     zindex = ZINDEX,
   }
 end
 
+---Scrolls to the first line that was not on the screen yet.
 ---@param now acp.Reader
----@param width integer
----@return integer rows
-local function fill(now, width)
-  local session = sessions.get(now.one.session) or {}
-  local request = now.one.request
-  local letters = answer_keys.letters(request)
-  local rendered = block.render(request, { letters = letters, cwd = session.cwd, whole = true })
-  local options = rendered.option_rows or {}
-  local lines, looks, rows = wrapped(rendered, width)
-  now.rows = {}
-  for row, option_id in pairs(options) do
-    now.rows[rows[row]] = option_id
-  end
-  dress.fill(now.bufnr, lines, looks)
-  local seen, bodies = {}, {}
-  sight.add_lines(seen, bodies, { lines = lines, option_rows = now.rows })
-  sight.show(request.id, "reader", seen, bodies)
-  return #lines
-end
-
----Goes to what was not on the screen yet.
----@param now acp.Reader
-local function go_on(now)
-  local row = sight.first_missing(now.one.request.id, "reader") or 1
+local function scroll_to_unseen(now)
+  local row = visibility.first_missing(now.one.request.id, "reader") or 1
   local top = math.max(1, math.min(row, api.nvim_buf_line_count(now.bufnr) - height_of(now) + 1))
-  sight.pressed()
+  visibility.expect_redraw()
   api.nvim_win_call(now.win, function()
     vim.fn.winrestview({ topline = top, lnum = top, col = 0, leftcol = 0, skipcol = 0 })
   end)
   describe()
 end
 
----A key that is held down comes again at once: then none of them counts.
+---Calls `act` after a pause in which no key was pressed. A key that is held down repeats, and then does nothing.
 ---@param act fun()
 local function unless_repeated(act)
   local now = vim.uv.hrtime()
@@ -174,7 +145,7 @@ local function unless_repeated(act)
 end
 
 ---@param choose fun(request: acp.Request): string? an option's id
----@return fun()
+---@return fun() for a key
 local function answers_with(choose)
   return function()
     local now = reader()
@@ -184,7 +155,7 @@ local function answers_with(choose)
       return
     elseif answer_keys.rejects(request, option_id) then
       return now.answer(request.id, option_id)
-    elseif not sight.is_ahead() then
+    elseif not visibility.is_redraw_expected() then
       unless_repeated(function()
         if reader() == now then
           now.answer(request.id, option_id)
@@ -205,52 +176,41 @@ local function map_keys(now)
   end
 end
 
----@param one acp.Pending
----@param answer acp.Answer
----@param key? string
----@return acp.Reader
-local function opened(one, answer, key)
-  local bufnr = api.nvim_create_buf(false, true)
-  vim.bo[bufnr].bufhidden = "wipe"
-  vim.bo[bufnr].undolevels = -1
-  local from, shape = api.nvim_get_current_win(), shape_of()
-  open = { one = one, answer = answer, bufnr = bufnr, from = from, rows = {}, key = key, win = from }
-  shape.height = math.min(shape.height, fill(open, shape.width))
-  open.win = api.nvim_open_win(bufnr, true, shape)
-  local looks = vim.tbl_extend("force", stack.PLAIN, { wrap = true, foldenable = false, scrolloff = 0, list = false })
-  for option, value in pairs(looks) do
-    vim.wo[open.win][0][option] = value
-  end
-  map_keys(open)
-  return open
-end
-
 ---@param now acp.Reader
 local function fit(now)
-  local shape = shape_of()
-  shape.height = math.min(shape.height, fill(now, shape.width))
-  api.nvim_win_set_config(now.win, shape)
-  go_on(now)
+  api.nvim_win_set_config(now.win, fill(now))
+  scroll_to_unseen(now)
 end
 
----Shows a request from its beginning; what was not on the screen yet when it is there already.
+---Shows a request from its beginning; when it is shown already, its first line that was not on the screen yet.
 ---@param one acp.Pending
----@param answer acp.Answer what a key does there
----@param option_id string that is to be chosen
+---@param answer acp.Answer called by its keys
+---@param option_id string that the user wants to choose
 function M.show(one, answer, option_id)
   local now = reader()
   local is_here = now and now.one == one and api.nvim_win_get_tabpage(now.win) == api.nvim_get_current_tabpage()
   if not is_here then
     M.close()
-    now = opened(one, answer, answer_keys.key_of(one.request, option_id))
+    local bufnr, from = api.nvim_create_buf(false, true), api.nvim_get_current_win()
+    vim.bo[bufnr].bufhidden = "wipe"
+    vim.bo[bufnr].undolevels = -1
+    local key = answer_keys.key_of(one.request, option_id)
+    now = { one = one, answer = answer, bufnr = bufnr, from = from, rows = {}, key = key, win = from }
+    open = now
+    now.win = api.nvim_open_win(bufnr, true, fill(now))
+    local options = { wrap = true, foldenable = false, scrolloff = 0, list = false }
+    for option, value in pairs(vim.tbl_extend("force", stack.PLAIN, options)) do
+      vim.wo[now.win][0][option] = value
+    end
+    map_keys(now)
   end
   ---@cast now acp.Reader
   api.nvim_set_current_win(now.win)
-  vim.cmd.stopinsert() -- its keys are those of Normal mode
-  go_on(now)
+  vim.cmd.stopinsert() -- the keys are mapped in Normal mode
+  scroll_to_unseen(now)
 end
 
----A request waits as it is now.
+---Draws a request again, if it is shown.
 ---@param one acp.Pending
 function M.refresh(one)
   local now = reader()
@@ -261,6 +221,7 @@ function M.refresh(one)
   end
 end
 
+---Closes the window, and gives the focus back.
 function M.close()
   local now = reader()
   open = nil
@@ -273,7 +234,7 @@ function M.close()
   end
 end
 
----@param id integer of a request that is over
+---@param id integer of a request that is closed
 function M.over(id)
   local now = reader()
   if now and now.one.request.id == id then
@@ -281,7 +242,7 @@ function M.over(id)
   end
 end
 
-sight.locate_with({
+visibility.locate_with({
   has = function(bufnr)
     local now = reader()
     return now ~= nil and now.bufnr == bufnr
@@ -294,7 +255,7 @@ sight.locate_with({
   on_seen = function()
     if reader() then
       describe()
-      vim.defer_fn(describe, limits.seen_ms + TIMER_MS) -- until then it does not count
+      vim.defer_fn(describe, limits.seen_ms + TIMER_MS) -- a line counts after that time
     end
   end,
 })

@@ -1,4 +1,4 @@
--- Shows the rules by which permissions are answered in a project, and forgets stored ones.
+-- Shows the rules that answer permission requests in a project, and forgets stored ones.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
@@ -6,12 +6,10 @@ local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
----The directory whose rules the user wants to see, or has changed; the host's answers to anything else are late.
+---The directory whose rules the user asked for last, and the rule that was forgotten there; other answers are late.
 ---@type { cwd: string, forgotten?: string }?
 local asked
 
----@param rule acp.Rule
----@return string
 local function line_of(rule)
   local words = Lines.one_line(rule.words)
   if rule.source ~= "stored" then
@@ -21,20 +19,12 @@ local function line_of(rule)
   return ("%s  (your answer %s)"):format(words, when)
 end
 
----@param rule acp.Rule
----@return string where a configured rule is to be changed
-local function place(rule)
-  local number = tostring(rule.id):match("%d+$")
-  return "permissions.rules" .. (number and ("[%s]"):format(number) or "")
-end
-
----@param cwd string
----@param rule acp.Rule
+---Forgets a stored rule, after a confirmation.
 local function forget(cwd, rule)
   local yes = "Forget it: requests like that are asked again"
   local prompt = ("Forget %s?"):format(Lines.one_line(rule.words))
   vim.ui.select({ yes, "Cancel" }, { prompt = prompt, kind = "acp_permission_forget" }, function(choice)
-    vim.cmd.redraw() -- what comes now does not stand below a list, and asks for no key
+    vim.cmd.redraw() -- a message below the list would ask for a key
     if choice == yes then
       asked = { cwd = cwd, forgotten = rule.id }
       host.send("permission_forget", { cwd = cwd, id = rule.id })
@@ -42,7 +32,6 @@ local function forget(cwd, rule)
   end)
 end
 
----@param cwd string
 ---@param rules acp.Rule[]
 local function choose(cwd, rules)
   local name = vim.fn.fnamemodify(cwd, ":~")
@@ -55,12 +44,14 @@ local function choose(cwd, rules)
     if rule and rule.source == "stored" then
       forget(cwd, rule)
     elseif rule then
-      message.info(("this rule is in your configuration: %s, see :help acp_nvim-rules"):format(place(rule)))
+      local number = tostring(rule.id):match("%d+$")
+      local option = "permissions.rules" .. (number and ("[%s]"):format(number) or "")
+      message.info(("this rule is in your configuration: %s, see :help acp_nvim-rules"):format(option))
     end
   end)
 end
 
----Asks the host for the rules of the project at hand.
+---Asks the host for the rules of the current session's directory, to show them.
 function M.show()
   local session = sessions.current()
   asked = { cwd = session and session.cwd or vim.fn.getcwd() }
@@ -70,14 +61,14 @@ function M.show()
 end
 
 ---@param event acp.Event of type permission_rules
-function M.told(event)
+function M.received(event)
   local wanted = asked
   if not wanted or wanted.cwd ~= event.cwd then
     return
   end
   asked = nil
   if not wanted.forgotten then
-    vim.schedule(function() -- a question must not keep the host waiting
+    vim.schedule(function() -- a dialog would make the host wait
       choose(event.cwd, event.rules)
     end)
     return

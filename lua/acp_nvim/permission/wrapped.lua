@@ -1,11 +1,10 @@
--- Cuts lines to the width of a window, so that each row of the screen is a row of the buffer and can be counted.
+-- Splits lines at the width of a window, so that each row of the screen is a line of the buffer.
 local characters = require("acp_nvim.chat.blocks.characters")
 
 local TAB_WIDTH = 8
 
----@param line string
 ---@param width integer columns
----@return integer[] byte after the last of each piece
+---@return integer[] for each piece, its last byte
 local function ends_of(line, width)
   local ends = {}
   if characters.is_plain(line) and not line:find("\t", 1, true) then
@@ -29,29 +28,22 @@ local function ends_of(line, width)
   return ends
 end
 
----@param lines string[] what stands behind them is added before they are cut
----@param highlights acp.Highlight[]
----@return acp.Highlight[]
-local function with_marks(lines, highlights)
-  return vim.tbl_map(function(one)
-    if not one.after then
-      return one
-    end
-    local from = #lines[one.row + 1]
-    lines[one.row + 1] = lines[one.row + 1] .. one.after
-    return { row = one.row, from = from, to = from + #one.after, group = one.group }
-  end, highlights)
-end
-
 ---@param rendered acp.Rendered with lines and highlights
 ---@param width integer columns
 ---@return string[] lines
 ---@return acp.Highlight[] highlights
----@return table<integer, integer> rows by row before, from 0: its first row now
+---@return table<integer, integer> rows by row of `rendered`, from 0: the first row of its pieces
 return function(rendered, width)
   local before = vim.list_slice(rendered.lines)
-  local highlights = with_marks(before, rendered.highlights)
-  local lines, looks, rows, ends = {}, {}, {}, {}
+  local highlights = vim.tbl_map(function(one)
+    if not one.after then
+      return one
+    end
+    local from = #before[one.row + 1] -- virtual text behind a line becomes a part of it
+    before[one.row + 1] = before[one.row + 1] .. one.after
+    return { row = one.row, from = from, to = from + #one.after, group = one.group }
+  end, rendered.highlights)
+  local lines, wrapped, rows, ends = {}, {}, {}, {}
   for index, line in ipairs(before) do
     rows[index - 1], ends[index - 1] = #lines, ends_of(line, width)
     local from = 0
@@ -65,13 +57,13 @@ return function(rendered, width)
     for piece, to in ipairs(ends[one.row]) do
       local row = rows[one.row] + piece - 1
       if one.to == -1 then
-        looks[#looks + 1] = { row = row, from = 0, to = -1, group = one.group }
+        wrapped[#wrapped + 1] = { row = row, from = 0, to = -1, group = one.group }
       elseif one.from < to and one.to > from then
         local first, last = math.max(one.from, from) - from, math.min(one.to, to) - from
-        looks[#looks + 1] = { row = row, from = first, to = last, group = one.group }
+        wrapped[#wrapped + 1] = { row = row, from = first, to = last, group = one.group }
       end
       from = to
     end
   end
-  return lines, looks, rows
+  return lines, wrapped, rows
 end

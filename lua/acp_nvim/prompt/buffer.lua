@@ -1,4 +1,5 @@
--- The buffer where a prompt is written; what stands in it is lost in no case but being sent.
+-- The buffer in which the user writes prompts. Its text is removed only once a prompt has been sent.
+local autocmds = require("acp_nvim.autocmds")
 local completion = require("acp_nvim.prompt.completion")
 local config = require("acp_nvim.config")
 local drafts = require("acp_nvim.prompt.drafts")
@@ -25,51 +26,29 @@ local OPTIONS = {
   textwidth = 0,
 }
 
----@param bufnr integer
----@return boolean
 local function is_empty(bufnr)
   return api.nvim_buf_line_count(bufnr) == 1 and api.nvim_buf_get_lines(bufnr, 0, 1, true)[1] == ""
 end
 
----@param session acp.Session
----@param bufnr integer
 local function show_placeholder(session, bufnr)
   api.nvim_buf_clear_namespace(bufnr, PLACEHOLDER, 0, -1)
   if is_empty(bufnr) then
-    local key = config.keys("send")[1] or config.keys("send_insert")[1] or ":AcpPrompt"
-    local words = ("Ask %s … (%s sends, %s: keys)"):format(
-      session.agent or "the agent",
-      key,
-      config.keys("help")[1] or ":help acp_nvim-keys"
-    )
-    api.nvim_buf_set_extmark(
-      bufnr,
-      PLACEHOLDER,
-      0,
-      0,
-      { virt_text = { { words, "AcpPlaceholder" } }, virt_text_pos = "overlay" }
-    )
+    local send = config.keys("send")[1] or config.keys("send_insert")[1] or ":AcpPrompt"
+    local help = config.keys("help")[1] or ":help acp_nvim-keys"
+    local words = ("Ask %s … (%s sends, %s: keys)"):format(session.agent or "the agent", send, help)
+    local placeholder = { virt_text = { { words, "AcpPlaceholder" } }, virt_text_pos = "overlay" }
+    api.nvim_buf_set_extmark(bufnr, PLACEHOLDER, 0, 0, placeholder)
   end
 end
 
----@param session acp.Session
----@param bufnr integer
-local function watch(session, bufnr)
-  local group = api.nvim_create_augroup("acp_nvim.prompt", { clear = false })
-  api.nvim_clear_autocmds({ group = group, buffer = bufnr })
-  api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {
-    group = group,
-    buffer = bufnr,
-    callback = function()
+local function watch(session, buffer)
+  autocmds.on_buffer("acp_nvim.prompt", buffer, {
+    ["TextChanged TextChangedI"] = function(bufnr)
       show_placeholder(session, bufnr)
       queue.show(session)
       drafts.changed(session)
     end,
-  })
-  api.nvim_create_autocmd("BufUnload", {
-    group = group,
-    buffer = bufnr,
-    callback = function()
+    BufUnload = function(bufnr)
       if session.prompt_bufnr == bufnr then
         session.draft = not is_empty(bufnr) and api.nvim_buf_get_lines(bufnr, 0, -1, true) or nil
         session.prompt_bufnr = nil
@@ -79,8 +58,6 @@ local function watch(session, bufnr)
   })
 end
 
----@param session acp.Session
----@param text string
 local function add_to_draft(session, text)
   local lines = vim.split(text, "\n", { plain = true })
   local bufnr = session.prompt_bufnr
@@ -93,26 +70,19 @@ local function add_to_draft(session, text)
   show_placeholder(session, bufnr)
 end
 
----Puts a text above what stands in the prompt.
----@param session acp.Session
----@param text string
+---Inserts a text above the present text of the prompt.
 function M.put_back(session, text)
   local separated = session.prompt_bufnr and not is_empty(session.prompt_bufnr) or session.draft ~= nil
   add_to_draft(session, text .. (separated and "\n" or ""))
   drafts.changed(session)
 end
 
----@param bufnr integer
----@return string
 local function text_of(bufnr)
   return table.concat(api.nvim_buf_get_lines(bufnr, 0, -1, true), "\n")
 end
 
----@param session acp.Session
----@param bufnr integer
----@param text string
----@param items acp.ContextItem[] for its mentions
----@return integer? id of the prompt, which was handed over
+---@param items acp.ContextItem[] of the mentions
+---@return integer? id of the prompt; nil when it could not be sent
 local function hand_over(session, bufnr, text, items)
   local attached = vim.list_extend(vim.list_slice(session.context), items)
   local id = requests.prompt(session, text, attached)
@@ -122,7 +92,7 @@ local function hand_over(session, bufnr, text, items)
   session.context = {}
   history.finish(session)
   local now = api.nvim_buf_is_loaded(bufnr) and text_of(bufnr) or ""
-  if vim.startswith(now, text) then -- what was typed on meanwhile stays
+  if vim.startswith(now, text) then -- what was typed meanwhile stays
     local rest = now:sub(#text + 1):gsub("^\n", "")
     api.nvim_buf_set_lines(bufnr, 0, -1, true, vim.split(rest, "\n", { plain = true }))
     show_placeholder(session, bufnr)
@@ -133,17 +103,14 @@ local function hand_over(session, bufnr, text, items)
   return id
 end
 
----@param session acp.Session
----@return boolean
 function M.has_text(session)
   return vim.trim(text_of(session.prompt_bufnr)) ~= ""
 end
 
----@type table<integer, true> prompts whose mentions are looked up, by buffer
+---@type table<integer, true> buffers whose mentions are being resolved
 local sending = {}
 
----@param session acp.Session
----@param done? fun(id: integer) called with the id of the prompt when it was handed over
+---@param done? fun(id: integer) called with the id of the prompt once it has been sent
 function M.send(session, done)
   local bufnr = session.prompt_bufnr --[[@as integer]]
   local text = text_of(bufnr)
@@ -151,7 +118,7 @@ function M.send(session, done)
     return
   end
   if vim.fn.pumvisible() == 1 then
-    vim.fn.complete(vim.fn.col("."), {}) -- a menu would stay there, over a prompt that is gone
+    vim.fn.complete(vim.fn.col("."), {}) -- the menu would stay open over an empty prompt
   end
   sending[bufnr] = true
   mentions.resolve(session, text, function(items, problem)
@@ -167,7 +134,6 @@ function M.send(session, done)
   end)
 end
 
----@param session acp.Session
 ---@param item acp.ContextItem
 function M.attach(session, item)
   for _, known in ipairs(session.context) do
@@ -179,16 +145,15 @@ function M.attach(session, item)
   winbar.update(session)
 end
 
----Puts prompts back that were handed over, with what the user has attached to them.
----@param session acp.Session
+---Restores prompts that were sent, with what the user attached to them.
 ---@param prompts acp.OutgoingPrompt[]
 function M.restore(session, prompts)
   local texts = {}
-  for _, one in ipairs(prompts) do
-    table.insert(texts, one.text)
-    local plain = one.text:gsub('["\\]', "") -- as names with blanks are written
-    for _, item in ipairs(one.context or {}) do
-      if not plain:find("@" .. item.name, 1, true) then -- what is mentioned is looked up when it is sent
+  for _, prompt in ipairs(prompts) do
+    table.insert(texts, prompt.text)
+    local plain = prompt.text:gsub('["\\]', "") -- names with blanks are quoted in mentions
+    for _, item in ipairs(prompt.context or {}) do
+      if not plain:find("@" .. item.name, 1, true) then -- mentions are resolved again when the prompt is sent
         M.attach(session, item)
       end
     end
@@ -196,14 +161,12 @@ function M.restore(session, prompts)
   M.put_back(session, table.concat(texts, "\n\n"))
 end
 
----@param session acp.Session
 function M.drop_context(session)
   session.context = {}
   winbar.update(session)
 end
 
----Put the draft that an earlier Neovim has left unsent into the prompt, once for each session.
----@param session acp.Session
+---Restores the draft that an earlier Neovim left, once for each session.
 local function restore_draft(session)
   if session.draft_restored then
     return
@@ -216,8 +179,6 @@ local function restore_draft(session)
   end
 end
 
----@param session acp.Session
----@param bufnr integer
 function M.adopt(session, bufnr)
   session.prompt_bufnr = bufnr
   vim.bo[bufnr].modifiable = true
@@ -239,8 +200,7 @@ function M.adopt(session, bufnr)
   queue.show(session)
 end
 
----@param session acp.Session
----@return boolean made
+---@return boolean made false when the session has a prompt buffer
 function M.ensure(session)
   if session.prompt_bufnr and api.nvim_buf_is_loaded(session.prompt_bufnr) then
     return false

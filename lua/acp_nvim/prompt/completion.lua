@@ -1,5 +1,5 @@
--- Completes prompts: connects them with the server that does it, and asks it while one types, for those who have no plugin
--- that does.
+-- Connects prompts to the completion server, and requests completions while typing unless a completion plugin does.
+local autocmds = require("acp_nvim.autocmds")
 local config = require("acp_nvim.config")
 local log = require("acp_nvim.log")
 local server = require("acp_nvim.prompt.lsp_server")
@@ -10,17 +10,14 @@ local M = {}
 local api = vim.api
 local NAME = "acp_nvim"
 
----What Neovim's own completion inserts: without this only what comes before the first blank.
----@param item table
----@return table
+---Converts an item for Neovim's own completion, which otherwise inserts only the text before the first blank.
 local function convert(item)
   return { word = item.textEdit and item.textEdit.newText or item.label }
 end
 
----@param id integer
 local function stopped(id)
   for _, bufnr in ipairs(api.nvim_list_bufs()) do
-    -- what Neovim keeps of a client that is gone would be asked in vain
+    -- Neovim would still query the client that has stopped
     pcall(vim.lsp.completion.enable, false, id, bufnr)
   end
 end
@@ -43,13 +40,11 @@ local function started()
   })
 end
 
----@param bufnr integer
 ---@return vim.lsp.Client? that completes this prompt
 local function client_of(bufnr)
   return package.loaded["vim.lsp"] and vim.lsp.get_clients({ bufnr = bufnr, name = NAME })[1] or nil
 end
 
----@param bufnr integer
 local function connect(bufnr)
   if not api.nvim_buf_is_loaded(bufnr) or client_of(bufnr) then
     return
@@ -59,27 +54,18 @@ local function connect(bufnr)
     vim.lsp.completion.enable(true, id, bufnr, { convert = convert })
     vim.lsp.buf_attach_client(bufnr, id)
   end)
-  if not ok then -- what others do when a client attaches must not keep anybody from writing a prompt
+  if not ok then -- an error of an LspAttach handler must not prevent prompts
     log.write("the prompt's completion: " .. tostring(problem))
   end
 end
 
----Completes this prompt from now on, also when somebody has stopped the server meanwhile.
----@param bufnr integer
+---Connects a prompt to the server, and again on InsertEnter if the server was stopped.
 local function watch_server(bufnr)
-  local group = api.nvim_create_augroup("acp_nvim.lsp", { clear = false })
-  api.nvim_clear_autocmds({ group = group, buffer = bufnr })
-  api.nvim_create_autocmd("InsertEnter", {
-    group = group,
-    buffer = bufnr,
-    callback = function()
-      connect(bufnr)
-    end,
-  })
+  autocmds.on_buffer("acp_nvim.lsp", bufnr, { InsertEnter = connect })
   if package.loaded["vim.lsp"] or package.loaded["cmp_nvim_lsp"] then
     connect(bufnr) -- some plugins look for clients when Insert mode begins
   else
-    vim.schedule(function() -- it takes 20 ms to load all of that: the prompt is shown before
+    vim.schedule(function() -- loading vim.lsp takes 20 ms: show the prompt first
       connect(bufnr)
     end)
   end
@@ -87,12 +73,12 @@ end
 
 local OPTIONS = { "menuone", "noselect" }
 
----@type table<integer, { client: vim.lsp.Client, id: integer }> the request that is under way, by buffer
+---@type table<integer, { client: vim.lsp.Client, id: integer }> buffer -> pending request
 local asked = {}
----@type table<integer, string> the line up to the cursor when something was chosen, by buffer
+---@type table<integer, string> buffer -> line up to the cursor when an entry was accepted
 local settled = {}
 
----@return boolean a plugin does it
+---@return boolean a completion plugin is active
 local function is_done_by_others()
   return package.loaded["cmp"] ~= nil
     or package.loaded["blink.cmp"] ~= nil
@@ -102,17 +88,6 @@ local function is_done_by_others()
     or vim.fn.exists("+autocomplete") == 1 and vim.o.autocomplete
 end
 
----@param row integer 0-based
----@param before string
----@return integer? from column where what can be completed begins
-local function completed_from(row, before)
-  if row == 0 and before:match("^/%S*$") then
-    return 0
-  end
-  return (syntax.typed(before))
-end
-
----@param bufnr integer
 local function cancel(bufnr)
   local request = asked[bufnr]
   asked[bufnr] = nil
@@ -121,8 +96,7 @@ local function cancel(bufnr)
   end
 end
 
----@param item table
----@return table as complete() takes it
+---@return table in the form of complete()
 local function to_entry(item)
   return {
     word = item.textEdit.newText,
@@ -136,10 +110,6 @@ local function to_entry(item)
   }
 end
 
----@param bufnr integer
----@param from integer
----@param before string
----@param result any
 local function show(bufnr, from, before, result)
   local mode = api.nvim_get_mode().mode
   if bufnr ~= api.nvim_get_current_buf() or (mode ~= "i" and mode ~= "ic") then
@@ -152,9 +122,6 @@ local function show(bufnr, from, before, result)
   end
 end
 
----@param bufnr integer
----@param from integer
----@param before string
 local function ask(bufnr, from, before)
   local client = client_of(bufnr)
   if not client then
@@ -171,23 +138,24 @@ local function ask(bufnr, from, before)
   asked[bufnr] = sent and id and { client = client, id = id } or nil
 end
 
----@param bufnr integer
 local function typed(bufnr)
   cancel(bufnr)
   if vim.fn.reg_executing() ~= "" or is_done_by_others() then
     return
   elseif vim.fn.pumvisible() == 1 and vim.fn.complete_info({ "selected" }).selected ~= -1 then
-    return -- somebody walks through the menu
+    return -- the user has selected an entry
   end
   local row, column = unpack(api.nvim_win_get_cursor(0))
   local before = api.nvim_get_current_line():sub(1, column)
-  local from = before ~= settled[bufnr] and completed_from(row - 1, before)
+  local from
+  if before ~= settled[bufnr] then
+    from = row == 1 and before:match("^/%S*$") and 0 or syntax.typed(before)
+  end
   if from then
     ask(bufnr, from, before)
   end
 end
 
----@param bufnr integer
 local function chosen(bufnr)
   local item = vim.v.completed_item
   if vim.v.event.reason == "accept" and item and item.word and item.word:sub(-1) ~= "/" then
@@ -195,8 +163,7 @@ local function chosen(bufnr)
   end
 end
 
----The first entry must not be inserted by itself; what the user has chosen beside that stays.
----@param bufnr integer
+---Sets 'completeopt' so that no entry is inserted automatically. Keeps the user's other values.
 local function set_options(bufnr)
   local options = vim.split(vim.go.completeopt, ",", { trimempty = true })
   for _, option in ipairs(OPTIONS) do
@@ -213,23 +180,14 @@ local function watch_typing(bufnr)
     return
   end
   set_options(bufnr)
-  local group = api.nvim_create_augroup("acp_nvim.autocomplete", { clear = false })
-  api.nvim_clear_autocmds({ group = group, buffer = bufnr })
-  local function on(events, act)
-    api.nvim_create_autocmd(events, {
-      group = group,
-      buffer = bufnr,
-      callback = function()
-        act(bufnr)
-      end,
-    })
-  end
-  on({ "TextChangedI", "TextChangedP" }, typed)
-  on("CompleteDone", chosen)
-  on("InsertLeave", cancel)
-  on("BufUnload", function()
-    asked[bufnr], settled[bufnr] = nil, nil
-  end)
+  autocmds.on_buffer("acp_nvim.autocomplete", bufnr, {
+    ["TextChangedI TextChangedP"] = typed,
+    CompleteDone = chosen,
+    InsertLeave = cancel,
+    BufUnload = function()
+      asked[bufnr], settled[bufnr] = nil, nil
+    end,
+  })
 end
 
 ---@param bufnr integer of a prompt

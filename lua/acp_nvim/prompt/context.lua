@@ -1,39 +1,35 @@
--- Makes what is attached to a prompt: pieces of buffers, files, links and images.
+-- Creates context items, the attachments of prompts: parts of buffers, files, links and images.
 local M = {}
 
 local api = vim.api
 
----Something that is attached to a prompt; without `type` it is a text.
+---An attachment of a prompt; without `type` it is a text.
 ---@class acp.ContextItem
 ---@field type? "text"|"file"|"link"|"image"
 ---@field uri string
 ---@field name string
 ---@field text? string of a text
----@field on_disk? boolean of a text: the whole file that `uri` names has it
----@field path? string of a file or an image that the host reads
----@field first? integer 1-based line of a file
+---@field on_disk? boolean of a text: it is the whole content of the file at `uri`
+---@field path? string of a file or image, which the host reads
+---@field first? integer 1-based first line of a file
 ---@field last? integer 1-based, included
----@field data? string of an image without a path: base64
+---@field data? string base64, of an image without a path
 ---@field mime_type? string
 
 local IMAGES = { png = "image/png", jpg = "image/jpeg", jpeg = "image/jpeg", gif = "image/gif", webp = "image/webp" }
 
----@param path string
----@return string? mime_type nil: its name is not that of an image
+---@return string? mime_type nil when the extension is not that of an image
 function M.image_type(path)
   return IMAGES[(path:match("%.(%w+)$") or ""):lower()]
 end
 
 ---@param path string absolute
----@param cwd string names below it are shortened
----@return string
+---@param cwd string paths below it become relative
 function M.short(path, cwd)
   return vim.startswith(path, cwd .. "/") and path:sub(#cwd + 2) or vim.fn.fnamemodify(path, ":~")
 end
 
----@param bufnr integer
----@param cwd string
----@return string name for people
+---@return string name to be shown
 ---@return string uri
 local function place(bufnr, cwd)
   local name = api.nvim_buf_get_name(bufnr)
@@ -46,15 +42,10 @@ local function place(bufnr, cwd)
 end
 
 ---@param filetype string?
----@return string
 local function mime_type(filetype)
   return filetype and filetype ~= "" and "text/x-" .. filetype or "text/plain"
 end
 
----@param name string
----@param uri string
----@param first? integer
----@param last? integer
 ---@return string name
 ---@return string uri
 local function with_lines(name, uri, first, last)
@@ -64,10 +55,8 @@ local function with_lines(name, uri, first, last)
   return ("%s:%d-%d"):format(name, first, last), ("%s#L%d-%d"):format(uri, first, last)
 end
 
----@param bufnr integer
 ---@param first integer 1-based
 ---@param last integer 1-based, included
----@param cwd string names below it are shortened
 ---@return acp.ContextItem
 function M.lines(bufnr, first, last, cwd)
   local name, uri = place(bufnr, cwd)
@@ -77,9 +66,7 @@ function M.lines(bufnr, first, last, cwd)
   return { uri = uri, name = name, text = text, mime_type = mime_type(vim.bo[bufnr].filetype) }
 end
 
----@param bufnr integer
----@param cwd string
----@param on_disk boolean its file has the same text
+---@param on_disk boolean the file has the same text
 ---@return acp.ContextItem
 function M.buffer(bufnr, cwd, on_disk)
   local item = M.lines(bufnr, 1, api.nvim_buf_line_count(bufnr), cwd)
@@ -88,11 +75,10 @@ function M.buffer(bufnr, cwd, on_disk)
   return item
 end
 
----The last visual selection of a buffer, as it was selected: lines, a part of lines, or a block.
+---Attaches the last visual selection of a buffer: lines, part of lines, or a block.
 ---@param bufnr integer loaded
----@param mode string of `visualmode()`
----@param cwd string
----@return acp.ContextItem? nil: nothing was selected there
+---@param mode string value of `visualmode()`
+---@return acp.ContextItem? nil when the buffer has no selection
 function M.selection(bufnr, mode, cwd)
   local first, last = api.nvim_buf_get_mark(bufnr, "<"), api.nvim_buf_get_mark(bufnr, ">")
   if first[1] == 0 or last[1] == 0 then
@@ -109,10 +95,9 @@ function M.selection(bufnr, mode, cwd)
 end
 
 ---@param path string absolute
----@param cwd string
 ---@param first? integer
 ---@param last? integer
----@return acp.ContextItem whose text the host reads
+---@return acp.ContextItem item without a text: the host reads the file
 function M.file(path, cwd, first, last)
   local name, uri = with_lines(M.short(path, cwd), vim.uri_from_fname(path), first, last)
   local item = { type = "file", uri = uri, name = name, path = path, first = first, last = last }
@@ -120,32 +105,28 @@ function M.file(path, cwd, first, last)
   return item
 end
 
----@param path string absolute, of a directory or anything that is not to be read
----@param cwd string
+---@param path string absolute path of a directory, or of a file that must not be read
 ---@return acp.ContextItem
 function M.link(path, cwd)
   return { type = "link", uri = vim.uri_from_fname(path), name = M.short(path, cwd) }
 end
 
 ---@param path string absolute
----@param cwd string
 ---@return acp.ContextItem
 function M.image(path, cwd)
   local name, uri = M.short(path, cwd), vim.uri_from_fname(path)
   return { type = "image", uri = uri, name = name, path = path, mime_type = M.image_type(path) or "image/png" }
 end
 
----@param name string for people
----@param text string
+---@param name string to be shown
 ---@param mime? string
----@return acp.ContextItem what is in no file
+---@return acp.ContextItem text that no file has
 function M.words(name, text, mime)
   return { uri = "nvim://" .. vim.uri_encode(name), name = name, text = text, mime_type = mime or "text/plain" }
 end
 
----What other code may leave out is filled in.
----@param given table of `prompt()`
----@param cwd string
+---Fills in the fields that callers of `prompt()` may omit.
+---@param given table
 ---@return acp.ContextItem? item
 ---@return string? problem
 function M.completed(given, cwd)

@@ -1,13 +1,13 @@
--- Keeps what is typed in a prompt, and what waits to be sent, on disk: Neovim may be killed at any time.
+-- Saves the text of prompts and the prompts not yet sent, since Neovim may be killed at any time.
 local message = require("acp_nvim.message")
 local queue = require("acp_nvim.prompt.queue")
 local state_files = require("acp_nvim.health.state_files")
 
 local M = {}
 
-local DRAFT_MS = 300 -- until what is typed in the prompt is on disk: a word
-local DRAFT_BYTES_MS = 1000 -- bytes of a prompt for which it is a millisecond more: large ones take time to write
-local DRAFT_ELSEWHERE_S = 30 * 24 * 3600 -- age of a draft of another machine that shares the home: its Neovim is gone
+local DRAFT_MS = 300 -- between a key and the write: about a word
+local DRAFT_BYTES_MS = 1000 -- of a prompt that add a millisecond to this: large prompts take longer to write
+local DRAFT_ELSEWHERE_S = 30 * 24 * 3600 -- age after which a draft of another machine with the same home is an orphan
 
 local api, uv = vim.api, vim.uv
 
@@ -15,18 +15,15 @@ local api, uv = vim.api, vim.uv
 ---@field path string
 ---@field session acp.Session
 ---@field timer uv.uv_timer_t
----@field waits? boolean the timer runs
----@field writes? boolean
----@field again? boolean it has changed while it was written
----@field exists? boolean there is a file
+---@field waits? boolean the timer is running
+---@field writes? boolean a write is in progress
+---@field exists? boolean the file exists
 
 ---@type table<integer, acp.DraftSlot> by the session's key
 local slots = {}
 local has_complained = false
 
----Whose it is stands in its name: who renames a draft has it.
----@param path string of a draft
----@return boolean whose Neovim is gone
+---Checks whether the Neovim of a draft is gone. The name of the file identifies it: renaming the file claims the draft.
 local function is_orphan(path)
   local instance = vim.fs.basename(path):match("^([%w_]+%-%d+%-%d*)%-%d+%.json$")
   local is_alive = instance and state_files.is_alive(instance)
@@ -37,16 +34,13 @@ local function is_orphan(path)
   return status ~= nil and os.time() - status.mtime.sec > DRAFT_ELSEWHERE_S
 end
 
----@param session acp.Session
----@return string
 local function text_of(session)
   local bufnr = session.prompt_bufnr
   local lines = bufnr and api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_lines(bufnr, 0, -1, true)
   return table.concat(lines or session.draft or {}, "\n")
 end
 
----@param session acp.Session
----@return string? data nil: there is nothing to keep
+---@return string? data nil when there is nothing to save
 local function data_of(session)
   local text = text_of(session)
   local waiting = queue.unsent(session)
@@ -62,7 +56,6 @@ local function data_of(session)
   })
 end
 
----@param session acp.Session
 ---@return acp.DraftSlot
 local function slot_of(session)
   local slot = slots[session.key]
@@ -70,16 +63,13 @@ local function slot_of(session)
     local directory = state_files.of_project("drafts", session.cwd)
     local name = ("%s-%d.json"):format(state_files.instance(), session.key)
     slot = { path = vim.fs.joinpath(directory, name), session = session, timer = assert(uv.new_timer()) }
-    slot.exists = uv.fs_stat(slot.path) ~= nil -- of modules that were loaded before these
+    slot.exists = uv.fs_stat(slot.path) ~= nil -- written before the modules were reloaded
     slots[session.key] = slot
   end
   return slot
 end
 
-local save
-
 ---@param slot acp.DraftSlot
----@param problem? string
 local function written(slot, problem)
   slot.writes = false
   if problem and not has_complained then
@@ -88,20 +78,13 @@ local function written(slot, problem)
       message.warn(("what you type in the prompt is not kept on disk: %s: %s"):format(slot.path, problem))
     end)
   end
-  if slot.again then
-    slot.again = false
-    vim.schedule(function()
-      M.changed(slot.session)
-    end)
-  end
 end
 
 ---@param slot acp.DraftSlot
-save = function(slot)
+local function save(slot)
   slot.waits = false
   if slot.writes then
-    slot.again = true
-    return
+    return M.changed(slot.session) -- tries again after the write
   end
   local data = data_of(slot.session)
   if not data and not slot.exists then
@@ -122,8 +105,7 @@ save = function(slot)
   end
 end
 
----Something was typed in the prompt, or handed over, or taken up: it is written soon.
----@param session acp.Session
+---Schedules a write, after the prompt or the queue has changed.
 function M.changed(session)
   local slot = slot_of(session)
   if slot.waits then
@@ -140,7 +122,7 @@ function M.changed(session)
   end)
 end
 
----All of them, at once: Neovim ends.
+---Writes all drafts now, when Neovim exits.
 function M.flush()
   for _, slot in pairs(slots) do
     slot.timer:stop()
@@ -153,8 +135,6 @@ function M.flush()
   end
 end
 
----@param directory string
----@param agent string
 ---@return { path: string, draft: table }[] the newest first
 local function orphans(directory, agent)
   local found = {}
@@ -171,22 +151,19 @@ local function orphans(directory, agent)
   return found
 end
 
----What a Neovim that is gone has left for this project and agent: the newest, which nobody else gets any more.
----@param session acp.Session
+---Claims the newest draft that an ended Neovim left for this project and agent.
 ---@return string? text
 function M.take(session)
   local slot = slot_of(session)
-  for _, one in ipairs(orphans(vim.fs.dirname(slot.path), session.agent or "")) do
-    if uv.fs_rename(one.path, slot.path) then
+  for _, orphan in ipairs(orphans(vim.fs.dirname(slot.path), session.agent or "")) do
+    if uv.fs_rename(orphan.path, slot.path) then
       slot.exists = true
-      local parts = vim.list_extend({}, type(one.draft.waiting) == "table" and one.draft.waiting or {})
-      table.insert(parts, one.draft.text)
-      return table.concat(
-        vim.tbl_filter(function(part)
-          return type(part) == "string" and vim.trim(part) ~= ""
-        end, parts),
-        "\n\n"
-      )
+      local parts = vim.list_extend({}, type(orphan.draft.waiting) == "table" and orphan.draft.waiting or {})
+      table.insert(parts, orphan.draft.text)
+      local texts = vim.tbl_filter(function(part)
+        return type(part) == "string" and vim.trim(part) ~= ""
+      end, parts)
+      return table.concat(texts, "\n\n")
     end
   end
 end

@@ -1,51 +1,46 @@
--- Walks through the prompts that were sent in a project, by this Neovim or others; the draft waits at the end.
+-- Steps through the prompts sent in a project, by any Neovim; the present draft comes after the newest one.
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
 local state_files = require("acp_nvim.health.state_files")
 
 local M = {}
 
-local HISTORY = 500 -- prompts of a project that can be walked through: nobody goes further back by a key
-local HISTORY_COLUMNS = 150 -- of a prompt in a list
+local HISTORY = 500 -- prompts of a project that can be recalled
+local HISTORY_COLUMNS = 150 -- of a prompt in the selection list
 
 local uv = vim.uv
 
----@type table<integer, { at: integer, draft: string[], texts: string[] }> by the session's key
+---@type table<integer, { at: integer, draft: string[], texts: string[] }> session key -> position in the history
 local walks = {}
----@type table<string, { stamp: string, texts: string[] }> what was read, by file
+---@type table<string, { stamp: string, texts: string[] }> file -> cached prompts
 local known = {}
----@type table<string, string[]> what this Neovim has sent and the file has not: not yet, or without its secrets
+---@type table<string, string[]> file -> prompts sent by this Neovim that the file does not have verbatim
 local unwritten = {}
 
----@param cwd string
----@return string
 local function file_of(cwd)
   return state_files.of_project("prompts", cwd) .. ".jsonl"
 end
 
----@param path string
----@return string[] the older file, which was rotated, and the one that grows
+---@return string[] the rotated file and the present one
 local function both(path)
   return { path .. ".1", path }
 end
 
----@param path string
----@return string other than before when a file has changed
+---@return string differs when a file has changed
 local function stamp(path)
   local parts = {}
-  for _, one in ipairs(both(path)) do
-    local status = uv.fs_stat(one)
+  for _, file in ipairs(both(path)) do
+    local status = uv.fs_stat(file)
     table.insert(parts, status and ("%d.%d.%d"):format(status.ino, status.size, status.mtime.nsec) or "-")
   end
   return table.concat(parts, " ")
 end
 
----@param path string
----@return string[] oldest first; of equal ones the last
+---@return string[] oldest first; of duplicates only the latest
 local function read(path)
   local texts, seen, ordered = {}, {}, {}
-  for _, one in ipairs(both(path)) do
-    for line in (state_files.read(one) or ""):gmatch("[^\n]+") do
+  for _, file in ipairs(both(path)) do
+    for line in (state_files.read(file) or ""):gmatch("[^\n]+") do
       local ok, entry = pcall(vim.json.decode, line)
       if ok and type(entry) == "table" and type(entry.text) == "string" then
         table.insert(texts, entry.text)
@@ -65,7 +60,6 @@ local function read(path)
   return ordered
 end
 
----@param cwd string
 ---@return string[] oldest first
 function M.texts(cwd)
   local path = file_of(cwd)
@@ -76,8 +70,7 @@ function M.texts(cwd)
   return known[path].texts
 end
 
----@param session acp.Session
----@param text string that was sent; the host writes it down
+---Adds a prompt that was sent. The host writes it to the file.
 function M.add(session, text)
   local path = file_of(session.cwd)
   host.send("remember_prompt", { path = path, text = text, time = os.time() })
@@ -86,23 +79,12 @@ function M.add(session, text)
   known[path] = nil
 end
 
----@param session acp.Session
----@param lines string[]
-local function put(session, lines)
-  vim.api.nvim_buf_set_lines(session.prompt_bufnr, 0, -1, true, lines)
-  local win = vim.fn.bufwinid(session.prompt_bufnr)
-  if win ~= -1 then
-    vim.api.nvim_win_set_cursor(win, { #lines, vim.v.maxcol })
-  end
-end
-
----@param session acp.Session
 ---@return { at: integer, draft: string[], texts: string[] }
 local function walk_of(session)
   local lines = vim.api.nvim_buf_get_lines(session.prompt_bufnr, 0, -1, true)
   local walk = walks[session.key]
   if not walk then
-    local texts = M.texts(session.cwd) -- as it is now: others add to it
+    local texts = M.texts(session.cwd) -- fixed while the user steps through them
     walk = { at = #texts + 1, draft = lines, texts = texts }
   elseif walk.at > #walk.texts then
     walk.draft = lines
@@ -110,8 +92,6 @@ local function walk_of(session)
   return walk
 end
 
----@param session acp.Session
----@param at integer
 local function go(session, at)
   local walk = walk_of(session)
   if at < 1 or at > #walk.texts + 1 then
@@ -120,20 +100,23 @@ local function go(session, at)
   walk.at = at
   walks[session.key] = walk
   local text = walk.texts[at]
-  put(session, text and vim.split(text, "\n", { plain = true }) or walk.draft)
+  local lines = text and vim.split(text, "\n", { plain = true }) or walk.draft
+  vim.api.nvim_buf_set_lines(session.prompt_bufnr, 0, -1, true, lines)
+  local win = vim.fn.bufwinid(session.prompt_bufnr)
+  if win ~= -1 then
+    vim.api.nvim_win_set_cursor(win, { #lines, vim.v.maxcol })
+  end
   if not text then
-    walks[session.key] = nil -- the next walk sees what was sent since
+    walks[session.key] = nil -- reload for the next time
   end
 end
 
----@param session acp.Session
 ---@param step -1|1
 function M.walk(session, step)
   go(session, walk_of(session).at + step)
 end
 
----Lets the user choose one.
----@param session acp.Session
+---Lets the user choose a prompt of the history.
 function M.pick(session)
   walks[session.key] = nil
   local walk = walk_of(session)
@@ -159,7 +142,6 @@ function M.pick(session)
   end)
 end
 
----@param session acp.Session
 function M.finish(session)
   walks[session.key] = nil
 end

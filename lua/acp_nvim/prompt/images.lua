@@ -1,4 +1,4 @@
--- Takes an image from the clipboard into a file, and its mention into the prompt.
+-- Saves the image in the clipboard to a file, and inserts a mention of it into the prompt.
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local syntax = require("acp_nvim.prompt.mentions.syntax")
@@ -7,20 +7,19 @@ local M = {}
 
 local api = vim.api
 
-local CLIPBOARD_MS = 10000 -- that a program may take for an image: PowerShell takes two seconds
-local IMAGE_SECONDS = 30 * 24 * 3600 -- that pasted images are kept: longer than drafts live
+local CLIPBOARD_MS = 10000 -- that a clipboard program may take: PowerShell takes two seconds
+local IMAGE_SECONDS = 30 * 24 * 3600 -- that pasted images are kept: longer than drafts
 local POWERSHELL = "Add-Type -AssemblyName System.Windows.Forms; $i = [Windows.Forms.Clipboard]::GetImage(); if ($i) { "
   .. "$s = New-Object IO.MemoryStream; $i.Save($s, [Drawing.Imaging.ImageFormat]::Png); "
   .. "[Convert]::ToBase64String($s.ToArray()) }"
 
----@param text string
 ---@return string? bytes
 local function from_base64(text)
   local ok, bytes = pcall(vim.base64.decode, (text:gsub("%s", "")))
   return ok and bytes or nil
 end
 
----@param text string what AppleScript prints of data
+---@param text string AppleScript's notation of data
 ---@return string? bytes
 local function from_apple(text)
   local hex = text:match("PNGf(%x+)")
@@ -29,7 +28,7 @@ end
 
 ---@class acp.ClipboardProgram
 ---@field command string[]
----@field variable? string of the environment, without which it cannot work
+---@field variable? string environment variable that the program needs
 ---@field decode? fun(output: string): string?
 
 ---@type acp.ClipboardProgram[]
@@ -44,7 +43,7 @@ local PROGRAMS = {
   },
 }
 
----@return acp.ClipboardProgram[] those that are there
+---@return acp.ClipboardProgram[] the available ones
 local function programs()
   return vim.tbl_filter(function(program)
     local is_there = vim.fn.executable(program.command[1]) == 1
@@ -53,7 +52,7 @@ local function programs()
 end
 
 ---@param program acp.ClipboardProgram
----@param done fun(bytes?: string) nil: the clipboard has no image; called once
+---@param done fun(bytes?: string) called once; nil: the clipboard has no image
 local function read(program, done)
   local function ended(result)
     local output = result.code == 0 and result.stdout or ""
@@ -67,7 +66,6 @@ local function read(program, done)
 end
 
 ---@param list acp.ClipboardProgram[]
----@param index integer
 ---@param done fun(bytes?: string)
 local function read_any(list, index, done)
   if not list[index] then
@@ -82,15 +80,7 @@ local function read_any(list, index, done)
   end)
 end
 
----@return string directory
-local function directory()
-  local path = vim.fs.joinpath(vim.fn.stdpath("cache"), "acp_nvim", "images")
-  vim.fn.mkdir(path, "p", tonumber("700", 8))
-  return path
-end
-
----Pasted images are not kept for ever.
----@param path string of their directory
+---Deletes old pasted images.
 local function remove_old(path)
   for name, kind in vim.fs.dir(path) do
     local file = path .. "/" .. name
@@ -101,13 +91,13 @@ local function remove_old(path)
   end
 end
 
----@param bytes string
 ---@return string? path
 ---@return string? problem
 local function save(bytes)
-  local ok, path = pcall(directory)
+  local path = vim.fs.joinpath(vim.fn.stdpath("cache"), "acp_nvim", "images")
+  local ok, err = pcall(vim.fn.mkdir, path, "p", tonumber("700", 8))
   if not ok then
-    return nil, tostring(path)
+    return nil, tostring(err)
   end
   remove_old(path)
   local file = ("%s/%s-%d.png"):format(path, os.date("%Y%m%d-%H%M%S"), vim.uv.hrtime() % 1000)
@@ -124,9 +114,7 @@ local function save(bytes)
   return file
 end
 
----At the cursor if it is in the prompt, else at the end; blanks keep it apart from what is there.
----@param bufnr integer
----@param mention string
+---Inserts a mention, set off by blanks: at the cursor if it is in the prompt, else at the end.
 local function insert(bufnr, mention)
   local last = api.nvim_buf_line_count(bufnr)
   local row, column = last - 1, #api.nvim_buf_get_lines(bufnr, last - 1, last, true)[1]
@@ -145,8 +133,6 @@ local function insert(bufnr, mention)
   end
 end
 
----@param session acp.Session
----@param bytes? string
 local function take(session, bytes)
   if not bytes then
     message.warn("the clipboard has no image")
@@ -165,7 +151,7 @@ local function take(session, bytes)
   end
 end
 
----@param session acp.Session whose prompt gets the mention of the image, at the cursor
+---@param session acp.Session whose prompt gets the mention
 function M.paste(session)
   local takes = session.status.takes
   if takes and not takes.image then

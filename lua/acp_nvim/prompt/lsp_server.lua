@@ -1,4 +1,4 @@
--- A language server inside of Neovim that completes prompts: any completion plugin can talk to it.
+-- An in-process language server that completes prompts, for any completion plugin.
 local candidates = require("acp_nvim.prompt.complete.candidates")
 local file_buffer = require("acp_nvim.windows.file_buffer")
 local log = require("acp_nvim.log")
@@ -9,11 +9,9 @@ local version = require("acp_nvim.version")
 local M = {}
 
 local api = vim.api
-local PEEK_LINES = 40 -- of a file that is chosen in the menu: a screen
-local PEEK_BYTES = 4096 -- of these lines
+local PEEK_LINES = 40 -- of a file in the preview of an entry: a screen
+local PEEK_BYTES = 4096 -- of the same lines
 
----@param text string
----@return string
 local function first_lines(text)
   local lines = vim.split(text, "\r?\n")
   return table.concat(lines, "\n", 1, math.min(#lines, PEEK_LINES))
@@ -24,7 +22,7 @@ end
 local function of_file(path, done)
   local answer = vim.schedule_wrap(done)
   vim.uv.fs_stat(path, function(_, stat)
-    if not stat or stat.type ~= "file" then -- to open a FIFO would wait for its writer
+    if not stat or stat.type ~= "file" then -- opening a FIFO would wait for its writer
       return answer(nil)
     end
     vim.uv.fs_open(path, file_buffer.READ, 0, function(_, descriptor)
@@ -57,22 +55,17 @@ local NOT_INITIALIZED, CANCELLED = -32002, -32800
 local KINDS = { command = 3, word = 14, buffer = 17, file = 17, directory = 19, symbol = 18 } -- CompletionItemKind
 
 ---@class acp.Server
----@field encoding string of positions
+---@field encoding string position encoding
 ---@field pending table<integer, { stop?: fun(), reply: fun(err?: table, result?: any) }>
 ---@field last_id integer
 ---@field state "new"|"running"|"shut_down"|"closed"
 ---@field on_exit fun(code: integer, signal: integer)
 
----@param code integer
----@param words string
----@return table
 local function failure(code, words)
   return { code = code, message = words }
 end
 
 ---@param server acp.Server
----@param params table
----@return table
 local function initialize(server, params)
   local offered = vim.tbl_get(params, "capabilities", "general", "positionEncodings")
   server.encoding = type(offered) == "table" and vim.list_contains(offered, "utf-8") and "utf-8" or "utf-16"
@@ -81,17 +74,15 @@ local function initialize(server, params)
     serverInfo = { name = "acp_nvim", version = version },
     capabilities = {
       positionEncoding = server.encoding,
-      textDocumentSync = { openClose = true, change = 0 }, -- the buffer itself is looked at
+      textDocumentSync = { openClose = true, change = 0 }, -- the server reads the buffer itself
       completionProvider = { triggerCharacters = { "/", "@" }, resolveProvider = true },
     },
   }
 end
 
 ---@param candidate acp.Candidate
----@param index integer its place
----@param typed string what it replaces
----@param range table
----@return table
+---@param index integer rank
+---@param typed string text to be replaced
 local function to_item(candidate, index, typed, range)
   local text = candidate.text
   return {
@@ -100,7 +91,7 @@ local function to_item(candidate, index, typed, range)
     detail = candidate.detail,
     documentation = candidate.documentation,
     sortText = ("%05d"):format(index),
-    -- what clients filter by: a match in the middle of a path would not begin with what was typed
+    -- clients filter by prefix: a match in the middle of a path does not start with the typed text
     filterText = vim.startswith(text, typed) and text or typed .. " " .. text,
     insertTextFormat = 1,
     textEdit = { newText = text, range = range },
@@ -109,10 +100,6 @@ local function to_item(candidate, index, typed, range)
 end
 
 ---@param found acp.Candidate[]
----@param all boolean
----@param typed string
----@param range table
----@return table
 local function to_list(found, all, typed, range)
   local items = {}
   for index, candidate in ipairs(found) do
@@ -123,21 +110,19 @@ local function to_list(found, all, typed, range)
 end
 
 ---@param server acp.Server
----@param params table
 ---@return acp.Session?
 ---@return integer row
 ---@return string before the line up to the cursor
 local function place_of(server, params)
   local row = params.position.line
-  local session = vim.iter(sessions.all()):find(function(one)
-    return one.prompt_bufnr and vim.uri_from_bufnr(one.prompt_bufnr) == params.textDocument.uri
+  local session = vim.iter(sessions.all()):find(function(other)
+    return other.prompt_bufnr and vim.uri_from_bufnr(other.prompt_bufnr) == params.textDocument.uri
   end)
   local line = session and api.nvim_buf_get_lines(session.prompt_bufnr, row, row + 1, false)[1] or ""
   return session, row, line:sub(1, vim.str_byteindex(line, server.encoding, params.position.character, false))
 end
 
 ---@param server acp.Server
----@param params table
 ---@param reply fun(err?: table, result?: any)
 ---@return fun()? stop
 local function complete(server, params, reply)
@@ -168,7 +153,6 @@ local function complete(server, params, reply)
 end
 
 ---@param _ acp.Server
----@param item table
 ---@param reply fun(err?: table, result?: any)
 local function resolve(_, item, reply)
   if item.documentation or type(item.data) ~= "table" then
@@ -191,13 +175,10 @@ local METHODS = {
 }
 
 ---@param server acp.Server
----@param id integer
----@param method string
----@param params any
 local function serve(server, id, method, params)
   local request = server.pending[id]
   if not request then
-    return -- it was cancelled
+    return -- cancelled
   elseif server.state == "new" then
     return request.reply(failure(NOT_INITIALIZED, "initialize comes first"))
   elseif server.state ~= "running" then
@@ -214,7 +195,6 @@ local function serve(server, id, method, params)
 end
 
 ---@param server acp.Server
----@param code integer
 local function close(server, code)
   if server.state ~= "closed" then
     server.state = "closed"
@@ -252,7 +232,7 @@ local function accept(server, callback, on_reply)
       return
     end
     server.pending[id] = nil
-    vim.schedule(function() -- clients do not expect an answer before they know the request's id
+    vim.schedule(function() -- clients expect the reply after `request` has returned the id
       if on_reply then
         on_reply(id)
       end
@@ -263,7 +243,7 @@ local function accept(server, callback, on_reply)
   return id
 end
 
----What `cmd` of a client's configuration may be.
+---Connects a client; for `cmd` of its configuration.
 ---@param dispatchers vim.lsp.rpc.Dispatchers
 ---@return vim.lsp.rpc.PublicClient
 function M.connect(dispatchers)
@@ -274,7 +254,7 @@ function M.connect(dispatchers)
         return false
       elseif method == "initialize" and server.state == "new" then
         server.last_id = server.last_id + 1
-        callback(nil, initialize(server, params)) -- at once: the prompt has its completion from its first key on
+        callback(nil, initialize(server, params)) -- synchronously: completion works from the first key
         return true, server.last_id
       end
       local id = accept(server, callback, on_reply)

@@ -1,4 +1,5 @@
--- What a prompt mentions: which words of it stand for something, and what is attached for them.
+-- Finds the mentions in a prompt, resolves them to attachments, and highlights them.
+local autocmds = require("acp_nvim.autocmds")
 local limits = require("acp_nvim.limits")
 local sessions = require("acp_nvim.sessions")
 local syntax = require("acp_nvim.prompt.mentions.syntax")
@@ -7,18 +8,17 @@ local targets = require("acp_nvim.prompt.mentions.targets")
 local M = {}
 
 local MENTIONS = 100 -- of one prompt: more is a mistake, or an attack on the context
--- Words with an @ in one prompt that are looked up: pasted code has hundreds of decorators
+-- Words with an @ in one prompt that are resolved: pasted code has hundreds of decorators
 local MENTION_CANDIDATES = 1000
 
 ---@class acp.Mention
 ---@field row integer 0-based line of the text
 ---@field from integer byte column of its @, 0-based
----@field to integer byte column after it
+---@field to integer byte column after its end
 ---@field target acp.MentionTarget
 
----@param session acp.Session
 ---@param token acp.MentionToken
----@param done fun(reading?: acp.Reading, target?: acp.MentionTarget) the first reading that stands for something
+---@param done fun(reading?: acp.Reading, target?: acp.MentionTarget) called with the first reading that has a target
 local function meant(session, token, done)
   local found, left = {}, #token.readings
   for index, reading in ipairs(token.readings) do
@@ -35,8 +35,7 @@ local function meant(session, token, done)
   end
 end
 
----@param lines string[]
----@return { row: integer, token: acp.MentionToken }[] the first of them: pasted code may have any number
+---@return { row: integer, token: acp.MentionToken }[] at most MENTION_CANDIDATES
 local function candidates(lines)
   local out = {}
   for row, line in ipairs(lines) do
@@ -53,8 +52,7 @@ local function candidates(lines)
 end
 
 ---@param per_candidate table<integer, acp.Mention>
----@param count integer
----@return acp.Mention[] from left to right; none lies in another one
+---@return acp.Mention[] from left to right, without those that overlap an earlier one
 local function apart(per_candidate, count)
   local out = {}
   for index = 1, count do
@@ -66,9 +64,7 @@ local function apart(per_candidate, count)
   return out
 end
 
----@param session acp.Session
----@param lines string[]
----@param done fun(mentions: acp.Mention[]) called once; at once when nothing is mentioned
+---@param done fun(mentions: acp.Mention[]) called once; synchronously when there are no candidates
 function M.find(session, lines, done)
   local found = candidates(lines)
   local per_candidate, left = {}, #found
@@ -103,7 +99,6 @@ local function add(items, more)
 end
 
 ---@param mentions acp.Mention[]
----@param index integer
 ---@param items acp.ContextItem[]
 ---@param done fun(items: acp.ContextItem[])
 local function take(mentions, index, items, done)
@@ -118,7 +113,7 @@ local function take(mentions, index, items, done)
 end
 
 ---@param mentions acp.Mention[]
----@return string? why nothing should be sent
+---@return string? problem with which the prompt must not be sent
 local function problem_of(mentions)
   for _, mention in ipairs(mentions) do
     if mention.target.problem then
@@ -128,11 +123,9 @@ local function problem_of(mentions)
   return #mentions > MENTIONS and ("a prompt can mention %d things, not more"):format(MENTIONS) or nil
 end
 
----Makes what is attached for the mentions of a text, as everything is now.
----@param session acp.Session
----@param text string
----@param done fun(items: acp.ContextItem[], problem?: string) called once, at once when nothing is mentioned; with a
----problem nothing should be sent
+---Resolves the mentions of a text to context items with the present contents.
+---@param done fun(items: acp.ContextItem[], problem?: string) called once, synchronously when nothing is mentioned;
+---with a problem the prompt must not be sent
 function M.resolve(session, text, done)
   local answered = false
   local function answer(items, problem)
@@ -158,24 +151,25 @@ end
 local api = vim.api
 local NAMESPACE = api.nvim_create_namespace("acp_nvim.mentions")
 
----@param bufnr integer
 ---@param mention acp.Mention
----@param first integer row of the first line that was looked at
+---@param first integer row of the first line of the searched text
 local function mark(bufnr, mention, first)
   local group = mention.target.problem and "AcpMentionRefused" or "AcpMention"
   local row = first + mention.row
   pcall(api.nvim_buf_set_extmark, bufnr, NAMESPACE, row, mention.from, { end_col = mention.to, hl_group = group })
 end
 
----@param session acp.Session
----@param bufnr integer
----@param win integer that shows it
-local function look(session, bufnr, win)
+---@param bufnr integer of a prompt
+local function highlight(bufnr)
+  local session, win = sessions.of_buffer(bufnr), vim.fn.bufwinid(bufnr)
+  if not session or win == -1 then
+    return
+  end
   local first, last = vim.fn.line("w0", win) - 1, vim.fn.line("w$", win)
   local tick = api.nvim_buf_get_changedtick(bufnr)
   M.find(session, api.nvim_buf_get_lines(bufnr, first, last, false), function(found)
     if not api.nvim_buf_is_loaded(bufnr) or api.nvim_buf_get_changedtick(bufnr) ~= tick then
-      return -- what changed it looks again
+      return -- the change starts another search
     end
     api.nvim_buf_clear_namespace(bufnr, NAMESPACE, first, last)
     for _, mention in ipairs(found) do
@@ -184,28 +178,11 @@ local function look(session, bufnr, win)
   end)
 end
 
----@param bufnr integer of a prompt
-local function show(bufnr)
-  local session = sessions.of_buffer(bufnr)
-  local win = session and vim.fn.bufwinid(bufnr) or -1
-  if session and win ~= -1 then
-    look(session, bufnr, win)
-  end
-end
-
----Shows in a prompt which words of it will be attached: in the lines that are seen.
----@param bufnr integer
+---Highlights the mentions in the visible lines of a prompt from now on.
 function M.watch(bufnr)
-  local group = api.nvim_create_augroup("acp_nvim.mentions", { clear = false })
-  api.nvim_clear_autocmds({ group = group, buffer = bufnr })
-  -- buffer-local: the chat scrolls with each batch
-  local seen = { "TextChanged", "TextChangedI", "TextChangedP", "BufWinEnter", "WinEnter", "WinScrolled" }
-  api.nvim_create_autocmd(seen, {
-    group = group,
-    buffer = bufnr,
-    callback = function()
-      show(bufnr)
-    end,
+  -- buffer-local, since the chat scrolls with each batch
+  autocmds.on_buffer("acp_nvim.mentions", bufnr, {
+    ["TextChanged TextChangedI TextChangedP BufWinEnter WinEnter WinScrolled"] = highlight,
   })
 end
 

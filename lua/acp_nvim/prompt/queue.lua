@@ -1,29 +1,28 @@
--- Prompts that were sent but that no agent has yet: what waits is shown below the prompt, what the host has not taken
--- is kept here.
+-- Prompts that no agent has received yet: shows the host's queue below the prompt, and keeps the prompts that the host
+-- has not accepted.
 
 local M = {}
 
 local api = vim.api
-local QUEUE_LINES = 3 -- of what waits, below the prompt: its window is small
+local QUEUE_LINES = 3 -- of the queue shown below the prompt, whose window is small
 local QUEUE_COLUMNS = 200 -- of each of these lines
 local WAITING = api.nvim_create_namespace("acp_nvim.queue")
 
----A prompt that was handed over, and that the host has not taken yet.
+---A prompt that was sent, but that the host has not accepted yet.
 ---@class acp.OutgoingPrompt
 ---@field id integer unique in this Neovim
 ---@field text string
 ---@field context? acp.ContextItem[]
----@field revision? integer a later one for each change that the user makes of it
+---@field revision? integer grows with each edit by the user
 
----@return integer id of a prompt that no other one of this Neovim has, also after its modules were loaded again
+---@return integer id unique in this Neovim, even after the modules were reloaded
 function M.new_id()
   local id = (vim.g.acp_nvim_last_prompt or 0) + 1
   vim.g.acp_nvim_last_prompt = id
   return id
 end
 
----@param session acp.Session
----@return acp.QueuedPrompt[] in their order
+---@return acp.QueuedPrompt[] in order
 function M.prompts(session)
   return session.queue and session.queue.prompts or {}
 end
@@ -32,14 +31,13 @@ end
 ---@return table<integer, any>
 local function by_id(list)
   local found = {}
-  for _, one in ipairs(list) do
-    found[one.id] = one
+  for _, prompt in ipairs(list) do
+    found[prompt.id] = prompt
   end
   return found
 end
 
----Keeps a prompt that is handed to the host now; one that was handed over before is changed.
----@param session acp.Session
+---Keeps a prompt that is being sent, or updates it if it was sent before.
 ---@param prompt acp.OutgoingPrompt
 function M.keep(session, prompt)
   local before = by_id(session.outbox)[prompt.id]
@@ -51,76 +49,70 @@ function M.keep(session, prompt)
   end
 end
 
----The host has taken these, or the user wants them no more. What the user has changed since stays.
----@param session acp.Session
+---Drops prompts that the host has accepted or that the user has removed. Keeps those that were edited since.
 ---@param ids integer[]
----@param revisions? integer[] which the host has of each; nil: whatever they are
+---@param revisions? integer[] revision of each that the host has; nil: any
 function M.taken(session, ids, revisions)
   local has = {}
   for place, id in ipairs(ids) do
     has[id] = revisions and revisions[place] or math.huge
   end
-  session.outbox = vim.tbl_filter(function(one)
-    return not has[one.id] or has[one.id] < (one.revision or 0)
+  session.outbox = vim.tbl_filter(function(prompt)
+    return not has[prompt.id] or has[prompt.id] < (prompt.revision or 0)
   end, session.outbox)
 end
 
----The user wants the queue to be this one: shown, and kept, until the host tells what has become of it.
----@param session acp.Session
----@param wanted acp.OutgoingPrompt[] in their order; `context` is what comes along beside what does already
----@param known integer[] ids of those that the user saw
----@param revision integer with which the host was told so
----@return acp.OutgoingPrompt[] changed those that are new, or have another text
+---Replaces the queue as the user has edited it. Shows and keeps it until the host reports the actual queue.
+---@param wanted acp.OutgoingPrompt[] in order; `context` is added to what is attached already
+---@param known integer[] ids of the prompts that the user saw
+---@param revision integer of this edit, which the host knows
+---@return acp.OutgoingPrompt[] changed the new prompts, and those with another text
 function M.set(session, wanted, known, revision)
   local before, stays, prompts, changed = by_id(M.prompts(session)), by_id(wanted), {}, {}
-  M.taken(
-    session,
-    vim.tbl_filter(function(id)
-      return not stays[id]
-    end, known)
-  )
-  for _, one in ipairs(wanted) do
-    local was = before[one.id] or { context_names = {} }
-    if was.text ~= one.text then
-      table.insert(changed, one)
-      M.keep(session, { id = one.id, text = one.text, context = one.context, revision = revision })
+  local removed = vim.tbl_filter(function(id)
+    return not stays[id]
+  end, known)
+  M.taken(session, removed)
+  for _, prompt in ipairs(wanted) do
+    local was = before[prompt.id] or { context_names = {} }
+    if was.text ~= prompt.text then
+      table.insert(changed, prompt)
+      M.keep(session, { id = prompt.id, text = prompt.text, context = prompt.context, revision = revision })
     end
-    table.insert(prompts, { id = one.id, text = one.text, context_names = was.context_names })
+    table.insert(prompts, { id = prompt.id, text = prompt.text, context_names = was.context_names })
   end
   session.queue = { held = session.queue ~= nil and session.queue.held, prompts = prompts }
   M.show(session)
   return changed
 end
 
----@param session acp.Session
----@return string[] texts of all prompts that no agent has yet
+---@return string[] texts of all prompts that no agent has received
 function M.unsent(session)
   local waits, texts = by_id(M.prompts(session)), {}
-  for _, one in ipairs(session.outbox) do
-    if not waits[one.id] then
-      table.insert(texts, one.text)
+  for _, prompt in ipairs(session.outbox) do
+    if not waits[prompt.id] then
+      table.insert(texts, prompt.text)
     end
   end
   local outgoing = by_id(session.outbox)
-  for _, one in ipairs(M.prompts(session)) do
-    table.insert(texts, (outgoing[one.id] or one).text)
+  for _, prompt in ipairs(M.prompts(session)) do
+    table.insert(texts, (outgoing[prompt.id] or prompt).text)
   end
   return texts
 end
 
----The host has ended. What waits is held until the user sends another prompt.
----@param session acp.Session
----@return acp.OutgoingPrompt[] back what neither waits nor was taken: it is the user's again
+---Handles the end of the host: holds the queue until the user sends another prompt.
+---@return acp.OutgoingPrompt[] back prompts that were neither queued nor accepted; the user gets them back
 function M.lose_host(session)
   local waits, back = by_id(M.prompts(session)), {}
-  session.outbox = vim.tbl_filter(function(one)
-    if waits[one.id] then
-      waits[one.id].text = one.text
+  session.outbox = vim.tbl_filter(function(prompt)
+    if waits[prompt.id] then
+      waits[prompt.id].text = prompt.text
     else
-      table.insert(back, one)
-      table.insert(session.returned, one.id)
+      table.insert(back, prompt)
+      table.insert(session.returned, prompt.id)
     end
-    return waits[one.id] ~= nil
+    return waits[prompt.id] ~= nil
   end, session.outbox)
   if session.queue then
     session.queue.held = true
@@ -129,24 +121,22 @@ function M.lose_host(session)
   return back
 end
 
----@param session acp.Session that another host knows now
----@return table? params of `queue_set`: what waits, with what no host has taken; nil when nothing waits
+---@param session acp.Session known to a new host
+---@return table? params of `queue_set`: the queue with the attachments not yet accepted; nil when it is empty
 function M.to_hand_over(session)
   local outgoing, prompts, known = by_id(session.outbox), {}, {}
   if #M.prompts(session) == 0 then
     return nil
   end
-  for _, one in ipairs(M.prompts(session)) do
-    table.insert(prompts, { id = one.id, text = one.text, context = (outgoing[one.id] or {}).context })
-    if not outgoing[one.id] then
-      table.insert(known, one.id)
+  for _, prompt in ipairs(M.prompts(session)) do
+    table.insert(prompts, { id = prompt.id, text = prompt.text, context = (outgoing[prompt.id] or {}).context })
+    if not outgoing[prompt.id] then
+      table.insert(known, prompt.id)
     end
   end
   return { session = session.key, prompts = prompts, known = known, held = true, revision = vim.uv.hrtime() }
 end
 
----@param session acp.Session
----@return string
 local function title(session)
   local count = #session.queue.prompts
   local words = count == 1 and "1 prompt waits" or ("%d prompts wait"):format(count)
@@ -154,7 +144,6 @@ local function title(session)
   return ("%s%s (:AcpQueue edits)"):format(words, held)
 end
 
----@param session acp.Session
 ---@return table[] virtual lines
 local function lines_of(session)
   local prompts = session.queue.prompts
@@ -173,7 +162,6 @@ local function lines_of(session)
 end
 
 ---Draws the queue below the last line of the prompt.
----@param session acp.Session whose prompt, or queue, has changed
 function M.show(session)
   local bufnr = session.prompt_bufnr
   if not bufnr or not api.nvim_buf_is_loaded(bufnr) then

@@ -1,5 +1,6 @@
--- The buffer in which the prompts that wait can be edited: a section for each, below a line that says which it is.
--- Writing it makes the queue what it says.
+-- The buffer in which the user edits the queue: each prompt has a section below a header with its id. Writing the
+-- buffer replaces the queue.
+local autocmds = require("acp_nvim.autocmds")
 local keymaps = require("acp_nvim.keymaps")
 local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
@@ -24,13 +25,13 @@ local OPTIONS = {
   textwidth = 0,
 }
 
----What was shown: the texts of the prompts by their ids.
+---The contents of the buffer when it was last filled.
 ---@class acp.QueueView
 ---@field bufnr integer
----@field texts table<integer, string>
----@field given table<integer, true> ids of sections that are new
+---@field texts table<integer, string> by prompt id
+---@field given table<integer, true> ids of new sections
 
----@type table<integer, acp.QueueView> by the session's key
+---@type table<integer, acp.QueueView> by session key
 local views = {}
 
 ---@param prompts acp.QueuedPrompt[]
@@ -47,9 +48,8 @@ local function render(prompts)
   return #lines > 0 and lines or { "--- prompt ---", "" }
 end
 
----@param lines string[]
----@return { id?: integer, text: string, row: integer }[] without empty ones, `row`: of the header, 0 without one; a
----prompt that stands there twice is new the second time
+---@return { id?: integer, text: string, row: integer }[] sections that are not empty. `row`: line of the header, or 0.
+---A repeated id is dropped, which makes the section a new prompt.
 local function parse(lines)
   local sections, seen = {}, {}
   local section = { lines = {}, row = 0 }
@@ -74,12 +74,10 @@ local function parse(lines)
   return sections
 end
 
----@param session acp.Session
----@param bufnr integer
 local function fill(session, bufnr)
   local prompts, texts = queue.prompts(session), {}
   local levels = vim.bo[bufnr].undolevels
-  vim.bo[bufnr].undolevels = -1 -- what others do to the queue is not undone here
+  vim.bo[bufnr].undolevels = -1 -- the filling cannot be undone
   api.nvim_buf_set_lines(bufnr, 0, -1, true, render(prompts))
   vim.bo[bufnr].undolevels = levels
   vim.bo[bufnr].modified = false
@@ -89,9 +87,8 @@ local function fill(session, bufnr)
   views[session.key] = { bufnr = bufnr, texts = texts, given = {} }
 end
 
----Looks up what the texts mention.
----@param session acp.Session
----@param changed acp.OutgoingPrompt[] gets what is attached
+---Resolves the mentions of the texts.
+---@param changed acp.OutgoingPrompt[] their `context` is set
 ---@param done fun(problem?: string) called once
 local function attach(session, changed, done)
   local left, first_problem = #changed + 1, nil
@@ -102,33 +99,31 @@ local function attach(session, changed, done)
       done(first_problem)
     end
   end
-  for _, one in ipairs(changed) do
-    mentions.resolve(session, one.text, function(items, problem)
-      one.context = #items > 0 and items or nil
+  for _, prompt in ipairs(changed) do
+    mentions.resolve(session, prompt.text, function(items, problem)
+      prompt.context = #items > 0 and items or nil
       one_less(problem)
     end)
   end
   one_less()
 end
 
----Who writes again before the host has answered says the same prompts: the header has the id from now on.
----@param bufnr integer
+---Gives new sections an id in their headers, so that writing the buffer again does not create the prompts again.
 ---@param wanted { id?: integer, row: integer }[]
 ---@param view acp.QueueView
 local function name_new(bufnr, wanted, view)
-  for index = #wanted, 1, -1 do -- from below: a header may be added above
-    local one = wanted[index]
-    if not (one.id and (view.texts[one.id] or view.given[one.id])) then
-      one.id = queue.new_id()
-      view.given[one.id] = true
-      api.nvim_buf_set_lines(bufnr, math.max(one.row - 1, 0), one.row, true, { ("--- prompt %d ---"):format(one.id) })
+  for index = #wanted, 1, -1 do -- from below: adding a header moves the rows that follow
+    local section = wanted[index]
+    local row = section.row
+    if not (section.id and (view.texts[section.id] or view.given[section.id])) then
+      section.id = queue.new_id()
+      view.given[section.id] = true
+      api.nvim_buf_set_lines(bufnr, math.max(row - 1, 0), row, true, { ("--- prompt %d ---"):format(section.id) })
     end
-    one.row = nil
+    section.row = nil
   end
 end
 
----@param session acp.Session
----@param bufnr integer
 local function write(session, bufnr)
   local texts, changed = views[session.key].texts, {}
   local known = vim.tbl_keys(texts)
@@ -136,9 +131,9 @@ local function write(session, bufnr)
   local wanted = parse(api.nvim_buf_get_lines(bufnr, 0, -1, true))
   name_new(bufnr, wanted, views[session.key])
   local tick = api.nvim_buf_get_changedtick(bufnr)
-  for _, one in ipairs(wanted) do
-    if texts[one.id] ~= one.text then
-      table.insert(changed, one)
+  for _, prompt in ipairs(wanted) do
+    if texts[prompt.id] ~= prompt.text then
+      table.insert(changed, prompt)
     end
   end
   attach(session, changed, function(problem)
@@ -153,29 +148,18 @@ local function write(session, bufnr)
   end)
 end
 
----@param session acp.Session
----@param bufnr integer
-local function watch(session, bufnr)
-  local group = api.nvim_create_augroup("acp_nvim.queue", { clear = false })
-  api.nvim_clear_autocmds({ group = group, buffer = bufnr })
-  api.nvim_create_autocmd("BufWriteCmd", {
-    group = group,
-    buffer = bufnr,
-    callback = function()
+local function watch(session, buffer)
+  autocmds.on_buffer("acp_nvim.queue", buffer, {
+    BufWriteCmd = function(bufnr)
       write(session, bufnr)
     end,
-  })
-  api.nvim_create_autocmd("BufUnload", {
-    group = group,
-    buffer = bufnr,
-    callback = function()
+    BufUnload = function()
       views[session.key] = nil
     end,
   })
 end
 
----The queue has changed: a buffer in which nothing was edited shows it.
----@param session acp.Session
+---Refills the buffer after a change of the queue, unless the user has edited it.
 function M.refresh(session)
   local view = views[session.key]
   if view and api.nvim_buf_is_loaded(view.bufnr) and not vim.bo[view.bufnr].modified then
@@ -183,7 +167,6 @@ function M.refresh(session)
   end
 end
 
----@param session acp.Session
 ---@return integer bufnr in the current window
 local function show(session)
   local bufnr = views[session.key] and views[session.key].bufnr
@@ -204,9 +187,14 @@ local function show(session)
   return bufnr
 end
 
----Sends the prompt whose section the cursor is in into the turn that runs.
----@param session acp.Session
----@param bufnr integer
+---@param id? integer of a queued prompt; nil: the first one
+local function steer(session, id)
+  if not requests.send(session, "steer", { id = id }) then
+    message.info("no agent runs here")
+  end
+end
+
+---Sends the prompt of the section at the cursor into the running turn.
 local function steer_section(session, bufnr)
   local lines, id = api.nvim_buf_get_lines(bufnr, 0, api.nvim_win_get_cursor(0)[1], true), nil
   for index = #lines, 1, -1 do
@@ -214,12 +202,12 @@ local function steer_section(session, bufnr)
   end
   if vim.bo[bufnr].modified then
     message.error("write what you have edited first")
-  elseif id and not requests.send(session, "steer", { id = id }) then
-    message.info("no agent runs here")
+  elseif id then
+    steer(session, id)
   end
 end
 
----The body of :AcpQueue.
+---Implements :AcpQueue.
 function M.open()
   local session = sessions.current()
   if not session then
@@ -229,18 +217,14 @@ function M.open()
   keymaps.map(bufnr, "n", "steer", steer_section, session, bufnr)
 end
 
----Sends what stands in the prompt, else the first prompt that waits, into the turn that runs.
----@param session acp.Session
+---Sends the text of the prompt, or else the first queued prompt, into the running turn.
 function M.steer(session)
-  local function steer(id)
-    if not requests.send(session, "steer", { id = id }) then
-      message.info("no agent runs here")
-    end
-  end
   if prompt_buffer.has_text(session) then
-    prompt_buffer.send(session, steer)
+    prompt_buffer.send(session, function(id)
+      steer(session, id)
+    end)
   else
-    steer()
+    steer(session)
   end
 end
 

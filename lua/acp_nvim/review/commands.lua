@@ -1,11 +1,11 @@
--- The bodies of :AcpReview and :AcpRestore.
+-- Implements :AcpReview and :AcpRestore.
 local actions = require("acp_nvim.review.actions")
 local command_line_window = require("acp_nvim.windows.command_line")
 local files = require("acp_nvim.review.files")
+local hint = require("acp_nvim.config.hint")
 local list = require("acp_nvim.review.list")
 local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
-local hint = require("acp_nvim.config.hint")
 local open = require("acp_nvim.review.open")
 local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
@@ -15,7 +15,7 @@ local restore = require("acp_nvim.review.restore")
 local M = {}
 
 ---@param action acp.ReviewAction
----@return fun(args: acp.CommandArgs)
+---@return fun(args: vim.api.keyset.create_user_command.command_args)
 local function on_lines(action)
   return function(args)
     -- without a range both are the line of the cursor
@@ -24,7 +24,7 @@ local function on_lines(action)
 end
 
 ---@param action "keep"|"reject"
----@return fun(args: acp.CommandArgs)
+---@return fun(args: vim.api.keyset.create_user_command.command_args)
 local function on_all(action)
   return function(args)
     if args.bang or vim.bo.filetype == "acp_review" or not actions.file(action) then
@@ -33,21 +33,7 @@ local function on_all(action)
   end
 end
 
----@param backwards boolean
----@return fun()
-local function go(backwards)
-  return function()
-    local all = files.to_review()
-    if files.of_buffer(vim.api.nvim_get_current_buf()) then
-      open.step(backwards)
-    else
-      open.file(all[backwards and #all or 1].path)
-    end
-  end
-end
-
 ---@param run fun()
----@return fun()
 local function with_files(run)
   return function()
     loading.with_files(function()
@@ -59,19 +45,27 @@ local function with_files(run)
   end
 end
 
----The list; or else what waits for an answer before there is anything to review.
-local function open_list()
-  local request = not files.has_any() and previews.requests()[1]
-  if request then
-    preview_view.open(request)
-  else
-    loading.with_files(list.open)
-  end
+local function go(backwards)
+  return with_files(function()
+    local all = files.to_review()
+    if files.of_buffer(vim.api.nvim_get_current_buf()) then
+      open.step(backwards)
+    else
+      open.file(all[backwards and #all or 1].path)
+    end
+  end)
 end
 
----@type table<string, fun(args: acp.CommandArgs)>
-local WORDS = {
-  [""] = open_list,
+---@type table<string, fun(args: vim.api.keyset.create_user_command.command_args)>
+local SUBCOMMANDS = {
+  [""] = function()
+    local request = not files.has_any() and previews.requests()[1]
+    if request then
+      preview_view.open(request)
+    else
+      loading.with_files(list.open)
+    end
+  end,
   keep = on_lines("keep"),
   reject = on_lines("reject"),
   mine = on_lines("mine"),
@@ -79,40 +73,30 @@ local WORDS = {
   both = on_lines("both"),
   keepall = on_all("keep"),
   rejectall = on_all("reject"),
-  next = with_files(go(false)),
-  prev = with_files(go(true)),
+  next = go(false),
+  prev = go(true),
   quickfix = with_files(quickfix.open),
 }
 
----@param known table<string, any>
----@param lead string
 ---@return string[]
-local function beginning_with(known, lead)
+function M.complete(lead)
   local words = vim.tbl_filter(function(word)
     return word ~= "" and vim.startswith(word, lead)
-  end, vim.tbl_keys(known))
+  end, vim.tbl_keys(SUBCOMMANDS))
   table.sort(words)
   return words
 end
 
----@param lead string
----@return string[]
-function M.complete(lead)
-  return beginning_with(WORDS, lead)
-end
-
----@param args acp.CommandArgs
 function M.review(args)
-  local run = WORDS[args.args]
+  local run = SUBCOMMANDS[args.args]
   if run then
     return command_line_window.refuses() or run(args)
   end
-  local known = beginning_with(WORDS, "")
+  local known = M.complete("")
   local near = hint(args.args, known)
   message.error((":AcpReview takes one of %s, not %q%s"):format(table.concat(known, ", "), args.args, near))
 end
 
----@param args acp.CommandArgs
 function M.restore(args)
   if command_line_window.refuses() then
     return

@@ -1,4 +1,4 @@
--- Tells the host what the user changes in the buffers under review: the agent's changes, and ours, are none of it.
+-- Reports to the host what the user changes in the buffers under review, but not what the agent and the plugin change.
 local host = require("acp_nvim.host")
 local limits = require("acp_nvim.limits")
 local text = require("acp_nvim.buffers.text")
@@ -6,121 +6,89 @@ local text = require("acp_nvim.buffers.text")
 local M = {}
 
 local api = vim.api
-local EDIT_STEPS = 500 -- changes of a buffer by which rows are found again: more than come before the host's answer
+local EDIT_STEPS = 500 -- changes of a buffer that are kept to map rows: more than come before the host's answer
 
----@class acp.Step either a state that the buffer was in, or a change that followed
+---@class acp.Step either a state of the buffer, or a change that followed
 ---@field state? string
 ---@field first? integer
----@field count? integer lines after the first ones that were replaced
----@field added? integer lines that took their place
+---@field count? integer lines from `first` that were replaced
+---@field added? integer lines that replaced them
 
 ---@class acp.Attached
 ---@field path string
----@field state string up to which the host has been told
----@field is_void boolean nothing at all was in it then
----@field changed? { first: integer, last: integer, old_last: integer } lines that are others since: from, up to, up to before
----@field due integer when it is time to tell, in milliseconds of the loop
+---@field state string that the host knows
+---@field is_void boolean the buffer had no text at all in that state
+---@field changed? { first: integer, last: integer, old_last: integer } changed lines since: first, end, end before
+---@field due integer when to report, in milliseconds of the loop
 ---@field timer uv.uv_timer_t
----@field steps acp.Step[] the last ones, ours too, by which rows of earlier states are found again
----@field ours integer how often we are at it
+---@field steps acp.Step[] the latest ones, ours too, by which rows of earlier states are mapped
+---@field ours integer nested calls of `ours`
 ---@field on_pause fun(bufnr: integer) called when the user has paused
----@field on_loss fun(bufnr: integer) called when the buffer has been loaded anew, or is gone
+---@field on_loss fun(bufnr: integer) called when the buffer was read again or unloaded
 
 ---@type table<integer, acp.Attached>
 local attached = {}
 
 ---@param one acp.Attached
----@param new acp.Step
-local function step(one, new)
+---@param step acp.Step
+local function add_step(one, step)
   if #one.steps == EDIT_STEPS then
-    one.steps = {} -- what was told of earlier states is asked for again
+    one.steps = {} -- hunks of earlier states are requested again
   end
-  one.steps[#one.steps + 1] = new
+  one.steps[#one.steps + 1] = step
 end
 
----@param bufnr integer
 ---@param one acp.Attached
 local function sync(bufnr, one)
   one.state, one.is_void, one.changed = text.state(bufnr), text.is_void(bufnr), nil
-  step(one, { state = one.state })
+  add_step(one, { state = one.state })
 end
 
----@param bufnr integer
----@param first integer
----@param last integer
----@return string[] as the host has them
-local function lines_of(bufnr, first, last)
-  local lines = api.nvim_buf_get_lines(bufnr, first, last, false)
-  if vim.bo[bufnr].fileformat == "mac" then
-    for index, line in ipairs(lines) do
-      lines[index] = line:gsub("\r", "\n")
-    end
-  end
-  return lines
-end
-
----@param bufnr integer
----@param one acp.Attached
----@return { path: string, from: string, state: string, first: integer, count: integer, lines: string[] }
-local function edit_of(bufnr, one)
-  local changed = one.changed or { first = 0, last = 0, old_last = 0 }
-  if one.changed and one.is_void then -- a line of the buffer, none of the text
-    changed = { first = 0, last = -1, old_last = 0 }
-  end
-  return {
-    path = one.path,
-    from = one.state,
-    state = text.state(bufnr),
-    first = changed.first,
-    count = changed.old_last - changed.first,
-    lines = text.is_void(bufnr) and {} or lines_of(bufnr, changed.first, changed.last),
-  }
-end
-
----Tells the host now what has not been told.
----@param bufnr integer
+---Reports the changes since the last report now.
 function M.flush(bufnr)
   local one = attached[bufnr]
   if not one or one.ours > 0 or not api.nvim_buf_is_loaded(bufnr) or text.state(bufnr) == one.state then
     return
   end
-  local edit = edit_of(bufnr, one)
+  local changed = one.changed or { first = 0, last = 0, old_last = 0 }
+  if one.changed and one.is_void then -- the empty line of such a buffer is no line of its text
+    changed = { first = 0, last = -1, old_last = 0 }
+  end
+  local lines = text.is_void(bufnr) and {} or api.nvim_buf_get_lines(bufnr, changed.first, changed.last, false)
+  for index, line in ipairs(vim.bo[bufnr].fileformat == "mac" and lines or {}) do
+    lines[index] = line:gsub("\r", "\n") -- as in the file
+  end
+  local edit = {
+    path = one.path,
+    from = one.state,
+    state = text.state(bufnr),
+    first = changed.first,
+    count = changed.old_last - changed.first,
+    lines = lines,
+  }
   sync(bufnr, one)
   if host.channel() then
     host.send("edited", edit)
   end
 end
 
-local start
-
----@param bufnr integer
-local function on_timer(bufnr)
-  local one = attached[bufnr]
-  if not one then
-    return
-  end
-  local left = one.due - vim.uv.now()
-  if left > 0 then
-    return start(bufnr, one, left)
-  end
-  M.flush(bufnr)
-  one.on_pause(bufnr)
-end
-
----@param bufnr integer
 ---@param one acp.Attached
 ---@param ms integer
-function start(bufnr, one, ms)
-  one.timer:start(
-    ms,
-    0,
-    vim.schedule_wrap(function()
-      on_timer(bufnr)
-    end)
-  )
+local function start(bufnr, one, ms)
+  local function on_timer()
+    if attached[bufnr] ~= one then
+      return
+    end
+    local left = one.due - vim.uv.now()
+    if left > 0 then
+      return start(bufnr, one, left)
+    end
+    M.flush(bufnr)
+    one.on_pause(bufnr)
+  end
+  one.timer:start(ms, 0, vim.schedule_wrap(on_timer))
 end
 
----@param bufnr integer
 ---@param one acp.Attached
 local function wait(bufnr, one)
   one.due = vim.uv.now() + limits.edit_pause_ms
@@ -129,10 +97,8 @@ local function wait(bufnr, one)
   end
 end
 
+---Adds a change to the range of changed lines.
 ---@param one acp.Attached
----@param first integer
----@param old_last integer
----@param last integer
 local function widen(one, first, old_last, last)
   local changed = one.changed
   if not changed then
@@ -145,7 +111,6 @@ local function widen(one, first, old_last, last)
   changed.first = math.min(changed.first, first)
 end
 
----@param bufnr integer
 ---@return vim.api.keyset.buf_attach
 local function listeners(bufnr)
   local mine = attached[bufnr]
@@ -159,7 +124,7 @@ local function listeners(bufnr)
       if attached[bufnr] ~= mine then
         return true
       end
-      step(mine, { first = first, count = old_last - first, added = last - first })
+      add_step(mine, { first = first, count = old_last - first, added = last - first })
       widen(mine, first, old_last, last)
       wait(bufnr, mine)
     end,
@@ -174,9 +139,8 @@ local function listeners(bufnr)
 end
 
 ---@param bufnr integer loaded
----@param path string
 ---@param on_pause fun(bufnr: integer) called when the user has paused in the buffer
----@param on_loss fun(bufnr: integer) called when the buffer was loaded anew, or is unloaded
+---@param on_loss fun(bufnr: integer) called when the buffer was read again or unloaded
 function M.attach(bufnr, path, on_pause, on_loss)
   if attached[bufnr] then
     attached[bufnr].path = path
@@ -190,7 +154,6 @@ function M.attach(bufnr, path, on_pause, on_loss)
   api.nvim_buf_attach(bufnr, false, listeners(bufnr))
 end
 
----@param bufnr integer
 function M.detach(bufnr)
   local one = attached[bufnr]
   attached[bufnr] = nil
@@ -200,7 +163,7 @@ function M.detach(bufnr)
   end
 end
 
----What `run` makes of the buffer is not the user's doing, and the host knows of it.
+---Calls `run`, which makes changes that the host knows of: they are not reported.
 ---@generic T
 ---@param bufnr integer
 ---@param run fun(): T
@@ -223,25 +186,7 @@ function M.ours(bufnr, run)
   return result
 end
 
----@param steps acp.Step[]
----@param after integer index
----@param row integer
----@return integer
-local function moved(steps, after, row)
-  for index = after + 1, #steps do
-    local one = steps[index]
-    if one.first and row >= one.first + one.count then
-      row = row + one.added - one.count
-    elseif one.first and row > one.first then
-      row = math.min(row, one.first + one.added)
-    end
-  end
-  return row
-end
-
----Where rows of an earlier state are now.
----@param bufnr integer
----@param state string
+---Maps rows of an earlier state of the buffer to rows of the present one.
 ---@return (fun(row: integer): integer)? nil when that state is not known
 function M.rows_since(bufnr, state)
   M.flush(bufnr)
@@ -249,7 +194,15 @@ function M.rows_since(bufnr, state)
   for index = #steps, 1, -1 do
     if steps[index].state == state then
       return function(row)
-        return moved(steps, index, row)
+        for later = index + 1, #steps do
+          local step = steps[later]
+          if step.first and row >= step.first + step.count then
+            row = row + step.added - step.count
+          elseif step.first and row > step.first then
+            row = math.min(row, step.first + step.added)
+          end
+        end
+        return row
       end
     end
   end

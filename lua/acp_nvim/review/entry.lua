@@ -1,4 +1,4 @@
--- The words for changed files: what happened to one, which one it is, and how much; who changed it; why it was left alone.
+-- Describes changed files: the operation, the name, the counts of lines, who changed it, and why it was left alone.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local paths = require("acp_nvim.chat.blocks.paths")
 
@@ -9,10 +9,10 @@ local LEFT_BYTES = 48
 ---@type table<string, string>
 local LETTERS = { add = "A", modify = "M", delete = "D", rename = "R", mode = "T", binary = "B" }
 
----@type acp.By[] as they are shown
+---@type acp.By[] in the order of display
 M.ORDER = { "agent", "unknown", "state", "user" }
 
----@type table<acp.By, string> what the files of a group are, above them
+---@type table<acp.By, string> headings of the groups
 M.TITLES = {
   agent = "By the agent",
   unknown = "Not sure who",
@@ -20,7 +20,7 @@ M.TITLES = {
   user = "By you",
 }
 
----@type table<string, string?> what is said beside a hunk or a file that is not proven to be the agent's
+---@type table<string, string?> labels of hunks and files that are not proven to be the agent's
 M.WHOSE = { unknown = "not sure who", state = "agent's own record", user = "by you" }
 
 ---@alias acp.Piece string|string[] a text, or { text, group }
@@ -35,7 +35,6 @@ function M.letter(file)
 end
 
 ---@param file acp.ChangedFile
----@param cwd string
 ---@return string
 function M.name(file, cwd)
   local name = paths.short(file.path, cwd)
@@ -46,7 +45,7 @@ function M.name(file, cwd)
 end
 
 ---@param counted { added?: integer, removed?: integer }
----@return acp.Piece[] nothing when no line is another one
+---@return acp.Piece[] empty when no line was changed
 function M.counts(counted)
   local added, removed = counted.added or 0, counted.removed or 0
   if added == 0 and removed == 0 then
@@ -55,8 +54,6 @@ function M.counts(counted)
   return { "  ", { ("+%d"):format(added), "AcpDiffAdded" }, " ", { ("−%d"):format(removed), "AcpDiffRemoved" } }
 end
 
----@param count integer
----@param word string
 ---@return string
 function M.plural(count, word)
   return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
@@ -83,8 +80,7 @@ function M.text(pieces)
 end
 
 ---@param file acp.ChangedFile
----@param cwd string
----@param width? integer columns for the name; without it, as many as it has
+---@param width? integer columns to pad the name to
 ---@return acp.Piece[]
 function M.pieces(file, cwd, width)
   local name = M.name(file, cwd)
@@ -101,7 +97,7 @@ end
 
 ---@generic T
 ---@param files T[] each with `by`
----@return table<acp.By, T[]> all four groups, some of them empty; the order in each stays
+---@return table<acp.By, T[]> all four groups, each in the order of `files`
 function M.grouped(files)
   local groups = {}
   for _, by in ipairs(M.ORDER) do
@@ -113,25 +109,13 @@ function M.grouped(files)
   return groups
 end
 
----@param left acp.LeftFile[]
----@return { unknown: acp.LeftFile[], state: acp.LeftFile[], other: acp.LeftFile[] }
-local function left_by_reason(left)
-  local groups = { unknown = {}, state = {}, other = {} }
-  for _, file in ipairs(left) do
-    table.insert(groups[file.by] or groups.other, file)
-  end
-  return groups
-end
-
 ---@param file acp.LeftFile
----@return string
 local function because(file)
   return (file.why or "") ~= "" and (" (%s)"):format(file.why) or ""
 end
 
----As many as fit, with their reasons; of the first one at least the name.
 ---@param left acp.LeftFile[]
----@return string
+---@return string names with their reasons, as many as fit, but at least the first name
 local function left_names(left)
   local text, shown = "", 0
   for _, file in ipairs(left) do
@@ -149,17 +133,18 @@ local function left_names(left)
   return text .. (shown < #left and (" and %d more"):format(#left - shown) or "")
 end
 
----Messages about the files that were left alone.
+---Describes the files that were left alone, for a message.
 ---@param left acp.LeftFile[]
----@param hint string which command does not leave them alone
----@return string[] lines one for each kind of reason; none when nothing was left
+---@param hint string names the command that includes the files of unknown origin
+---@return string[] lines one for each kind of reason
 function M.left_words(left, hint)
-  local groups, lines = left_by_reason(left), {}
+  local groups, lines = { unknown = {}, state = {}, other = {} }, {}
+  for _, file in ipairs(left) do
+    table.insert(groups[file.by] or groups.other, file)
+  end
   if #groups.unknown > 0 then
-    table.insert(
-      lines,
-      ("left alone, since nobody saw who changed them: %s (%s)"):format(left_names(groups.unknown), hint)
-    )
+    local words = "left alone, since nobody saw who changed them: %s (%s)"
+    table.insert(lines, words:format(left_names(groups.unknown), hint))
   end
   if #groups.other > 0 then
     table.insert(lines, "left alone: " .. left_names(groups.other))
@@ -170,10 +155,10 @@ function M.left_words(left, hint)
   return lines
 end
 
----Lines of a preview: each file that is left alone, with its reason; the agent's own records are counted.
+---Lists the files that are left alone, with their reasons, and counts the agent's own records.
 ---@param left acp.LeftFile[]
 ---@param cwd string real path
----@return string[] lines without an end of line; none when nothing is left
+---@return string[] lines
 function M.left_listed(left, cwd)
   local lines, records = {}, 0
   for _, file in ipairs(left) do

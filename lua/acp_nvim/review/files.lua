@@ -1,4 +1,4 @@
--- The files under review, as the host has told of them, and their hunks in the buffers.
+-- Keeps the files under review, as the host sends them, and draws their hunks in buffers.
 local edits = require("acp_nvim.review.edits")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
@@ -11,46 +11,40 @@ local api = vim.api
 
 ---@type table<string, acp.Review> by real path
 local reviews = {}
----@type table<integer, string> buffers whose hunks we follow
+---@type table<integer, string> buffers whose hunks are tracked -> path
 local followed = {}
----@type table<string, string> path -> state of the buffer for which the host was asked again
-local asked = {}
+---@type table<string, string> path -> state of the buffer for which the hunks were requested
+local requested = {}
 ---@type fun(path: string)[]
 local listeners = {}
----@type table<string, true> paths whose review is over: undo in a buffer that is loaded again may begin it anew
+---@type table<string, true> paths whose review is over: undo in a buffer that is read again may start it anew
 local past = {}
 local PAST = api.nvim_create_augroup("acp_nvim.review.past", {})
 
----@param path string
-local function changed(path)
+local function notify_listeners(path)
   for _, listener in ipairs(listeners) do
     listener(path)
   end
 end
 
----@param bufnr integer
 local function leave(bufnr)
-  asked[followed[bufnr] or ""] = nil
+  requested[followed[bufnr] or ""] = nil
   followed[bufnr] = nil
   edits.detach(bufnr)
   view:clear(bufnr)
 end
 
----The host is asked once for each state: what it knows may be on its way.
----@param path string
----@param bufnr integer
-local function ask(path, bufnr)
+---Requests the hunks once for each state of the buffer: an answer may be on its way.
+local function request_hunks(path, bufnr)
   local state = text.state(bufnr)
-  if asked[path] ~= state and host.channel() then
-    asked[path] = state
+  if requested[path] ~= state and host.channel() then
+    requested[path] = state
     host.send("review_open", { path = path })
   end
 end
 
----Draws these hunks in a buffer, and no others. Hunks that are known stay where their text is.
----@param bufnr integer
----@param hunks acp.ReviewHunk[]
----@param row_now? fun(row: integer): integer where the rows of the hunks are now; nil: only known ones can be placed
+---Draws these hunks in a buffer, and removes all others. Known hunks stay with their text.
+---@param row_now? fun(row: integer): integer maps the rows to present ones; nil: only known hunks are updated
 local function set_hunks(bufnr, hunks, row_now)
   local places, left = {}, {}
   for _, place in ipairs(view:within(bufnr)) do
@@ -59,7 +53,7 @@ local function set_hunks(bufnr, hunks, row_now)
   view.buffers[bufnr] = view.buffers[bufnr] or {}
   for index, hunk in ipairs(hunks) do
     local place = places[hunk.id]
-    local mark = place and place.mark or { dress = {}, above = 0 }
+    local mark = place and place.mark or { highlights = {}, above = 0 }
     mark.hunk, mark.index = hunk, index
     local row = row_now and row_now(hunk.first)
     local count = row_now and row_now(hunk.first + hunk.count) - row
@@ -75,43 +69,40 @@ local function set_hunks(bufnr, hunks, row_now)
   end
 end
 
----@param bufnr integer that is loaded anew, or no more
+---Stops tracking a buffer that was read again or unloaded, and starts anew if it is still there.
 local function on_loss(bufnr)
   local path = followed[bufnr]
   leave(bufnr)
   if path then
-    changed(path)
+    notify_listeners(path)
   end
-  vim.schedule(function() -- in the middle of this it is not what it will be
+  vim.schedule(function() -- the buffer is not complete yet
     if api.nvim_buf_is_valid(bufnr) then
       M.opened(bufnr)
     end
   end)
 end
 
----@param bufnr integer
 local function settle(bufnr)
   view:settle(bufnr)
 end
 
----@param bufnr integer
 ---@param review acp.Review with hunks
 local function draw(bufnr, review)
   followed[bufnr] = review.path
   edits.attach(bufnr, review.path, settle, on_loss)
   local rows = review.state and edits.rows_since(bufnr, review.state)
   set_hunks(bufnr, review.hunks, rows)
-  if not rows then
-    ask(review.path, bufnr)
+  if rows then
+    requested[review.path] = nil
   else
-    asked[review.path] = nil
+    request_hunks(review.path, bufnr)
   end
 end
 
 ---@type table<string, integer>? real path -> buffer, while a batch of events is applied
 local buffers
 
----@param path string
 ---@return integer? bufnr loaded
 local function buffer_of(path)
   if not buffers then
@@ -124,9 +115,8 @@ local function buffer_of(path)
   return bufnr and api.nvim_buf_is_loaded(bufnr) and bufnr or nil
 end
 
----@param path string
 local function forget(path)
-  reviews[path], asked[path] = nil, nil
+  reviews[path], requested[path] = nil, nil
   for bufnr, other in pairs(followed) do
     if other == path then
       leave(bufnr)
@@ -134,21 +124,8 @@ local function forget(path)
   end
 end
 
----The host leaves out what is empty.
----@param review acp.Review
-local function complete(review)
-  review.sessions = review.sessions or {}
-  review.added, review.removed = review.added or 0, review.removed or 0
-  review.by, review.why = review.by or "agent", review.why or ""
-  for _, hunk in ipairs(review.hunks or {}) do
-    hunk.id, hunk.first, hunk.count = hunk.id or 0, hunk.first or 0, hunk.count or 0
-    hunk.old, hunk.by = hunk.old or {}, hunk.by or "agent"
-    hunk.theirs = hunk.theirs or (hunk.by == "conflict" and {} or nil)
-  end
-end
-
----@param review acp.Review
-local function told_none(review)
+---Ends the review of a file. Its buffer is still tracked, since the user may undo what has ended the review.
+local function finish(review)
   local path = review.path
   if next(past) == nil then
     api.nvim_create_autocmd("BufReadPost", {
@@ -162,36 +139,38 @@ local function told_none(review)
   local bufnr = review.hunks and buffer_of(path)
   reviews[path] = nil
   if bufnr then
-    draw(bufnr, review) -- the user may undo what has ended the review: it is still followed
+    draw(bufnr, review)
   else
     forget(path)
   end
 end
 
----@param review acp.Review
-local function told_some(review)
-  local path, bufnr = review.path, buffer_of(review.path)
-  local is_told = review.hunks ~= nil
-  if not is_told and reviews[path] and bufnr and followed[bufnr] then
+function M.received(review)
+  -- the host leaves out what is empty
+  review.sessions = review.sessions or {}
+  review.added, review.removed = review.added or 0, review.removed or 0
+  review.by, review.why = review.by or "agent", review.why or ""
+  for _, hunk in ipairs(review.hunks or {}) do
+    hunk.id, hunk.first, hunk.count = hunk.id or 0, hunk.first or 0, hunk.count or 0
+    hunk.old, hunk.by = hunk.old or {}, hunk.by or "agent"
+    hunk.theirs = hunk.theirs or (hunk.by == "conflict" and {} or nil)
+  end
+  local path = review.path
+  if review.operation == "none" then
+    finish(review)
+    return notify_listeners(path)
+  end
+  local bufnr, has_hunks = buffer_of(path), review.hunks ~= nil
+  if not has_hunks and reviews[path] and bufnr and followed[bufnr] then
     review.hunks, review.state = reviews[path].hunks, reviews[path].state
   end
   reviews[path] = review
-  if bufnr and is_told then
+  if bufnr and has_hunks then
     draw(bufnr, review)
   elseif bufnr and not followed[bufnr] then
-    ask(path, bufnr)
+    request_hunks(path, bufnr)
   end
-end
-
----@param review acp.Review
-function M.told(review)
-  complete(review)
-  if review.operation == "none" then
-    told_none(review)
-  else
-    told_some(review)
-  end
-  changed(review.path)
+  notify_listeners(path)
 end
 
 ---@return boolean there is something to review
@@ -208,20 +187,18 @@ function M.all()
   return all
 end
 
----@return acp.Review[] the same without the agent's own records, which nobody reads one by one
+---@return acp.Review[] sorted by path, without the agent's own records
 function M.to_review()
   return vim.tbl_filter(function(review)
     return review.by ~= "state"
   end, M.all())
 end
 
----@param path string
 ---@return acp.Review?
 function M.get(path)
   return reviews[path]
 end
 
----@param bufnr integer
 ---@return acp.Review?
 function M.of_buffer(bufnr)
   if next(reviews) == nil then
@@ -230,18 +207,13 @@ function M.of_buffer(bufnr)
   return reviews[followed[bufnr] or (lookup.is_file(bufnr) and lookup.real_path(bufnr)) or ""]
 end
 
----@param place acp.HunkPlace
----@return acp.HunkPlace
-local function told_of(place)
-  return vim.tbl_extend("force", place.mark.hunk, { row = place.row, count = place.count, index = place.mark.index })
-end
-
----@param bufnr integer
 ---@param first? integer row
 ---@param last? integer row
----@return acp.HunkPlace[] where they are now, sorted; all, or those that these rows are in or beside
+---@return acp.HunkPlace[] at their present rows, sorted: all, or those that these rows are in or beside
 function M.hunks(bufnr, first, last)
-  return vim.tbl_map(told_of, view:within(bufnr, first, last))
+  return vim.tbl_map(function(place)
+    return vim.tbl_extend("force", place.mark.hunk, { row = place.row, count = place.count, index = place.mark.index })
+  end, view:within(bufnr, first, last))
 end
 
 ---@param listener fun(path: string) called after each change
@@ -249,21 +221,20 @@ function M.on_change(listener)
   listeners[#listeners + 1] = listener
 end
 
----A buffer is loaded, or goes by another name: what is to be seen in it is asked for.
----@param bufnr integer
+---Requests the hunks of a buffer that was loaded or renamed.
 function M.opened(bufnr)
   local path = lookup.is_file(bufnr) and lookup.real_path(bufnr) or ""
-  if followed[bufnr] and followed[bufnr] ~= path then
-    local before = followed[bufnr]
+  local before = followed[bufnr]
+  if before and before ~= path then
     leave(bufnr)
-    changed(before)
+    notify_listeners(before)
   end
   if not (reviews[path] or past[path]) or followed[bufnr] then
     return
   end
-  vim.schedule(function() -- what reads a buffer changes it several times
+  vim.schedule(function() -- reading a buffer changes it several times
     if (reviews[path] or past[path]) and not followed[bufnr] and lookup.find(path) == bufnr then
-      ask(path, bufnr)
+      request_hunks(path, bufnr)
     end
   end)
 end
@@ -273,7 +244,7 @@ host.on_exit(function()
   api.nvim_clear_autocmds({ group = PAST })
   for path in pairs(reviews) do
     forget(path)
-    changed(path)
+    notify_listeners(path)
   end
 end)
 

@@ -1,4 +1,4 @@
--- The list of the files under review: a buffer of its own that follows what changes, and closes itself at the end.
+-- The list of the files under review: a buffer that is updated with each change, and closed when no file is left.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local actions = require("acp_nvim.review.actions")
 local cells = require("acp_nvim.chat.cells")
@@ -18,8 +18,8 @@ local M = {}
 local api = vim.api
 local GROUP = api.nvim_create_augroup("acp_nvim.review_list", {})
 local COLOURS = api.nvim_create_namespace("acp_nvim.review_list")
-local WHY_CELLS = 10 -- beside a file in the list, for what shows who changed it: less says nothing
-local LOOK = {
+local WHY_CELLS = 10 -- least room beside a file for the evidence of who changed it
+local OPTIONS = {
   cursorline = true,
   foldenable = false,
   list = false,
@@ -31,17 +31,17 @@ local LOOK = {
   wrap = false,
 }
 
----@type integer? the buffer
-local list
----@type acp.ListRow[] line -> what it stands for
-local rows = {}
-local unfolded = false -- the agent's own records are shown one by one
-local refreshing = false
-
----What a line of the list stands for; a heading for nothing.
+---What a line of the list represents.
 ---@class acp.ListRow
 ---@field path? string
 ---@field folds? boolean it is the heading of the agent's own records
+
+---@type integer? the buffer
+local list
+---@type acp.ListRow[] by line
+local rows = {}
+local unfolded = false -- the agent's own records are shown one by one
+local refreshing = false
 
 ---@param pieces acp.Piece[]
 ---@return integer cells
@@ -53,12 +53,10 @@ local function width_of(pieces)
   return width
 end
 
----@param review acp.Review
----@param cwd string
 ---@param names integer cells for the names of files
 ---@param width integer cells of the window
 ---@return acp.Piece[] line
----@return acp.Piece[]? more a line below it: why nobody knows who changed the file, when there is no room beside it
+---@return acp.Piece[]? more a second line, with the reason why the origin is unknown, when the first has no room for it
 local function lines_of(review, cwd, names, width)
   local pieces = entry.pieces(review, cwd, names)
   local hunks, conflicts = review.hunks and #review.hunks or 0, tonumber(review.conflicts) or 0
@@ -78,7 +76,6 @@ local function lines_of(review, cwd, names, width)
   return pieces
 end
 
----@param by acp.By
 ---@param count integer of its files
 ---@param width integer cells of the window
 ---@return acp.Piece[]
@@ -96,23 +93,19 @@ local function heading(by, count, width)
   return pieces
 end
 
----@param reviews acp.Review[]
+---Renders the files, grouped by who changed them.
 ---@param width integer cells of the window
----@return acp.Rendered groups by who changed the files, each file with what shows that
----@return acp.ListRow[] what each of its lines stands for
+---@return acp.Rendered
+---@return acp.ListRow[] by line
 local function rendered_rows(reviews, width)
   local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
-  local by_group, names, out, stands_for = entry.grouped(reviews), 0, Lines.new(), {}
-  ---@param by acp.By
-  ---@return acp.Review[]
+  local by_group, names, out, listed = entry.grouped(reviews), 0, Lines.new(), {}
   local function shown(by)
     return (by ~= "state" or unfolded) and by_group[by] or {}
   end
-  ---@param pieces acp.Piece[]
-  ---@param row acp.ListRow
   local function add(pieces, row)
     out:add(pieces)
-    stands_for[#out.lines] = row
+    listed[#out.lines] = row
   end
   for _, by in ipairs(entry.ORDER) do
     for _, review in ipairs(shown(by)) do
@@ -121,7 +114,7 @@ local function rendered_rows(reviews, width)
   end
   for _, by in ipairs(entry.ORDER) do
     local count = #by_group[by]
-    if count > 0 and not (by == "agent" and count == #reviews) then -- who else, when there is nobody else
+    if count > 0 and not (by == "agent" and count == #reviews) then -- the agent's changes alone need no heading
       add(heading(by, count, width), { folds = by == "state" or nil })
     end
     for _, review in ipairs(shown(by)) do
@@ -132,22 +125,11 @@ local function rendered_rows(reviews, width)
       end
     end
   end
-  return out:rendered(), stands_for
-end
-
----@param bufnr integer
----@param what acp.Rendered
-local function draw(bufnr, what)
-  named.fill(bufnr, what.lines)
-  api.nvim_buf_clear_namespace(bufnr, COLOURS, 0, -1)
-  for _, one in ipairs(what.highlights) do
-    api.nvim_buf_set_extmark(bufnr, COLOURS, one.row, one.from, { end_col = one.to, hl_group = one.group })
-  end
+  return out:rendered(), listed
 end
 
 ---@param first integer row
 ---@param last integer row
----@return string[]
 local function paths_at(first, last)
   local found = {}
   for index = first + 1, math.min(last + 1, #rows) do
@@ -159,8 +141,7 @@ local function paths_at(first, last)
   return found
 end
 
----@param path? string
----@return integer? line of that file; where it is folded, of its heading
+---@return integer? line of that file, or of the heading that it is folded under
 local function line_of(path)
   local review = path and files.get(path)
   for line, row in ipairs(review and rows or {}) do
@@ -178,27 +159,21 @@ local function close()
   end
 end
 
----@param bufnr integer
----@return integer cells of its narrowest window
-local function narrowest(bufnr)
-  local width = vim.o.columns
-  for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
-    width = math.min(width, api.nvim_win_get_width(win))
-  end
-  return width
-end
-
----Shows the files as they are now; the cursors stay on theirs.
----@param bufnr integer
+---Draws the files as they are now. The cursor of each window stays on its file.
 local function fill(bufnr)
-  local at = {}
+  local at, width = {}, vim.o.columns
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
     local row = rows[api.nvim_win_get_cursor(win)[1]]
     at[win] = row and row.path
+    width = math.min(width, api.nvim_win_get_width(win))
   end
   local rendered
-  rendered, rows = rendered_rows(files.all(), narrowest(bufnr))
-  draw(bufnr, rendered)
+  rendered, rows = rendered_rows(files.all(), width)
+  named.fill(bufnr, rendered.lines)
+  api.nvim_buf_clear_namespace(bufnr, COLOURS, 0, -1)
+  for _, one in ipairs(rendered.highlights) do
+    api.nvim_buf_set_extmark(bufnr, COLOURS, one.row, one.from, { end_col = one.to, hl_group = one.group })
+  end
   for win, path in pairs(at) do
     local line = line_of(path)
     if line then
@@ -207,58 +182,36 @@ local function fill(bufnr)
   end
 end
 
-local function refresh()
-  refreshing = false
-  if not list or not api.nvim_buf_is_valid(list) then
-    return
-  elseif #files.all() == 0 then
-    close()
-    message.info("nothing is left to review")
-  else
-    fill(list)
-  end
-end
-
 local function toggle()
   unfolded = not unfolded
   fill(list)
 end
 
-local function open_here()
-  local row = rows[api.nvim_win_get_cursor(0)[1]]
-  if row.folds then
-    toggle()
-  elseif row.path then
-    open.file(row.path)
-  end
-end
-
----@param bufnr integer
-local function map_keys(bufnr)
-  ---@param action string
-  ---@param desc string
-  ---@param run fun()
+---@return integer bufnr
+local function new_list()
+  local bufnr = named.scratch("acp://review")
+  unfolded = false
+  vim.bo[bufnr].filetype = "acp_review"
   local function map(action, desc, run)
     for _, key in ipairs(config.keys(action)) do
       vim.keymap.set("n", key, run, { buffer = bufnr, nowait = true, desc = "acp: " .. desc })
     end
   end
-  map("open", "open this file", open_here)
+  map("open", "open this file", function()
+    local row = rows[api.nvim_win_get_cursor(0)[1]]
+    if row.folds then
+      toggle()
+    elseif row.path then
+      open.file(row.path)
+    end
+  end)
   vim.keymap.set("n", "za", toggle, { buffer = bufnr, desc = "acp: show or hide the agent's own records" })
   map("close", "close the list", close)
   map("review_quickfix", "all hunks as a quickfix list", function()
     close()
     quickfix.open()
   end)
-end
-
----@return integer bufnr
-local function make()
-  local bufnr = named.scratch("acp://review")
-  unfolded = false
-  vim.bo[bufnr].filetype = "acp_review"
-  map_keys(bufnr)
-  actions.stand_for(bufnr, paths_at)
+  actions.represent(bufnr, paths_at)
   api.nvim_create_autocmd("WinResized", {
     group = GROUP,
     callback = function()
@@ -271,20 +224,7 @@ local function make()
   return bufnr
 end
 
----@param bufnr integer
-local function show(bufnr)
-  local height = math.min(math.max(#rows, 3), math.floor(vim.o.lines / 3))
-  if pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1 }) then
-    api.nvim_win_set_height(0, height) -- 'equalalways' has made it another one
-  else
-    vim.cmd(("tab sbuffer %d"):format(bufnr)) -- no room for a split
-  end
-  for option, value in pairs(LOOK) do
-    vim.wo[0][0][option] = value
-  end
-end
-
----Opens the list of all files under review, or goes to it.
+---Opens the list of all files under review, or moves the focus to it.
 function M.open()
   highlights.define()
   windows.watch()
@@ -295,9 +235,17 @@ function M.open()
     end
   end
   local here = files.of_buffer(api.nvim_get_current_buf())
-  list = #shown > 0 and list or make()
+  list = #shown > 0 and list or new_list()
   fill(list)
-  show(list)
+  if pcall(api.nvim_open_win, list, true, { split = "below", win = -1 }) then
+    local height = math.min(math.max(#rows, 3), math.floor(vim.o.lines / 3))
+    api.nvim_win_set_height(0, height) -- 'equalalways' has changed it
+  else
+    vim.cmd(("tab sbuffer %d"):format(list)) -- no room for a split
+  end
+  for option, value in pairs(OPTIONS) do
+    vim.wo[0][0][option] = value
+  end
   local first = vim.iter(rows):find(function(row)
     return row.path ~= nil
   end)
@@ -306,10 +254,21 @@ function M.open()
 end
 
 files.on_change(function()
-  if list and not refreshing then
-    refreshing = true
-    vim.schedule(refresh) -- once for all that a batch changes
+  if not list or refreshing then
+    return
   end
+  refreshing = true
+  vim.schedule(function() -- once for all changes of a batch
+    refreshing = false
+    if not list or not api.nvim_buf_is_valid(list) then
+      return
+    elseif #files.all() == 0 then
+      close()
+      message.info("nothing is left to review")
+    else
+      fill(list)
+    end
+  end)
 end)
 
 return M

@@ -1,4 +1,4 @@
--- Has the host take up what was left to review in a directory, and waits until it has told all of it.
+-- Makes the host load what was left to review in a directory, and waits for its files.
 local buffers = require("acp_nvim.buffers")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
@@ -7,13 +7,13 @@ local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
-local NOBODY = 0 -- the session of those that are gone
+local NO_SESSION = 0 -- stands for the sessions of earlier hosts
 
----@type fun()? what is done with the files, once they are told
+---@type fun()? called when there are files
 local waiting
----@type table<string, integer> directory -> channel of the host that was asked for it
+---@type table<string, integer> directory -> channel of the host that was asked to load it
 local asked = {}
----@type table<string, true> directories of which the host has not told all yet
+---@type table<string, true> directories that the host is loading
 local loading = {}
 
 ---@return string
@@ -22,8 +22,7 @@ function M.directory()
   return session and session.cwd or vim.fn.getcwd()
 end
 
----@param cwd string
----@return boolean new false when this host was asked for that directory before
+---@return boolean new false when this host was asked before
 function M.load(cwd)
   host.ensure()
   local channel = host.channel()
@@ -31,12 +30,13 @@ function M.load(cwd)
     return false
   end
   asked[cwd] = channel
-  buffers.set_roots(NOBODY, { vim.uv.fs_realpath(cwd) }) -- what is reviewed is to be what is in the files
+  buffers.set_roots(NO_SESSION, { vim.uv.fs_realpath(cwd) }) -- buffers under review must match their files
   loading[cwd] = host.send("review_load", { cwd = cwd }) or nil
   return loading[cwd] ~= nil
 end
 
----@param run fun() with files under review; a message says so when there are none
+---Calls `run` when there are files under review; shows a message when there are none.
+---@param run fun()
 function M.with_files(run)
   local cwd = M.directory()
   if #files.all() > 0 then
@@ -47,9 +47,8 @@ function M.with_files(run)
   waiting = run
 end
 
----The host has told all of a directory.
----@param event acp.event.ReviewLoaded
-function M.told(event)
+---@param event acp.event.ReviewLoaded all files of a directory were sent
+function M.received(event)
   loading[event.cwd] = nil
   if waiting and next(loading) == nil then
     waiting = nil
@@ -65,7 +64,7 @@ files.on_change(function()
   local run = waiting
   waiting = nil
   if run then
-    vim.schedule(run) -- once all of the batch are told
+    vim.schedule(run) -- after all files of the batch
   end
 end)
 

@@ -1,4 +1,4 @@
--- Opens files under review at their hunks, and goes from file to file. Of a deleted file its text is shown, read-only.
+-- Opens files under review at their hunks, and jumps from file to file. The text of a deleted file is shown read-only.
 local actions = require("acp_nvim.review.actions")
 local file_buffer = require("acp_nvim.windows.file_buffer")
 local files = require("acp_nvim.review.files")
@@ -18,9 +18,7 @@ local api = vim.api
 ---@type table<string, integer> path of a deleted file -> buffer with its text
 local deleted = {}
 
----Fills the buffer of a deleted file; its lines are asked for when they are not told.
----@param review acp.Review
----@param bufnr integer
+---Fills the buffer of a deleted file, or requests its lines.
 local function fill_deleted(review, bufnr)
   if not review.hunks then
     return host.send("review_open", { path = review.path })
@@ -32,42 +30,22 @@ local function fill_deleted(review, bufnr)
   named.fill(bufnr, lines)
 end
 
----@param review acp.Review
----@return integer bufnr
-local function deleted_buffer(review)
-  local path = review.path
-  local bufnr = deleted[path]
-  if not bufnr or not api.nvim_buf_is_valid(bufnr) then
-    bufnr = shadow.make("acp://deleted", path)
-    deleted[path] = bufnr
-    actions.stand_for(bufnr, function()
-      return { path }
-    end)
-  end
-  fill_deleted(review, bufnr)
-  return bufnr
-end
-
----@param path string of a file of which more is known
-local function refresh_deleted(path)
-  local bufnr, review = deleted[path], files.get(path)
-  if not bufnr or not api.nvim_buf_is_valid(bufnr) then
-    deleted[path] = nil
-  elseif not review or review.operation ~= "delete" then -- it is there again, or gone for good
-    deleted[path] = nil
-    shadow.leave(bufnr, vim.uv.fs_stat(path) and file_buffer.get(path) or nil, false)
-  elseif review.hunks then
-    fill_deleted(review, bufnr)
-  end
-end
-
 ---Opens a changed file at its first hunk, in a window that shows code.
 ---@param path string real
 function M.file(path)
   local review = files.get(path)
   jump.forget()
   if review and review.operation == "delete" then
-    windows.show(deleted_buffer(review))
+    local bufnr = deleted[path]
+    if not bufnr or not api.nvim_buf_is_valid(bufnr) then
+      bufnr = shadow.make("acp://deleted", path)
+      deleted[path] = bufnr
+      actions.represent(bufnr, function()
+        return { path }
+      end)
+    end
+    fill_deleted(review, bufnr)
+    windows.show(bufnr)
   elseif review and review.operation == "binary" then
     message.info(("%s: %s"):format(vim.fs.basename(path), review.note or "a binary file"))
   else
@@ -79,45 +57,37 @@ function M.file(path)
   end
 end
 
----@param path string
----@return boolean its buffer has hunks, or may have them
-local function has_hunks(path)
-  local bufnr = lookup.find(path)
-  if bufnr then
-    return view:count(bufnr) > 0
-  end
-  local review = files.get(path) or {}
-  return review.operation ~= "delete" and review.operation ~= "binary" and vim.uv.fs_stat(path) ~= nil
-end
-
----@param path string
----@param backwards boolean
----@return string? path of the file after it, all around
+---@return string? path of the next file that has or may have hunks, in a circle
 ---@return boolean wraps
 local function file_after(path, backwards)
-  local paths = vim.tbl_map(function(review)
-    return review.path
-  end, files.to_review())
-  local at = vim.fn.index(paths, path)
-  for step = 1, at < 0 and #paths or #paths - 1 do
+  local all = files.to_review()
+  local at = -1
+  for index, review in ipairs(all) do
+    at = review.path == path and index - 1 or at
+  end
+  for step = 1, at < 0 and #all or #all - 1 do
     local index = at + (backwards and -step or step)
-    local other = paths[index % #paths + 1]
-    if has_hunks(other) then
-      return other, index < 0 or index >= #paths
+    local other = all[index % #all + 1]
+    local bufnr = lookup.find(other.path)
+    local has_hunks = bufnr and view:count(bufnr) > 0
+    if not bufnr and other.operation ~= "delete" and other.operation ~= "binary" then
+      has_hunks = vim.uv.fs_stat(other.path) ~= nil
+    end
+    if has_hunks then
+      return other.path, index < 0 or index >= #all
     end
   end
   return nil, true
 end
 
----@param bufnr integer that has no further hunk
----@param backwards boolean
+---Jumps to the next file, from a buffer without further hunks.
 ---@return boolean done
-local function go_on(bufnr, backwards)
+local function open_next(bufnr, backwards)
   local review = files.of_buffer(bufnr)
   local path, wraps = file_after(review and review.path or "", backwards)
   local has_any = view:count(bufnr) > 0
   if wraps and (path or has_any) then
-    jump.say_wrapped("hunk", backwards)
+    jump.notify_wrapped("hunk", backwards)
   end
   local other = path and file_buffer.get(path)
   if path and not other or not path and not has_any then
@@ -133,18 +103,25 @@ local function go_on(bufnr, backwards)
   return true
 end
 
----Goes to the next hunk, or as many on as the count says; also into the next file.
----@param backwards boolean
+---Jumps by as many hunks as the count says, also into other files.
 function M.step(backwards)
-  jump.step(view, backwards, go_on)
+  jump.step(view, backwards, open_next)
   if not jump.is_waiting() and not view:at(api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1] - 1) then
     message.info("there is no hunk to review")
   end
 end
 
 files.on_change(function(path)
-  refresh_deleted(path)
-  jump.told(view)
+  local bufnr, review = deleted[path], files.get(path)
+  if not bufnr or not api.nvim_buf_is_valid(bufnr) then
+    deleted[path] = nil
+  elseif not review or review.operation ~= "delete" then -- restored, or accepted
+    deleted[path] = nil
+    shadow.leave(bufnr, vim.uv.fs_stat(path) and file_buffer.get(path) or nil, false)
+  elseif review.hunks then
+    fill_deleted(review, bufnr)
+  end
+  jump.hunks_changed(view)
 end)
 
 return M

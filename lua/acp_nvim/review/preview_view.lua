@@ -1,5 +1,5 @@
--- Shows what waiting requests ask to do, and goes there: lines that would go are coloured, those that would come are virtual,
--- above the first hunk stands who asks. A file that is to be made is shown in a buffer that goes with the request.
+-- Draws the changes that waiting requests ask for, and jumps to them. Deleted lines are coloured, new lines are virtual,
+-- a header above the first hunk names the agent. A file that would be new is shown in a buffer of the request.
 local file_buffer = require("acp_nvim.windows.file_buffer")
 local hunk_view = require("acp_nvim.hunks.view")
 local jump = require("acp_nvim.hunks.jump")
@@ -15,19 +15,16 @@ local M = {}
 
 local api = vim.api
 
----@type table<integer, acp.Preview> buffer -> the file that is shown in it and is not there
-local unmade = {}
+---@type table<integer, acp.Preview> buffer -> preview of the new file that it shows
+local new_files = {}
 ---@type table<integer, string> request -> path of its file that was opened last
 local opened = {}
----@type table<integer, table<string, true>> request -> paths of its files that the user was in
+---@type table<integer, table<string, true>> request -> paths of its files that the user has visited
 local visited = {}
-local drawn = 0 -- hunks, by which those of one row stay in their order
+local drawn = 0 -- counts hunks, to keep those of one row in order
 
----@param mark acp.Mark
----@param row integer
----@param count integer
----@return acp.HunkLook
-local function look(mark, row, count)
+---@return acp.HunkStyle
+local function style(mark, row, count)
   local hunk = mark.hunk --[[@as acp.PreviewHunk]]
   return {
     group = hunk.count > 0 and (mark.preview.exists and "AcpPreviewDelete" or "AcpPreviewAdd") or nil,
@@ -41,7 +38,7 @@ local function look(mark, row, count)
   }
 end
 
-local view = hunk_view.new({ name = "preview", look = look, in_diff = true })
+local view = hunk_view.new({ name = "preview", style = style, in_diff = true })
 M.view = view
 
 ---@param one acp.Preview
@@ -51,8 +48,7 @@ local function is_same(one, other)
   return one.request == other.request and one.path == other.path
 end
 
----@param bufnr integer
----@return acp.Mark[] the first hunks of the previews that are seen there, oldest requests first
+---@return acp.Mark[] first hunks of the previews in the buffer, oldest requests first
 local function first_marks(bufnr)
   local marks = vim.tbl_filter(function(mark)
     return mark.header ~= nil
@@ -64,16 +60,14 @@ local function first_marks(bufnr)
   return marks
 end
 
----@param bufnr integer
----@return acp.Preview[] that are seen there, oldest requests first
+---@return acp.Preview[] in the buffer, oldest requests first
 function M.previews(bufnr)
   return vim.tbl_map(function(mark)
     return mark.preview
   end, first_marks(bufnr))
 end
 
----@param bufnr integer
----@param preview acp.Preview that is not to be seen there any more
+---Removes a preview from a buffer.
 function M.clear(bufnr, preview)
   for id, mark in pairs(view.buffers[bufnr] or {}) do
     if is_same(mark.preview, preview) then
@@ -86,28 +80,25 @@ function M.clear(bufnr, preview)
   top.refresh(bufnr)
 end
 
----@param bufnr integer
----@param preview acp.Preview whose rows are those that the buffer has now
+---@param preview acp.Preview of the present text of the buffer
 ---@param header acp.Chunks
 ---@param hunks acp.PreviewHunk[]
 function M.draw(bufnr, preview, header, hunks)
   M.clear(bufnr, preview)
   if #hunks == 0 then
-    hunks = { { first = 0, count = 0, new = {} } } -- there is something to be said all the same
+    hunks = { { first = 0, count = 0, new = {} } } -- for the header
   end
   for index, hunk in ipairs(hunks) do
     drawn = drawn + 1
-    local mark = { hunk = hunk, index = drawn, dress = {}, above = 0, preview = preview }
+    local mark = { hunk = hunk, index = drawn, highlights = {}, above = 0, preview = preview }
     mark.header = index == 1 and header or nil
     view:draw(bufnr, mark, hunk.first, hunk.count)
   end
   top.refresh(bufnr)
 end
 
----@param bufnr integer
----@param preview acp.Preview
----@param header acp.Chunks that it has from now on
----@return boolean drawn this very preview is seen there
+---@param header acp.Chunks
+---@return boolean drawn false when the buffer does not show this preview
 function M.set_header(bufnr, preview, header)
   local mark = vim.iter(first_marks(bufnr)):find(function(one)
     return one.preview == preview
@@ -120,45 +111,31 @@ function M.set_header(bufnr, preview, header)
   return mark ~= nil
 end
 
----@param preview acp.Preview
 ---@return boolean the user has opened it
 function M.is_opened(preview)
   return opened[preview.request] == preview.path
 end
 
----@param preview acp.Preview that the user is in
----@return table<string, true> paths of this file, and of those of its request that the user was in
+---@return table<string, true> paths of this file, and of the files of its request that the user has visited
 function M.visited(preview)
   return vim.tbl_extend("force", visited[preview.request] or {}, { [preview.path] = true })
 end
 
----@param bufnr integer
----@return acp.Preview? of a file that is not there and is shown in this buffer
-function M.unmade(bufnr)
-  return unmade[bufnr]
+---@return acp.Preview? of the new file that this buffer shows
+function M.new_file(bufnr)
+  return new_files[bufnr]
 end
 
----@param preview acp.Preview
----@return integer? bufnr that shows the file, which is not there
-function M.unmade_buffer(preview)
-  for bufnr, other in pairs(unmade) do
+---@return integer? bufnr that shows the new file
+function M.new_file_buffer(preview)
+  for bufnr, other in pairs(new_files) do
     if is_same(other, preview) and api.nvim_buf_is_valid(bufnr) then
       return bufnr
     end
   end
 end
 
----@param preview acp.Preview of a file that is not there
----@return integer bufnr
-local function show_unmade(preview)
-  local bufnr = M.unmade_buffer(preview) or shadow.make("acp://preview", preview.path)
-  unmade[bufnr] = preview
-  named.fill(bufnr, preview.hunks[1].new)
-  return bufnr
-end
-
----@param preview acp.Preview
----@return integer? bufnr loaded; nil when there is nothing to be seen, which is said
+---@return integer? bufnr loaded; nil when there is nothing to show, which a message explains
 local function buffer_of(preview)
   local path = previews.place(preview)
   local bufnr = lookup.find(path)
@@ -167,7 +144,10 @@ local function buffer_of(preview)
   end
   local words = preview.note
   if not preview.exists and #preview.hunks > 0 then
-    return show_unmade(preview)
+    bufnr = M.new_file_buffer(preview) or shadow.make("acp://preview", preview.path)
+    new_files[bufnr] = preview
+    named.fill(bufnr, preview.hunks[1].new)
+    return bufnr
   elseif not preview.exists then
     words = words or "it would be empty"
   elseif not words or (vim.uv.fs_stat(path) or {}).type == "file" then
@@ -176,9 +156,8 @@ local function buffer_of(preview)
   message.info(("%s: %s"):format(vim.fs.basename(path), words))
 end
 
----@param preview acp.Preview
----@param last? boolean go to its last hunk
----@return boolean
+---@param last? boolean jump to its last hunk
+---@return boolean done
 local function go(preview, last)
   local bufnr = buffer_of(preview)
   opened[preview.request] = preview.path
@@ -186,18 +165,17 @@ local function go(preview, last)
     return false
   end
   local shared = vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
-    return unmade[api.nvim_win_get_buf(win)] ~= nil
+    return new_files[api.nvim_win_get_buf(win)] ~= nil
   end)
   windows.show(bufnr, shared)
   visited[preview.request] = visited[preview.request] or {}
   visited[preview.request][preview.path] = true
-  previews.changed(preview.request) -- what is known of it is drawn
+  previews.changed(preview.request) -- draws it
   jump.enter(view, last)
   return true
 end
 
 ---@param list acp.Preview[]
----@param path? string
 ---@param by integer
 ---@return acp.Preview?
 ---@return boolean wraps
@@ -209,8 +187,7 @@ local function after(list, path, by)
   return list[(index - 1) % #list + 1], index < 1 or index > #list
 end
 
----Opens a file of the request at its first hunk: with each call the next one.
----@param request integer
+---Opens a file of the request at its first hunk, and with each further call the next file.
 function M.open(request)
   local list = previews.of_request(request)
   if #list == 0 then
@@ -219,32 +196,30 @@ function M.open(request)
   go(after(list, opened[request], 1))
 end
 
----@param bufnr integer that has no further hunk
----@param backwards boolean
+---Jumps to the next file of a request, from a buffer without further hunks.
 ---@return boolean done
-local function go_on(bufnr, backwards)
+local function open_next(bufnr, backwards)
   local here = M.previews(bufnr)[1]
   if not here then
     return false
   end
   local preview, wraps = after(previews.of_request(here.request), here.path, backwards and -1 or 1)
   if wraps then
-    jump.say_wrapped("change of this request", backwards)
+    jump.notify_wrapped("change of this request", backwards)
   end
   return preview ~= nil and go(preview, backwards)
 end
 
----Goes to the next hunk of what is asked, or as many on as the count says; also into the next file.
----@param backwards boolean
+---Jumps by as many hunks as the count says, also into other files of the request.
 function M.step(backwards)
-  jump.step(view, backwards, go_on)
+  jump.step(view, backwards, open_next)
 end
 
 previews.on_change(function(request)
-  for bufnr, preview in pairs(vim.deepcopy(unmade)) do
+  for bufnr, preview in pairs(vim.deepcopy(new_files)) do
     local is_there, now = api.nvim_buf_is_valid(bufnr), previews.find(preview.request, preview.path)
-    unmade[bufnr] = is_there and now and not now.exists and now or nil
-    if unmade[bufnr] then
+    new_files[bufnr] = is_there and now and not now.exists and now or nil
+    if new_files[bufnr] then
       named.fill(bufnr, now.hunks[1] and now.hunks[1].new or {})
     elseif is_there then
       shadow.leave(bufnr, nil, true)

@@ -1,4 +1,4 @@
--- What waiting permission requests ask to do to files, as the host has told of it.
+-- Keeps the changes of files that waiting permission requests ask for, as the host sends them.
 local host = require("acp_nvim.host")
 
 local M = {}
@@ -8,27 +8,24 @@ local by_request = {}
 ---@type fun(request: integer)[]
 local listeners = {}
 
----@param listener fun(request: integer) called after what is known of that request has changed
+---@param listener fun(request: integer) called after the previews of that request have changed
 function M.on_change(listener)
   listeners[#listeners + 1] = listener
 end
 
----Tells all who listen that something has changed for a request.
----@param request integer
+---Notifies the listeners of a change in the previews of a request.
 function M.changed(request)
   for _, listener in ipairs(listeners) do
     listener(request)
   end
 end
 
----@param preview acp.Preview
----@return string path of the file whose lines would be others
+---@return string path of the file whose lines would change
 function M.place(preview)
   return preview.old_path or preview.path
 end
 
 ---@param list acp.Preview[]
----@param path string
 ---@return integer?
 local function index_of(list, path)
   for index, preview in ipairs(list) do
@@ -38,8 +35,8 @@ local function index_of(list, path)
   end
 end
 
----@param preview acp.Preview
-function M.told(preview)
+---Adds or replaces a preview; the operation `none` removes it.
+function M.set(preview)
   local list = by_request[preview.request] or {}
   local index = index_of(list, preview.path)
   if preview.operation ~= "none" then
@@ -51,7 +48,7 @@ function M.told(preview)
   M.changed(preview.request)
 end
 
----@param request integer that does not wait any more
+---@param request integer that is closed
 function M.done(request)
   if by_request[request] then
     by_request[request] = nil
@@ -59,14 +56,11 @@ function M.done(request)
   end
 end
 
----@param request integer
 ---@return acp.Preview[]
 function M.of_request(request)
   return by_request[request] or {}
 end
 
----@param request integer
----@param path string
 ---@return acp.Preview?
 function M.find(request, path)
   local list = M.of_request(request)

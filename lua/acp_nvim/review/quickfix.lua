@@ -1,4 +1,4 @@
--- Fills a quickfix list with the hunks under review; those of files that have no buffer come when the host has told them.
+-- Fills a quickfix list with the hunks under review. Unknown hunks are requested from the host, and added later.
 local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
@@ -6,78 +6,53 @@ local lookup = require("acp_nvim.buffers.lookup")
 
 local M = {}
 
-local QUICKFIX_BYTES = 200 -- of the text of one hunk in the quickfix list: more than a line of the screen
+local QUICKFIX_BYTES = 200 -- of the text of one hunk: more than a line of the screen
 
 ---@type integer? id of the list
 local list
----@type table<string, true> files whose hunks are still to come
+---@type table<string, true> files whose hunks were requested
 local missing = {}
 
----@param review acp.Review
----@return string
 local function whose(review)
   local words = entry.WHOSE[review.by]
   return words and words .. ": " or ""
 end
 
----@param review acp.Review
----@param hunk acp.HunkPlace|acp.ReviewHunk
----@param lines string[] the new ones
----@return string
-local function text_of(review, hunk, lines)
-  local shown = lines[1] or hunk.old[1] or ""
-  local counts = entry.text(entry.counts({ added = hunk.count, removed = #hunk.old }))
-  local what = hunk.by == "conflict" and "conflict" or counts
-  local text = whose(review) .. vim.trim(what .. " " .. vim.trim(shown))
-  return text:sub(1, QUICKFIX_BYTES + vim.str_utf_end(text, math.min(#text, QUICKFIX_BYTES)))
-end
-
----@param review acp.Review
----@param bufnr? integer nil: the hunks are where the host has told
+---@param bufnr? integer nil: the rows of the hunks are those that the host sent
 ---@return table[] items
 local function of_hunks(review, bufnr)
   return vim.tbl_map(function(hunk)
-    local row, lines, last = hunk.row or hunk.first, {}, math.huge
+    local row, line, last = hunk.row or hunk.first, nil, math.huge
     if bufnr then
-      lines = vim.api.nvim_buf_get_lines(bufnr, row, row + math.min(hunk.count, 1), false)
+      line = vim.api.nvim_buf_get_lines(bufnr, row, row + math.min(hunk.count, 1), false)[1]
       last = vim.api.nvim_buf_line_count(bufnr)
     end
-    local text = text_of(review, hunk, lines)
+    local counts = entry.text(entry.counts({ added = hunk.count, removed = #hunk.old }))
+    local what = hunk.by == "conflict" and "conflict" or counts
+    local text = whose(review) .. vim.trim(what .. " " .. vim.trim(line or hunk.old[1] or ""))
+    text = text:sub(1, QUICKFIX_BYTES + vim.str_utf_end(text, math.min(#text, QUICKFIX_BYTES)))
     return { filename = review.path, lnum = math.min(row + 1, last), text = text, user_data = review.path }
   end, bufnr and files.hunks(bufnr) or review.hunks or {})
 end
 
----@param review acp.Review
 ---@return table[] items
 local function of_file(review)
-  local is_there = review.operation ~= "delete"
-  local bufnr = is_there and lookup.find(review.path) or nil
-  local items = is_there and of_hunks(review, bufnr) or {}
-  if #items > 0 then
-    return items
-  elseif is_there and not review.hunks then
-    missing[review.path] = true
-  end
   local words = whose(review) .. entry.text(vim.list_extend({ entry.letter(review) }, entry.counts(review)))
-  local note = review.note and "  " .. review.note or ""
-  if not is_there then -- nothing to go to
+  if review.operation == "delete" then -- nothing to jump to
     return { { text = words .. "  " .. vim.fn.fnamemodify(review.path, ":."), valid = 0 } }
   end
+  local items = of_hunks(review, lookup.find(review.path))
+  if #items > 0 then
+    return items
+  elseif not review.hunks then
+    missing[review.path] = true
+  end
+  local note = review.note and "  " .. review.note or ""
   return { { filename = review.path, lnum = 1, text = words .. note, user_data = review.path } }
 end
 
----@return table[] items
-local function items()
-  local out = {}
-  for _, review in ipairs(files.to_review()) do
-    vim.list_extend(out, of_file(review))
-  end
-  return out
-end
-
----The line of a file becomes its hunks; all others, and the place in the list, stay.
----@param path string
-local function told(path)
+---Replaces the item of a file by its hunks. The other items and the current position stay.
+local function add_hunks(path)
   local review = files.get(path)
   if not missing[path] or not review or not review.hunks then
     return
@@ -99,10 +74,14 @@ local function told(path)
   end
 end
 
----Makes the list of all files under review, and opens its window.
+---Creates the list of all hunks under review, and opens its window.
 function M.open()
   missing = {}
-  vim.fn.setqflist({}, " ", { title = "acp review", items = items() })
+  local items = {}
+  for _, review in ipairs(files.to_review()) do
+    vim.list_extend(items, of_file(review))
+  end
+  vim.fn.setqflist({}, " ", { title = "acp review", items = items })
   list = vim.fn.getqflist({ id = 0 }).id
   for path in pairs(missing) do
     host.send("review_open", { path = path })
@@ -110,6 +89,6 @@ function M.open()
   vim.cmd("botright copen")
 end
 
-files.on_change(told)
+files.on_change(add_hunks)
 
 return M

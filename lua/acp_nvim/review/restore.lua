@@ -1,4 +1,4 @@
--- Goes back to a turn: asks which one, shows what would change, and says what came of it.
+-- Restores files to their state before a turn: lets the user choose it, previews the changes, and reports the result.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local actions = require("acp_nvim.review.actions")
 local entry = require("acp_nvim.review.entry")
@@ -12,71 +12,43 @@ local M = {}
 
 local api = vim.api
 
----What the user is about to do; the host's answers to anything else are late.
 ---@class acp.Restoring
----@field step "list"|"plan"|"restore"
+---@field step "list"|"plan"|"restore" whose answer is awaited
 ---@field cwd string
 ---@field undo? boolean
----@field force? boolean files that nobody saw the agent change are meant, too
----@field id? string
----@field words? string
+---@field force? boolean also files whose changes are not proven to be the agent's
+---@field id? string of the checkpoint
+---@field words? string describe the turn
 
----@type acp.Restoring?
+---@type acp.Restoring? the restore in progress; answers of the host to other steps are late
 local restoring
 
----@param time number
----@return string
-local function clock(time)
-  local seconds = math.floor(time)
-  local today = os.date("%Y-%m-%d", seconds) == os.date("%Y-%m-%d")
-  return os.date(today and "%H:%M" or "%Y-%m-%d %H:%M", seconds) --[[@as string]]
-end
-
 ---@param one acp.Checkpoint
----@return string
-local function subject(one)
-  local prompt = Lines.one_line(one.prompt)
-  if one.kind == "restore" then
-    return "undo this restore" .. (prompt ~= "" and ": " .. prompt or "")
-  elseif one.kind == "reject" then
-    return "undo this rejection" .. (prompt ~= "" and ": " .. prompt or "")
-  end
-  return ("%s: %s"):format(one.agent or "agent", prompt)
-end
-
----@param one acp.Checkpoint
----@return string
 local function line_of(one)
+  local seconds = math.floor(one.time)
+  local today = os.date("%Y-%m-%d", seconds) == os.date("%Y-%m-%d")
+  local time = os.date(today and "%H:%M" or "%Y-%m-%d %H:%M", seconds)
   local counts = entry.text(entry.counts(entry.sum(one.files)))
   local changed = #one.files == 0 and "no files" or entry.plural(#one.files, "file")
-  return ("%s  %s%s  %s"):format(clock(one.time), changed, counts ~= "" and " " .. counts or "", subject(one))
-end
-
----@param cwd string
----@return string words for the agents that may write there while files are restored; empty when none does
-local function working(cwd)
-  local names = {}
-  for _, session in ipairs(sessions.all()) do
-    if session.cwd == cwd and states.is_busy(session.status.state) then
-      table.insert(names, session.agent or "the agent")
-    end
+  local prompt = Lines.one_line(one.prompt)
+  local subject = ("%s: %s"):format(one.agent or "agent", prompt)
+  if one.kind == "restore" or one.kind == "reject" then
+    local what = one.kind == "restore" and "undo this restore" or "undo this rejection"
+    subject = what .. (prompt ~= "" and ": " .. prompt or "")
   end
-  return #names > 0 and (" (%s works here now, and may write them again)"):format(table.concat(names, ", ")) or ""
+  return ("%s  %s%s  %s"):format(time, changed, counts ~= "" and " " .. counts or "", subject)
 end
 
----Shows what going back to before one turn would change.
+---Requests a preview of the restore to before a turn.
 ---@param id string of its checkpoint
----@param cwd string
----@param words string which turn that is
----@param force? boolean files that nobody saw the agent change are restored, too
+---@param words string describe the turn
+---@param force? boolean restore also files whose changes are not proven to be the agent's
 function M.to(id, cwd, words, force)
   actions.flush_all()
   restoring = { step = "plan", cwd = cwd, id = id, words = words, force = force }
   host.send("restore_plan", { id = id, cwd = cwd, force = force })
 end
 
----@param cwd string
----@param id string
 ---@param force? boolean
 ---@param undo? boolean
 local function restore(cwd, id, force, undo)
@@ -85,9 +57,9 @@ local function restore(cwd, id, force, undo)
   host.send("restore", { id = id, cwd = cwd, force = force })
 end
 
----Lists the turns to go back to; or takes back the last restore or rejection that was not taken back yet.
+---Lets the user choose a turn, or undoes the last restore or rejection.
 ---@param undo boolean
----@param force? boolean files that nobody saw the agent change are restored, too
+---@param force? boolean restore also files whose changes are not proven to be the agent's
 function M.start(undo, force)
   restoring = { step = "list", cwd = loading.directory(), undo = undo, force = force or nil }
   loading.load(restoring.cwd)
@@ -98,21 +70,16 @@ end
 
 ---@param asked acp.Restoring
 ---@param list acp.Checkpoint[]
-local function undo_last(asked, list)
-  local last = vim.iter(list):find(function(one)
-    return one.undo == true
-  end)
-  if last then
-    restore(asked.cwd, last.id, nil, true)
-  else
-    message.info("nothing is left to take back: no restore and no rejection")
-  end
-end
-
----@param asked acp.Restoring
----@param list acp.Checkpoint[]
-local function choose(asked, list)
-  if #list == 0 then
+local function continue_with(asked, list)
+  if asked.undo then
+    local last = vim.iter(list):find(function(one)
+      return one.undo == true
+    end)
+    if not last then
+      return message.info("nothing is left to take back: no restore and no rejection")
+    end
+    return restore(asked.cwd, last.id, nil, true)
+  elseif #list == 0 then
     return message.info("there is no turn to go back to in " .. vim.fn.fnamemodify(asked.cwd, ":~"))
   end
   vim.ui.select(list, { prompt = "Go back to before", kind = "acp_checkpoint", format_item = line_of }, function(one)
@@ -122,7 +89,7 @@ local function choose(asked, list)
   end)
 end
 
----A question to the user must not keep the host waiting.
+---Shows a dialog after the batch, so that the host does not wait for the user.
 ---@param question fun()
 local function ask_later(question)
   vim.schedule(function()
@@ -133,7 +100,7 @@ local function ask_later(question)
   end)
 end
 
----The answer to the first question.
+---Continues with the list of checkpoints.
 ---@param event acp.Event of type checkpoints
 function M.checkpoints(event)
   local asked = restoring
@@ -142,39 +109,29 @@ function M.checkpoints(event)
   end
   restoring = nil
   ask_later(function()
-    (asked.undo and undo_last or choose)(asked, event.checkpoints)
+    continue_with(asked, event.checkpoints)
   end)
 end
 
----@param words string which turn it is
----@param event acp.Event of type restore_plan
----@param cwd string
----@return string[]
-local function preview_head(words, event, cwd)
+---Shows what a restore would change, as a patch in a new tab page.
+---@param words string describe the turn
+---@param event acp.Event of type restore_plan; its patch is a unified diff
+---@return fun() close
+local function open_preview(words, event, cwd)
+  local before = api.nvim_get_current_tabpage()
+  local bufnr = api.nvim_create_buf(false, true)
   local real = vim.uv.fs_realpath(cwd) or cwd
   local lines = { "Go back to before  " .. words, "" }
   for _, file in ipairs(event.files) do
     local note = file.conflict and "  (conflict: your own edits stay, and you choose in the review)" or ""
     table.insert(lines, "  " .. entry.text(entry.pieces(file, real)) .. note)
   end
-  local kept = entry.left_listed(event.left or {}, real)
-  if #kept > 0 then
+  local left = entry.left_listed(event.left or {}, real)
+  if #left > 0 then
     vim.list_extend(lines, { "", "Left alone, since it is not proven that the agent changed them:" })
-    vim.list_extend(lines, kept)
+    vim.list_extend(lines, left)
   end
   table.insert(lines, "")
-  return lines
-end
-
----Shows what a restore would change, as a patch in a tab of its own.
----@param words string
----@param event acp.Event of type restore_plan; its patch is a unified diff
----@param cwd string
----@return fun() close
-local function open_preview(words, event, cwd)
-  local before = api.nvim_get_current_tabpage()
-  local bufnr = api.nvim_create_buf(false, true)
-  local lines = preview_head(words, event, cwd)
   vim.list_extend(lines, vim.split((event.patch:gsub("\n$", "")), "\n", { plain = true }))
   api.nvim_buf_set_lines(bufnr, 0, -1, true, lines)
   vim.bo[bufnr].bufhidden = "wipe"
@@ -204,7 +161,15 @@ local function confirm(asked, event)
   end
   local close = open_preview(asked.words, event, asked.cwd)
   local yes = #files == 1 and "Restore this file" or ("Restore these %d files"):format(#files)
-  local prompt = ("Restore %s?%s"):format(entry.plural(#files, "file"), working(asked.cwd))
+  local busy = {} -- agents that may write in the directory meanwhile
+  for _, session in ipairs(sessions.all()) do
+    if session.cwd == asked.cwd and states.is_busy(session.status.state) then
+      table.insert(busy, session.agent or "the agent")
+    end
+  end
+  local warning = #busy > 0 and (" (%s works here now, and may write them again)"):format(table.concat(busy, ", "))
+    or ""
+  local prompt = ("Restore %s?%s"):format(entry.plural(#files, "file"), warning)
   vim.cmd.redraw()
   local ok = pcall(vim.ui.select, { yes, "Cancel" }, { prompt = prompt, kind = "acp_restore" }, function(choice)
     close()
@@ -217,7 +182,7 @@ local function confirm(asked, event)
   end
 end
 
----The answer to the second question.
+---Continues with the preview of a restore.
 ---@param event acp.Event of type restore_plan
 function M.planned(event)
   local asked = restoring
@@ -233,15 +198,7 @@ function M.planned(event)
   end)
 end
 
----@param paths string[]
----@return string
-local function names(paths)
-  local short = vim.tbl_map(function(path)
-    return vim.fn.fnamemodify(path, ":~:.")
-  end, paths)
-  return table.concat(short, ", ")
-end
-
+---Reports the result of a restore.
 ---@param event acp.Event of type restored
 function M.restored(event)
   local is_undo = restoring ~= nil and restoring.undo == true
@@ -256,7 +213,10 @@ function M.restored(event)
   if event.problem then
     table.insert(lines, (count > 0 and "but: " or "") .. event.problem)
   elseif #conflicts > 0 then
-    table.insert(lines, "your own edits stay, choose with :AcpReview: " .. names(conflicts))
+    local names = vim.tbl_map(function(path)
+      return vim.fn.fnamemodify(path, ":~:.")
+    end, conflicts)
+    table.insert(lines, "your own edits stay, choose with :AcpReview: " .. table.concat(names, ", "))
   end
   vim.list_extend(lines, entry.left_words(event.left or {}, FORCE))
   local say = event.problem and message.error or #conflicts > 0 and message.warn or message.info

@@ -1,4 +1,4 @@
--- The view of the hunks under review: the agent's rows are coloured, what was there before stands above them.
+-- The view of the hunks under review: the agent's rows are coloured, and the old lines are shown above them.
 local config = require("acp_nvim.config")
 local hunk_view = require("acp_nvim.hunks.view")
 
@@ -14,7 +14,6 @@ local KINDS = {
   change = { group = "AcpReviewChange", sign = { "~", "AcpReviewSignChange" } },
 }
 
----@param hunk acp.ReviewHunk
 ---@return acp.Kind
 local function kind_of(hunk)
   if hunk.by == "conflict" then
@@ -25,12 +24,8 @@ local function kind_of(hunk)
   return #hunk.old == 0 and KINDS.add or KINDS.change
 end
 
----@param mark acp.Mark
----@param row integer
----@param count integer
----@param last integer
----@return acp.HunkLook
-local function look(mark, row, count, last)
+---@return acp.HunkStyle
+local function style(mark, row, count, last)
   local hunk = mark.hunk --[[@as acp.ReviewHunk]]
   local kind, is_conflict = kind_of(hunk), hunk.by == "conflict"
   return {
@@ -45,4 +40,4 @@ local function look(mark, row, count, last)
   }
 end
 
-return hunk_view.new({ name = "review", look = look, in_diff = false })
+return hunk_view.new({ name = "review", style = style, in_diff = false })

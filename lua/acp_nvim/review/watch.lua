@@ -1,4 +1,4 @@
--- Keeps what is seen of the review, and its keys, in step with the buffers, the windows and the cursor.
+-- Updates the hunks, the keys, the hint and 'winbar' of the review after changes of buffers, windows and the cursor.
 local actions = require("acp_nvim.review.actions")
 local edits = require("acp_nvim.review.edits")
 local files = require("acp_nvim.review.files")
@@ -28,7 +28,7 @@ local KEYS = vim.list_extend({
   { action = "review_both", modes = { "n", "x" }, run = actions.on_selection("both") },
 }, actions.keys)
 
----Makes the keys fit what has changed: once for a batch, however many files and buffers there are.
+---Maps or unmaps the keys in the buffers of changed files, once for a batch.
 function M.refresh_keys()
   local paths = changed
   changed = {}
@@ -58,26 +58,23 @@ local function notice(on)
   on("OptionSet", winbar.update, { "winbar" })
 end
 
----Once for all that a batch of events tells.
-local function update()
-  is_due = false
-  M.refresh_keys() -- for what changes outside of batches
-  winbar.update()
-  hint.update()
-  for bufnr in pairs(view.buffers) do
-    top.refresh(bufnr)
-  end
-  if next(view.buffers) == nil and not files.has_any() then
-    watch.stop(view)
-  end
-end
-
 files.on_change(function(path)
   changed[path] = true
   watch.start(view, notice, hint.text)
   if not is_due then
     is_due = true
-    vim.schedule(update)
+    vim.schedule(function() -- once for all changes of a batch
+      is_due = false
+      M.refresh_keys() -- for changes outside of batches
+      winbar.update()
+      hint.update()
+      for bufnr in pairs(view.buffers) do
+        top.refresh(bufnr)
+      end
+      if next(view.buffers) == nil and not files.has_any() then
+        watch.stop(view)
+      end
+    end)
   end
 end)
 

@@ -1,4 +1,4 @@
--- Says above each window of a file under review how much there is to review, behind the user's own 'winbar'.
+-- Shows the counts of hunks and lines in 'winbar' of windows with a file under review, behind the user's own value.
 local config = require("acp_nvim.config")
 local files = require("acp_nvim.review.files")
 local entry = require("acp_nvim.review.entry")
@@ -8,15 +8,14 @@ local M = {}
 
 local api = vim.api
 
--- Which of the two stands there tells what to put back, also in a window that was split off.
+-- Which of the two is set says whether the window had a value of its own, also in a window that was split off.
 local TEXT = "%%{%%v:lua.require'acp_nvim.review.winbar'.text(%d)%%}"
 local OVER_GLOBAL, OVER_LOCAL = TEXT:format(0), TEXT:format(1)
 
----Only for 'winbar'.
----@param _ integer
+---Returns the text for 'winbar'.
 ---@return string
-function M.text(_)
-  local win, bufnr = api.nvim_get_current_win(), api.nvim_get_current_buf() -- those that the bar is of
+function M.text()
+  local win, bufnr = api.nvim_get_current_win(), api.nvim_get_current_buf() -- Neovim sets both while it evaluates
   local review = files.of_buffer(bufnr)
   if not review then
     return ""
@@ -34,60 +33,40 @@ function M.text(_)
   )
 end
 
----@param value string
----@return string? own value of the window; nil when it has none
----@return boolean is_ours
-local function own(value)
-  if vim.endswith(value, OVER_GLOBAL) then
-    return nil, true
-  elseif vim.endswith(value, OVER_LOCAL) then
-    return value:sub(1, -#OVER_LOCAL - 1), true
-  end
-  return value ~= "" and value or nil, false
-end
-
----@param win integer
----@return string
-local function get(win)
-  return api.nvim_get_option_value("winbar", { win = win, scope = "local" })
-end
-
----@param win integer
----@param value string
-local function set(win, value)
-  if get(win) ~= value then
-    api.nvim_win_call(win, function()
-      local view = vim.fn.winsaveview()
-      pcall(api.nvim_set_option_value, "winbar", value, { win = win, scope = "local" }) -- the window may be too low
-      vim.fn.winrestview(view) -- a window of another height scrolls: what is looked at stays where it is
-    end)
-  end
-end
-
----@param win integer
----@return boolean it says something of ours now
+---@return boolean shown a text of ours is set now
 local function update(win)
   if not api.nvim_win_is_valid(win) or api.nvim_win_get_config(win).relative ~= "" then
     return false
   end
-  local value, is_ours = own(get(win))
-  if config.get().review.winbar and files.of_buffer(api.nvim_win_get_buf(win)) then
-    set(win, value and value .. OVER_LOCAL or vim.go.winbar .. OVER_GLOBAL)
-    return true
-  elseif is_ours then
-    set(win, value or "")
+  local before = api.nvim_get_option_value("winbar", { win = win, scope = "local" })
+  local value, is_ours = before ~= "" and before or nil, true -- the window's own value
+  if vim.endswith(before, OVER_GLOBAL) then
+    value = nil
+  elseif vim.endswith(before, OVER_LOCAL) then
+    value = before:sub(1, -#OVER_LOCAL - 1)
+  else
+    is_ours = false
   end
-  return false
+  local is_shown = config.get().review.winbar and files.of_buffer(api.nvim_win_get_buf(win)) ~= nil
+  local after = is_shown and (value and value .. OVER_LOCAL or vim.go.winbar .. OVER_GLOBAL) or value or ""
+  if before ~= after and (is_shown or is_ours) then
+    api.nvim_win_call(win, function()
+      local position = vim.fn.winsaveview()
+      pcall(api.nvim_set_option_value, "winbar", after, { win = win, scope = "local" }) -- the window may be too low
+      vim.fn.winrestview(position) -- a window whose height changes scrolls
+    end)
+  end
+  return is_shown
 end
 
----Makes all windows say what is so now.
+---Updates all windows.
 function M.update()
-  local is_seen = false
+  local is_shown = false
   for _, win in ipairs(api.nvim_list_wins()) do
-    is_seen = update(win) or is_seen
+    is_shown = update(win) or is_shown
   end
-  if is_seen then
-    vim.cmd("redrawstatus!") -- the counts may be others, the option is the same
+  if is_shown then
+    vim.cmd("redrawstatus!") -- the counts may have changed
   end
 end
 

@@ -1,9 +1,9 @@
--- Reads what `:AcpChat` and `:AcpSessions` are given.
+-- Parses and completes the arguments of `:AcpChat` and `:AcpSessions`.
 local M = {}
 
----@param words string[] an agent's name, and `++dir={directory}`, `++worktree`, `++worktree={name}`
+---@param words string[] an agent's name, `++dir={directory}`, `++worktree` or `++worktree={name}`
 ---@return string? agent
----@return acp.SessionBeginning? beginning nil when nothing but an agent is named
+---@return acp.message.Resume? beginning nil when there is at most an agent's name
 ---@return string? problem
 function M.chat(words)
   local agent, directories, worktree
@@ -24,7 +24,6 @@ function M.chat(words)
   return agent, is_more and { additional_directories = directories, worktree = worktree } or nil
 end
 
----@param lead string
 ---@param names string[] of agents
 ---@return string[]
 function M.complete_chat(lead, names)
@@ -39,7 +38,7 @@ function M.complete_chat(lead, names)
   end, vim.list_extend(vim.list_slice(names), vim.startswith(lead, "+") and { "++dir=", "++worktree" } or {}))
 end
 
----@param text string what is looked for, and `agent:{name}` of agents that are asked
+---@param text string to search for, and `agent:{name}` of agents to ask
 ---@return string query
 ---@return string[]? agents
 function M.sessions(text)
@@ -56,18 +55,15 @@ function M.sessions(text)
   return agents and table.concat(words, " ") or vim.trim(text), agents
 end
 
----@param lead string
 ---@param names string[] of agents
 ---@return string[]
 function M.complete_sessions(lead, names)
-  return vim.tbl_filter(
-    function(word)
-      return vim.startswith(word, lead)
-    end,
-    vim.tbl_map(function(name)
-      return "agent:" .. name
-    end, names)
-  )
+  local words = {}
+  for _, name in ipairs(names) do
+    local word = "agent:" .. name
+    words[#words + 1] = vim.startswith(word, lead) and word or nil
+  end
+  return words
 end
 
 return M

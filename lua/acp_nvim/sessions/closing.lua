@@ -1,19 +1,13 @@
--- Ends sessions: closes a chat for good, deletes what is kept of one, removes its worktree; asks where something is lost.
+-- Closes sessions, deletes what is kept of them, and removes their worktrees. Asks before anything is lost.
 local client = require("acp_nvim.host.client")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
-local session_entries = require("acp_nvim.sessions.entries")
 local sessions = require("acp_nvim.sessions")
 local states = require("acp_nvim.states")
 
 local M = {}
 
----@class acp.Answer
----@field words string
----@field act? fun() nothing is done without it
-
----@param prompt string
----@param answers acp.Answer[] the first one loses nothing
+---@param answers { words: string, act?: fun() }[] the first one loses nothing
 local function ask(prompt, answers)
   vim.ui.select(answers, {
     prompt = prompt,
@@ -29,18 +23,12 @@ local function ask(prompt, answers)
 end
 
 ---@param event acp.Event of type session_done
-local function tell(event)
+local function report(event)
   if event.problem then
     message.error(event.problem)
   elseif event.words then
     message.info(event.words)
   end
-end
-
----@param path string of a worktree
----@param force boolean
-local function remove_worktree(path, force)
-  question.ask("worktree_remove", { path = path, force = force }, tell)
 end
 
 ---@param event acp.Event of type worktree_seen
@@ -52,31 +40,23 @@ local function ask_about_worktree(event)
   local commits = (event.commits or 0) > 0
       and ("; %d commits are on %s only, which stays"):format(event.commits, branch)
     or ""
-  local answers = { { words = "keep it" } }
-  if (event.changed or 0) == 0 then
-    local act = function()
-      remove_worktree(event.path, false)
-    end
-    table.insert(answers, { words = "remove it" .. (commits ~= "" and commits or ": nothing is lost"), act = act })
-  else
-    local words = ("remove it, and with it the changes of %d files that are not committed"):format(event.changed)
-    local act = function()
-      ask(("The changes of %d files are lost. Remove %s?"):format(event.changed, name), {
-        { words = "keep it" },
-        {
-          words = "remove it with all changes",
-          act = function()
-            remove_worktree(event.path, true)
-          end,
-        },
-      })
-    end
-    table.insert(answers, { words = words .. commits, act = act })
+  local is_clean = (event.changed or 0) == 0
+  local function remove()
+    question.ask("worktree_remove", { path = event.path, force = not is_clean }, report)
   end
-  ask(("The worktree %s (%s)"):format(name, branch), answers)
+  local words = "remove it" .. (commits == "" and ": nothing is lost" or "")
+  local act = remove
+  if not is_clean then
+    words = ("remove it, and with it the changes of %d files that are not committed"):format(event.changed)
+    act = function()
+      local prompt = ("The changes of %d files are lost. Remove %s?"):format(event.changed, name)
+      ask(prompt, { { words = "keep it" }, { words = "remove it with all changes", act = remove } })
+    end
+  end
+  ask(("The worktree %s (%s)"):format(name, branch), { { words = "keep it" }, { words = words .. commits, act = act } })
 end
 
----@param cwd string of a session that is gone, perhaps in a worktree
+---Offers to remove the worktree of a session that is gone, unless another session uses it.
 local function leave_worktree(cwd)
   for _, other in ipairs(sessions.all()) do
     if other.status.worktree and vim.startswith(cwd, other.status.worktree) then
@@ -90,18 +70,8 @@ local function leave_worktree(cwd)
   end)
 end
 
----@param session acp.Session
-local function close_now(session)
-  question.ask("session_close", { session = session.key }, function(event)
-    tell(event)
-    leave_worktree(session.cwd)
-  end)
-  client.forget(session)
-end
-
----@param session acp.Session
----@return string? what would end, in words
-local function going_on(session)
+---@return string? words for the work that closing would end
+local function unfinished_work(session)
   local queue = session.status.queue or 0
   if states.is_busy(session.status.state) then
     return "The agent works in it."
@@ -115,61 +85,51 @@ local function going_on(session)
   end
 end
 
----Closes a chat for good: the agent is told, the buffers go; what was said is kept, where conversations are kept.
----@param session acp.Session
+---Closes a session and its chat. The conversation stays, where conversations are kept.
 function M.close(session)
-  local words = going_on(session)
-  if not words then
-    return close_now(session)
+  local function close()
+    question.ask("session_close", { session = session.key }, function(event)
+      report(event)
+      leave_worktree(session.cwd)
+    end)
+    client.forget(session)
   end
-  ask(words .. " Close this session?", {
-    { words = "leave it open" },
-    {
-      words = "close it",
-      act = function()
-        close_now(session)
-      end,
-    },
-  })
-end
-
----@param entry acp.SessionEntry
----@param at_agent boolean
----@param here boolean
-local function delete_now(entry, at_agent, here)
-  local params = {
-    agent = entry.agent,
-    cwd = entry.cwd,
-    session = entry.session and entry.session.key or nil,
-    session_id = at_agent and entry.session_id or nil,
-    transcripts = {},
-  }
-  for _, one in ipairs(here and entry.kept or {}) do
-    table.insert(params.transcripts, one.id)
-  end
-  question.ask("session_delete", params, function(event)
-    tell(event)
-    if not event.problem then
-      leave_worktree(entry.cwd)
-    end
-  end)
-  if entry.session then
-    client.forget(entry.session)
+  local words = unfinished_work(session)
+  if words then
+    ask(words .. " Close this session?", { { words = "leave it open" }, { words = "close it", act = close } })
+  else
+    close()
   end
 end
 
----Deletes a session where the user wants it to be deleted.
----@param entry acp.SessionEntry
+---Lets the user choose where a session is deleted: at the agent, here, or both.
 ---@param offers table<string, true> of its agent
 function M.delete(entry, offers)
   local at_agent, here = entry.session_id ~= nil and offers.delete == true, #entry.kept > 0
-  local open = entry.session and "; its chat is closed" or ""
   local answers = { { words = "delete nothing" } }
   local function offer(words, is_at_agent, is_here)
     local act = function()
-      delete_now(entry, is_at_agent, is_here)
+      local params = {
+        agent = entry.agent,
+        cwd = entry.cwd,
+        session = entry.session and entry.session.key or nil,
+        session_id = is_at_agent and entry.session_id or nil,
+        transcripts = {},
+      }
+      for _, one in ipairs(is_here and entry.kept or {}) do
+        table.insert(params.transcripts, one.id)
+      end
+      question.ask("session_delete", params, function(event)
+        report(event)
+        if not event.problem then
+          leave_worktree(entry.cwd)
+        end
+      end)
+      if entry.session then
+        client.forget(entry.session)
+      end
     end
-    table.insert(answers, { words = words .. open, act = act })
+    table.insert(answers, { words = words .. (entry.session and "; its chat is closed" or ""), act = act })
   end
   if at_agent and here then
     offer(("delete it at %s, and what is kept of it here"):format(entry.agent), true, true)
@@ -180,7 +140,7 @@ function M.delete(entry, offers)
   if here then
     offer("delete what is kept of it here" .. (at_agent and " only" or ""), false, true)
   end
-  ask(("Delete %q (%s, %s)?"):format(session_entries.title(entry), entry.agent, entry.cwd), answers)
+  ask(("Delete %q (%s, %s)?"):format(question.title(entry), entry.agent, entry.cwd), answers)
 end
 
 return M

@@ -1,4 +1,4 @@
--- Makes a conversation markdown: in a file, or in a new buffer.
+-- Exports a conversation as markdown, into a file or a new buffer.
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
 local requests = require("acp_nvim.host.requests")
@@ -6,38 +6,33 @@ local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
----@type table<integer, string[]> by the session's key: pieces of a text that is not whole yet
-local coming = {}
+---@type table<integer, string[]> by the session's key: pieces of a text that is not complete
+local incoming = {}
 
----@param text string
-local function show(text)
-  vim.cmd("new")
-  vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = "nofile", "hide", false
-  vim.api.nvim_buf_set_lines(0, 0, -1, true, vim.split(text:gsub("\n$", ""), "\n", { plain = true }))
-  vim.bo.filetype = "markdown"
-end
-
----The host has written it, or sends a piece of it.
----@param session acp.Session
+---Adds a piece of the text, and shows it or reports the file at the end.
 ---@param event acp.Event of type exported
-function M.told(session, event)
-  local pieces = coming[session.key] or {}
-  coming[session.key] = pieces
+function M.received(session, event)
+  local pieces = incoming[session.key] or {}
+  incoming[session.key] = pieces
   table.insert(pieces, event.text or "")
   if not event.done then
     return
   end
-  coming[session.key] = nil
+  incoming[session.key] = nil
   if event.problem then
     message.error(event.problem)
   elseif event.path then
     message.info(("the conversation is in %s"):format(vim.fn.fnamemodify(event.path, ":~:.")))
   else
-    show(table.concat(pieces))
+    local text = table.concat(pieces):gsub("\n$", "")
+    vim.cmd("new")
+    vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = "nofile", "hide", false
+    vim.api.nvim_buf_set_lines(0, 0, -1, true, vim.split(text, "\n", { plain = true }))
+    vim.bo.filetype = "markdown"
   end
 end
 
----@param args acp.CommandArgs
+---Implements :AcpExport.
 function M.command(args)
   local session = sessions.of_buffer(vim.api.nvim_get_current_buf()) or sessions.current()
   if not session then
@@ -45,7 +40,7 @@ function M.command(args)
   end
   local path = args.args ~= "" and vim.fn.fnamemodify(vim.fn.expand(args.args), ":p") or nil
   local params = { session = session.key, path = path, overwrite = args.bang, transcript = session.kept }
-  coming[session.key] = nil
+  incoming[session.key] = nil
   if session.kept then
     host.send("export", params)
   elseif not requests.send(session, "export", params) then

@@ -1,4 +1,4 @@
--- Shows kept conversations: chats that have no agent, and no prompt.
+-- Shows kept conversations: chats without an agent and a prompt.
 local chat_buffer = require("acp_nvim.chat.buffer")
 local config = require("acp_nvim.config")
 local highlights = require("acp_nvim.highlights")
@@ -13,60 +13,26 @@ local winbar = require("acp_nvim.chat.winbar")
 
 local M = {}
 
-local function close()
-  if not pcall(vim.api.nvim_win_close, 0, false) then
-    vim.cmd.enew() -- the last window of all
-  end
-end
-
----@param session acp.Session
----@param bufnr integer
-local function dress(session, bufnr)
+local function set_up(session, bufnr)
   keys.attach_chat(session)
-  keymaps.map(bufnr, "n", "close", close)
+  keymaps.map(bufnr, "n", "close", function()
+    if not pcall(vim.api.nvim_win_close, 0, false) then
+      vim.cmd.enew() -- the last window of all
+    end
+  end)
   for _, key in ipairs(config.keys("focus_prompt")) do
-    local opts = { buffer = bufnr, nowait = true, remap = true, desc = "acp: go on with it" }
+    local opts = { buffer = bufnr, nowait = true, remap = true, desc = "acp: continue it" }
     vim.keymap.set("n", key, "<Plug>(AcpSessionActions)", opts)
   end
   named.on_read(bufnr, function()
     if not session.bufnr then
       chat_buffer.adopt(session, bufnr)
-      dress(session, bufnr)
+      set_up(session, bufnr)
       requests.redraw(session)
     end
   end)
 end
 
----@param id string
----@return acp.Session?
-local function shown(id)
-  for _, session in ipairs(sessions.all()) do
-    if session.kept == id then
-      return session
-    end
-  end
-end
-
----@param found acp.FoundSession
----@return acp.Session
-local function new_session(found)
-  local session = sessions.new(found.agent, found.cwd)
-  session.kept = found.id
-  session.status = {
-    agent = found.agent,
-    agent_title = found.agent,
-    title = ("%skept since %s"):format(
-      found.title and found.title .. ", " or "",
-      os.date("%Y-%m-%d %H:%M", math.floor(found.started))
-    ),
-    state = "stopped",
-    pending_permissions = 0,
-    queue = 0,
-  }
-  return session
-end
-
----@param session acp.Session
 local function go_to_text(session)
   local query, win = session.kept_query, session.bufnr and vim.fn.bufwinid(session.bufnr) or -1
   session.kept_query = nil
@@ -78,15 +44,30 @@ local function go_to_text(session)
   end
 end
 
----Opens a kept conversation, at the text that was looked for.
+---Opens a kept conversation, at the text that was searched for.
 ---@param found acp.FoundSession
 ---@param query string
 function M.show(found, query)
-  local session = shown(found.id) or new_session(found)
+  local session = vim.iter(sessions.all()):find(function(one)
+    return one.kept == found.id
+  end)
+  if not session then
+    session = sessions.new(found.agent, found.cwd)
+    session.kept = found.id
+    local since = os.date("%Y-%m-%d %H:%M", math.floor(found.started))
+    session.status = {
+      agent = found.agent,
+      agent_title = found.agent,
+      title = ("%skept since %s"):format(found.title and found.title .. ", " or "", since),
+      state = "stopped",
+      pending_permissions = 0,
+      queue = 0,
+    }
+  end
   session.kept_query = query
   highlights.define()
   if chat_buffer.ensure(session) then
-    dress(session, session.bufnr)
+    set_up(session, session.bufnr)
     requests.redraw(session)
     windows.focus_chat(session)
   else
@@ -96,14 +77,13 @@ function M.show(found, query)
   winbar.update(session)
 end
 
----The host has told all of it.
----@param session acp.Session
+---Moves the cursor to the text, when the whole conversation was received.
 ---@param event acp.Event of type transcript_shown
-function M.told(session, event)
+function M.received(session, event)
   if event.problem then
     message.error(("this conversation cannot be shown: %s"):format(event.problem))
   end
-  vim.schedule(function() -- after the batch: until then windows stay at the end
+  vim.schedule(function() -- after the batch, in which windows stay at the end
     go_to_text(session)
   end)
 end

@@ -1,93 +1,75 @@
--- Lets the user choose among sessions: those that are open, those that agents keep, and the conversations kept here.
+-- Lists sessions, to choose one: open ones, those that agents keep, and the conversations kept here.
 local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.host.client")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
 local session_arguments = require("acp_nvim.sessions.arguments")
-local session_entries = require("acp_nvim.sessions.entries")
 local session_ways = require("acp_nvim.sessions.ways")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
----A line of the list: a session, or something that can be done to see more of them.
+---A line of the list: a session, or an action that shows more sessions.
 ---@class acp.SessionLine
 ---@field words string
 ---@field entry? acp.SessionEntry
----@field act? fun(list: acp.SessionList)
+---@field act? fun()
 
----@type acp.SessionList? the one that the user asked for last
+---@type acp.SessionList? requested last by the user
 local latest
 
----@return string changes when the user does anything
-local function moment()
+---@return string differs after the user has moved, typed or changed the mode
+local function user_position()
   local win = vim.api.nvim_get_current_win()
   local at = vim.api.nvim_win_get_cursor(win)
   local tick = vim.api.nvim_buf_get_changedtick(0)
   return table.concat({ win, vim.api.nvim_get_current_buf(), at[1], at[2], tick, vim.fn.mode() }, " ")
 end
 
----@return string[] agents whose programs are on this machine
+---@return string[] agents whose programs are installed
 local function startable()
   return vim.tbl_filter(agents.command_here, agents.names())
 end
 
 local choose
 
----Shows the list when agents have answered, if the user has waited for it: nobody is taken from what they do.
----@param list acp.SessionList
----@param agent string
+---Shows the list when agents have answered, if the user has done nothing else meanwhile; else shows a message.
 local function wait_for(list, agent)
-  local before = moment()
+  local before = user_position()
   message.info(("asking %s for its sessions ..."):format(agent))
   list.on_news = function()
     if latest ~= list or #list.waits > 0 or not list.is_ready then
       return
     end
     list.on_news = function() end
-    if moment() == before then
+    if user_position() == before then
       choose(list)
     elseif list.problems[agent] then
       message.news(list.problems[agent])
     else
-      local words = ("%s has told its sessions: :AcpSessions agent:%s"):format(agent, agent)
+      local words = ("%s has sent its sessions: :AcpSessions agent:%s"):format(agent, agent)
       message.news(words, vim.log.levels.INFO)
     end
   end
   list.on_news()
 end
 
----@param list acp.SessionList
-local function ask_another(list)
-  local names = vim.tbl_filter(function(name)
-    return not vim.list_contains(list.asked, name)
-  end, startable())
-  vim.ui.select(names, { prompt = "Ask which agent for its sessions?", kind = "acp_agent" }, function(name)
-    if name then
-      question.more(list, name)
-      wait_for(list, name)
-    end
-  end)
-end
-
----@param list acp.SessionList
----@return acp.SessionLine[] what stands below the sessions
+---@return acp.SessionLine[] below the sessions
 local function more_lines(list)
   local lines = {}
   local function add(names, words, act)
     for _, name in ipairs(names) do
-      table.insert(lines, {
-        words = words:format(name),
-        act = function()
-          act(name)
-        end,
-      })
+      local run = function()
+        act(name)
+      end
+      table.insert(lines, { words = words:format(name), act = run })
     end
   end
-  add(list.more, "more sessions of %s ...", function(name)
+  local function ask(name)
     question.more(list, name)
     wait_for(list, name)
-  end)
+  end
+  add(list.more, "more sessions of %s ...", ask)
   add(list.waits, "%s has not answered yet: wait for it ...", function(name)
     wait_for(list, name)
   end)
@@ -96,6 +78,16 @@ local function more_lines(list)
   add(failed, "%s could not tell its sessions: why?", function(name)
     message.error(list.problems[name])
   end)
+  local function ask_another()
+    local names = vim.tbl_filter(function(name)
+      return not vim.list_contains(list.asked, name)
+    end, startable())
+    vim.ui.select(names, { prompt = "Ask which agent for its sessions?", kind = "acp_agent" }, function(name)
+      if name then
+        ask(name)
+      end
+    end)
+  end
   if #startable() > 0 then
     table.insert(lines, { words = "ask an agent for its sessions ...", act = ask_another })
   end
@@ -105,7 +97,7 @@ end
 ---@param list acp.SessionList
 choose = function(list)
   local lines = vim.tbl_map(function(entry)
-    return { words = session_entries.words(entry), entry = entry }
+    return { words = question.words(entry), entry = entry }
   end, list.entries)
   local query = list.query
   if #lines == 0 and #list.waits == 0 and not next(list.problems) and #list.more == 0 then
@@ -122,7 +114,7 @@ choose = function(list)
     if not line then
       return
     elseif line.act then
-      line.act(list)
+      line.act()
     elseif line.entry.session then
       client.show(line.entry.session)
     else
@@ -132,7 +124,7 @@ choose = function(list)
 end
 
 ---@param opts { query?: string, agents?: string[], everywhere?: boolean }
----@param on_ready fun(list: acp.SessionList) called once: all is known, but for agents that are slow
+---@param on_ready fun(list: acp.SessionList) called once, when only slow agents have not answered
 ---@return acp.SessionList?
 local function when_ready(opts, on_ready)
   return question.list(opts, function(list)
@@ -141,7 +133,7 @@ local function when_ready(opts, on_ready)
   end)
 end
 
----@param args acp.CommandArgs
+---Implements :AcpSessions.
 function M.command(args)
   local query, asked = session_arguments.sessions(args.args)
   for _, name in ipairs(asked or {}) do
@@ -162,7 +154,6 @@ end
 
 ---@alias acp.OnSessions fun(entries: acp.SessionEntry[], more: string[], go_on: fun(agent: string))
 
----@param list acp.SessionList
 ---@param on_list acp.OnSessions
 local function tell(list, on_list)
   local more = vim.list_extend(vim.list_slice(list.more), list.waits)
@@ -181,38 +172,33 @@ local function tell(list, on_list)
   end)
 end
 
----The sessions that there are, for other code.
+---Lists sessions for other code.
 ---@param opts { text?: string, agents?: string[], everywhere?: boolean }
----@param on_list acp.OnSessions `more`: agents with another page, or without an answer; `go_on` calls again with that
+---@param on_list acp.OnSessions `more`: agents with another page, or without an answer; `go_on` waits for one of them
 function M.list(opts, on_list)
   when_ready({ query = opts.text, agents = opts.agents, everywhere = opts.everywhere }, function(list)
     tell(list, on_list)
   end)
 end
 
----@param entry acp.SessionEntry
----@param session acp.Session
----@return boolean
-local function is_of(entry, session)
-  return entry.session == session
-    or vim.iter(session.kept and entry.kept or {}):any(function(one)
-      return one.id == session.kept
-    end)
-end
-
----Lets the user choose what is done with the session that is shown: an open one, or a kept conversation.
+---Lets the user choose an action for the session that is shown: an open one, or a kept conversation.
 function M.actions()
   local session = sessions.current()
   if not session then
     return message.info("no session is open")
   end
   when_ready({ agents = {} }, function(list)
-    for _, entry in ipairs(list.entries) do
-      if is_of(entry, session) then
-        return session_ways.choose(entry, "")
-      end
+    local entry = vim.iter(list.entries):find(function(one)
+      return one.session == session
+        or vim.iter(session.kept and one.kept or {}):any(function(kept)
+          return kept.id == session.kept
+        end)
+    end)
+    if entry then
+      session_ways.choose(entry, "")
+    else
+      message.warn("this conversation is not kept any more")
     end
-    message.warn("this conversation is not kept any more")
   end)
 end
 

@@ -1,60 +1,55 @@
--- Asks the host about sessions, and hands its answers to whoever asked.
+-- Sends requests about sessions to the host, passes its answers to the callers, and describes entries of its lists.
 local host = require("acp_nvim.host")
+local limits = require("acp_nvim.limits")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
----One conversation, wherever it is.
----@class acp.SessionEntry
----@field agent string
----@field cwd string
----@field session_id? string at the agent
+---A conversation: open, kept here, or at an agent.
+---@class acp.SessionEntry: acp.ListedEntry
 ---@field session? acp.Session it is open
 ---@field kept acp.FoundSession[] its transcripts, the newest first
----@field listed? boolean the agent says that it keeps it
----@field title? string
----@field updated number seconds since 1970; 0 when nobody knows
----@field snippet? string
+---@field updated number seconds since 1970; 0 when unknown
 
 ---A list of sessions, as far as it is known.
 ---@class acp.SessionList
----@field id integer of the question
+---@field id integer of the request
 ---@field query string
----@field entries acp.SessionEntry[] those that are open first, then the newest
+---@field entries acp.SessionEntry[] open ones first, then the newest
 ---@field asked string[] agents that have answered
----@field more string[] agents with another page
+---@field more string[] agents that have another page
 ---@field waits string[] agents that have not answered yet
----@field problems table<string, string> in words, by agent
----@field is_ready boolean all that is known without slow agents is known
----@field on_news fun() something is known that was not known before
+---@field problems table<string, string> why agents could not answer, by their names
+---@field is_ready boolean only agents that are slow have not answered
+---@field on_news fun() called when the list has changed
 
----@type table<integer, fun(event: acp.Event): boolean?> by the question; who returns true has heard all
+---@type table<integer, fun(event: acp.Event): boolean?> by request; a listener that returns true is removed
 local listeners = {}
 local asked = 0
-local LISTENERS = 20 -- questions that may have further answers: nobody looks at more lists
+local LISTENERS = 20 -- requests that may have further answers: users do not look at more lists
 
 ---@param listener fun(event: acp.Event): boolean?
----@return integer id of a question
-function M.new(listener)
+---@return integer id of a request
+local function new_request(listener)
   asked = asked + 1
   listeners[asked] = listener
   listeners[asked - LISTENERS] = nil
   return asked
 end
 
+---Sends a request that has one answer.
 ---@param method string
 ---@param params table
----@param listener fun(event: acp.Event): boolean? of the one answer
+---@param listener fun(event: acp.Event) called with the answer
 function M.ask(method, params, listener)
-  local id = M.new(function(event)
+  local id = new_request(function(event)
     listener(event)
     return true
   end)
   host.send(method, vim.tbl_extend("error", params, { id = id }))
 end
 
----The host has answered.
----@param event acp.Event
+---Passes an answer of the host to its listener.
 function M.answer(event)
   local listener = listeners[event.id]
   if listener and listener(event) then
@@ -62,7 +57,7 @@ function M.answer(event)
   end
 end
 
----@param listener fun(agents: table<string, acp.KnownAgent>) by their names
+---@param listener fun(agents: table<string, acp.KnownAgent>) called with the known agents by name
 function M.agents(listener)
   M.ask("agents_known", {}, function(event)
     local known = {}
@@ -73,25 +68,10 @@ function M.agents(listener)
   end)
 end
 
----@return table[] what the host should know of the sessions that are open, the one used last first
-local function open_sessions()
-  local open = vim.tbl_filter(function(session)
-    return not session.kept
-  end, sessions.all())
-  table.sort(open, function(one, other)
-    return one.used > other.used
-  end)
-  return vim.tbl_map(function(session)
-    local status = session.status
-    local agent, title = session.agent or "", status.title
-    return { session = session.key, agent = agent, cwd = session.cwd, session_id = status.session_id, title = title }
-  end, open)
-end
-
----Lists sessions and kept conversations.
----@param opts { query?: string, agents?: string[], everywhere?: boolean } `agents` are asked, running or not; else those
----that run
----@param on_news fun(list: acp.SessionList) called each time that more is known
+---Requests the list of sessions and kept conversations.
+---@param opts { query?: string, agents?: string[], everywhere?: boolean } `agents` are asked, and started if need be; nil:
+---those that run
+---@param on_news fun(list: acp.SessionList) called each time the list has changed
 ---@return acp.SessionList? nil when the host cannot run
 function M.list(opts, on_news)
   if not host.ensure() then
@@ -104,7 +84,7 @@ function M.list(opts, on_news)
   list.on_news = function()
     on_news(list)
   end
-  list.id = M.new(function(event)
+  list.id = new_request(function(event)
     list.entries, list.asked, list.more = event.entries, event.asked, event.more
     list.waits, list.problems, list.is_ready = event.waits, event.problems, true
     for _, entry in ipairs(list.entries) do
@@ -113,10 +93,21 @@ function M.list(opts, on_news)
     end
     list.on_news()
   end)
+  local open = vim.tbl_filter(function(session)
+    return not session.kept
+  end, sessions.all())
+  table.sort(open, function(one, other)
+    return one.used > other.used
+  end)
+  open = vim.tbl_map(function(session)
+    local status = session.status
+    local agent, title = session.agent or "", status.title
+    return { session = session.key, agent = agent, cwd = session.cwd, session_id = status.session_id, title = title }
+  end, open)
   host.send("sessions_list", {
     id = list.id,
     cwd = vim.fn.getcwd(),
-    open = open_sessions(),
+    open = open,
     query = query,
     agents = opts.agents,
     everywhere = opts.everywhere or false,
@@ -124,9 +115,7 @@ function M.list(opts, on_news)
   return list
 end
 
----Asks an agent, which is started if need be, for its next page, or its first one.
----@param list acp.SessionList
----@param agent string
+---Requests the first or the next page of an agent, and starts the agent if need be.
 function M.more(list, agent)
   list.more = vim.tbl_filter(function(name)
     return name ~= agent
@@ -134,6 +123,45 @@ function M.more(list, agent)
   table.insert(list.waits, agent)
   list.problems[agent] = nil
   host.send("sessions_more", { id = list.id, agent = agent })
+end
+
+---@param text string?
+local function one_line(text)
+  return (vim.trim(text or ""):gsub("%s+", " "):gsub("%c", " "))
+end
+
+---@param seconds number since 1970
+---@return string
+function M.time_of(seconds)
+  if seconds <= 0 then
+    return "undated"
+  end
+  local today = os.date("%Y-%m-%d") == os.date("%Y-%m-%d", math.floor(seconds))
+  return os.date(today and "today %H:%M" or "%Y-%m-%d %H:%M", math.floor(seconds)) --[[@as string]]
+end
+
+---@return string title or id, on one line
+function M.title(entry)
+  local title = one_line(entry.title)
+  return title ~= "" and vim.fn.strcharpart(title, 0, limits.list_columns) or one_line(entry.session_id)
+end
+
+---@return string for a list
+function M.words(entry)
+  local parts = {
+    entry.session and "open" or M.time_of(entry.updated),
+    one_line(entry.agent),
+    vim.fn.fnamemodify(entry.cwd, ":~"),
+    M.title(entry),
+    one_line(entry.snippet),
+    not entry.session and #entry.kept == 0 and "at the agent" or "",
+  }
+  return table.concat(
+    vim.tbl_filter(function(part)
+      return part ~= ""
+    end, parts),
+    " · "
+  )
 end
 
 return M

@@ -1,82 +1,70 @@
--- What can be done with a session: which ways there are, and going them.
+-- Lists the actions for a session, and runs them.
 local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.host.client")
 local kept_sessions = require("acp_nvim.sessions.kept")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
 local session_closing = require("acp_nvim.sessions.closing")
-local session_entries = require("acp_nvim.sessions.entries")
 
 local M = {}
 
 ---@class acp.SessionWay
 ---@field id string "show", "go_on", "load", "look", "new", "fork", "close" or "delete"
 ---@field words string
----@field transcript? string that is looked at
+---@field transcript? string id of the transcript to show
 
----@param entry acp.SessionEntry
----@param offers? table<string, true> nil: nobody knows
----@return acp.SessionWay[]
-local function ways_at_agent(entry, offers)
+---@param entry acp.SessionEntry with an id at the agent
+---@param offers? table<string, true> of its agent; nil: unknown
+---@return acp.SessionWay[] that continue the session
+local function continuations(entry, offers)
   local ways, is_kept = {}, #entry.kept > 0
   local may = offers or { resume = true, load = true }
   if is_kept and (may.resume or may.load) then
-    table.insert(ways, { id = "go_on", words = "go on with it" })
+    table.insert(ways, { id = "go_on", words = "continue" })
     if offers and offers.load then
-      table.insert(ways, { id = "load", words = ("go on with it, as %s tells it"):format(entry.agent) })
+      table.insert(ways, { id = "load", words = ("continue, with the version of %s"):format(entry.agent) })
     end
   elseif may.load then
-    table.insert(ways, { id = "load", words = "go on with it" })
+    table.insert(ways, { id = "load", words = "continue" })
   elseif may.resume then
-    table.insert(ways, { id = "go_on", words = "go on with it; what was said is not shown" })
+    table.insert(ways, { id = "go_on", words = "continue; earlier messages are not shown" })
   end
   return ways
 end
 
----@param entry acp.SessionEntry
----@return acp.SessionWay[]
-local function ways_to_look(entry)
+---@param offers? table<string, true> of its agent; nil: unknown
+---@return acp.SessionWay[] the most usual first
+local function ways_of(entry, offers)
+  local is_startable, is_kept = agents.problem(entry.agent) == nil, #entry.kept > 0
   local ways = {}
-  for index, one in ipairs(entry.kept) do
-    local words = "look at what is kept of it"
-    if index > 1 then
-      words = ("%s until %s"):format(words, session_entries.time_of(one.updated))
-    end
-    table.insert(ways, { id = "look", words = words, transcript = one.id })
-  end
-  return ways
-end
-
----What can be done with it, what people want most often first.
----@param entry acp.SessionEntry
----@param offers? table<string, true> of its agent; nil: nobody knows
----@return acp.SessionWay[]
-function M.list(entry, offers)
-  local is_startable = agents.problem(entry.agent) == nil
-  local ways = entry.session and { { id = "show", words = "go to it" } } or {}
-  if not entry.session then
-    if entry.session_id and is_startable then
-      vim.list_extend(ways, ways_at_agent(entry, offers))
-    end
-    vim.list_extend(ways, ways_to_look(entry))
-  end
-  if entry.session_id and is_startable and offers and offers.fork then
-    table.insert(ways, { id = "fork", words = "fork it: another session that begins with what was said" })
-  end
-  if not entry.session and #entry.kept > 0 and is_startable then
-    table.insert(ways, { id = "new", words = "begin a new session, with what is kept in sight" })
+  local function add(id, words, transcript)
+    table.insert(ways, { id = id, words = words, transcript = transcript })
   end
   if entry.session then
-    table.insert(ways, { id = "close", words = "close it" })
+    add("show", "go to it")
+  elseif entry.session_id and is_startable then
+    ways = continuations(entry, offers)
   end
-  if #entry.kept > 0 or (entry.session_id and offers and offers.delete) then
-    table.insert(ways, { id = "delete", words = "delete it ..." })
+  for index, one in ipairs(entry.session and {} or entry.kept) do
+    local words = "view the stored conversation"
+    add("look", index > 1 and ("%s until %s"):format(words, question.time_of(one.updated)) or words, one.id)
+  end
+  if entry.session_id and is_startable and offers and offers.fork then
+    add("fork", "fork: another session with the conversation so far")
+  end
+  if not entry.session and is_kept and is_startable then
+    add("new", "new session, with the stored conversation in the chat")
+  end
+  if entry.session then
+    add("close", "close")
+  end
+  if is_kept or (entry.session_id and offers and offers.delete) then
+    add("delete", "delete ...")
   end
   return ways
 end
 
----@param entry acp.SessionEntry
----@param beginning acp.SessionBeginning
+---@param beginning acp.message.Resume
 local function begin(entry, beginning)
   local transcript = not beginning.source and entry.kept[1] and entry.kept[1].id or nil
   beginning = vim.tbl_extend("error", beginning, { transcript = transcript })
@@ -116,22 +104,19 @@ local actions = {
   end,
 }
 
----Goes a way.
----@param entry acp.SessionEntry
 ---@param way acp.SessionWay
----@param opts? { query?: string, offers?: table<string, true> }
-function M.go(entry, way, opts)
+---@param opts { query?: string, offers?: table<string, true> }
+local function run(entry, way, opts)
   local act = actions[way.id]
   if not act then
     return message.error(("nothing is called %q that could be done with a session"):format(tostring(way.id)))
   elseif (way.id == "show" or way.id == "close") and not entry.session then
     return message.error("this session is not open")
   end
-  act(entry, way, opts or {})
+  act(entry, way, opts)
 end
 
----@param agent string
----@param use fun(offers: table<string, true>?) of it; nil: it has not run yet
+---@param use fun(offers: table<string, true>?) called with what the agent can do with sessions; nil: it has not run yet
 local function with_offers(agent, use)
   question.agents(function(known)
     local offers
@@ -143,8 +128,7 @@ local function with_offers(agent, use)
   end)
 end
 
----Forks an open session: another one, which begins with what was said.
----@param session acp.Session
+---Forks an open session: starts another one that begins with the same conversation.
 function M.fork(session)
   with_offers(session.agent, function(offers)
     if offers and not offers.fork then
@@ -152,45 +136,43 @@ function M.fork(session)
     end
     local entry = { agent = session.agent, cwd = session.cwd, session = session, kept = {}, updated = 0 }
     entry.session_id, entry.title = session.status.session_id, session.status.title
-    M.go(entry, { id = "fork", words = "" })
+    run(entry, { id = "fork", words = "" }, {})
   end)
 end
 
----What can be done with it, as far as it is known.
----@param entry acp.SessionEntry
+---Lists the actions for a session, as far as the offers of its agent are known.
 ---@param use fun(ways: acp.SessionWay[])
 function M.ways(entry, use)
   with_offers(entry.agent, function(offers)
-    use(M.list(entry, offers))
+    use(ways_of(entry, offers))
   end)
 end
 
----@param entry acp.SessionEntry
+---Runs an action.
 ---@param way acp.SessionWay
 function M.go_with_offers(entry, way)
   with_offers(entry.agent, function(offers)
-    M.go(entry, way, { offers = offers })
+    run(entry, way, { offers = offers })
   end)
 end
 
----Lets the user choose what is done with it.
----@param entry acp.SessionEntry
----@param query? string that was looked for
+---Lets the user choose an action.
+---@param query? string that was searched for
 function M.choose(entry, query)
   with_offers(entry.agent, function(offers)
-    local ways = M.list(entry, offers)
+    local ways = ways_of(entry, offers)
     if #ways == 0 then
       return message.warn(("nothing can be done with it: %s"):format(agents.problem(entry.agent) or "nothing is kept"))
     end
     vim.ui.select(ways, {
-      prompt = session_entries.title(entry),
+      prompt = question.title(entry),
       kind = "acp_session_way",
       format_item = function(way)
         return way.words
       end,
     }, function(way)
       if way then
-        M.go(entry, way, { query = query, offers = offers })
+        run(entry, way, { query = query, offers = offers })
       end
     end)
   end)

@@ -1,18 +1,18 @@
--- Takes out of what a program printed what would act on the user's Neovim: strings for the terminal, as the clipboard.
+-- Removes control strings (OSC, DCS and others) from output: Neovim would obey them, for example to set the clipboard.
 
--- Between an escape character and the next one a terminal obeys other control characters, and goes on reading.
-local ESCAPE_BYTES = 4096 -- of one escape sequence that is left out: what is longer was none (the host's ESCAPE_CHARS)
+local ESCAPE_BYTES = 4096 -- of one control string at most: longer text is passed on (the host's ESCAPE_CHARS)
+-- A terminal executes these control characters within an escape sequence, and continues the sequence.
 local CONTROLS = "[%z\1-\23\25\28-\31\127]*"
 local BEGINNING = "\27" .. CONTROLS .. "[%]PX%^_]"
 local UNFINISHED = "\27" .. CONTROLS .. "$"
 local ESCAPE, BACKSLASH = 27, 92
--- What stands in the place of a string: like its beginning, it ends what came before unfinished.
+-- Takes the place of a string: like the beginning of a string, it ends an unfinished sequence before it.
 local CANCEL = "\24"
 
----One terminal's; pieces may be cut anywhere.
+---A filter for one terminal; the output may be split anywhere.
 ---@class acp.SafeOutput
----@field held string the beginning of what may be such a string
----@field inside? integer how many of its bytes were left out
+---@field held string the beginning of what may be a control string
+---@field inside? integer bytes of the current control string that were removed
 local SafeOutput = {}
 SafeOutput.__index = SafeOutput
 
@@ -21,10 +21,9 @@ function SafeOutput.new()
   return setmetatable({ held = "", inside = nil }, SafeOutput)
 end
 
----Leaves out a string, up to its end or the end of the data; what is too long was none.
+---Skips a control string, up to its end or the end of the data. Stops when it is too long.
 ---@param data string
----@param at integer
----@return integer at where the rest begins
+---@return integer at start of the rest
 function SafeOutput:_skip(data, at)
   local stop = data:find("[\7\24\26\27]", at) or #data + 1
   self.inside = self.inside + stop - at
@@ -36,7 +35,7 @@ function SafeOutput:_skip(data, at)
   elseif data:byte(stop) ~= ESCAPE then
     self.inside = nil
     return stop + 1
-  elseif stop == #data then -- its end, or that of something else
+  elseif stop == #data then -- the first byte of its end, or of another sequence
     self.held = data:sub(stop)
     return stop + 1
   end
@@ -45,9 +44,8 @@ function SafeOutput:_skip(data, at)
 end
 
 ---@param data string
----@param at integer
----@return string text that may be shown
----@return integer at where the rest begins
+---@return string text up to the next control string
+---@return integer at start of the rest
 function SafeOutput:_pass(data, at)
   local from, last = data:find(BEGINNING, at)
   if from then
@@ -65,7 +63,7 @@ function SafeOutput:_pass(data, at)
 end
 
 ---@param data string
----@return string what a terminal may be given
+---@return string safe output
 function SafeOutput:feed(data)
   data, self.held = self.held .. data, ""
   local out, at = {}, 1

@@ -1,9 +1,9 @@
 ---@meta
 -- What the host asks of Lua's buffers. Generated: change acp_nvim/ui/editor.py, then type `make doc`.
 
----A loaded buffer: what `:write` would write. `state` names the text: equal states, equal texts; `text` is nil when it
----is the state that the caller knows. `modified`: the file does not have it yet; `on_disk`: there is a file; `stale`:
----why the file is another one than the buffer read or wrote, which had the stamp `stamp`. `encoding` is the file's, as
+---A loaded buffer: what `:write` would write. `state` identifies the text: equal states mean equal texts; `text` is nil
+---if the caller knows the state. `modified`: the text is not saved; `on_disk`: the file exists; `stale`: how the file
+---differs from the one that the buffer last read or wrote, which had the stamp `stamp`. `encoding` is the file's, as
 ---Neovim names it; `fileformat` is the option, "unix", "dos" or "mac".
 ---@class acp.BufferText
 ---@field state string
@@ -15,11 +15,10 @@
 ---@field stamp? string
 ---@field fileformat? string
 
----What became of a change of a buffer. Done: `state` is the new one, and `text` what the buffer has when that is not
----what was asked for (autocommands change what is saved); `stale` that a program has changed the file since, as
----formatters do. Not done, and everything is as it was: `error` says why, or `changed` that the buffer or its file was
----in another state than the caller knows, or `busy` that the user is in the middle of a command. `torn`: all but the
----file, which is half written.
+---The outcome of a change of a buffer. On success: `state` is the new state, `text` the buffer's text if autocommands
+---changed it, `stale` whether a program such as a formatter has changed the file since. On failure nothing has changed,
+---and one of these is set: `error` is the reason, `changed`: the buffer or its file was not in the expected state,
+---`busy`: the user is in the middle of a command. `torn`: the buffer is unchanged, but its file is partly written.
 ---@class acp.BufferWrite
 ---@field state? string
 ---@field text? string
@@ -29,15 +28,15 @@
 ---@field busy? boolean
 ---@field error? string
 
----A file that has no buffer. `obstacle`: why it should not be written, because somebody else is at it; `fixeol` and
----`mac`: the 'fixendofline' of a new buffer, and whether 'fileformats' has "mac".
+---A file without a buffer. `obstacle`: why it should not be written, because another program edits it; `fixeol` and
+---`mac`: 'fixendofline' of a new buffer, and whether 'fileformats' contains "mac".
 ---@class acp.UnopenedFile
 ---@field obstacle? string
 ---@field fixeol? boolean
 ---@field mac? boolean
 
----What is in the file of a buffer, and what of it is to be brought into the buffer. `text` is the file's when the
----buffer will have another one (and is modified then).
+---The content of a buffer's file, and the change that brings it into the buffer. `text` is that of the file if the
+---buffer will have a different one (and is modified then).
 ---@class acp.FoundOnDisk
 ---@field stamp string
 ---@field encoding string
@@ -45,8 +44,8 @@
 ---@field text? string
 
 ---One of several shapes, as its `type` says.
----  "text": The whole text of a buffer is replaced by `text`.
----  "lines": After the first `first` lines, `lines` (without their ends) take the place of `count` lines.
+---  "text": Replace the whole text of a buffer by `text`.
+---  "lines": Replace `count` lines after the first `first` ones by `lines`, which have no line ends.
 ---@class acp.TextChange
 ---@field type "text"|"lines"
 ---@field text? string (text)

@@ -3,28 +3,28 @@
 
 ---@alias acp.AnswerAction "accept"|"cancel"|"decline"
 
----Who changed a file: the agent, the user, nobody knows who, or the agent, for its own records in the project.
+---Who changed a file: the agent, the user, it is not known, or the agent for its own state in the project.
 ---@alias acp.By "agent"|"state"|"unknown"|"user"
 
 ---@alias acp.FieldKind "boolean"|"choice"|"choices"|"integer"|"number"|"text"|"unknown"
 
----What an agent can do with its sessions.
+---An operation that an agent supports for its sessions.
 ---@alias acp.Offer "close"|"delete"|"fork"|"list"|"load"|"resume"
 
----What happened to a file; `mode`: only its permissions changed, `binary`: there are no lines to show.
+---What happened to a file; `mode`: only its permissions changed, `binary`: it has no lines to show.
 ---@alias acp.Operation "add"|"binary"|"delete"|"mode"|"modify"|"rename"
 
 ---@alias acp.RuleAction "allow"|"ask"|"reject"
 
----Where a rule for permissions comes from: the configuration, or an earlier "always".
+---Origin of a permission rule: the configuration, or an earlier "always".
 ---@alias acp.RuleSource "config"|"stored"
 
 ---@alias acp.SignInOutcome "cancelled"|"done"|"failed"
 
----Why a request was cancelled: its agent took it back, the user gave up what it was about, or nobody waits for it.
+---Why a request was cancelled: the agent withdrew it, the user cancelled the turn, or the agent is gone.
 ---@alias acp.Why "agent_gone"|"cancelled"|"withdrawn"
 
----A session that is alive in the host, for an editor that has forgotten it.
+---A session that is open in the host.
 ---@class acp.SessionRef
 ---@field session integer its key
 ---@field agent string
@@ -35,17 +35,17 @@
 ---@field id string the agent's
 ---@field title string
 ---@field kind string
----@field status string of the protocol; the host adds `rejected` and `unfinished` for calls that a turn left open
+---@field status string as in the protocol, or `rejected` or `unfinished` for a call that a turn left open
 ---@field content acp.Content[]
 ---@field locations acp.FileLine[]
----@field parent? string id of the call that it is a part of
----@field depth? integer how many calls are above it
----@field under? string title of the parent, when something else stands between them
----@field started? number seconds since 1970; nil for a call that was done at once
+---@field parent? string id of the parent call
+---@field depth? integer number of ancestors
+---@field under? string title of the parent, if it is not directly above
+---@field started? number seconds since 1970; nil for a call that completed at once
 ---@field ended? number seconds since 1970
----@field locations_left? integer places that the agent named beyond `locations`
+---@field locations_left? integer number of locations that were cut
 
----A file, or a line in it.
+---A file, or a line in it, that a tool call names.
 ---@class acp.FileLine
 ---@field path string
 ---@field line? integer 1-based
@@ -59,69 +59,69 @@
 ---A permission request of an agent, or of the host for a file outside of the session's directories.
 ---@class acp.Request
 ---@field id integer unique in this Neovim
----@field tool_call_id string empty when it is about no tool call
+---@field tool_call_id string empty if the request is not about a tool call
 ---@field title string
 ---@field kind string of the tool call
 ---@field options acp.Option[]
 ---@field content acp.Content[]
 ---@field locations acp.FileLine[]
 ---@field description? string
----@field command? string all of it, byte for byte; nil: none, or too long: `content` has its beginning
+---@field command? string complete; nil: there is none, or it is too long (`content` has its beginning)
 ---@field cwd? string where the command would run
----@field locations_left? integer places that the agent named beyond `locations`
+---@field locations_left? integer number of locations that were cut
 ---@field env? string[] variables that are set for the command, as `NAME=value`
----@field left_out? string what cannot be shown, in words; then `options` has only those that reject
+---@field left_out? string describes what cannot be shown; `options` then has only those that reject
 
----One way to answer a permission request.
+---One of the answers to a permission request.
 ---@class acp.Option
 ---@field option_id string
 ---@field name string
----@field kind string `allow_once`, `allow_always`, `reject_once`, `reject_always`, or another word
----@field ours? boolean not the agent's, but one that we remember for the project
+---@field kind string `allow_once`, `allow_always`, `reject_once`, `reject_always`, or an unknown kind
+---@field ours? boolean added by the host, which stores it for the project
 
----How a session stands: what `status()` returns of it.
+---The state of a session, as `status()` returns it.
 ---@class acp.Status
 ---@field agent string
 ---@field agent_title string the agent's name for people
 ---@field state string `starting`, `idle`, `running`, `background`, `waiting`, `stopped` or `failed`
 ---@field cwd string
----@field pending_permissions integer permission requests that wait for you
----@field queue integer prompts that wait
----@field pending_elicitations? integer questions of the agent that wait for you
+---@field pending_permissions integer number of permission requests that wait for the user
+---@field queue integer number of prompts that wait
+---@field pending_elicitations? integer number of questions that wait for the user
 ---@field session_id? string the agent's
----@field sign_in? string `needed`, or `running` while you sign in
+---@field sign_in? string `needed`, or `running` while the user signs in
 ---@field stop_reason? string of the last turn
 ---@field title? string of the session
 ---@field mode? string id
 ---@field model? string id
----@field mode_name? string what the agent calls it, where that is not its id
----@field model_name? string what the agent calls it, where that is not its id
----@field mode_next? string name of the mode that was asked for and is not confirmed yet
----@field model_next? string name of the model that was asked for and is not confirmed yet
+---@field mode_name? string its name, if that is not its id
+---@field model_name? string its name, if that is not its id
+---@field mode_next? string name of the requested mode until it is confirmed
+---@field model_next? string name of the requested model until it is confirmed
 ---@field usage? acp.Usage
 ---@field plan? acp.PlanEntry[] entries of all plans of the turn
 ---@field activity? string while a turn runs: `thinking`, `writing`, or the title of a tool call
 ---@field turn_started? number seconds since 1970, while a turn runs
 ---@field review? acp.ReviewCounts
----@field worktree? string directory of the git work tree that the session has for itself
+---@field worktree? string directory of the session's own git work tree
 ---@field directories? string[] real paths of the directories in which the agent works
 ---@field takes? acp.PromptTypes nil while no agent runs
----@field asleep? boolean the agent was stopped because nothing happened; the next prompt starts it again
+---@field asleep? boolean the agent was stopped because it was idle; the next prompt starts it again
 
----The tokens of the context window, and what the session cost.
+---The tokens in the context window, and the cost of the session.
 ---@class acp.Usage
 ---@field used integer
 ---@field size integer
 ---@field cost? number
 ---@field currency? string
 
----How much is still to be reviewed.
+---The changes that are still to be reviewed.
 ---@class acp.ReviewCounts
 ---@field files integer
 ---@field added integer lines
 ---@field removed integer lines
 
----What the agent takes in prompts beside texts and links.
+---Content that the agent accepts in prompts, besides texts and links.
 ---@class acp.PromptTypes
 ---@field image boolean
 ---@field audio boolean
@@ -131,48 +131,48 @@
 ---@class acp.QueuedPrompt
 ---@field id integer unique in this Neovim: the editor chose it when the user sent the prompt
 ---@field text string
----@field context_names string[] what comes along
+---@field context_names string[] names of the attached context items
 
----A prompt as the user wants it to wait.
+---A queued prompt as the user has edited it.
 ---@class acp.QueuedText
 ---@field text string
----@field id? integer one that was never told is that of a new prompt
----@field context? table<string, any>[] what comes along
+---@field id? integer an unknown id belongs to a new prompt
+---@field context? table<string, any>[] the attached context items
 
----A slash command that the agent offers, as it is completed in the prompt.
+---A slash command of the agent, as completed in the prompt.
 ---@class acp.SlashCommand
 ---@field name string
 ---@field description string
----@field hint? string what to type behind it
+---@field hint? string what to type after it
 
----An option of the agent: a mode, a model, or anything else that can be switched.
+---A configuration option of the agent: a mode, a model, or anything else.
 ---@class acp.ConfigOption
 ---@field id string
 ---@field name string
----@field kind string `select` (one of `values`), `boolean`, or an unknown word: then it cannot be set
----@field category? string `mode`, `model`, `model_config`, `thought_level`, or another word
+---@field kind string `select` (one of `values`), `boolean`, or an unknown kind, which cannot be set
+---@field category? string `mode`, `model`, `model_config`, `thought_level`, or an unknown category
 ---@field description? string
 ---@field current? string|boolean
----@field changing? string|boolean what was asked for, while the agent has not answered
+---@field changing? string|boolean the requested value until the agent has answered
 ---@field values? acp.ConfigValue[]
 
----One of the values that an option can have.
+---One of the possible values of an option.
 ---@class acp.ConfigValue
 ---@field value string
 ---@field name string
 ---@field description? string
----@field group? string those of a group stand together
+---@field group? string values of a group are listed together
 
----A rule for permission requests; a field that is absent does not matter to it.
+---A rule for permission requests; an absent field matches everything.
 ---@class acp.Rule
 ---@field id string unique in its project
 ---@field source acp.RuleSource
 ---@field action acp.RuleAction
----@field words string the rule as a user reads it
+---@field words string the rule as shown to the user
 ---@field agent? string
 ---@field kind? string[] kinds of tool calls
----@field path? string of a stored rule exact paths, one a line
----@field command? string of a stored rule the exact command
+---@field path? string for a stored rule: exact paths, one a line
+---@field command? string for a stored rule: the exact command
 ---@field time? number when it was stored, in seconds since 1970
 
 ---A question of an agent: a form with `fields`, or a `url`.
@@ -184,91 +184,91 @@
 ---@field description? string
 ---@field fields? acp.FormField[]
 ---@field url? acp.FormUrl
----@field about? string title of a tool call
+---@field about? string title of the tool call that it belongs to
 
----A field of a form that the user is to fill in.
+---A field of a form that an agent asks to be filled in.
 ---@class acp.FormField
 ---@field name string
 ---@field kind acp.FieldKind
 ---@field title string
 ---@field description? string
 ---@field required? boolean
----@field hint? string what is wanted, in words
+---@field hint? string describes the expected value
 ---@field choices? acp.FormChoice[]
----@field default? string|boolean|string[] as it would be typed
----@field secret? boolean it asks for what looks like a secret, which agents must not do in a form
+---@field default? string|boolean|string[] as the user would enter it
+---@field secret? boolean it appears to ask for a secret, which agents must not do in a form
 
----A value that can be chosen in a form.
+---A possible value of a form field.
 ---@class acp.FormChoice
 ---@field value string
 ---@field title string
 ---@field description? string
 
----A URL that an agent wants to be opened.
+---A URL that an agent asks the user to open.
 ---@class acp.FormUrl
 ---@field url string
 ---@field host string
----@field first integer byte of the URL at which its host begins
----@field last integer byte at which it ends
+---@field first integer byte offset of the host in the URL
+---@field last integer byte offset of the end of the host
 ---@field warnings string[]
----@field refused? string why it is not opened at all
+---@field refused? string why it must not be opened
 
----The answer to one field, as the chat shows it.
+---The answer to one form field, as the chat shows it.
 ---@class acp.FormAnswer
 ---@field field string its name
----@field title string what people read
----@field text string the answer, for people
+---@field title string of the field
+---@field text string the answer as shown to the user
 
----What is wrong with the text of one field, in words.
+---Why the value of one form field is invalid.
 ---@class acp.FormProblem
 ---@field field string its name
 ---@field text string
 
----A way to sign in that the agent offers.
+---An authentication method that the agent offers to users.
 ---@class acp.SignInMethod
 ---@field id string
 ---@field name string
----@field kind string `agent`, `terminal`, `env_var`, `api_key`, or another word
+---@field kind string `agent`, `terminal`, `env_var`, `api_key`, or an unknown kind
 ---@field description? string
----@field command? string what a terminal would run, without its environment
+---@field command? string the command that the terminal runs, without its environment
 ---@field variables? acp.SignInVariable[]
 ---@field link? string where to get the values of the variables
 
----An environment variable that a way to sign in needs.
+---An environment variable that an authentication method needs.
 ---@class acp.SignInVariable
 ---@field name string
 ---@field label? string
 ---@field secret? boolean
 ---@field optional? boolean
----@field is_set? boolean it has a value already, which is not told
+---@field is_set? boolean it already has a value, which is not sent
 
----Some rows of a buffer, and what was there before.
+---Changed rows of a buffer, and the old lines.
 ---@class acp.ReviewHunk
----@field id integer stays while old and new lines are the same
+---@field id integer stable while the old and new lines are the same
 ---@field first integer 0-based row
 ---@field count integer rows; 0: lines were removed before `first`
 ---@field old string[] lines
----@field by "agent"|"conflict" `conflict`: the rows are the user's, and may become `theirs`
+---@field by "agent"|"conflict" `conflict`: the rows are the user's; `theirs` are the alternative
 ---@field theirs? string[] lines of the other version
 
----A file that was left as it is by what works on many files at once.
+---A file that an operation on many files has skipped.
 ---@class acp.LeftFile
 ---@field path string
 ---@field by acp.By
----@field why string it was left
+---@field why string it was skipped
 
----What was done to one file, and who did it.
+---The change of one file, and who made it.
 ---@class acp.ChangedFile
 ---@field path string
 ---@field operation acp.Operation
----@field added integer lines
----@field removed integer lines
+---@field added integer number of lines
+---@field removed integer number of lines
 ---@field old_path? string of a renamed file
----@field note? string what no line shows
+---@field note? string what the lines do not show
 ---@field by acp.By
----@field why string what shows who did it, or why nobody knows
+---@field why string the evidence for `by`, or why it is unknown
 
----A moment to go back to: the one before a turn; or a restore, or a rejection, that can be undone.
+---A state that can be restored: before a turn; or a restore or a rejection that can be undone.
 ---@class acp.Checkpoint
 ---@field id string
 ---@field kind "reject"|"restore"|"turn"
@@ -277,25 +277,25 @@
 ---@field prompt string
 ---@field files acp.ChangedFile[]
 ---@field session? integer
----@field undo boolean of a restore or a rejection: it was not undone yet, and does not undo another one
+---@field undo boolean for a restore or a rejection: it was not undone yet, and is not an undo itself
 
----What a restore would do to a file.
+---The effect that a restore would have on a file.
 ---@class acp.PlannedFile
 ---@field path string
 ---@field operation acp.Operation
----@field added integer lines
----@field removed integer lines
+---@field added integer number of lines
+---@field removed integer number of lines
 ---@field old_path? string of a renamed file
----@field note? string what no line shows
+---@field note? string what the lines do not show
 ---@field by acp.By
----@field why string what shows who did it, or why nobody knows
----@field conflict boolean it is left as it is, and the version is kept for review
+---@field why string the evidence for `by`, or why it is unknown
+---@field conflict boolean the file is not changed, and the restored version is kept for review
 
----What a permission request asks to do to some lines.
+---The change of some lines that a permission request asks for.
 ---@class acp.PreviewHunk
----@field first integer so many lines stand before it
----@field count integer lines that would go
----@field new string[] lines that would come
+---@field first integer number of lines before it
+---@field count integer number of lines that would be removed
+---@field new string[] lines that would be inserted
 
 ---An agent that runs, or has run.
 ---@class acp.KnownAgent
@@ -303,19 +303,19 @@
 ---@field running boolean
 ---@field offers acp.Offer[]
 
----One conversation, whether it is open, kept by us, or kept by its agent.
+---One conversation: open, stored on this machine, stored by its agent, or several of these.
 ---@class acp.ListedEntry
 ---@field agent string
 ---@field cwd string
 ---@field session_id? string the agent's
----@field session? integer its key, when it is open
+---@field session? integer its key, if it is open
 ---@field kept? acp.FoundSession[] its transcripts, the newest first
----@field listed? boolean the agent says that it keeps it
+---@field listed? boolean the agent lists it
 ---@field title? string
----@field updated? number seconds since 1970; 0 when nobody knows
----@field snippet? string a text of its transcripts around what was looked for
+---@field updated? number seconds since 1970; 0 if not known
+---@field snippet? string an excerpt of its transcripts around the match of the query
 
----A conversation of which a transcript is kept on this machine.
+---A conversation whose transcript is stored on this machine.
 ---@class acp.FoundSession
 ---@field id string for `transcript_open`
 ---@field agent string
@@ -325,36 +325,36 @@
 ---@field title? string
 ---@field prompt? string
 ---@field session_id? string the agent's
----@field snippet? string a text of it around what was looked for
----@field session? integer key of the one that it is the transcript of, when that is alive
----@field supersedes? string id of the one that kept the same before its agent told it anew
+---@field snippet? string an excerpt around the match of the query
+---@field session? integer key of the session that it belongs to, if that is open
+---@field supersedes? string
 
 ---One of several shapes, as its `type` says.
----  "text": Text that a tool call shows, or its beginning.
----  "diff": A change of a file, or one hunk of it; hunks of a file follow each other. Without texts there is nothing to show but the operation.
----  "terminal": A terminal that a tool call shows.
----  "media": A picture or a sound; `call_media` writes it into a file.
----  "resource": Something with a URI: a link, or with its text.
----  "other": Anything else that a tool call shows.
+---  "text": A text of a tool call, or its beginning.
+---  "diff": A change of a file, or one hunk of it. Without texts only the operation is shown.
+---  "terminal": A terminal in the content of a tool call.
+---  "media": An image or a sound; `call_media` writes it to a file.
+---  "resource": A resource with a URI: a link, or an embedded text.
+---  "other": Any other content of a tool call, described by a label.
 ---@class acp.Content
 ---@field type "text"|"diff"|"terminal"|"media"|"resource"|"other"
 ---@field text? string (text, resource)
----@field lines? integer (text, diff, resource) so many follow that are not told; of the change that follow this hunk and are not told
----@field chars? integer (text, resource) so many follow that are not told
+---@field lines? integer (text, diff, resource) number of lines that were cut; number of lines after this hunk that were cut
+---@field chars? integer (text, resource) number of characters that were cut
 ---@field path? string (diff)
 ---@field new_text? string (diff)
 ---@field old_text? string (diff) nil: the file is new, or there is no text to show
----@field operation? string (diff) `add`, `delete`, `modify`, `move`, `copy`, `patch` (`new_text` is one), or unknown
+---@field operation? string (diff) `add`, `delete`, `modify`, `move`, `copy`, `patch` (`new_text` is a patch), or unknown
 ---@field old_path? string (diff) of a `move` or a `copy`
----@field line? integer (diff) 1-based, where the old text begins
+---@field line? integer (diff) 1-based, of the beginning of the old text
 ---@field note? string (diff) why there is no text
 ---@field terminal_id? string (terminal) the agent's
 ---@field command? string (terminal)
 ---@field cwd? string (terminal)
----@field output? string (terminal) the end of what it printed, without escape codes
+---@field output? string (terminal) the end of its output, without escape codes
 ---@field exit_code? integer (terminal)
 ---@field signal? string (terminal)
----@field number? integer (terminal) by which `terminal_open` opens it, unique in the session; 0: it cannot be opened
+---@field number? integer (terminal) for `terminal_open`, unique in the session; 0: it cannot be opened
 ---@field kind? "audio"|"image" (media)
 ---@field mime_type? string (media, resource)
 ---@field size? integer (media, resource) bytes
@@ -362,7 +362,7 @@
 ---@field uri? string (media, resource)
 ---@field name? string (resource)
 ---@field description? string (resource)
----@field label? string (other) in words
+---@field label? string (other)
 
 ---An event of any type; each type has a class of its own below.
 ---@class acp.Event
@@ -371,14 +371,14 @@
 ---@field block? integer
 ---@field [string] any
 
----The host has started, and takes messages; the answer to `hello`.
+---The host has started and accepts messages; the answer to `hello`.
 ---@class acp.event.Ready: acp.Event
 ---@field type "ready"
 ---@field version string
 ---@field pid integer
----@field sessions acp.SessionRef[] those that are alive, for a Lua side that was reloaded
+---@field sessions acp.SessionRef[] all open sessions, for a Lua side that was reloaded
 
----Something failed: to be shown wherever the user is. One of a session has a `notice`, too.
+---Something failed: to be shown wherever the user is. If it concerns a session, a `notice` is sent, too.
 ---@class acp.event.Error: acp.Event
 ---@field type "error"
 ---@field text string
@@ -386,11 +386,11 @@
 ---@field session? integer
 ---@field agent? string
 
----Forget what is shown of the session; all of it follows.
+---Clear the transcript of a session; all of it is sent again.
 ---@class acp.event.Reset: acp.Event
 ---@field type "reset"
 ---@field session integer its key
----@field after? boolean only what came after that which another host had told follows
+---@field after? boolean only what was added after the transcript of an earlier host is sent
 
 ---More text of a message; a new `block` goes to the end of the transcript.
 ---@class acp.event.Append: acp.Event
@@ -400,7 +400,7 @@
 ---@field kind "agent"|"thought"|"user"
 ---@field text string
 
----The text of a message is another one now, or a new `block` begins with it; `append` goes on from there.
+---Replace the text of a message, or begin a new `block` with it; `append` adds to it.
 ---@class acp.event.Replace: acp.Event
 ---@field type "replace"
 ---@field session integer its key
@@ -408,27 +408,27 @@
 ---@field kind "agent"|"thought"|"user"
 ---@field text string
 
----A tool call was made or changed; it replaces what the block showed.
+---A tool call was created or changed; it replaces what the block shows.
 ---@class acp.event.ToolCall: acp.Event
 ---@field type "tool_call"
 ---@field session integer its key
 ---@field block integer
 ---@field call acp.ToolCall
 
----A plan was made or changed; it replaces what the block showed. It has entries, a text, or a URI.
+---A plan was created or changed; it replaces what the block shows. It has entries, a text, or a URI.
 ---@class acp.Plan: acp.Event
 ---@field type "plan"
 ---@field session integer its key
 ---@field block integer
 ---@field entries acp.PlanEntry[]
----@field title? string its id; shown when there are several plans
+---@field title? string its id; shown if there are several plans
 ---@field text? string
----@field uri? string of the file that has the plan
----@field removed? boolean the agent took it back
----@field over? boolean told again: it was of an earlier turn
----@field left? integer entries that the agent sent beyond these
+---@field uri? string of the file with the plan
+---@field removed? boolean the agent has withdrawn it
+---@field over? boolean it belongs to an earlier turn, and is sent again
+---@field left? integer number of entries that were cut
 
----The agent asks for a permission and waits.
+---The agent requests a permission, and waits for the answer.
 ---@class acp.event.Permission: acp.Event
 ---@field type "permission"
 ---@field session integer its key
@@ -446,7 +446,7 @@
 ---@field name? string of the option
 ---@field why? acp.Why
 
----A line of ours in the transcript.
+---A line of the host in the transcript.
 ---@class acp.event.Notice: acp.Event
 ---@field type "notice"
 ---@field session integer its key
@@ -454,52 +454,52 @@
 ---@field level "error"|"info"|"warn"
 ---@field text string
 
----All that there is of a tool call; the answer to `call_details` and `transcript_call`.
+---All details of a tool call; the answer to `call_details` and `transcript_call`.
 ---@class acp.event.CallDetails: acp.Event
 ---@field type "call_details"
 ---@field session integer its key
 ---@field block integer
----@field call acp.ToolCall with all of its texts
+---@field call acp.ToolCall with complete texts
 ---@field name? string of the tool
----@field raw_input? string JSON, for people
----@field raw_output? string JSON, for people
+---@field raw_input? string formatted JSON
+---@field raw_output? string formatted JSON
 
----A picture or a sound of a tool call is in a file now; the answer to `call_media`.
+---An image or a sound of a tool call was written to a file; the answer to `call_media`.
 ---@class acp.event.CallMedia: acp.Event
 ---@field type "call_media"
 ---@field session integer its key
 ---@field path? string
----@field problem? string why there is no file
+---@field problem? string why no file was written
 
----More output of a terminal that Lua has opened.
+---Output of a terminal that Lua has opened.
 ---@class acp.event.TerminalOutput: acp.Event
 ---@field type "terminal_output"
 ---@field session integer its key
 ---@field terminal integer
 ---@field data? string as printed
----@field whole? boolean it takes the place of all that was shown
----@field dropped? integer bytes before it that are not kept
+---@field whole? boolean it replaces all output shown before
+---@field dropped? integer number of bytes before it that were dropped
 ---@field exit_code? integer the command has ended
----@field signal? string the command has ended by it
+---@field signal? string the command was ended by it
 
----The agent has opened the session: prompts can be sent.
+---The agent has opened the session, and prompts can be sent.
 ---@class acp.event.SessionReady: acp.Event
 ---@field type "session_ready"
 ---@field session integer its key
 ---@field session_id string the agent's
 ---@field agent string
 
----A turn begins: the agent works until `turn_end`.
+---A turn begins, and lasts until `turn_end`.
 ---@class acp.event.TurnStart: acp.Event
 ---@field type "turn_start"
 ---@field session integer its key
----@field background? boolean the agent works by itself, without a prompt
+---@field background? boolean the agent works without a prompt
 
----A turn has ended, and with it all that it left open.
+---A turn has ended, together with all tool calls and requests that it left open.
 ---@class acp.event.TurnEnd: acp.Event
 ---@field type "turn_end"
 ---@field session integer its key
----@field stop_reason string of the protocol
+---@field stop_reason string as in the protocol
 ---@field background? boolean
 
 ---The status of a session has changed.
@@ -508,27 +508,27 @@
 ---@field session integer its key
 ---@field status acp.Status
 
----The prompts that wait and are not in the transcript yet have changed.
+---The queue has changed: the prompts that wait and are not in the transcript yet.
 ---@class acp.event.Queue: acp.Event
 ---@field type "queue"
 ---@field session integer its key
----@field held boolean none goes out by itself
+---@field held boolean none is sent automatically
 ---@field prompts acp.QueuedPrompt[]
 
----The user edited prompts that were not in the queue any more: these versions are not sent.
+---The user edited prompts that were not in the queue any more; these versions are not sent.
 ---@class acp.event.QueueLate: acp.Event
 ---@field type "queue_late"
 ---@field session integer its key
 ---@field prompts acp.QueuedText[]
 
----The editor need not keep these prompts any more: the host's journal has them, they were sent, or given up.
+---The editor can forget these prompts: they are in the host's journal, were sent, or were dropped.
 ---@class acp.event.PromptsTaken: acp.Event
 ---@field type "prompts_taken"
 ---@field session integer its key
 ---@field ids integer[]
----@field revisions integer[] of each: an editor with a later one keeps that
+---@field revisions integer[] of each prompt; an editor with a later revision keeps it
 
----The slash commands that the agent offers have changed.
+---The slash commands of the agent have changed.
 ---@class acp.event.Commands: acp.Event
 ---@field type "commands"
 ---@field session integer its key
@@ -540,7 +540,7 @@
 ---@field session integer its key
 ---@field options acp.ConfigOption[] in the agent's order
 
----Where the agent works, by its tool calls and requests for files; at most one in 0.1 s for a session.
+---Where the agent works, by its tool calls and file requests; sent at most once in 0.1 s for a session.
 ---@class acp.event.Location: acp.Event
 ---@field type "location"
 ---@field session integer its key
@@ -554,17 +554,17 @@
 ---@field path string
 ---@field by acp.By
 ---@field operation acp.Operation
----@field added integer lines, in this turn so far
----@field removed integer lines, in this turn so far
----@field why string what shows who did it, e.g. "by `npm test`", or why nobody knows
----@field tool_call? string id of the tool call that did it, where it is known
+---@field added integer number of lines in this turn so far
+---@field removed integer number of lines in this turn so far
+---@field why string the evidence for `by`, e.g. "by `npm test`", or why it is unknown
+---@field tool_call? string id of the tool call that changed it, if known
 
----The agent may have written files itself: compare the tracked buffers with the disk.
+---The agent may have written files directly: compare the tracked buffers with the disk.
 ---@class acp.event.FilesMaybeChanged: acp.Event
 ---@field type "files_maybe_changed"
 ---@field session integer its key
 
----A rule has answered a permission request; no `permission` comes before it.
+---A rule has answered a permission request; it is sent instead of `permission`.
 ---@class acp.event.PermissionAuto: acp.Event
 ---@field type "permission_auto"
 ---@field session integer its key
@@ -573,50 +573,50 @@
 ---@field option_id string
 ---@field name string of the option
 ---@field kind string of the option
----@field rule string in words
+---@field rule string as shown to the user
 ---@field source acp.RuleSource
 
 ---The rules of a project; the answer to `permission_rules` and `permission_forget`.
 ---@class acp.event.PermissionRules: acp.Event
 ---@field type "permission_rules"
 ---@field cwd string
----@field rules acp.Rule[] in the order in which they are asked
+---@field rules acp.Rule[] in the order in which they are evaluated
 
----The agent asks the user something and waits.
+---The agent asks the user a question, and waits for the answer.
 ---@class acp.event.Elicitation: acp.Event
 ---@field type "elicitation"
 ---@field session integer its key
 ---@field block integer
 ---@field request acp.FormRequest
 
----A question was answered, or nobody waits for it any more.
+---A question of the agent was answered or cancelled.
 ---@class acp.event.ElicitationDone: acp.Event
 ---@field type "elicitation_done"
 ---@field session integer its key
 ---@field block integer
 ---@field id integer of the question
 ---@field action acp.AnswerAction
----@field answers acp.FormAnswer[] of a form, without secrets
+---@field answers acp.FormAnswer[] to the fields of a form, without secrets
 ---@field why? acp.Why
 
----The agent says that what was to be done at the URL is done.
+---The agent reports that the interaction at the URL is complete.
 ---@class acp.event.ElicitationComplete: acp.Event
 ---@field type "elicitation_complete"
 ---@field session integer its key
 ---@field block integer
 ---@field id integer of the question
 
----What is wrong with the answers, or what will be sent; the answer to `elicitation_check`.
+---The result of checking the answers to a question; the answer to `elicitation_check`.
 ---@class acp.event.ElicitationChecked: acp.Event
 ---@field type "elicitation_checked"
 ---@field session integer its key
 ---@field id integer of the question
 ---@field version integer of the message that it answers
 ---@field problems acp.FormProblem[]
----@field answers acp.FormAnswer[] what will be sent, when there are no problems
+---@field answers acp.FormAnswer[] what will be sent, if there are no problems
 ---@field unchecked string[] names of fields whose pattern cannot be checked
 
----An agent wants the user to sign in, or the user asked how (`login_methods`).
+---An agent requires the user to sign in, or the user asked for its methods (`login_methods`).
 ---@class acp.SignInNeed: acp.Event
 ---@field type "sign_in"
 ---@field agent string
@@ -625,9 +625,9 @@
 ---@field asked boolean the user asked
 ---@field session? integer it waits for the sign-in
 ---@field reason? string
----@field hint? string how to sign in to this agent, where it names no methods
+---@field hint? string how to sign in, for an agent without methods
 
----Run a program in a terminal for the user, and send `login_ended` when it has ended.
+---Run a program in a terminal for the user, and send `login_ended` when it has exited.
 ---@class acp.event.SignInTerminal: acp.Event
 ---@field type "sign_in_terminal"
 ---@field agent string
@@ -635,34 +635,34 @@
 ---@field name string
 ---@field argv string[]
 ---@field cwd string
----@field env table<string, string> on top of Neovim's own
+---@field env table<string, string> in addition to Neovim's environment
 
----An attempt to sign in, or to sign out, has ended.
+---An attempt to sign in or to sign out has ended.
 ---@class acp.event.SignInDone: acp.Event
 ---@field type "sign_in_done"
 ---@field agent string
 ---@field attempt integer 0: signing out
 ---@field outcome acp.SignInOutcome
----@field text string says it
+---@field text string describes the outcome
 ---@field method? string
 
----What there is to review in a file has changed. `none` with `hunks` says that nothing is left, and the buffer stays
----under observation, for an undo.
+---The changes to review in a file have changed. With `none` and `hunks` nothing is left to review, but the buffer is
+---still tracked, in case of an undo.
 ---@class acp.Review: acp.Event
 ---@field type "review"
 ---@field path string
 ---@field operation acp.Operation|"none" `none`: nothing is left to review
----@field added integer lines
----@field removed integer lines
----@field sessions integer[] keys of those whose agents changed the file
----@field hunks? acp.ReviewHunk[] told where a buffer is loaded, or somebody asked
----@field state? string of the buffer that the hunks are of
+---@field added integer number of lines
+---@field removed integer number of lines
+---@field sessions integer[] keys of the sessions whose agents changed the file
+---@field hunks? acp.ReviewHunk[] sent if a buffer is loaded, or on request
+---@field state? string state of the buffer that the hunks belong to
 ---@field old_path? string of a renamed file
----@field note? string what no line shows
----@field conflicts integer versions that could not be merged
+---@field note? string what the lines do not show
+---@field conflicts integer number of versions that could not be merged
 ---@field by acp.By
----@field why string what shows who did it, or why nobody knows
----@field tool_call? string id of the last tool call that changed it, where it is known
+---@field why string the evidence for `by`, or why it is unknown
+---@field tool_call? string id of the last tool call that changed it, if known
 
 ---All files of a session, or of all sessions, were kept or rejected; the answer to `review` for many files.
 ---@class acp.event.Judged: acp.Event
@@ -670,9 +670,9 @@
 ---@field action "keep"|"reject"
 ---@field files string[] paths
 ---@field left acp.LeftFile[]
----@field undo_id string of the checkpoint that takes a rejection back; empty when nothing was rejected
+---@field undo_id string of the checkpoint that undoes a rejection; empty if nothing was rejected
 
----A turn has changed files: what the chat shows at its end.
+---The files that a turn has changed, shown at its end.
 ---@class acp.event.Summary: acp.Event
 ---@field type "summary"
 ---@field session integer its key
@@ -687,76 +687,76 @@
 ---@field cwd string
 ---@field checkpoints acp.Checkpoint[] the newest first
 
----All that was left to review there was told, or could not be; the answer to `review_load`.
+---All changes that were left to review were sent, or could not be read; the answer to `review_load`.
 ---@class acp.event.ReviewLoaded: acp.Event
 ---@field type "review_loaded"
 ---@field cwd string
 
----What a restore would do; the answer to `restore_plan`.
+---The effect that a restore would have; the answer to `restore_plan`.
 ---@class acp.event.RestorePlan: acp.Event
 ---@field type "restore_plan"
 ---@field id string of the checkpoint
 ---@field files acp.PlannedFile[]
 ---@field patch string a unified diff
----@field problem? string why it cannot be done
----@field left acp.LeftFile[] not proven to be an agent's
+---@field problem? string why it is not possible
+---@field left acp.LeftFile[] skipped: not certainly changed by an agent
 
----What a restore has done; the answer to `restore`.
+---The effect of a restore; the answer to `restore`.
 ---@class acp.event.Restored: acp.Event
 ---@field type "restored"
 ---@field id string of the checkpoint
----@field undo_id string of the checkpoint that undoes it; empty when nothing was done
+---@field undo_id string of the checkpoint that undoes it; empty if nothing was changed
 ---@field files string[] paths
 ---@field conflicts string[] paths
 ---@field problem? string why it was not done
----@field left acp.LeftFile[] not proven to be an agent's
+---@field left acp.LeftFile[] skipped: not certainly changed by an agent
 
----What a waiting permission request asks to do to a file.
+---The change of a file that a waiting permission request asks for.
 ---@class acp.Preview: acp.Event
 ---@field type "preview"
 ---@field session integer its key
 ---@field request integer its id
 ---@field path string
----@field operation string `none`: nothing, any more
----@field exists boolean there is such a file
+---@field operation string `none`: no change any more
+---@field exists boolean the file exists
 ---@field hunks acp.PreviewHunk[] of the lines of the file, or of `old_path`
----@field state? string of the buffer that has these lines; nil: the disk has them
+---@field state? string state of the buffer with these lines; nil: they are those on the disk
 ---@field old_path? string
----@field note? string what no line shows
----@field large boolean the hunks are told after a `preview_open`
+---@field note? string what the lines do not show
+---@field large boolean the hunks are sent after a `preview_open`
 
----A request with previews was answered or withdrawn: show nothing of it any more.
+---A request with previews was answered or withdrawn: remove its previews.
 ---@class acp.event.PreviewDone: acp.Event
 ---@field type "preview_done"
 ---@field session integer its key
 ---@field request integer its id
 
----A permission request of a kept conversation, and what became of it.
+---A permission request of a stored conversation, and its outcome.
 ---@class acp.event.PermissionKept: acp.Event
 ---@field type "permission_kept"
 ---@field session integer its key
 ---@field block integer
 ---@field request acp.Request
----@field outcome? "cancelled"|"selected" nil: nobody answered it
+---@field outcome? "cancelled"|"selected" nil: it was not answered
 ---@field option_id? string
 ---@field name? string of the option
 ---@field why? acp.Why
----@field rule? string that answered it, in words
+---@field rule? string the rule that answered it, as shown to the user
 
----All of a kept conversation was told; the end of the answer to `transcript_open`.
+---All events of a stored conversation were sent; the end of the answer to `transcript_open`.
 ---@class acp.event.TranscriptShown: acp.Event
 ---@field type "transcript_shown"
 ---@field session integer its key
----@field problem? string why it was not
+---@field problem? string why they could not be sent
 
 ---A conversation as markdown; the answer to `export`.
 ---@class acp.event.Exported: acp.Event
 ---@field type "exported"
 ---@field session integer its key
----@field text? string a piece of it
+---@field text? string a piece of the text
 ---@field done? boolean this is the last piece
----@field path? string of the file that has it
----@field problem? string why there is nothing
+---@field path? string of the file with the text
+---@field problem? string why the export failed
 
 ---The agents that run or have run; the answer to `agents_known`.
 ---@class acp.event.AgentsKnown: acp.Event
@@ -764,29 +764,29 @@
 ---@field id integer
 ---@field agents acp.KnownAgent[]
 
----A list of sessions, as far as it is known; the answer to `sessions_list`, as often as there is news.
+---A list of sessions, as far as known; the answer to `sessions_list`, sent again after each later answer.
 ---@class acp.event.SessionsListed: acp.Event
 ---@field type "sessions_listed"
 ---@field id integer
----@field entries acp.ListedEntry[] those that are open first, then the newest
+---@field entries acp.ListedEntry[] the open ones first, then the newest
 ---@field asked string[] agents that have answered
----@field more string[] agents that have another page
+---@field more string[] agents with another page
 ---@field waits string[] agents that have not answered yet
 ---@field problems table<string, string> why agents could not answer, by their names
 
----A session was closed or deleted, or a work tree removed; the answer to what asked for it.
+---A session was closed or deleted, or a work tree removed; the answer to the request for it.
 ---@class acp.event.SessionDone: acp.Event
 ---@field type "session_done"
 ---@field id integer
 ---@field words? string what was done
----@field problem? string why it was not done
+---@field problem? string why it failed
 
----What would be lost with a work tree; the answer to `worktree_look`.
+---What would be lost by removing a work tree; the answer to `worktree_look`.
 ---@class acp.event.WorktreeSeen: acp.Event
 ---@field type "worktree_seen"
 ---@field id integer
----@field path string empty: that was no work tree of ours
+---@field path string empty: it is not a work tree of acp_nvim
 ---@field branch? string
----@field changed? integer files
----@field commits? integer that are only there
----@field problem? string why nobody knows
+---@field changed? integer number of files
+---@field commits? integer number of commits that no other branch has
+---@field problem? string why it could not be inspected

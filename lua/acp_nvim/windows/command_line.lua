@@ -1,9 +1,9 @@
--- Neovim opens and leaves no window while the command-line window has the focus.
+-- Checks for the command-line window: Neovim opens and leaves no windows while it has the focus.
 local message = require("acp_nvim.message")
 
 local M = {}
 
----@return boolean it is so, which the user, who wants a window, is told
+---@return boolean the command-line window has the focus; the user was told to leave it
 function M.refuses()
   local is_there = vim.fn.getcmdwintype() ~= ""
   if is_there then

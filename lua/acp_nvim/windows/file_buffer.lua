@@ -1,19 +1,19 @@
--- Loads files into buffers, and reads them: only here, because agents name files and make them.
+-- Reads files, and loads them into buffers. No other module does, since agents name and create these files.
 --
--- To open a FIFO waits for its writer, and a device may have no end: Neovim would wait for ever. So only regular files of
--- a bounded size are opened. A file that is replaced between the check and Neovim's own read is not noticed: nothing
--- of Neovim reads a buffer from an open descriptor.
+-- Neovim would hang on a FIFO without a writer or on an endless device, so only regular files of a bounded size are
+-- opened. A file that is replaced between the check and Neovim's own read goes unnoticed: Neovim cannot load a buffer
+-- from an open descriptor.
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local swap = require("acp_nvim.buffers.swap")
 
 local M = {}
 
-local OPEN_BYTES = 64 * 1024 * 1024 -- of a file that a line of the chat or the review names: read within a second
+local OPEN_BYTES = 64 * 1024 * 1024 -- of a file opened from the chat or the review: read within a second
 
 local api, uv = vim.api, vim.uv
 
----For `uv.fs_open`: does not wait for the writer of what has become a FIFO.
+---Flags for `uv.fs_open`: do not wait for the writer of a FIFO.
 M.READ = bit.bor(uv.constants.O_RDONLY, uv.constants.O_NONBLOCK or 0)
 
 local KINDS = {
@@ -24,10 +24,7 @@ local KINDS = {
   block = "is a device, not a regular file",
 }
 
----Files of the kernel say that they are regular, and may wait when they are read; what /dev/stdin and /dev/fd/0 lead to
----is ours, not a file of a project.
----@param path string
----@return boolean
+---Kernel files claim to be regular but may block when read. /dev/stdin and /dev/fd/0 lead to Neovim's own descriptors.
 local function is_of_system(path)
   return vim.startswith(path, "/proc/")
     or vim.startswith(path, "/sys/")
@@ -35,10 +32,10 @@ local function is_of_system(path)
 end
 
 ---@param path string absolute
----@param bytes integer that it may have
----@return string? words why the file is not opened, beginning with its path; nil when it can be
+---@param bytes integer maximum size of the file
+---@return string? words reason for refusal, beginning with the path; nil: the file may be opened
 local function refusal(path, bytes)
-  local stat = path:sub(1, 1) == "/" and uv.fs_stat(path) -- other names are URLs to Neovim, or belong to plugins
+  local stat = path:sub(1, 1) == "/" and uv.fs_stat(path) -- Neovim takes other names for URLs
   local why
   if not stat then
     why = "is not there any more"
@@ -52,11 +49,11 @@ local function refusal(path, bytes)
   return why and ("%s %s"):format(path, why) or nil
 end
 
----Reads bytes of a regular file.
+---Reads the beginning of a regular file.
 ---@param path string absolute
----@param most integer bytes that are read
----@param largest? integer bytes that the file may have; nil: any number
----@return string? data nil when the file cannot be read, or should not
+---@param most integer bytes to read
+---@param largest? integer maximum size of the file in bytes; nil: any
+---@return string? data nil when the file cannot or should not be read
 function M.read(path, most, largest)
   local file = not refusal(path, largest or math.huge) and uv.fs_open(path, M.READ, 0) or nil
   if not file then
@@ -68,8 +65,7 @@ function M.read(path, most, largest)
   return data
 end
 
----Says nothing meanwhile, and asks nothing about swap files.
----@param bufnr integer
+---Reads the file without messages and without swap file prompts.
 local function read_into(bufnr)
   local before = vim.o.shortmess
   vim.cmd("noautocmd set shortmess+=AF")
@@ -81,9 +77,9 @@ local function read_into(bufnr)
 end
 
 ---@param path string absolute
----@param bytes integer that the file may have
----@return integer? bufnr loaded; a new one is not listed
----@return string? why there is none
+---@param bytes integer maximum size of the file
+---@return integer? bufnr loaded; unlisted if it is new
+---@return string? problem
 function M.load(path, bytes)
   local problem = refusal(path, bytes)
   if problem then
@@ -98,7 +94,7 @@ function M.load(path, bytes)
   return bufnr
 end
 
----The buffer of a file that the user wants to see. When there is none, says why.
+---Returns the buffer of a file that the user wants to see, or shows why there is none.
 ---@param path string absolute
 ---@return integer? bufnr loaded and listed
 function M.get(path)

@@ -1,4 +1,4 @@
--- Which window shows a file. The rules for all who open one: only windows with code, never one whose buffer would be lost.
+-- Chooses the window for a file: only code windows, and never one whose buffer would be lost.
 local config = require("acp_nvim.config")
 local file_buffer = require("acp_nvim.windows.file_buffer")
 local sessions = require("acp_nvim.sessions")
@@ -7,19 +7,17 @@ local M = {}
 
 local api = vim.api
 
----@type table<integer, integer> tab -> the code window used last
+---@type table<integer, integer> tab page -> the code window used last
 local last_used = {}
 local watching = false
 
----@param win integer
----@return boolean a file is, or can be, shown in it, and nothing of the plugin is
+---@return boolean the window shows a file or can show one, and is not a window of the plugin
 function M.is_file_window(win)
   local bufnr = api.nvim_win_get_buf(win)
   return vim.bo[bufnr].buftype == "" and not sessions.of_buffer(bufnr)
 end
 
----@param win integer
----@return boolean it is one for code, in which the user may want to see other files
+---@return boolean the window is for code, and the user may want to see other files in it
 function M.is_code(win)
   return api.nvim_win_get_config(win).relative == ""
     and M.is_file_window(win)
@@ -34,7 +32,7 @@ local function remember()
   end
 end
 
----Begins to notice which code window is used.
+---Starts to record which code window was used last.
 function M.watch()
   if watching then
     return
@@ -46,7 +44,7 @@ function M.watch()
 end
 
 ---@param accept? fun(win: integer): boolean
----@return integer? win of the current tab to show things in, the one used last before others; never the current one
+---@return integer? win of the current tab page, preferably the code window used last; never the current window
 function M.other(accept)
   local current = api.nvim_get_current_win()
   local function fits(win)
@@ -60,16 +58,14 @@ function M.other(accept)
   return vim.iter(wins):find(fits)
 end
 
----@param win integer
----@param bufnr integer that would be shown in it
----@return boolean the buffer that is there now can be hidden
+---@param bufnr integer to be shown there
+---@return boolean the buffer shown now can be hidden
 local function can_leave(win, bufnr)
   local shown = api.nvim_win_get_buf(win)
   return shown == bufnr or not vim.bo[shown].modified or vim.o.hidden or #vim.fn.win_findbuf(shown) > 1
 end
 
----@param bufnr integer
----@return integer win a new one, with the buffer
+---@return integer win a new window with the buffer
 local function new_window(bufnr)
   local position = config.get().ui.position
   local beside = { left = "right", right = "left", bottom = "above" }
@@ -83,10 +79,9 @@ local function new_window(bufnr)
   return api.nvim_get_current_win()
 end
 
----Shows a buffer to the user, who wants to see it: in the current window if that shows code, else in another one.
----@param bufnr integer
----@param preferred? integer window that takes it in any case
----@return integer win the current one then, with the buffer
+---Shows a buffer that the user wants to see: in the current window if that shows code, else in another one.
+---@param preferred? integer window to use in any case
+---@return integer win now the current one, with the buffer
 function M.show(bufnr, preferred)
   local function fits(win)
     return can_leave(win, bufnr)
@@ -111,7 +106,7 @@ function M.show(bufnr, preferred)
   return win
 end
 
----Opens a file at a place, for the user. Says why, when it is not opened.
+---Opens a file at a position for the user, or shows why it cannot be opened.
 ---@param path string absolute
 ---@param line integer 1-based
 ---@param col? integer 1-based
@@ -125,30 +120,27 @@ function M.at(path, line, col)
   end
 end
 
----@param win integer
----@return boolean the buffer there would not outlive its window
+---@return boolean closing the buffer's only window would unload the buffer
 local function is_last_of_its_buffer(win)
   local bufnr = api.nvim_win_get_buf(win)
   local goes = vim.list_contains({ "unload", "delete", "wipe" }, vim.bo[bufnr].bufhidden)
   return goes and #vim.fn.win_findbuf(bufnr) == 1
 end
 
----@param win integer
----@param bufnr? integer that would be shown, if it is loaded
----@return boolean it can be shown there without the user, who did not ask for it, losing anything by it
+---@param bufnr? integer to be shown, if it is loaded
+---@return boolean the window can show it without any loss for the user, who did not ask for it
 function M.can_show_unasked(win, bufnr)
   local wo = vim.wo[win]
   if wo.diff or wo.scrollbind or wo.cursorbind then
-    return false -- more than this window would change
+    return false -- other windows would change, too
   elseif api.nvim_win_get_buf(win) == bufnr then
     return true
   end
   return not wo.winfixbuf and not is_last_of_its_buffer(win) and can_leave(win, bufnr or -1)
 end
 
----Shows a buffer which the user did not ask for: nothing but the window notices. Autocommands of windows are for users
----who go there.
----@param win integer not the current one; `can_show_unasked` says that it may be used
+---Shows a buffer that the user did not ask for, without window autocommands, which are for windows the user enters.
+---@param win integer not the current one; `can_show_unasked` is true for it
 ---@param bufnr integer loaded
 function M.show_unasked(win, bufnr)
   if api.nvim_win_get_buf(win) ~= bufnr then

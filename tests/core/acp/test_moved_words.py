@@ -10,6 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from acp_nvim.acp.dialect import Dialect, Place
+from acp_nvim.acp.diff import Diff
 from acp_nvim.acp.remote_paths import PathMap, elsewhere
 from acp_nvim.acp.schema_common import (
     EmbeddedResource,
@@ -23,6 +24,7 @@ from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
 from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.limits import PATCH_CHARS
 
 PATHS = PathMap("box", [("/home/me/p", "/work"), ("/home/me/lib", "/work/lib")])
 TEXT = "Look at /work/a.py (file:///work/a.py)"
@@ -154,6 +156,16 @@ def test_an_update_means_what_it_would_mean_with_our_paths(dialect: Dialect, sai
     params = raw({"sessionId": "s", "update": said})
     for moved in (there(dialect).update(params), there(dialect).rest_of_update(params)):
         assert without_meta(moved) == without_meta(expected)
+
+
+def test_a_patch_that_was_cut_stays_marked_as_cut() -> None:
+    patch = {"format": "git_patch", "text": "x" * (PATCH_CHARS + 1)}
+    diff = {"type": "diff", "changes": [{"operation": "modify", "path": "/work/a"}], "patch": patch}
+    said = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "content": [diff]}
+    _, update = there(DialectV2()).update(raw({"sessionId": "s", "update": said}))
+    assert isinstance(update, ToolCallChanged)
+    assert isinstance(update.patch.content, list)
+    assert [isinstance(one, Diff) and one.is_cut for one in update.patch.content] == [True]
 
 
 def test_a_flood_of_text_is_handed_on_as_it_is() -> None:

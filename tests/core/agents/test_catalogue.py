@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.agents.builtin_agents import builtin_agent, builtin_names, quirks_of
-from acp_nvim.agents.catalogue import Catalogue
+from acp_nvim.agents.catalogue import Catalogue, builtin_agent, builtin_names, quirks_of
 from acp_nvim.agents.definition import QUIRKS, Defaults, PathPair
 from acp_nvim.errors import Failure, FailureError
 

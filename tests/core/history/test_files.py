@@ -99,19 +99,19 @@ def test_a_file_goes_on_after_what_was_torn_and_only_one_writes_it(tmp_path: Pat
     file = TranscriptFile(tmp_path, "/p", 0.0)
     file.write(b"one\n")
     with pytest.raises(BlockingIOError):
-        TranscriptFile.again(file.path)
+        TranscriptFile.reopen(file.path)
     with pytest.raises(BlockingIOError):
         remove(file.path)
     file.close()
     file.path.write_bytes(b"one\ntor")
-    again = TranscriptFile.again(file.path)
+    again = TranscriptFile.reopen(file.path)
     again.write(b"two\n")
     again.close()
     assert file.path.read_bytes() == b"one\ntor\ntwo\n"
-    whole = TranscriptFile.again(file.path)
+    whole = TranscriptFile.reopen(file.path)
     whole.write(b"three\n")
     whole.close()
     assert file.path.read_bytes() == b"one\ntor\ntwo\nthree\n"
     remove(file.path)
     with pytest.raises(FileNotFoundError):
-        TranscriptFile.again(file.path)
+        TranscriptFile.reopen(file.path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_nvim.history.files import TranscriptFile
-from acp_nvim.history.reader import FOUND, find
+from acp_nvim.history.reader import MAX_FOUND, find
 from acp_nvim.history.records import About, Header, encode
 from acp_nvim.ui.session_events import FoundSession
 from tests.core.history.blocks import Growing
@@ -73,9 +73,9 @@ def test_names_of_members_are_no_text(tmp_path: Path) -> None:
 
 
 def test_without_a_text_all_are_found_up_to_a_number(tmp_path: Path) -> None:
-    for number in range(FOUND + 5):
+    for number in range(MAX_FOUND + 5):
         kept(tmp_path, f"prompt {number}")
-    assert len(found(tmp_path, "")) == FOUND
+    assert len(found(tmp_path, "")) == MAX_FOUND
 
 
 def test_a_project_is_searched_alone(tmp_path: Path) -> None:

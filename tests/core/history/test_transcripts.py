@@ -50,7 +50,7 @@ def test_what_was_written_is_read_again_as_it_is_now(path: Path, acts: list[Any]
     growing = Growing()
     growing.say("user", "begin")
     lines = [encode(HEADER, plainly)]
-    with patch.object(recorder_module, "PIECE_BYTES", piece), patch.object(recorder_module, "GROWING", 2):
+    with patch.object(recorder_module, "PIECE_BYTES", piece), patch.object(recorder_module, "MAX_GROWING", 2):
         for act in acts:
             if act[0] == "write":
                 lines += lines_of(growing, math.inf if act[1] else 0)

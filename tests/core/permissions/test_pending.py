@@ -111,6 +111,6 @@ def test_cancelling_some_leaves_the_others() -> None:
 def test_repr_shows_the_state() -> None:
     pending = PendingPermissions()
     request = ask(pending)
-    assert repr(pending) == "<PendingPermissions [<PendingPermission 1 of session 1: waiting>]>"
+    assert repr(request) == "<PendingPermission 1 of session 1: waiting>"
     request.choose("yes")
     assert repr(request) == f"<PendingPermission 1 of session 1: {ALLOW!r}>"

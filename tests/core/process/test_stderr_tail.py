@@ -82,12 +82,6 @@ def test_whatever_comes_the_tail_is_bounded_and_without_escapes(pieces: list[byt
     assert not {"\x1b", "\n", "\r", "\0"} & set("".join(lines))
 
 
-def test_repr_counts_lines() -> None:
-    tail = StderrTail()
-    tail.feed(b"a\nb\n")
-    assert repr(tail) == "<StderrTail 2 lines>"
-
-
 def test_of_a_flood_of_lines_the_last_are_looked_at() -> None:
     tail = StderrTail()
     tail.feed(b"begun")

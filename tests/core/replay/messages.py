@@ -46,7 +46,7 @@ class Heard:
         self.written: list[Any] = []
         self.words: list[str] = []
         self.deviations: list[str] = []
-        self._do(self.player.begin())
+        self._do(self.player.advance())
 
     def say(self, *messages: Any) -> list[Any]:
         """The client says these; what the agent says then."""

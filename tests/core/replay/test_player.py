@@ -188,7 +188,7 @@ def test_arrays_are_played_as_arrays() -> None:
 def test_the_pace_is_that_of_the_recording() -> None:
     records = recorded(("<", note("a")), (">", call(1, "b")), ("<", answer(1)), ("<", note("c")))
     player = Player(records)
-    actions = [*player.begin(), *player.take(call(1, "b"))]
+    actions = [*player.advance(), *player.take(call(1, "b"))]
     assert [one.seconds for one in actions if isinstance(one, Write)] == [1.0, 1.0, 1.0]
 
 
@@ -216,4 +216,4 @@ def test_whatever_the_client_does_each_request_is_answered_at_most_once(steps: l
     assert all(asked.count(repr(one["id"])) >= 1 for one in answers)
     assert len(answers) <= len(asked)
     if not heard.player.left:
-        assert heard.player._arrivals.take_rest() == []
+        assert heard.player._waiting == []

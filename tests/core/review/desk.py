@@ -51,14 +51,14 @@ class Desk:
         tasks = Tasks(self._tasks, lambda error: None)
         self.reviews = Reviews(self.files, self.editor.publish, tasks)
         self.reviews.begin(self.state)
-        self.files.on_read = self.reviews.tracker.buffer_is
+        self.files.on_read = self.reviews.tracker.buffer_read
         roots = Roots(directories)
         presenter = Presenter(1, str(self.cwd), self.editor, lambda: None)
         self.changes = TurnChanges(1, "it", roots, self.reviews, presenter, tasks)
         self.changes.snapshot_wait = LIMIT
         self.seen = LastSeen(None)
         self.mark = os.urandom(4).hex()
-        self.changes.work.lives(self.mark, now())
+        self.changes.work.process_started(self.mark, now())
 
     async def _followed(self, what) -> None:
         await self.reviews.tracker.followed(what)
@@ -74,8 +74,8 @@ class Desk:
         self.changes.end(goes_on=False)
         await self.changes.settled()
         done, work = now(), self.changes.work
-        for span in (*work._turns, *(deed.span for deed in work._deeds.values())):
-            span.ended = min(span.ended or done, done) - COMMAND_LATE_NS  # nothing comes late: next is the user
+        for interval in (*work._turns, *(activity.time for activity in work._activities.values())):
+            interval.ended = min(interval.ended or done, done) - COMMAND_LATE_NS  # nothing comes late: next is the user
         wait_until(lambda: now() > done)
 
     async def look_around(self) -> None:
@@ -97,9 +97,9 @@ class Desk:
         await self._tasks.__aexit__(None, None, None)
         for workspace in self.reviews.workspaces.all.values():
             workspace.scanner.shadow.close()
-            if workspace.kept._lock is not None:
-                os.close(workspace.kept._lock)
-                workspace.kept._lock = None
+            if workspace.saved._lock is not None:
+                os.close(workspace.saved._lock)
+                workspace.saved._lock = None
 
     # --- what is done -----------------------------------------------------------------------------------------------
 
@@ -162,7 +162,7 @@ class Desk:
 
     async def review(self, name: str) -> review_events.Review | None:
         """What is told of a file to who wants to see it; None when nothing is left."""
-        await self.reviews.tracker.wanted(str(self.cwd / name))
+        await self.reviews.tracker.show(str(self.cwd / name))
         told = [one for one in self.editor.all(review_events.Review) if one.path == str(self.cwd / name)]
         return told[-1] if told and told[-1].operation != "none" else None
 

@@ -47,9 +47,9 @@ def test_the_users_changes_of_other_lines(tmp_path: Path, seed: int, is_told_by_
     reviewed = ReviewedText(written(base), written(current))
     hunks = [(reviewed.old_lines(hunk), reviewed.new_lines(hunk)) for hunk in reviewed.hunks]
     if is_told_by_lines:
-        reviewed.user_lines(0, len(current), user)
+        reviewed.apply_user_lines(0, len(current), user)
     else:
-        reviewed.user(written(user))
+        reviewed.apply_user(written(user))
     assert reviewed.current == written(user)
     assert reviewed.base == git_merge(tmp_path, written(base), written(current), written(user))
     assert [(reviewed.old_lines(hunk), reviewed.new_lines(hunk)) for hunk in reviewed.hunks] == hunks

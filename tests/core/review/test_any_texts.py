@@ -65,15 +65,15 @@ def test_whatever_happens_both_texts_are_exact(base: str, current: str, fileform
         ids, contents = [hunk.id for hunk in reviewed.hunks], dict(zip(reviewed.hunks, shown(reviewed), strict=True))
         seen = ids, reviewed.shape
         if kind == "agent":
-            changed = reviewed.agent(text)
+            changed = reviewed.apply_agent(text)
             assert reviewed.base == before
         elif kind == "user":
-            changed = reviewed.user(text)
+            changed = reviewed.apply_user(text)
         elif kind == "lines":
-            changed = reviewed.user_lines(first, count, lines)
+            changed = reviewed.apply_user_lines(first, count, lines)
             text = reviewed.current
         elif kind == "held as":
-            changed, text = reviewed.held_as([None, "unix", "dos", "mac"][first % 4]), current
+            changed, text = reviewed.set_fileformat([None, "unix", "dos", "mac"][first % 4]), current
             assert reviewed.base == before
         elif kind == "keep":
             changed, text = None, current
@@ -81,7 +81,7 @@ def test_whatever_happens_both_texts_are_exact(base: str, current: str, fileform
             assert [hunk.id for hunk in reviewed.hunks] == ids[1::2]
         else:
             changed, text = None, reviewed.rejected(ids[::2])
-            reviewed.agent(text)
+            reviewed.apply_agent(text)
             assert reviewed.base == before
         if changed is not None and kind != "lines":
             assert changed == (seen != ([hunk.id for hunk in reviewed.hunks], reviewed.shape))
@@ -97,7 +97,7 @@ def test_whatever_happens_both_texts_are_exact(base: str, current: str, fileform
 def test_lines_that_the_user_changed_are_the_text_that_the_editor_has(base, current, first, count, lines) -> None:
     reviewed = ReviewedText(base, current, "unix")
     rows = current.removesuffix("\n").split("\n") if current else []
-    reviewed.user_lines(first, count, lines)
+    reviewed.apply_user_lines(first, count, lines)
     rows[first : first + count] = lines
     assert reviewed.current == "".join(row + "\n" for row in rows)
 
@@ -107,7 +107,7 @@ def test_a_dos_buffer_has_no_carriage_returns_in_its_lines(base: list[str], line
     text = "".join(line + "\r\n" for line in lines)
     for old in ("".join(line + "\r\n" for line in base), "a", "x\r\ny\n"):
         reviewed = ReviewedText(old, text, "dos")
-        reviewed.user_lines(1, 1, ["user"])
+        reviewed.apply_user_lines(1, 1, ["user"])
         wanted = "\r\n".join([*lines[:1], "user", *lines[2:]])
         assert reviewed.current == (wanted if old == "a" and not lines else wanted + "\r\n")
 
@@ -117,6 +117,6 @@ def test_a_dos_buffer_has_no_carriage_returns_in_its_lines(base: list[str], line
 @example(["a", "b"], 1, 1, [])
 def test_a_dos_buffer_whose_last_line_has_no_end(lines: list[str], first: int, count: int, new: list[str]) -> None:
     reviewed = ReviewedText("x\r\ny\n", "\r\n".join(lines), "dos")
-    reviewed.user_lines(first, count, new)
+    reviewed.apply_user_lines(first, count, new)
     lines[first : first + count] = new
     assert reviewed.current.removesuffix("\r\n") == "\r\n".join(lines)

@@ -13,8 +13,8 @@ import pytest
 
 from acp_nvim.acp.diff import FileChange, Piece
 from acp_nvim.review import work
-from acp_nvim.review.evidence import Evidence, Seen
-from acp_nvim.review.work import DEEDS, Record, Work
+from acp_nvim.review.evidence import Evidence, Observation
+from acp_nvim.review.work import MAX_ACTIVITIES, Record, Work
 from acp_nvim.workspace.roots import Roots
 from acp_nvim.workspace.saves import Saves
 
@@ -37,24 +37,24 @@ class Case:
         self.evidence.saves.open(directory)
         self.work = self.agent(1)
 
-    async def _ask_git(self, seen: Seen, is_first: bool) -> str | None:
+    async def _ask_git(self, seen: Observation, is_first: bool) -> str | None:
         return self.git
 
     def agent(self, session: int) -> Work:
         """Another one, which lives and works at the same times."""
         work = Work(session, f"it{session}", Roots(["/w"]), lambda mark: self.ended)
-        work.take(Record(session, "life", NOW, "mark"))
-        work.take(Record(session, "turn", NOW + 10 * SECOND))
-        work.take(Record(session, "turn_end", NOW + 50 * SECOND))
+        work.apply(Record(session, "life", NOW, "mark"))
+        work.apply(Record(session, "turn", NOW + 10 * SECOND))
+        work.apply(Record(session, "turn_end", NOW + 50 * SECOND))
         self.evidence.works.append(work)
         return work
 
     def deed(self, what: str, began: float, ended: float | None, words: str = "make", paths: tuple[str, ...] = ()):
         """A call or a command of the agent."""
         key = f"{words}{began}"
-        self.work.take(Record(1, what, NOW + int(began * SECOND), key, words, list(paths)))
+        self.work.apply(Record(1, what, NOW + int(began * SECOND), key, words, list(paths)))
         if ended is not None:
-            self.work.take(Record(1, "deed_end", NOW + int(ended * SECOND), f"{what} {key}"))
+            self.work.apply(Record(1, "deed_end", NOW + int(ended * SECOND), f"{what} {key}"))
 
     def save(self, at: float, was: float | None, path: str = FILE, wrote: float | None = None) -> None:
         """A user saved the file then, which had been changed last at `was`; `wrote`: the text was there before."""
@@ -82,8 +82,8 @@ class Case:
 
     async def judge(self, at: float, since: float = 5, **more) -> tuple[str, str]:
         """Who made the file what it is, when it was changed then and looked at last at `since`."""
-        more = {"heard": self.evidence.heard(FILE), **more}
-        seen = Seen(FILE, NOW + int(at * SECOND), 4, "old", "new", NOW + int(since * SECOND), **more)
+        more = {"accounted": self.evidence.accounted(FILE), **more}
+        seen = Observation(FILE, NOW + int(at * SECOND), 4, "old", "new", NOW + int(since * SECOND), **more)
         verdict = await self.evidence.judge(seen)
         return verdict.by, verdict.why
 
@@ -152,7 +152,7 @@ async def test_a_command(case: Case, at: float, by: str) -> None:
 async def test_a_command_that_goes_on_behind(case: Case) -> None:
     case.deed("command", 20, 21, "npm start")
     assert (await case.judge(70))[0] == "user"
-    case.work.take(Record(1, "behind", NOW, "npm start20"))
+    case.work.apply(Record(1, "behind", NOW, "npm start20"))
     by, why = await case.judge(70)
     assert by == "unknown"
     assert "`npm start`" in why
@@ -236,9 +236,11 @@ async def test_what_is_seen_while_it_is_saved(case: Case, at: float, by: str) ->
 async def test_what_is_in_doubt_is_no_agents_when_it_is_judged_again(case: Case) -> None:
     case.deed("command", 20, 30)
     case.save(28, 25)
-    seen = Seen(FILE, NOW + 28 * SECOND, 4, "old", "new", NOW + 5 * SECOND, heard=case.evidence.heard(FILE))
+    seen = Observation(
+        FILE, NOW + 28 * SECOND, 4, "old", "new", NOW + 5 * SECOND, accounted=case.evidence.accounted(FILE)
+    )
     assert (await case.evidence.judge(seen)).by == "unknown"
-    case.evidence.accounted(FILE, seen.changed)
+    case.evidence.set_accounted(FILE, seen.changed)
     assert (await case.evidence.judge(seen)).by == "unknown"
 
 
@@ -254,15 +256,15 @@ async def test_the_agent_changes_what_was_saved(case: Case) -> None:
     case.deed("call", 25, 26, "Edit f", (FILE,))
     assert (await case.judge(25.5))[0] == "unknown"
     assert (await case.judge(25.5, since=23))[0] == "unknown"
-    case.evidence.accounted(FILE, NOW + 22 * SECOND)
+    case.evidence.set_accounted(FILE, NOW + 22 * SECOND)
     assert (await case.judge(25.5))[0] == "agent"
 
 
 async def test_a_diff_that_is_told_after_the_edit(case: Case) -> None:
     shown = FileChange(path=FILE, pieces=(Piece("one\n", "two\n"),))
     case.work.call("late", "Edit", [], {FILE: shown}, finished=True)
-    for deed in case.work.naming(FILE):
-        deed.span.began = deed.span.ended = NOW + 40 * SECOND
+    for one in case.work.naming(FILE):
+        one.time.began = one.time.ended = NOW + 40 * SECOND
     assert (await case.judge(20, text="two\n"))[0] == "agent"
     assert (await case.judge(20, text="three\n"))[0] == "unknown"
     assert (await case.judge(9, text="two\n"))[0] != "agent"
@@ -302,9 +304,9 @@ async def test_garbage_in_the_journal(case: Case) -> None:
 async def test_two_agents_at_once(case: Case) -> None:
     other = case.agent(2)
     case.deed("command", 20, 30)
-    other.take(Record(2, "call", NOW + 24 * SECOND, "c", "Edit", [FILE]))
-    other.take(Record(2, "deed_end", NOW + 26 * SECOND, "call c"))
-    verdict = await case.evidence.judge(Seen(FILE, NOW + 25 * SECOND, 4, "a", "b"))
+    other.apply(Record(2, "call", NOW + 24 * SECOND, "c", "Edit", [FILE]))
+    other.apply(Record(2, "deed_end", NOW + 26 * SECOND, "call c"))
+    verdict = await case.evidence.judge(Observation(FILE, NOW + 25 * SECOND, 4, "a", "b"))
     assert (verdict.by, verdict.sessions) == ("agent", (2,))
 
 
@@ -330,19 +332,19 @@ async def test_nothing_is_an_agents_outside_of_its_life(case: Case) -> None:
 
 async def test_of_many_calls_the_oldest_are_forgotten(case: Case) -> None:
     case.work.call("first", "Edit", [FILE], {}, finished=True)
-    assert [deed.tool_call for deed in case.work.naming(FILE)] == ["first"]
-    for number in range(DEEDS):
+    assert [one.tool_call for one in case.work.naming(FILE)] == ["first"]
+    for number in range(MAX_ACTIVITIES):
         case.work.call(str(number), "Edit", [f"/w/{number}"], {}, finished=True)
-        case.work.wrote("/w/again")
+        case.work.found_written("/w/again")
     assert list(case.work.naming(FILE)) == []
     assert len(list(case.work.naming("/w/again"))) == 1
-    assert len(case.work._naming) <= DEEDS
+    assert len(case.work._naming) <= MAX_ACTIVITIES
 
 
 @pytest.mark.parametrize(("key", "tool_call"), [("call 7", "7"), ("terminal-7", "")])
 async def test_a_command_of_a_dead_host_is_of_its_call(case: Case, key: str, tool_call: str) -> None:
-    case.work.take(Record(1, "command", NOW + 20 * SECOND, key, "make"))
-    assert [deed.tool_call for deed in case.work.commands(NOW + 25 * SECOND)] == [tool_call]
+    case.work.apply(Record(1, "command", NOW + 20 * SECOND, key, "make"))
+    assert [one.tool_call for one in case.work.commands(NOW + 25 * SECOND)] == [tool_call]
 
 
 @pytest.mark.parametrize(

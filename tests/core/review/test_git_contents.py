@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_nvim.file_time import last_change
-from acp_nvim.review.evidence import Seen
+from acp_nvim.review.evidence import Observation
 from acp_nvim.review.git_contents import GitContents
 from acp_nvim.snapshots.objects import BLOB, object_id
 from acp_nvim.snapshots.places import Places
@@ -55,7 +55,7 @@ class Repository:
         """Which part of git has made the file what it is."""
         path = str(self.top / name)
         changed, size = last_change(path)
-        return await self.contents.made(Seen(path, changed, size, before, self.oid(name), since), is_first)
+        return await self.contents.made(Observation(path, changed, size, before, self.oid(name), since), is_first)
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ async def test_what_is_the_same_by_chance_was_not_made_by_git(repository: Reposi
 
 async def test_outside_of_any_repository(repository: Repository, tmp_path: Path) -> None:
     contents = GitContents(str(tmp_path), tmp_path / "shadow")
-    assert await contents.made(Seen(str(tmp_path / "f"), 1, 1, None, "e" * 40), True) is None
+    assert await contents.made(Observation(str(tmp_path / "f"), 1, 1, None, "e" * 40), True) is None
 
 
 async def test_what_git_would_have_added_again_it_may_have_made(repository: Repository) -> None:

@@ -44,13 +44,13 @@ def edit(model: OwnedModel, reviewed: ReviewedText, step: tuple[str, int, int, i
     now = [*model.current[:first], *lines, *model.current[first + gone :]]
     if kind.startswith("agent"):
         model.agent(first, gone, lines)
-        reviewed.agent(text_of(now))
+        reviewed.apply_agent(text_of(now))
     elif kind == "user whole":
         model.user(first, gone, lines)
-        reviewed.user(text_of(now))
+        reviewed.apply_user(text_of(now))
     else:
         model.user(first, gone, lines)
-        reviewed.user_lines(first, gone, lines)
+        reviewed.apply_user_lines(first, gone, lines)
 
 
 def start_of(model: OwnedModel, removed: list[str]) -> int:
@@ -74,7 +74,7 @@ def decide(model: OwnedModel, reviewed: ReviewedText, kind: str, chosen: int) ->
     model.reject(which)
     text = reviewed.rejected(ids)
     assert text == text_of(model.current)
-    reviewed.agent(text)
+    reviewed.apply_agent(text)
 
 
 def contents(reviewed: ReviewedText) -> dict[int, tuple[list[str], list[str]]]:
@@ -126,6 +126,6 @@ def test_kept_and_rejected_in_any_order_it_is_what_a_plain_merge_gives(size, giv
         if number in keep:
             reviewed.keep([hunks[number].id])
         else:
-            reviewed.agent(reviewed.rejected([hunks[number].id]))
+            reviewed.apply_agent(reviewed.rejected([hunks[number].id]))
     assert (reviewed.base, reviewed.current) == (text_of(wanted.current), text_of(wanted.current))
     assert (list(reviewed.hunks), reviewed.shape) == ([], None)

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from acp_nvim.review import decisions
-from acp_nvim.review.placing import rename
+from acp_nvim.review.apply import rename
 from acp_nvim.snapshots.snapshot import Changed
 from acp_nvim.workspace.open_files import OpenFiles
 from tests.core.review.desk import Desk, running_desk
@@ -28,7 +28,7 @@ async def test_a_buffer_that_still_has_the_old_name_brings_nothing_back(tmp_path
         await desk.begin_turn()
         desk.put("h", LINES.replace("line 3\n", "LINE 3\n").encode())
         (desk.cwd / "g").unlink()
-        await desk.reviews.tracker.look_at(str(desk.cwd / "g"))
+        await desk.reviews.tracker.refresh(str(desk.cwd / "g"))
         assert desk.shown() == {"g": ("delete", 0, 20, None)}
         await desk.look_around()
         assert await desk.review("g") is None

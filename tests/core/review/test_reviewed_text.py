@@ -54,20 +54,20 @@ def test_hunks_and_shape(base: str, current: str, hunks, shape: str | None) -> N
 def test_a_carriage_return_ends_a_line_of_a_mac_buffer() -> None:
     reviewed = ReviewedText("a\rb\r", "a\rc\r", "mac")
     assert shown(reviewed) == [(1, ["b"], ["c"])]
-    assert reviewed.user_lines(0, 1, ["user"]) is False
+    assert reviewed.apply_user_lines(0, 1, ["user"]) is False
     assert (reviewed.base, reviewed.current) == ("user\rb\r", "user\rc\r")
-    assert reviewed.held_as(None)
+    assert reviewed.set_fileformat(None)
     assert shown(reviewed) == [(0, ["user\rb\r"], ["user\rc\r"])]
 
 
 def test_a_buffer_that_shows_the_carriage_returns_has_them_in_its_lines() -> None:
     reviewed = ReviewedText("a\r\nb\r\n", "a\r\nc\r\n", "unix")
     assert shown(reviewed) == [(1, ["b\r"], ["c\r"])]
-    reviewed.user_lines(0, 1, ["user\r"])
+    reviewed.apply_user_lines(0, 1, ["user\r"])
     assert (reviewed.base, reviewed.current) == ("user\r\nb\r\n", "user\r\nc\r\n")
-    assert reviewed.held_as("dos")
+    assert reviewed.set_fileformat("dos")
     assert shown(reviewed) == [(1, ["b"], ["c"])]
-    assert not reviewed.held_as("dos")
+    assert not reviewed.set_fileformat("dos")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_buffer_that_shows_the_carriage_returns_has_them_in_its_lines() -> Non
 )
 def test_the_users_changes_of_the_shape_are_carried(base, current, user, new_base, shape) -> None:
     reviewed = ReviewedText(base, current)
-    reviewed.user(user)
+    reviewed.apply_user(user)
     assert (reviewed.base, reviewed.current, reviewed.shape) == (new_base, user, shape)
 
 
@@ -122,32 +122,32 @@ def test_with_the_last_lines_goes_how_they_end(base: str, current: str) -> None:
 )
 def test_what_the_user_types_in_a_hunk(current: str, first: int, count: int, lines, hunks, base: str) -> None:
     reviewed = ReviewedText("1\n2\n3\n4\n5\n", current)
-    reviewed.user_lines(first, count, lines)
+    reviewed.apply_user_lines(first, count, lines)
     assert (shown(reviewed), reviewed.base) == (hunks, base)
 
 
 def test_a_line_that_one_hunk_lost_and_another_one_got_is_none_when_they_meet() -> None:
     reviewed = ReviewedText("moved\n1\n2\n", "1\n2\nmoved\n")
     assert len(reviewed.hunks) == 2
-    assert reviewed.user_lines(0, 2, [])
+    assert reviewed.apply_user_lines(0, 2, [])
     assert (shown(reviewed), reviewed.base) == ([], "moved\n")
 
 
 def test_a_hunk_beside_the_first_of_two_changes_is_looked_at() -> None:
     reviewed = ReviewedText("1\n2\n3\n4\n5\n6\n7\n", "1\nX\n4\n5\n6\n7\n")
-    reviewed.user_lines(2, 3, ["3", "5", "user"])
+    reviewed.apply_user_lines(2, 3, ["3", "5", "user"])
     assert (shown(reviewed), reviewed.base) == ([(1, ["2"], ["X"])], "1\n2\n3\n5\nuser\n7\n")
 
 
 def test_newlines_in_lines_end_lines() -> None:
     reviewed = ReviewedText("1\n2\n", "1\nX\n")
-    reviewed.user_lines(0, 1, ["a\nb"])
+    reviewed.apply_user_lines(0, 1, ["a\nb"])
     assert shown(reviewed) == [(2, ["2"], ["X"])]
 
 
 def test_an_empty_last_line_that_has_no_end_is_lost_in_the_buffer_but_not_to_be_accepted() -> None:
     reviewed = ReviewedText("a", "a\nb")
-    reviewed.user_lines(2, 0, [""])
+    reviewed.apply_user_lines(2, 0, [""])
     assert (reviewed.base, reviewed.current) == ("a\n\n", "a\nb\n")
     assert reviewed.rejected([hunk.id for hunk in reviewed.hunks]) == "a\n"
 
@@ -155,13 +155,13 @@ def test_an_empty_last_line_that_has_no_end_is_lost_in_the_buffer_but_not_to_be_
 def test_a_new_file_whose_line_ends_the_agent_changes_has_the_same_hunk() -> None:
     reviewed = ReviewedText("", "a\nb\n")
     before = reviewed.hunks[0].id
-    reviewed.agent("a\r\nb\r\n")
+    reviewed.apply_agent("a\r\nb\r\n")
     assert (shown(reviewed), reviewed.hunks[0].id, reviewed.shape) == ([(0, [], ["a", "b"])], before, None)
 
 
 def test_the_nearest_of_the_same_removed_lines_is_there_again() -> None:
     reviewed = ReviewedText("1\n\n2\n\n3\n\n4\n", "a\nb\nc\nd\ne\n")
-    reviewed.user_lines(3, 0, [""])
+    reviewed.apply_user_lines(3, 0, [""])
     assert shown(reviewed) == [(0, ["1", "", "2"], ["a", "b", "c"]), (4, ["3", "", "4"], ["d", "e"])]
 
 
@@ -170,18 +170,18 @@ def test_ids_last_while_the_agent_changes_other_lines() -> None:
     one = base.replace("10\n", "ten\n").replace("30\n", "thirty\n")
     reviewed = ReviewedText(base, one)
     first, last = (hunk.id for hunk in reviewed.hunks)
-    assert reviewed.agent(one.replace("20\n", "twenty\n"))
+    assert reviewed.apply_agent(one.replace("20\n", "twenty\n"))
     assert [hunk.id for hunk in reviewed.hunks][::2] == [first, last]
-    assert reviewed.agent(one.replace("20\n", "twenty\n").replace("thirty", "other"))
+    assert reviewed.apply_agent(one.replace("20\n", "twenty\n").replace("thirty", "other"))
     assert reviewed.hunks[0].id == first
     assert last not in [hunk.id for hunk in reviewed.hunks]
-    assert not reviewed.agent(reviewed.current)
+    assert not reviewed.apply_agent(reviewed.current)
 
 
 def test_ids_stay_in_order() -> None:
     reviewed = ReviewedText("1\n2\n", "x\n1\ny\n2\n")
     first, last = (hunk.id for hunk in reviewed.hunks)
-    reviewed.agent("y\n1\nx\n2\n")
+    reviewed.apply_agent("y\n1\nx\n2\n")
     assert reviewed.hunks[0].id == last
     assert reviewed.hunks[1].id not in (first, last)
 
@@ -189,18 +189,18 @@ def test_ids_stay_in_order() -> None:
 def test_typing_far_from_hunks_moves_them_and_is_no_news() -> None:
     reviewed = ReviewedText("1\n2\n3\n4\n5\n", "1\n2\n3\n4\nX\n")
     before = reviewed.hunks[0]
-    assert reviewed.user_lines(0, 1, ["a", "b", "c"]) is False
+    assert reviewed.apply_user_lines(0, 1, ["a", "b", "c"]) is False
     assert reviewed.hunks[0].id == before.id
     assert reviewed.hunks[0].block.j1 == before.block.j1 + 2
-    assert reviewed.user_lines(6, 1, ["X", "user"]) is False
-    assert reviewed.user_lines(6, 1, ["user"]) is True
+    assert reviewed.apply_user_lines(6, 1, ["X", "user"]) is False
+    assert reviewed.apply_user_lines(6, 1, ["user"]) is True
 
 
 def test_rows_that_are_not_there_are_not_replaced() -> None:
     reviewed = ReviewedText("", "")
-    reviewed.user_lines(0, 1, ["a"])  # the one empty line that Neovim shows
+    reviewed.apply_user_lines(0, 1, ["a"])  # the one empty line that Neovim shows
     assert reviewed.current == "a\n"
-    reviewed.user_lines(9, 9, ["b"])
+    reviewed.apply_user_lines(9, 9, ["b"])
     assert (reviewed.base, reviewed.current) == ("a\nb\n", "a\nb\n")
 
 
@@ -211,5 +211,5 @@ def test_ids_of_other_hunks_are_passed_over() -> None:
     assert reviewed.base == "a\n"
 
 
-def test_it_shows_what_it_is() -> None:
+def test_repr_counts_lines_and_hunks() -> None:
     assert repr(ReviewedText("a\n", "b\nc\n")) == "<ReviewedText 2 lines, 1 hunks>"

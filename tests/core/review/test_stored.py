@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.review import stored
-from acp_nvim.review.change import KeptChange
-from acp_nvim.review.checkpoints import Checkpoint, Checkpoints
+from acp_nvim.review import storage
+from acp_nvim.review.change import ChangeRecord
 from acp_nvim.review.contents import is_stored
-from acp_nvim.review.kept_ledger import KeptEntry, KeptLedger, KeptReview, OpenTurn
+from acp_nvim.review.storage import Checkpoint, CheckpointStore, EntryRecord, OpenTurn, ReviewStore, SavedReview
 from acp_nvim.snapshots.snapshot import Blob, Snapshot
 
 pytestmark = pytest.mark.anyio
@@ -25,27 +24,27 @@ prompts = st.text(st.characters(), max_size=20) | st.binary(max_size=20).map(os.
 
 def checkpoint(path: str, prompt: str = "do it") -> Checkpoint:
     return Checkpoint(
-        kind="turn", agent="it", prompt=prompt, changes=[KeptChange(path, None, Blob("1" * 40, 0o100644))]
+        kind="turn", agent="it", prompt=prompt, changes=[ChangeRecord(path, None, Blob("1" * 40, 0o100644))]
     )
 
 
 @given(names, prompts)
 def test_every_name_comes_back_byte_for_byte(path: str, prompt: str) -> None:
     one = checkpoint(path, prompt)
-    line = stored.encode(one)
+    line = storage.encode(one)
     assert b"\n" not in line
     assert line.isascii()
-    found = stored.decode(line, Checkpoint)
+    found = storage.decode(line, Checkpoint)
     assert found == one
     assert os.fsencode(found.changes[0].path) == os.fsencode(path)
 
 
 @given(names, st.data())
 def test_a_part_is_not_believed(path: str, data: st.DataObject) -> None:
-    line = stored.encode(msgspec.structs.replace(checkpoint(path), time=1.0))
+    line = storage.encode(msgspec.structs.replace(checkpoint(path), time=1.0))
     part = line[: data.draw(st.integers(0, len(line) - 1))]
     with pytest.raises(ValueError, match=r"."):
-        stored.decode(part, Checkpoint)
+        storage.decode(part, Checkpoint)
 
 
 @pytest.mark.parametrize(
@@ -53,17 +52,17 @@ def test_a_part_is_not_believed(path: str, data: st.DataObject) -> None:
 )
 def test_something_else_is_not_believed(line: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        stored.decode(line, Checkpoint)
+        storage.decode(line, Checkpoint)
 
 
 async def test_lines_of_one_checkpoint_are_one_and_what_others_wrote_stays(tmp_path: Path) -> None:
-    checkpoints = Checkpoints(tmp_path)
+    checkpoints = CheckpointStore(tmp_path)
     first = checkpoint("/a")
     file = tmp_path / "checkpoints.jsonl"
     await checkpoints.add(first)
     file.write_bytes(file.read_bytes() + b'{"version":2,"x":1}\n' + b'{"version":1,"ki')
     more = Checkpoint(
-        kind="turn", agent="it", prompt="", id=first.id, changes=[KeptChange("/b", None, None), first.changes[0]]
+        kind="turn", agent="it", prompt="", id=first.id, changes=[ChangeRecord("/b", None, None), first.changes[0]]
     )
     await checkpoints.add(more)
     [found] = await checkpoints.all()
@@ -76,7 +75,7 @@ async def test_lines_of_one_checkpoint_are_one_and_what_others_wrote_stays(tmp_p
 
 
 async def test_a_write_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    checkpoints = Checkpoints(tmp_path)
+    checkpoints = CheckpointStore(tmp_path)
     await checkpoints.add(checkpoint("/a"))
     before = (tmp_path / "checkpoints.jsonl").read_bytes()
     write, left = os.write, [30]
@@ -99,20 +98,20 @@ async def test_a_write_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, m
 async def test_an_open_turn_that_cannot_be_continued_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, other = KeptLedger(tmp_path), KeptLedger(tmp_path)
-    entry = KeptEntry("/a", None, Blob("1" * 40, 0o100644), None)
+    first, other = ReviewStore(tmp_path), ReviewStore(tmp_path)
+    entry = EntryRecord("/a", None, Blob("1" * 40, 0o100644), None)
     turn = OpenTurn("it", "do it", Snapshot("2" * 40, 1))
-    await first.keep(KeptReview([entry], [turn]))
+    await first.save(SavedReview([entry], [turn]))
 
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        await first.keep(KeptReview([], [turn]))
+        await first.save(SavedReview([], [turn]))
     monkeypatch.undo()
     first.close()
-    assert await other.take_over() == KeptReview([entry], [])
+    assert await other.take_over() == SavedReview([entry], [])
     other.close()
 
 

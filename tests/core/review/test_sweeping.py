@@ -13,7 +13,15 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.review.sweeping import GONE_SECONDS, TEMPORARY_SECONDS, UNUSED_SECONDS, InUse, Swept, mark_of, sweep
+from acp_nvim.review.cleanup import (
+    GONE_SECONDS,
+    TEMPORARY_SECONDS,
+    UNUSED_SECONDS,
+    StateUsage,
+    WorkspaceLease,
+    clean_state,
+    read_marker,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +44,7 @@ class State:
         """A workspace, used so many days ago, with some bytes and other files (`__` for a slash, `_` for a dot)."""
         root, directory = self.projects / name, self.workspaces / name
         root.mkdir()
-        mark = InUse(directory, str(root))
+        mark = WorkspaceLease(directory, str(root))
         mark.begin()
         mark.close()
         (directory / "git" / "objects" / "pack").mkdir(parents=True)
@@ -56,8 +64,8 @@ class State:
         for path in (*sorted(directory.rglob("*"), reverse=True), directory):
             os.utime(path, (then, then))
 
-    async def sweep(self, max_bytes: int = MUCH) -> Swept:
-        swept = await sweep(self.directory, max_bytes)
+    async def clean_state(self, max_bytes: int = MUCH) -> StateUsage:
+        swept = await clean_state(self.directory, max_bytes)
         assert swept is not None
         assert {*swept.workspaces} == self.left()
         return swept
@@ -76,7 +84,7 @@ async def test_a_workspace_that_nobody_has_used_for_long_goes(state: State) -> N
     state.add("old", month + 1)
     state.add("younger", month - 1)
     state.add("new", 0)
-    await state.sweep()
+    await state.clean_state()
     assert state.left() == {"younger", "new"}
 
 
@@ -84,7 +92,7 @@ async def test_one_without_a_mark_goes_by_what_was_changed_in_it_last(state: Sta
     for name, days in (("old", 31), ("young", 3)):
         (state.add(name, days) / "root").unlink()
         state.age(state.workspaces / name, days * DAY)
-    await state.sweep()
+    await state.clean_state()
     assert state.left() == {"young"}
 
 
@@ -93,7 +101,7 @@ async def test_one_that_is_gone_goes_sooner(state: State) -> None:
     state.add("gone", week + 1, gone=True)
     state.add("just gone", week - 1, gone=True)
     state.add("there", week + 1)
-    await state.sweep()
+    await state.clean_state()
     assert state.left() == {"just gone", "there"}
 
 
@@ -108,7 +116,7 @@ async def test_a_disk_that_is_not_mounted_is_not_gone(state: State) -> None:
     blocked = state.add("blocked", 10, gone=True)
     (blocked / "root").write_bytes(b"%d /dev/null/p" % os.stat("/dev").st_dev)
     state.age(blocked, 10 * DAY)
-    await sweep(state.directory, MUCH)
+    await clean_state(state.directory, MUCH)
     assert all(path.is_dir() for path in (directory, other, blocked))
 
 
@@ -130,7 +138,7 @@ async def test_what_nobody_has_looked_at_stays_until_it_is_old(state: State, fil
     state.add("gone", 10, gone=True, **more)
     state.add("there", 10, **more)
     state.add("old", 31, **more)
-    await state.sweep(0)
+    await state.clean_state(0)
     assert state.left() == ({"gone", "there"} if stays else set())
 
 
@@ -142,11 +150,11 @@ async def test_what_is_too_much_goes_the_longest_unused_first(state: State) -> N
     worktree = state.directory / "worktrees" / "mine"
     worktree.mkdir(parents=True)
     (worktree / "f").write_bytes(b"x" * 1_000_000)
-    swept = await state.sweep(350_000)
+    swept = await state.clean_state(350_000)
     assert state.left() == {"b", "c"}
     assert 300_000 < swept.total < 310_000
     assert 100_000 < swept.room("c", 350_000) - (350_000 - swept.total) < 101_000
-    swept = await state.sweep(50_000)
+    swept = await state.clean_state(50_000)
     assert (state.left(), swept.total) == (set(), 100_000)
     assert swept.room("new", 50_000) == 5_000
     assert (worktree / "f").exists()
@@ -154,20 +162,20 @@ async def test_what_is_too_much_goes_the_longest_unused_first(state: State) -> N
 
 async def test_one_that_a_host_uses_stays(state: State) -> None:
     used = state.add("used", 40)
-    mark = InUse(used, str(state.projects / "used"))
+    mark = WorkspaceLease(used, str(state.projects / "used"))
     mark.begin()
     state.age(used, 40 * DAY)
     old_version = state.add("old version", 40, git__users="")
     with (old_version / "git" / "users").open() as users:
         fcntl.flock(users, fcntl.LOCK_SH)
-        await state.sweep(0)
+        await state.clean_state(0)
         assert state.left() == {"used", "old version"}
     mark.close()
-    await state.sweep()
+    await state.clean_state()
     assert state.left() == {"used"}  # it was used until now
     assert time.time() - (used / "root").stat().st_mtime < DAY
     state.age(used, 40 * DAY)
-    await state.sweep()
+    await state.clean_state()
     assert state.left() == set()
 
 
@@ -175,7 +183,7 @@ async def test_only_one_host_sweeps_at_a_time(state: State) -> None:
     state.add("old", 40)
     with (state.workspaces / ".sweeping").open("w") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
-        assert await sweep(state.directory, 0) is None
+        assert await clean_state(state.directory, 0) is None
     assert state.left() == {"old"}
 
 
@@ -191,7 +199,7 @@ async def test_what_a_killed_git_or_sweep_has_left_goes(state: State) -> None:
         os.utime(path, (then, then))
     half_removed = state.workspaces / ".removed-12345678"
     half_removed.mkdir()
-    await state.sweep()
+    await state.clean_state()
     assert [path.exists() for path in (*left, *kept, half_removed)] == [False] * 3 + [True] * 3 + [False]
 
 
@@ -206,16 +214,16 @@ async def test_what_is_used_while_it_is_removed_is_made_anew(state: State) -> No
 
     remover = threading.Thread(target=remove)
     remover.start()
-    marks = [InUse(directory, str(root)) for _ in range(20)]
+    marks = [WorkspaceLease(directory, str(root)) for _ in range(20)]
     try:
         for mark in marks:
             mark.begin()
     finally:
         stop.set()
         remover.join()
-    marks.append(InUse(directory, str(root)))
+    marks.append(WorkspaceLease(directory, str(root)))
     marks[-1].begin()
-    assert mark_of(directory) is not None
+    assert read_marker(directory) is not None
     for mark in marks:
         mark.close()
 
@@ -223,13 +231,13 @@ async def test_what_is_used_while_it_is_removed_is_made_anew(state: State) -> No
 async def test_a_name_that_is_no_text_is_a_mark_all_the_same(state: State) -> None:
     root = os.fsencode(state.projects) + b"/caf\xe9"
     os.mkdir(root)
-    mark = InUse(state.workspaces / "p", os.fsdecode(root))
+    mark = WorkspaceLease(state.workspaces / "p", os.fsdecode(root))
     mark.begin()
     mark.close()
-    found = mark_of(state.workspaces / "p")
+    found = read_marker(state.workspaces / "p")
     assert found is not None
     assert os.fsencode(found.root) == root
 
 
 async def test_without_a_state_directory_nothing_is_done(tmp_path: Path) -> None:
-    assert await sweep(tmp_path / "none", 0) is None
+    assert await clean_state(tmp_path / "none", 0) is None

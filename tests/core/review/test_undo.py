@@ -30,7 +30,7 @@ def hunks(reviewed: ReviewedText) -> list[tuple[list[str], list[str]]]:
 def go_back(reviewed: ReviewedText, text: str) -> None:
     """The editor tells that all lines were replaced by those of another text without end of its own."""
     rows = text.removesuffix("\n").split("\n") if text else []
-    reviewed.user_lines(0, len(reviewed.current), rows)
+    reviewed.apply_user_lines(0, len(reviewed.current), rows)
 
 
 @given(texts, texts, steps)
@@ -41,7 +41,7 @@ def test_what_was_accepted_then_is_accepted_again(base: str, current: str, given
         now = reviewed.current, (reviewed.base, hunks(reviewed))
         known = [old for old in then if old != now[0]]
         if kind == "agent":
-            reviewed.agent(text)
+            reviewed.apply_agent(text)
         elif kind == "keep":
             reviewed.keep([hunk.id for hunk in reviewed.hunks][:size])
             then.clear()
@@ -51,86 +51,86 @@ def test_what_was_accepted_then_is_accepted_again(base: str, current: str, given
             if kind == "undo lines" and wanted.endswith("\n") and now[0].endswith("\n"):
                 go_back(reviewed, wanted)
             else:
-                reviewed.user(wanted)
+                reviewed.apply_user(wanted)
             assert reviewed.base == then[wanted][0]
             assert "\r" in reviewed.base + wanted or hunks(reviewed) == then[wanted][1]
         elif kind == "lines":
-            reviewed.user_lines(place, size, ["a", "b"][: place % 3])
+            reviewed.apply_user_lines(place, size, ["a", "b"][: place % 3])
         elif text not in then:
-            reviewed.user(text)
+            reviewed.apply_user(text)
         if reviewed.current != now[0]:
             then[now[0]] = now[1]
 
 
 def test_undo_of_what_the_agent_did_and_redo() -> None:
     reviewed = ReviewedText("a\nb\n", "a\nb\n")
-    reviewed.agent("a\nagent\n")
+    reviewed.apply_agent("a\nagent\n")
     hunk = reviewed.hunks[0].id
-    reviewed.user_lines(1, 1, ["b"])
+    reviewed.apply_user_lines(1, 1, ["b"])
     assert (list(reviewed.hunks), reviewed.base) == ([], "a\nb\n")
-    reviewed.user_lines(1, 1, ["agent"])
+    reviewed.apply_user_lines(1, 1, ["agent"])
     assert (hunks(reviewed), reviewed.hunks[0].id) == ([(["b"], ["agent"])], hunk)
 
 
 def test_typing_in_a_line_of_the_agents_and_undo() -> None:
     reviewed = ReviewedText("a\nb\nc\n", "a\nagent\nc\n")
     for line in ("agent!", "agent!!"):
-        assert reviewed.user_lines(1, 1, [line]) is (line == "agent!")
+        assert reviewed.apply_user_lines(1, 1, [line]) is (line == "agent!")
         assert reviewed.base == f"a\nb\n{line}\nc\n"
-    assert reviewed.user_lines(1, 1, ["agent"])
+    assert reviewed.apply_user_lines(1, 1, ["agent"])
     assert (reviewed.base, hunks(reviewed)) == ("a\nb\nc\n", [(["b"], ["agent"])])
 
 
 def test_undo_of_a_reject_brings_the_hunk_back() -> None:
     reviewed = ReviewedText("a\nb\nc\n", "a\nagent\nc\n")
-    reviewed.agent(reviewed.rejected(None))
+    reviewed.apply_agent(reviewed.rejected(None))
     assert list(reviewed.hunks) == []
-    assert reviewed.user("a\nagent\nc\n")
+    assert reviewed.apply_user("a\nagent\nc\n")
     assert hunks(reviewed) == [(["b"], ["agent"])]
 
 
 def test_undo_of_other_line_ends() -> None:
     reviewed = ReviewedText("a\r\nb\r\n", "a\r\nb\r\n")
-    reviewed.agent("a\r\nx\nb\r\n")
-    reviewed.agent("a\nx\nb\n")
-    assert reviewed.user("a\r\nb\r\n")
+    reviewed.apply_agent("a\r\nx\nb\r\n")
+    reviewed.apply_agent("a\nx\nb\n")
+    assert reviewed.apply_user("a\r\nb\r\n")
     assert (list(reviewed.hunks), reviewed.shape, reviewed.base) == ([], None, "a\r\nb\r\n")
-    assert reviewed.user("a\nx\nb\n")
+    assert reviewed.apply_user("a\nx\nb\n")
     assert (hunks(reviewed), reviewed.shape) == ([([], ["x"])], "line ends: CRLF -> LF")
 
 
 def test_undo_of_the_users_own_line_ends() -> None:
     reviewed = ReviewedText("a\nb\n", "a\nB\n")
-    reviewed.user("a\r\nB\r\n")
+    reviewed.apply_user("a\r\nB\r\n")
     assert reviewed.base == "a\r\nb\r\n"
-    reviewed.user("a\nB\n")
+    reviewed.apply_user("a\nB\n")
     assert reviewed.base == "a\nb\n"
 
 
 def test_hunks_that_come_back_have_ids_of_their_own() -> None:
     reviewed = ReviewedText("1\n2\n", "same\n1\nsame\n2\n")
     ids = [hunk.id for hunk in reviewed.hunks]
-    reviewed.user_lines(0, 1, [])
+    reviewed.apply_user_lines(0, 1, [])
     assert [hunk.id for hunk in reviewed.hunks] == ids[1:]
-    reviewed.user_lines(0, 0, ["same"])
+    reviewed.apply_user_lines(0, 0, ["same"])
     assert [hunk.id for hunk in reviewed.hunks] == ids
 
 
 def test_a_hunk_that_comes_back_has_the_id_that_its_lines_have_now() -> None:
     reviewed = ReviewedText("1\n2\n3\n4\n", "3\n4\n")
-    reviewed.agent("agent\n4\n")
-    reviewed.user_lines(0, 0, ["3"])
+    reviewed.apply_agent("agent\n4\n")
+    reviewed.apply_user_lines(0, 0, ["3"])
     hunk = reviewed.hunks[0]
     assert hunks(reviewed) == [(["1", "2"], []), ([], ["agent"])]
-    reviewed.user_lines(1, 1, [])
+    reviewed.apply_user_lines(1, 1, [])
     assert (hunks(reviewed), reviewed.hunks[0].id) == ([(["1", "2"], [])], hunk.id)
 
 
 def test_another_text_with_the_same_key_is_another_text(monkeypatch) -> None:
     monkeypatch.setattr("acp_nvim.review.reviewed_text.pairs_key", lambda lines: 0)
     reviewed = ReviewedText("a\nb\n", "a\nagent\n")
-    reviewed.user_lines(0, 1, ["user"])
-    reviewed.user_lines(1, 1, ["other"])
+    reviewed.apply_user_lines(0, 1, ["user"])
+    reviewed.apply_user_lines(1, 1, ["other"])
     assert (reviewed.base, reviewed.current) == ("user\nb\nother\n", "user\nother\n")
 
 
@@ -138,17 +138,17 @@ def test_a_moment_that_comes_again_and_again_is_remembered(monkeypatch) -> None:
     monkeypatch.setattr("acp_nvim.review.reviewed_text.TextHistory", lambda: TextHistory(3))
     reviewed = ReviewedText("a\n", "agent\n")
     for line in ("x", "agent", "y", "z", "agent"):  # there are three moments after the second "agent"
-        reviewed.user_lines(0, 1, [line])
+        reviewed.apply_user_lines(0, 1, [line])
     assert reviewed.base == "a\n"
 
 
 def test_what_was_kept_does_not_come_back() -> None:
     reviewed = ReviewedText("a\nb\n", "a\nb\n")
-    reviewed.agent("a\nb\nagent\n")
+    reviewed.apply_agent("a\nb\nagent\n")
     reviewed.keep([hunk.id for hunk in reviewed.hunks])
-    reviewed.user("a\nb\n")
+    reviewed.apply_user("a\nb\n")
     assert (reviewed.base, list(reviewed.hunks)) == ("a\nb\n", [])
-    reviewed.user("a\nb\nagent\n")
+    reviewed.apply_user("a\nb\nagent\n")
     assert (reviewed.base, list(reviewed.hunks)) == ("a\nb\nagent\n", [])
 
 
@@ -168,8 +168,8 @@ def remembers(steps: int) -> bool:
     """Whether undo comes back to the text of the agent after that many edits of its line."""
     reviewed = ReviewedText("a\n", "agent\n")
     for number in range(steps):
-        reviewed.user_lines(0, 1, [f"agent {number}"])
-    reviewed.user_lines(0, 1, ["agent"])
+        reviewed.apply_user_lines(0, 1, [f"agent {number}"])
+    reviewed.apply_user_lines(0, 1, ["agent"])
     return reviewed.base == "a\n"
 
 
@@ -179,8 +179,8 @@ def test_what_is_typed_in_a_long_hunk_takes_no_more_memory_than_elsewhere(monkey
     current = "".join(f"agent {line}" for line in lines)
     reviewed = ReviewedText("".join(lines), current)
     for number in range(50):
-        reviewed.user_lines(2500, 1, [f"user {number}"])
-    reviewed.user_lines(2500, 1, ["agent 2500"])
+        reviewed.apply_user_lines(2500, 1, [f"user {number}"])
+    reviewed.apply_user_lines(2500, 1, ["agent 2500"])
     assert reviewed.base == "".join(lines)
 
 
@@ -189,7 +189,7 @@ def test_moments_show_how_many_they_are(monkeypatch) -> None:
     monkeypatch.setattr("acp_nvim.review.reviewed_text.TextHistory", lambda: moments)
     assert repr(moments) == "<TextHistory 0, 0 bytes>"
     reviewed = ReviewedText("a\n", "b\n")
-    reviewed.user_lines(0, 1, ["c"])
+    reviewed.apply_user_lines(0, 1, ["c"])
     assert repr(moments).startswith("<TextHistory 1, ")
     reviewed.keep(None)
     assert repr(moments) == "<TextHistory 0, 0 bytes>"

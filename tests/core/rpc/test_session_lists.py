@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.rpc.messages import OpenSession
 from acp_nvim.rpc.session_lists import merged
-from acp_nvim.rpc.session_messages import OpenSession
 from acp_nvim.ui.session_events import FoundSession, ListedSession
 
 

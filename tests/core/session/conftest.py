@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acp_nvim.process import stopping
-from acp_nvim.session.requests import command_access
+from acp_nvim.session.requests import access
 from tests.core.session.host import Host, running_host
 from tests.support.processes import MARK, kill, marked, wait_gone
 from tests.support.waiting import LIMIT
@@ -41,7 +41,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 async def free_host(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Host]:
     """The whole core; commands are allowed, and none outlives the host."""
-    monkeypatch.setattr(command_access, "DEFAULT", "allow")
+    monkeypatch.setattr(access, "DEFAULT", "allow")
     async with running_host(tmp_path) as host:
         host.hello(permissions={"terminal": "allow"})
         yield host

@@ -13,7 +13,7 @@ import anyio
 
 from acp_nvim.app import App
 from acp_nvim.process.child import Child, StderrTail
-from acp_nvim.process.stopping import Rung, untold
+from acp_nvim.process.stopping import Rung, ignore_rung
 from acp_nvim.session.turn_changes import TurnChanges
 from tests.core.guards import close_guard, close_log
 from tests.core.jsonrpc.peer import Source
@@ -106,7 +106,7 @@ class InnerAgent:
         await self._ended.wait()
         return self.returncode or 0
 
-    async def stop(self, _on_rung: Callable[[Rung], None] = untold) -> None:
+    async def stop(self, _on_rung: Callable[[Rung], None] = ignore_rung) -> None:
         """It always ends."""
         self.die()
 

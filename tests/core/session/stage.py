@@ -96,7 +96,7 @@ class Stage:
         assert self.host.status(STREAMS) == self.status, what
         assert self.host.notices(STREAMS) == self.notices, what
         for warnings in (self.host.app.warnings, *(one._warnings for one in self.host.app.sessions.values())):
-            warnings._told.clear()  # of many kinds some are only in the log
+            warnings._reported.clear()  # of many kinds some are only in the log
 
     def note(self, doing: str, error: Exception) -> None:
         """What `acp_nvim.tasks` logs."""

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from acp_nvim.session import background
-from acp_nvim.session.connection import peers
+from acp_nvim.session.connection import peer as peer_module
 from acp_nvim.ui import events
 from acp_nvim.ui.review_events import Checkpoints, Summary
 from tests.core.jsonrpc.peer import all_done
@@ -298,7 +298,7 @@ async def test_the_end_of_the_agent_ends_it(tmp_path: Path, how: str) -> None:
 async def test_the_agent_is_not_stopped_for_want_of_work_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(peers, "IDLE_LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(peer_module, "IDLE_LOOK_SECONDS", 0.02)
     script = works_on(
         "prompt.say('thinks')",
         "INITIALIZE = {'agentCapabilities': {'sessionCapabilities': {'resume': {}}}}",

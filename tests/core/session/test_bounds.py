@@ -83,8 +83,7 @@ def say(said: Transcript, text: str, message_id: str | None = None) -> Any:
 
 
 def test_ids_of_messages_do_not_make_blocks_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (tool_calls, transcript):
-        monkeypatch.setattr(module, "TURN_BLOCKS", 5)
+    monkeypatch.setattr(tool_calls, "TURN_BLOCKS", 5)
     said = Transcript(1)
     told = [say(said, f"text {number}", f"m{number}") for number in range(50)]
     assert len(said) == 5

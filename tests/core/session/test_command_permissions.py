@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_nvim.limits import COMMAND_SHOWN_CHARS
-from acp_nvim.session.requests import command_access
+from acp_nvim.session.requests import access
 from acp_nvim.session.requests.grants import NamedCommand, named_command
 from acp_nvim.ui import events
 from tests.core.session.host import Host
@@ -172,7 +172,7 @@ async def test_the_agent_may_withdraw_it(host: Host) -> None:
 
 
 async def test_allow_asks_nobody(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_access, "DEFAULT", "allow")
+    monkeypatch.setattr(access, "DEFAULT", "allow")
     host.hello(permissions={"terminal": "allow"})
     plan(host, run("echo x"))
     await over(host)
@@ -355,7 +355,7 @@ async def test_a_command_too_long_to_be_shown_can_only_be_rejected_and_is_not_as
 
 
 async def test_who_wants_to_be_asked_always_is(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command_access, "DEFAULT", "ask")
+    monkeypatch.setattr(access, "DEFAULT", "ask")
     host.hello(permissions={"terminal": "ask"})
     await granted(host, "allow", {"ask": NAMED[0]}, run(LINE))
     [_, ours] = await questions(host, 2)
@@ -438,4 +438,4 @@ async def test_reprs_say_how_it_stands(host: Host) -> None:
     host.open()
     requests = host.app.sessions[1].requests
     assert repr(requests.terminals) == "<AgentTerminals {} ask_unless_asked>"
-    assert repr(requests.granted) == "<Grants 0>"
+    assert repr(requests.permissions.grants) == "<Grants 0>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from acp_nvim.session.connection import peers
+from acp_nvim.session.connection import peer as peer_module
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at
@@ -49,7 +49,7 @@ async def long_enough(host: Host) -> None:
 async def test_it_is_stopped_and_the_next_prompt_goes_on_without_a_word(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(peers, "IDLE_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(peer_module, "IDLE_LOOK_SECONDS", 0.01)
     host.hello(timeouts={"idle": 0})  # else it may be stopped between the two turns
     script = host.script(RESUMES)
     for key in (1, 2):

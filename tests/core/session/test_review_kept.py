@@ -40,8 +40,8 @@ async def next_host(host: Host, directory: Path) -> AsyncIterator[Host]:
 
     await host.app.reviews.keep()
     for workspace in host.app.reviews.workspaces.all.values():
-        async with workspace._keeping:
-            workspace.keep = dead  # type: ignore[method-assign]
+        async with workspace._saving:
+            workspace.save = dead  # type: ignore[method-assign]
     host.app.reviews.close()
     await anyio.Path(directory).mkdir()
     async with running_host(directory, host) as other:
@@ -455,7 +455,7 @@ async def test_a_kill_between_writing_down_and_rejecting(
         await anyio.sleep_forever()
         return False
 
-    monkeypatch.setattr(decisions, "put", never)
+    monkeypatch.setattr(decisions, "write_content", never)
     host.app.receive("review", {"action": "reject"})
     await host.until("the rejection to be written down", held.is_set)
     monkeypatch.undo()

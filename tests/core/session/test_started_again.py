@@ -16,8 +16,8 @@ from acp_nvim.history.store import HistorySettings, TranscriptStore
 from acp_nvim.review import named_files
 from acp_nvim.review.named_files import WAITING, NamedFiles
 from acp_nvim.review.reviews import Reviews
+from acp_nvim.rpc.messages import Resume
 from acp_nvim.rpc.resume import ResumeHandlers
-from acp_nvim.rpc.session_messages import Resume
 from acp_nvim.session import turn_changes
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.transcript.location_tracker import LocationTracker
@@ -90,7 +90,7 @@ async def test_named_files_and_ends_of_turns_are_waited_for_no_longer(
     with anyio.fail_after(LIMIT):
         await changes.named.known()
         await changes.settled()
-    assert tasks.started == ["_look", "_close"] * 2
+    assert tasks.started == ["_read_all", "_close"] * 2
 
 
 async def test_a_session_that_could_not_be_made_defers_nothing(tasks: Any, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 from acp_nvim.acp.answers import Choice, ConfigOption, Opened, Selection
 from acp_nvim.acp.updates import ConfigReplaced, ModeChanged
-from acp_nvim.session.config.options import NotThereError, Switch, Switches, find_switch, value_of
+from acp_nvim.session.config.options import NoSuchOptionError, Switch, Switches, find_switch, value_of
 
 WORDS = some.sampled_from(["mode", "model", "a", "b", "c", "d"])
 CHOICES = some.lists(WORDS, unique=True, max_size=4).map(lambda words: [Choice(word, word.upper()) for word in words])
@@ -80,7 +80,7 @@ def test_what_a_user_types_is_something_that_is_offered_or_refused_in_words(mode
     try:
         found = find_switch(switches.all, what)
         meant = value_of(found, value)
-    except NotThereError:
+    except NoSuchOptionError:
         return
     assert what in (found.switch_id, found.category, found.name)
     assert meant in ([True, False] if found.kind == "boolean" else [one.value for one in found.choices])
@@ -151,7 +151,7 @@ def test_a_name_of_several_values_is_not_guessed():
     )
     assert value_of(switch, "b/big") == "b/big"
     assert value_of(switch, "c") == "c"
-    with pytest.raises(NotThereError, match="a/big, b/big"):
+    with pytest.raises(NoSuchOptionError, match="a/big, b/big"):
         value_of(switch, "big")
 
 
@@ -170,5 +170,5 @@ def test_a_switch_is_on_or_off(words, value):
     ],
 )
 def test_why_a_value_is_not_there(switch, words):
-    with pytest.raises(NotThereError, match=words):
+    with pytest.raises(NoSuchOptionError, match=words):
         value_of(switch, "maybe")

@@ -340,7 +340,7 @@ prompt.say("ended")
     )
     host.open()
     seen: list[str] = []
-    monkeypatch.setattr(TurnChanges, "something_changed", lambda changes: seen.append(host.text()))
+    monkeypatch.setattr(TurnChanges, "request_scan", lambda changes: seen.append(host.text()))
     host.prompt("go")
     await host.until("the terminal", lambda: host.text() == "made")
     assert host.of(events.FilesMaybeChanged) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acp_nvim.session.connection import router
-from acp_nvim.session.requests import broker, elicitations
+from acp_nvim.session.requests import bounds
 from acp_nvim.session.transcript import tool_calls
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation, PermissionAuto
@@ -51,8 +51,7 @@ def errors(host: Host) -> list[str]:
 async def test_requests_that_are_withdrawn_count(
     host: Host, monkeypatch: pytest.MonkeyPatch, kind: str, shown: type[events.Event]
 ) -> None:
-    monkeypatch.setattr(broker, "TURN_REQUESTS", 10)
-    monkeypatch.setattr(elicitations, "TURN_REQUESTS", 10)
+    monkeypatch.setattr(bounds, "TURN_REQUESTS", 10)
     host.script(ASKS + WITHDRAWS.replace("KIND", kind))
     await host.turn("go")
     assert len(host.of(shown)) == 10

@@ -47,7 +47,7 @@ LOOK = {
     "session/transcript/truncation.py TurnText.take",
     "history/store.py TranscriptStore.begin.<locals>.hear",
     "history/recorder.py Recorder.on_event",
-    "history/recorder.py Recorder._text",
+    "history/recorder.py Recorder._note_message",
 }
 """Those that only look at it on the way: bounds, states, and what is kept of the conversation."""
 MOST = 12

@@ -263,4 +263,4 @@ async def test_what_is_known_of_a_file_that_changes_just_now_is_not_relied_on(
     assert found_files.keep_file(loose, *where)[0] == ""
     later = file.stat().st_ctime_ns + 3 * 10**9
     monkeypatch.setattr(found_files.time, "time_ns", lambda: later)
-    assert found_files.keep_file(loose, *where)[0] == found_files.look(where[0], [where[1]])[0].key != ""
+    assert found_files.keep_file(loose, *where)[0] == found_files.inspect(where[0], [where[1]])[0].key != ""

@@ -153,4 +153,3 @@ def test_a_limit_of_nothing_keeps_nothing(printed: bytes, truncated: bool) -> No
 
 def test_repr_shows_how_much_there_is() -> None:
     assert repr(tail_of([b"abc"], 2)) == "<OutputTail 2 of 2 bytes truncated=True>"
-    assert repr(PlainText()) == "<PlainText holds ''>"

@@ -227,25 +227,25 @@ async def test_what_a_command_left_running_goes_on_until_nobody_needs_it(shell: 
     await end_of(terminal)
     await settled(terminal)
     assert len(marked(mark)) == 1
-    assert list(terminal._guard._told) == [-terminal.pid]
+    assert list(terminal._guard._watched) == [-terminal.pid]
     with anyio.fail_after(LIMIT_SECONDS):
         await terminal.end()
     assert marked(mark) == []
-    assert terminal._guard._told == {}
+    assert terminal._guard._watched == {}
 
 
 async def test_the_id_of_a_process_that_is_gone_is_forgotten_at_once(shell: Start) -> None:
     """It may be that of another program of the user's soon."""
     terminal, _ = await shell("exit 0")
     await end_of(terminal)
-    assert terminal.pid not in terminal._guard._told
+    assert terminal.pid not in terminal._guard._watched
     await settled(terminal)
-    assert terminal._guard._told == {}
+    assert terminal._guard._watched == {}
 
 
 async def settled(terminal: Terminal) -> None:
     """It has been looked for what the command left."""
-    await until(lambda: terminal._left is not None, "a look for what is left")
+    await until(lambda: terminal._has_descendants is not None, "a look for what is left")
 
 
 async def test_run_is_over_when_nothing_is_left(guard: Guard) -> None:
@@ -254,7 +254,7 @@ async def test_run_is_over_when_nothing_is_left(guard: Guard) -> None:
     with anyio.fail_after(LIMIT_SECONDS):
         await terminal.run(Heard().listener())
     assert len(os.listdir("/proc/self/fd")) < before
-    assert guard._told == {}
+    assert guard._watched == {}
 
 
 @pytest.mark.usefixtures("merciless")
@@ -268,7 +268,7 @@ async def test_with_the_host_everything_ends(guard: Guard, mark: str, line: str)
         await heard.until(b"ready")
         tasks.cancel_scope.cancel()
     assert marked(mark) == []
-    assert guard._told == {}
+    assert guard._watched == {}
 
 
 async def test_nobody_waits_for_ever_when_a_listener_has_a_fault(guard: Guard, mark: str) -> None:
@@ -288,16 +288,18 @@ async def test_a_start_that_is_cancelled_halfway_gives_a_terminal_that_can_be_en
         scope.cancel()
         terminal = await Terminal.start(command_to_run("sleep", ["1000"], "/", {MARK: mark}), 100, guard)
     assert look_at(terminal.pid)
-    await terminal._end_all()
+    await terminal._stop_all()
     terminal._screen.close()
     assert marked(mark) == []
 
 
-async def test_repr_shows_what_it_does(shell: Start) -> None:
-    terminal, _ = await shell("exec sleep 1000")
-    assert repr(terminal) == f"<Terminal pid={terminal.pid} None <OutputTail 0 of 100000 bytes truncated=False>>"
+async def test_a_screen_that_is_closed_ends_the_output() -> None:
     screen = PseudoTerminal()
-    assert repr(screen) == f"<PseudoTerminal {screen._ours}>"
     screen.close_screen()
     assert await screen.receive() == b""
     screen.close()
+
+
+async def test_repr_shows_pid_end_and_output(shell: Start) -> None:
+    terminal, _ = await shell("exec sleep 1000")
+    assert repr(terminal) == f"<Terminal pid={terminal.pid} None <OutputTail 0 of 100000 bytes truncated=False>>"

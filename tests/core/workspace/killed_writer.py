@@ -22,8 +22,8 @@ import anyio
 import anyio._backends._asyncio  # not in each child again
 
 from acp_nvim.workspace import disk
+from acp_nvim.workspace.disk import stamp_of
 from acp_nvim.workspace.roots import Roots
-from acp_nvim.workspace.stamps import stamp_of
 
 WRITE, EXIT = os.write, os._exit
 OLD, NEW = "old\n" * 500, "new\n" * 500

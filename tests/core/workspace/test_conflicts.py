@@ -217,7 +217,3 @@ def test_a_conflict_cannot_be_changed() -> None:
     with pytest.raises(AttributeError):
         conflict().theirs = "x"
     assert msgspec.structs.asdict(conflict())["number"] == 0
-
-
-def test_repr_counts(tmp_path: Path) -> None:
-    assert repr(Conflicts(tmp_path)) == f"<Conflicts 0 in {tmp_path}>"

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.workspace import disk, regular_files
+from acp_nvim.workspace.disk import stamp_of
 from acp_nvim.workspace.encoding import decode
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
-from acp_nvim.workspace.stamps import stamp_of
 from tests.core.workspace.as_nobody import as_nobody, nobodys_directory
 
 pytestmark = pytest.mark.anyio

@@ -14,9 +14,8 @@ import anyio
 import pytest
 
 from acp_nvim.workspace import disk
-from acp_nvim.workspace.disk import LEFT_OVER_SECONDS
+from acp_nvim.workspace.disk import LEFT_OVER_SECONDS, stamp_of
 from acp_nvim.workspace.refusals import ChangedOnDiskError, FileRefusedError
-from acp_nvim.workspace.stamps import stamp_of
 from tests.core.workspace.as_nobody import as_nobody, give, nobodys_directory
 
 pytestmark = pytest.mark.anyio

@@ -28,7 +28,7 @@ def files(directory: Path) -> list[Path]:
 
 def in_memory(seen: LastSeen) -> list[int]:
     """The sizes of the texts that are in memory."""
-    return [sys.getsizeof(sight.text) for sight in seen._sights.values() if sight.text is not None]
+    return [sys.getsizeof(sight.text) for sight in seen._texts.values() if sight.text is not None]
 
 
 async def test_nothing_is_known_of_a_file_that_was_never_seen() -> None:
@@ -109,7 +109,7 @@ async def test_a_text_that_is_used_again_comes_back_into_memory(tmp_path: Path) 
     await seen.remember("g", "2" * 100)
     (file,) = files(tmp_path)
     await seen.remember("f", "1" * 100)
-    assert seen._sights["f"].text == "1" * 100
+    assert seen._texts["f"].text == "1" * 100
     await seen.remember("g", "2" * 100)
     assert len(files(tmp_path)) == 2, "the copy of f was good enough"
     assert file in files(tmp_path)
@@ -194,9 +194,9 @@ async def test_a_forgotten_text_leaves_the_disk(tmp_path: Path) -> None:
 async def test_the_same_text_is_the_same_sight(tmp_path: Path) -> None:
     seen = LastSeen(tmp_path)
     await seen.remember("f", "text")
-    sight = seen._sights["f"]
+    sight = seen._texts["f"]
     await seen.remember("f", "text")
-    assert seen._sights["f"] is sight
+    assert seen._texts["f"] is sight
 
 
 @pytest.mark.parametrize(("module", "step", "written"), [(last_seen, "_digested", 0), (last_seen, "_store", 1)])

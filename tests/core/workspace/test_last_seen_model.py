@@ -68,7 +68,7 @@ class Model(RuleBasedStateMachine):
             self.is_seen(path, self.model[path])
         if found is None and path in self.model:
             assert path in self.lost or self.disk_bytes < 100_000
-            assert self.seen._sights[path].text is None
+            assert self.seen._texts[path].text is None
         else:
             assert found == self.model.get(path)
 
@@ -105,7 +105,7 @@ class Model(RuleBasedStateMachine):
     def it_knows_what_the_model_knows(self) -> None:
         if not hasattr(self, "model"):
             return
-        assert list(self.seen._sights) == list(self.model)
+        assert list(self.seen._texts) == list(self.model)
         for path in "abcdef":
             text = self.model.get(path)
             assert text is None or self.seen.knows(path, text)
@@ -115,7 +115,7 @@ class Model(RuleBasedStateMachine):
     def it_keeps_to_its_room(self) -> None:
         if not hasattr(self, "model"):
             return
-        sizes = [sys.getsizeof(sight.text) for sight in self.seen._sights.values() if sight.text is not None]
+        sizes = [sys.getsizeof(sight.text) for sight in self.seen._texts.values() if sight.text is not None]
         assert sum(sizes) <= MEMORY
         assert max(sizes, default=0) <= TEXT
         assert sum(sizes) == self.seen._in_memory

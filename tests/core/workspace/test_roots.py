@@ -193,13 +193,13 @@ def test_links_that_lead_through_very_many_directories_are_refused(tmp_path: Pat
         real_path(f"{tmp_path}/down")
 
 
-def test_repr_shows_the_directories(root: Path) -> None:
-    assert repr(Roots([str(root)])) == f"<Roots ['{root}']>"
-
-
 def test_a_path_that_ends_like_a_directory_is_none_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for name in ("file/", "new/"):
         with pytest.raises(NotAllowedError, match="names a directory"):
             Roots([str(tmp_path)]).resolve(f"{tmp_path}/{name}")
     assert Roots([str(tmp_path)]).resolve(f"{tmp_path}/") == str(tmp_path)
+
+
+def test_repr_shows_the_directories(root: Path) -> None:
+    assert repr(Roots([str(root)])) == f"<Roots ['{root}']>"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.worktrees.git import WorktreeError
-from acp_nvim.worktrees.worktree import Worktrees, look, remove
+from acp_nvim.worktrees.worktree import WorktreeError, Worktrees, inspect, remove
 
 pytestmark = pytest.mark.anyio
 
@@ -113,7 +112,7 @@ async def test_git_variables_of_the_surroundings_mean_nothing(
 
 async def test_nothing_is_lost_when_it_is_removed(project: Path, worktrees: Worktrees) -> None:
     made = await worktrees.make(str(project), "fix")
-    outlook = await look(made.path)
+    outlook = await inspect(made.path)
     assert (outlook.changed, outlook.commits, outlook.branch) == (0, 0, "acp/fix")
     words = await remove(made.path, force=False)
     assert words.endswith("is removed, and its branch acp/fix, on which nothing was.")
@@ -129,7 +128,7 @@ async def test_changes_are_lost_only_by_force_and_commits_never(project: Path, w
     git(path, "commit", "-qam", "of the agent")
     git(path, "mv", "src/a.txt", "src/b.txt")
     (path / "new.txt").write_text("")
-    outlook = await look(made.path)
+    outlook = await inspect(made.path)
     assert (outlook.changed, outlook.commits) == (2, 1)
     with pytest.raises(WorktreeError, match=r"2 files in .* have changes"):
         await remove(made.path, force=False)
@@ -148,7 +147,7 @@ async def test_a_branch_of_the_users_stays_whatever_is_on_it(project: Path, work
 
 async def test_what_is_no_work_tree_is_neither_looked_at_nor_removed(tmp_path: Path, project: Path) -> None:
     with pytest.raises(WorktreeError):
-        await look(str(tmp_path))
+        await inspect(str(tmp_path))
     with pytest.raises(WorktreeError):
         await remove(str(project), force=False)
     assert (project / "src" / "a.txt").exists()

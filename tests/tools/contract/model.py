@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import inspect as kinds
 
-from acp_nvim.rpc.registry import MESSAGES
+from acp_nvim.rpc.messages import MESSAGES
 from acp_nvim.ui import editor, events, request_events, review_events, session_events, views
 
 EVENT_MODULES = (events, request_events, review_events, session_events)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 
-from acp_nvim.rpc import messages, request_messages, review_messages, session_messages
 from acp_nvim.ui import events, request_events, review_events, session_events
 from acp_nvim.ui.editor import Editor
 from acp_nvim.ui.neovim import BUFFER_FUNCTIONS
@@ -33,12 +32,6 @@ Generated from the structs in `acp_nvim/ui` and `acp_nvim/rpc`: change those, th
 - Texts of agents may hold any UTF-8: NULs, tabs, escapes, newlines of any kind. Words of agents (`kind` and `status` of
   tool calls, `priority` of plans, `kind` of options) may be others than those that the protocol knows.
 """
-MESSAGE_TOPICS = {
-    "From Lua: the chat": messages,
-    "From Lua: sessions": session_messages,
-    "From Lua: answers": request_messages,
-    "From Lua: files and review": review_messages,
-}
 EVENT_TOPICS = {
     "To Lua: the chat": events,
     "To Lua: requests to the user": request_events,
@@ -52,9 +45,7 @@ def page() -> str:
     parts = [HEAD]
     told = model.all_events()
     said = model.all_messages()
-    for title, module in MESSAGE_TOPICS.items():
-        shapes = [one for one in said.values() if model.is_of(one.cls, module)]
-        parts.append(_table(title, ["method", "asks for", "params"], map(_described, shapes)))
+    parts.append(_table("From Lua", ["method", "asks for", "params"], map(_described, said.values())))
     for title, module in EVENT_TOPICS.items():
         parts.append(_table(title, ["type", "says", "fields"], map(_described, model.event_shapes(module))))
     rows = _inner_shapes([*told.values(), *said.values()])

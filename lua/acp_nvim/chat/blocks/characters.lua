@@ -1,36 +1,35 @@
--- Makes characters visible that would be nothing on the screen, or change the order of what stands beside them.
+-- Makes characters visible that have no glyph or change the order of the text around them.
 local M = {}
 
 local TAB, NEWLINE, SPACE, TILDE = 9, 10, 32, 126
 local ZWJ = 0x200D
 local EMOJI_STYLE = 0xFE0F
-local SYMBOLS = 0x2000 -- from here on: characters that a style or a joiner may belong to
+local SYMBOLS = 0x2000 -- first code point that a variation selector or joiner may belong to
 
----First and last of what has no look of its own, by code point.
+---Ranges of code points without a visible glyph.
 local HIDDEN = {
   { 0x80, 0x9F }, -- control characters
   { 0xAD, 0xAD }, -- soft hyphen
   { 0x34F, 0x34F },
-  { 0x61C, 0x61C }, -- direction
+  { 0x61C, 0x61C }, -- text direction
   { 0x115F, 0x1160 }, -- fillers
   { 0x17B4, 0x17B5 },
   { 0x180B, 0x180F },
-  { 0x200B, 0x200F }, -- of no width, and direction
-  { 0x2028, 0x202E }, -- line ends, and direction
+  { 0x200B, 0x200F }, -- zero width, and text direction
+  { 0x2028, 0x202E }, -- line separators, and text direction
   { 0x2060, 0x206F },
-  { 0x2800, 0x2800 }, -- braille without a dot
+  { 0x2800, 0x2800 }, -- blank braille pattern
   { 0x3164, 0x3164 },
-  { 0xFE00, 0xFE0F }, -- variants
+  { 0xFE00, 0xFE0F }, -- variation selectors
   { 0xFEFF, 0xFEFF },
   { 0xFFA0, 0xFFA0 },
   { 0xFFF0, 0xFFFB },
   { 0x1BCA0, 0x1BCA3 },
   { 0x1D173, 0x1D17A },
-  { 0xE0000, 0xE0FFF }, -- tags, and more variants
+  { 0xE0000, 0xE0FFF }, -- tags, and more variation selectors
 }
 
 ---@param char string one character of UTF-8
----@return integer
 local function code_of(char)
   local first = char:byte()
   local code = first >= 0xF0 and first - 0xF0 or first >= 0xE0 and first - 0xE0 or first - 0xC0
@@ -40,7 +39,7 @@ local function code_of(char)
   return code
 end
 
----First and last of the blanks that look like a space and are none to a shell.
+---Ranges of blanks that look like a space but that no shell takes for one.
 local BLANKS = {
   { 0xA0, 0xA0 }, -- no-break space
   { 0x1680, 0x1680 },
@@ -50,9 +49,6 @@ local BLANKS = {
   { 0x3000, 0x3000 },
 }
 
----@param code integer
----@param ranges integer[][]
----@return boolean
 local function is_in(code, ranges)
   for _, range in ipairs(ranges) do
     if code >= range[1] and code <= range[2] then
@@ -62,8 +58,7 @@ local function is_in(code, ranges)
   return false
 end
 
----@param text string
----@return boolean one of the characters above may be in it: most texts need not be looked at one by one
+---Checks quickly whether a text may contain one of these characters; most texts do not.
 local function may_hide(text)
   return text:find("[\194\205\216\225\239\243]") ~= nil
     or text:find("\226[\128\129\160]") ~= nil
@@ -71,10 +66,8 @@ local function may_hide(text)
     or text:find("\240[\155\157]") ~= nil
 end
 
----Whether a text is of printable ASCII, tabs and newlines: most are, and need no closer look. Byte by byte: LuaJIT
----compiles that, a pattern takes twenty times as long.
----@param text string
----@return boolean
+---Whether a text contains only printable ASCII, tabs and newlines. Byte by byte, because LuaJIT compiles this loop and a
+---pattern takes twenty times as long.
 function M.is_plain(text)
   for index = 1, #text do
     local byte = text:byte(index)
@@ -85,10 +78,9 @@ function M.is_plain(text)
   return true
 end
 
----@param text string
----@param opening? string stands before what takes the place of a character; blanks other than the space are replaced, too
----@param closing? string stands behind it
----@return string the same, where each such character stands in angle brackets; tabs and newlines stay
+---@param opening? string inserted before each replacement; if given, blanks other than the space are replaced, too
+---@param closing? string inserted after each replacement
+---@return string text with the code points of hidden characters in angle brackets; tabs and newlines are kept
 function M.text(text, opening, closing)
   if M.is_plain(text) then
     return text
@@ -101,13 +93,13 @@ function M.text(text, opening, closing)
   if not may_hide(out) then
     return out
   end
-  local before, from = 0, 1 -- the character that a joiner stands behind, and where that one ends
+  local before, from = 0, 1 -- the previous character, and the byte after it
   return (
     out:gsub("()([\194-\244][\128-\191]+)()", function(at, char, to)
       local code = code_of(char)
       local previous = at == from and before or 0
       from = to
-      -- what emojis are made of stays: between letters it has no look
+      -- parts of emojis are kept; between letters these characters are invisible
       local is_emoji = (code == EMOJI_STYLE or code == ZWJ) and previous >= SYMBOLS
       local hidden = is_in(code, HIDDEN) or opening ~= nil and is_in(code, BLANKS)
       before = (not hidden or is_emoji) and math.max(code, is_emoji and SYMBOLS or 0) or 0

@@ -1,4 +1,4 @@
--- Draws the content of a tool call or of a permission: texts, diffs, terminals, links, and what has only a label.
+-- Draws the content of a tool call or a permission request: texts, diffs, terminals and links.
 local Diffs = require("acp_nvim.chat.blocks.diff")
 local Lines = require("acp_nvim.chat.blocks.lines")
 local limits = require("acp_nvim.limits")
@@ -6,44 +6,39 @@ local paths = require("acp_nvim.chat.blocks.paths")
 
 local M = {}
 
-local CALL_LOCATIONS = 10 -- of one tool call that are shown: more are a search, and its output says where
+local CALL_LOCATIONS = 10 -- shown of one tool call: a call with more is a search, whose output names them
 local INDENT = "  "
 
 ---@param size integer bytes
----@return string
-local function size_words(size)
+local function format_size(size)
   if size < 1000 then
     return ("%d B"):format(size)
   end
   return size < 1e6 and ("%.0f kB"):format(size / 1000) or ("%.1f MB"):format(size / 1e6)
 end
 
----@param out acp.Lines
----@param text? string
 ---@param most integer lines
----@param hidden? integer lines that are not in `text`
----@param chars? integer characters of them
+---@param hidden? integer number of lines that `text` does not contain
+---@param chars? integer number of characters in these
 function M.add_text(out, text, most, hidden, chars)
   if not (text or ""):find("%S") then
     return
   end
   local is_one_line = hidden == 1 and (chars or 0) > out.bytes and not text:find("\n", 1, true)
   out:add_text(text --[[@as string]], most, INDENT, is_one_line and 0 or hidden)
-  if is_one_line then -- a line that is too long by itself
-    out:add_whole(("… %s more%s"):format(size_words(chars --[[@as integer]]), out.more), "AcpToolDetail")
+  if is_one_line then -- the rest of one long line
+    out:add_whole(("… %s more%s"):format(format_size(chars --[[@as integer]]), out.more), "AcpToolDetail")
   end
 end
 
----@param out acp.Lines
----@param item acp.Content
----@param cwd? string
----@param most integer
 local function add_resource(out, item, cwd, most)
   local uri = paths.whole_line(item.uri)
   local name = paths.whole_line(item.name)
   local place = paths.short((uri:gsub("^file://", "")), cwd)
-  local about = { item.mime_type and Lines.one_line(item.mime_type), item.size and size_words(item.size) }
-  about = vim.tbl_values(about)
+  local about = vim.tbl_values({
+    item.mime_type and Lines.one_line(item.mime_type),
+    item.size and format_size(item.size),
+  })
   out.targets[#out.lines] = { uri = item.uri }
   out:add({
     INDENT,
@@ -55,9 +50,6 @@ local function add_resource(out, item, cwd, most)
   M.add_text(out, item.text, most, item.lines, item.chars)
 end
 
----@param out acp.Lines
----@param item acp.Content
----@param cwd? string
 local function add_command(out, item, cwd)
   local command = Lines.one_line(item.command)
   local elsewhere = item.cwd and item.cwd ~= "" and item.cwd ~= cwd
@@ -73,10 +65,7 @@ local function add_command(out, item, cwd)
   end
 end
 
----What is known of a terminal: its command, the end of its output, how it ended.
----@param out acp.Lines
----@param item acp.Content
----@param cwd? string
+---Adds a terminal's command, the end of its output, and its exit status.
 local function add_terminal(out, item, cwd)
   local first = #out.lines
   add_command(out, item, cwd)
@@ -100,7 +89,7 @@ local ADD = {
   end,
   terminal = add_terminal,
   media = function(out, item)
-    local words = ("%s (%s, %s)"):format(item.kind, Lines.one_line(item.mime_type), size_words(item.size or 0))
+    local words = ("%s (%s, %s)"):format(item.kind, Lines.one_line(item.mime_type), format_size(item.size or 0))
     local uri = item.uri and "  " .. paths.whole_line(item.uri) or ""
     out.targets[#out.lines] = { media = item.place }
     out:add({ INDENT, { words, "AcpLink" }, { uri, "AcpToolDetail" } })
@@ -108,10 +97,8 @@ local ADD = {
   resource = add_resource,
 }
 
----@param out acp.Lines
 ---@param items? acp.Content[]
----@param cwd? string
----@param most? integer lines of a text, or of a command
+---@param most? integer lines of a text or a command
 function M.add(out, items, cwd, most)
   local diffs
   most = most or limits.output_lines
@@ -128,26 +115,16 @@ function M.add(out, items, cwd, most)
   end
 end
 
----Adds what a title says after its first line: a command of several lines must be seen before it is allowed.
----@param out acp.Lines
----@param title any
----@param most integer
+---Adds the lines of a title after its first, which may be the rest of a command.
 function M.add_title_rest(out, title, most)
-  local further = Lines.further_lines(title)
-  if #further == 0 then
-    return
-  end
   local lines = vim.tbl_map(function(line)
     return INDENT .. line
-  end, further)
+  end, Lines.further_lines(title))
   out:add_cut(lines, most)
 end
 
----@param title string
----@param path string
----@param cwd? string
----@param exactly boolean the path itself has to be a word of the title; else its name may be a part of it
----@return boolean
+---Whether a title names a file.
+---@param exactly boolean require the path as a word of the title; else the file's name anywhere in it is enough
 function M.names(title, path, cwd, exactly)
   if not exactly then
     return title:find(vim.fs.basename(path), 1, true) ~= nil
@@ -156,20 +133,17 @@ function M.names(title, path, cwd, exactly)
   return vim.list_contains(words, paths.short(path, cwd)) or vim.list_contains(words, path)
 end
 
----Adds the places that neither the title nor a diff names already.
----@param out acp.Lines
----@param asked { locations?: acp.FileLine[], locations_left?: integer, content?: acp.Content[] } a tool call or a request
----@param title string
----@param cwd? string
----@param most? integer of them, when they are to be allowed: then a name in the title is not enough
-function M.add_locations(out, asked, title, cwd, most)
-  local limit, left = most or CALL_LOCATIONS, asked.locations_left or 0
-  local locations = asked.locations or {}
+---Adds the locations that neither the title nor a diff names.
+---@param call { locations?: acp.FileLine[], locations_left?: integer, content?: acp.Content[] } a tool call or a request
+---@param most? integer limit for a request; then the title must name the whole path
+function M.add_locations(out, call, title, cwd, most)
+  local limit, left = most or CALL_LOCATIONS, call.locations_left or 0
+  local locations = call.locations or {}
   if #locations == 0 then
     return
   end
   local named = {}
-  for _, item in ipairs(asked.content or {}) do
+  for _, item in ipairs(call.content or {}) do
     named[item.type == "diff" and item.path or ""] = true
   end
   for index, location in ipairs(locations) do

@@ -1,4 +1,4 @@
--- The icons of tool calls, by kind and by status: characters that fonts of terminals have.
+-- The icons of tool calls by kind and status: characters that most terminal fonts have.
 ---@type table<string, string>
 return {
   read = "≡",

@@ -5,47 +5,39 @@ local reveal = require("acp_nvim.chat.blocks.reveal")
 local characters = require("acp_nvim.chat.blocks.characters")
 
 ---@class acp.Lines
----@field bytes integer of one line, at the most
----@field more string words behind a count of lines that are not shown: how to see them
+---@field bytes integer limit of one line
+---@field more string text after a count of lines left out: how to see them
 ---@field lines string[]
 ---@field highlights acp.Highlight[]
----@field targets table<integer, acp.Target> row -> what it leads to
----@field ranges acp.TargetRange[] rows that lead to the same
----@field reveals? boolean the lines are to be allowed: nothing in them is hidden, and what is too long loses its middle
+---@field targets table<integer, acp.Target> by row
+---@field ranges acp.TargetRange[]
+---@field reveals? boolean for requests: make everything in the lines visible, and cut long lines in the middle
 local Lines = {}
 Lines.__index = Lines
 
----@param bytes? integer of one line, at the most
+---@param bytes? integer limit of one line
 ---@param more? string
 ---@return acp.Lines
 function Lines.new(bytes, more)
-  local new = { lines = {}, highlights = {}, targets = {}, ranges = {} }
-  new.bytes, new.more = bytes or limits.line_bytes, more or ""
-  return setmetatable(new, Lines)
+  local self = { lines = {}, highlights = {}, targets = {}, ranges = {} }
+  self.bytes, self.more = bytes or limits.line_bytes, more or ""
+  return setmetatable(self, Lines)
 end
 
----A text's first line with something on it, for places that have one line.
----@param text any
----@return string
+---Returns the first non-blank line of a text, with hidden characters made visible.
 function Lines.one_line(text)
   return characters.text(tostring(text or ""):match("^%s*([^\r\n]*)"):match("^.*%S") or "")
 end
 
----The lines of a text after its first, which a title's place does not show.
----@param text any
----@return string[]
+---Returns the lines of a text after its first non-blank line.
 function Lines.further_lines(text)
   local whole = tostring(text or "")
   if not whole:find("[\r\n]") then
     return {}
   end
-  local lines = vim.split(vim.trim(whole), "[\r\n]+")
-  return vim.list_slice(lines, 2)
+  return vim.list_slice(vim.split(vim.trim(whole), "[\r\n]+"), 2)
 end
 
----@param line string
----@param bytes integer
----@return string
 local function shortened(line, bytes)
   if #line <= bytes then
     return line
@@ -54,16 +46,23 @@ local function shortened(line, bytes)
   return ("%s … %d more bytes"):format(line:sub(1, last), #line - last)
 end
 
----@param text string
----@return string the same on one line
 local function flat(text)
   return text:find("\n", 1, true) and (text:gsub("\n", " ")) or text
 end
 
----@param row integer
----@param spans integer[][]
+---Makes hidden characters visible.
+---@param most? integer adjacent blanks that are kept
+---@return string
+---@return integer[][] spans of what was inserted for requests
+function Lines:visible(text, most)
+  if self.reveals then
+    return reveal.cut(text, self.bytes, most)
+  end
+  return characters.text(flat(text)), {}
+end
+
 ---@param shift integer bytes before them
-function Lines:mark_ours(row, spans, shift)
+function Lines:mark_inserted(row, spans, shift)
   for _, span in ipairs(spans) do
     local from, to = span[1] + shift, span[2] + shift
     table.insert(self.highlights, { row = row, from = from, to = to, group = "AcpPermissionHidden" })
@@ -76,39 +75,30 @@ function Lines:add(pieces)
   local row, text = #self.lines, ""
   for _, piece in ipairs(pieces) do
     local from = #text
-    local words = type(piece) == "table" and piece[1] or piece --[[@as string]]
-    local spans = {}
-    if self.reveals then
-      words, spans = reveal.cut(words, self.bytes)
-    end
-    text = text .. (self.reveals and words or characters.text(flat(words)))
+    local words, spans = self:visible(type(piece) == "table" and piece[1] or piece --[[@as string]])
+    text = text .. words
     if type(piece) == "table" and piece[2] and #text > from then
       table.insert(self.highlights, { row = row, from = from, to = #text, group = piece[2] })
     end
-    self:mark_ours(row, spans, from)
+    self:mark_inserted(row, spans, from)
   end
   self.lines[row + 1] = self.reveals and text or shortened(text, self.bytes)
 end
 
----@param line string
----@param group? string
----@param most? integer blanks side by side that stay
+---Adds a line with one group for all of it.
+---@param most? integer adjacent blanks that are kept
 function Lines:add_whole(line, group, most)
   local row = #self.lines
-  local spans = {}
-  if self.reveals then
-    self.lines[row + 1], spans = reveal.cut(flat(line), self.bytes, most)
-  else
-    self.lines[row + 1] = shortened(characters.text(flat(line)), self.bytes)
-  end
+  local text, spans = self:visible(flat(line), most)
+  self.lines[row + 1] = self.reveals and text or shortened(text, self.bytes)
   if group then
     table.insert(self.highlights, { row = row, from = 0, to = -1, group = group })
   end
-  self:mark_ours(row, spans, 0)
+  self:mark_inserted(row, spans, 0)
 end
 
----@param count integer of lines that are not shown
----@param above? boolean
+---Adds a line that counts lines left out.
+---@param above? boolean they are above it
 function Lines:add_count(count, above)
   local words = ("… %d more line%s%s"):format(count, count == 1 and "" or "s", above and " above" or "")
   local row = #self.lines
@@ -116,21 +106,17 @@ function Lines:add_count(count, above)
   self.highlights[#self.highlights + 1] = { row = row, from = 0, to = -1, group = "AcpToolDetail" }
 end
 
----Adds a line that counts the entries of a list that the host has not kept.
----@param count integer
----@param indent string
+---Adds a line that counts list entries the host has not kept.
 function Lines:add_more(count, indent)
   self:add({ indent, { ("… and %s more"):format(cells.count(count)), "AcpToolDetail" } })
 end
 
----Adds at most `most` of these lines, and a line that counts the others.
----@param lines string[]
----@param most integer
+---Adds at most `most` of the lines, and a line that counts the rest.
 ---@param group_of? fun(line: string): string?
----@param hidden? integer lines that follow them, and that nobody here has
+---@param hidden? integer number of lines after them that the host has not sent
 function Lines:add_cut(lines, most, group_of, hidden)
   hidden = hidden or 0
-  -- one line more is no shorter than the words about it
+  -- a single further line takes no more room than a line that counts it
   local shown = #lines + hidden <= most + 1 and #lines or math.min(most, #lines)
   for index = 1, shown do
     self:add_whole(lines[index], group_of and group_of(lines[index]), limits.request_indent)
@@ -140,8 +126,7 @@ function Lines:add_cut(lines, most, group_of, hidden)
   end
 end
 
----@param text string
----@return integer where it ends, without the line ends behind it
+---@return integer last byte before the trailing line ends
 local function last_byte(text)
   local last = #text
   while last > 0 and (text:byte(last) == 10 or text:byte(last) == 13) do
@@ -150,20 +135,16 @@ local function last_byte(text)
   return last
 end
 
----@param text string
 ---@param first integer byte
 ---@param last integer byte
----@return integer
 local function count_lines(text, first, last)
   return select(2, text:sub(first, last):gsub("\n", "")) + 1
 end
 
----Adds lines of a text as they are, or made visible.
----@param text string
----@param indent string
+---Adds the first lines of a text.
 ---@param most integer lines
----@return integer? byte where the first line begins that is not added
-function Lines:split_in(text, indent, most)
+---@return integer? first byte of the first line left out
+function Lines:add_lines(text, indent, most)
   local last = last_byte(text)
   local plain, at = characters.is_plain(text), 1
   local lines, row = self.lines, #self.lines
@@ -187,12 +168,10 @@ function Lines:split_in(text, indent, most)
   return at
 end
 
----Adds a text that is to be allowed: lines without anything on them are counted, and of too many the middle is left out.
----@param text string
----@param indent string
+---Adds a text of a request: blank lines are counted, and of too many lines the middle is left out.
 ---@param most integer lines
----@param is_command? boolean marks where it goes on in the next line
----@param from? integer index of the first line that is added
+---@param is_command? boolean mark line breaks within it
+---@param from? integer index of the first line to add
 function Lines:add_revealed(text, indent, most, is_command, from)
   local lines = reveal.lines(text)
   local first = #self.lines
@@ -202,10 +181,10 @@ function Lines:add_revealed(text, indent, most, is_command, from)
   for index = from, #lines do
     local line = lines[index]
     if index <= head or index > tail then
-      if line.ours then
+      if line.is_inserted then
         local row, words = #self.lines, indent .. line.text
         self.lines[row + 1] = words
-        self:mark_ours(row, { { #indent, #words } }, 0)
+        self:mark_inserted(row, { { #indent, #words } }, 0)
       else
         self:add_whole(line.text == "" and "" or indent .. line.text)
       end
@@ -218,18 +197,14 @@ function Lines:add_revealed(text, indent, most, is_command, from)
   end
 end
 
----A command goes on in the next line.
----@param row integer
+---Marks at the end of a row that the command continues in the next one.
 function Lines:mark_break(row)
   local at = #self.lines[row + 1]
   table.insert(self.highlights, { row = row, from = at, to = at, group = "AcpPermissionHidden", after = reveal.BREAK })
 end
 
----Adds the beginning of a text, at most `most` lines, and a line that counts the others.
----@param text string
----@param most integer
----@param indent string
----@param hidden? integer lines of it that are not in `text`
+---Adds the beginning of a text, at most `most` lines, and a line that counts the rest.
+---@param hidden? integer number of its lines that `text` does not contain
 function Lines:add_text(text, most, indent, hidden)
   hidden = hidden or 0
   if self.reveals then
@@ -237,8 +212,8 @@ function Lines:add_text(text, most, indent, hidden)
     return hidden > 0 and self:add_count(hidden)
   end
   local count = #self.lines
-  -- one line more is no shorter than the words about it
-  local rest = self:split_in(text, indent, hidden > 0 and most or most + 1)
+  -- a single further line takes no more room than a line that counts it
+  local rest = self:add_lines(text, indent, hidden > 0 and most or most + 1)
   if rest and hidden == 0 then
     self.lines[count + most + 1] = nil
     hidden = 1
@@ -251,14 +226,11 @@ function Lines:add_text(text, most, indent, hidden)
   end
 end
 
----Adds the end of a text, at most `most` lines, below a line that counts the others.
----@param text string
----@param most integer
----@param indent string
+---Adds the end of a text, at most `most` lines, below a line that counts the rest.
 function Lines:add_end(text, most, indent)
   local count = count_lines(text, 1, last_byte(text))
   if count <= most + 1 then
-    self:split_in(text, indent, count)
+    self:add_lines(text, indent, count)
     return
   end
   self:add_count(count - most, true)
@@ -266,7 +238,7 @@ function Lines:add_end(text, most, indent)
   for _ = 1, count - most do
     at = text:find("\n", at, true) + 1
   end
-  self:split_in(text:sub(at), indent, most)
+  self:add_lines(text:sub(at), indent, most)
 end
 
 ---@return acp.Rendered
@@ -274,7 +246,7 @@ function Lines:rendered()
   return {
     lines = self.lines,
     highlights = self.highlights,
-    target_rows = next(self.targets) and self.targets or nil, -- blocks keep this as long as they are there
+    target_rows = next(self.targets) and self.targets or nil, -- kept as long as the block
     target_ranges = next(self.ranges) and self.ranges or nil,
   }
 end

@@ -1,11 +1,9 @@
--- Draws a line of ours in the transcript.
+-- Draws a message of the plugin in the chat.
 local Lines = require("acp_nvim.chat.blocks.lines")
 
 local GROUPS = { info = "AcpNoticeInfo", warn = "AcpNoticeWarn", error = "AcpNoticeError" }
 local MARKS = { info = "· ", warn = "! ", error = "✗ " }
 
----@param level string
----@param text string
 ---@return acp.Rendered
 return function(level, text)
   local out = Lines.new()

@@ -1,4 +1,4 @@
--- Draws a permission request: what is asked with all that belongs to it, and the options or what became of them.
+-- Draws a permission request: what is asked, its content, and its options or outcome.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local content = require("acp_nvim.chat.blocks.content")
@@ -7,48 +7,40 @@ local reveal = require("acp_nvim.chat.blocks.reveal")
 
 local M = {}
 
-local REQUEST_LINE_BYTES = 256 * 1024 -- of one line of a request: Linux takes no longer argument than half of that
-local OURS = "  (kept by acp_nvim)"
+local REQUEST_LINE_BYTES = 256 * 1024 -- of one line of a request: twice the longest argument that Linux accepts
+local KEPT = "  (kept by acp_nvim)"
 local MARKS = { allow_once = "✓ ", allow_always = "✓ ", reject_once = "✗ ", reject_always = "✗ " }
 
----@class acp.RequestLook
----@field letters? table<string, string> option_id -> letter; nil: no key answers where it is seen
----@field outcome? string words for what became of it; nil while it waits
+---@class acp.RequestDisplay
+---@field letters? table<string, string> option_id -> key; nil: no key answers where it is shown
+---@field outcome? string description of the outcome; nil while it waits
 ---@field above? string[] lines of the tool call right above it
----@field whole? boolean nothing is left out, however long it is
+---@field whole? boolean leave nothing out, however long it is
 ---@field cwd? string
----@field files? integer that have a preview
+---@field files? integer number of files with a preview
 
----@param look acp.RequestLook
----@return number lines of a text or a command that are shown
-local function most_of(look)
-  return look.whole and math.huge or limits.request_lines
+---@return number limit of lines shown of a text or a command
+local function line_limit(display)
+  return display.whole and math.huge or limits.request_lines
 end
 
----@param look acp.RequestLook
----@return acp.Lines
-local function revealing(look)
-  local out = Lines.new(look.whole and math.huge or REQUEST_LINE_BYTES)
+local function new_lines(display)
+  local out = Lines.new(display.whole and math.huge or REQUEST_LINE_BYTES)
   out.reveals = true
   return out
 end
 
----@param option acp.Option
----@param letter? string
----@return string what else is to be known of an option
 local function remark(option, letter)
   if option.ours then
-    return OURS
+    return KEPT
   elseif not letter and Lines.one_line(option.kind) ~= "" then
     return ("  (%s)"):format(Lines.one_line(option.kind))
   end
   return ""
 end
 
----@param out acp.Lines
----@param request acp.Request
----@param letters? table<string, string> option_id -> letter; nil: no key answers here
----@return table<integer, string> rows of the options
+---@param letters? table<string, string> option_id -> key; nil: no key answers here
+---@return table<integer, string> rows row -> option_id
 local function add_options(out, request, letters)
   local rows = {}
   local width = #tostring(#(request.options or {}))
@@ -67,17 +59,15 @@ local function add_options(out, request, letters)
         { remark(option, letter), "AcpToolDetail" },
       })
     else
-      out:add({ { mark, "AcpPermission" }, "· " .. name, { option.ours and OURS or "", "AcpToolDetail" } })
+      out:add({ { mark, "AcpPermission" }, "· " .. name, { option.ours and KEPT or "", "AcpToolDetail" } })
     end
   end
   return rows
 end
 
----@param lines string[]
----@param above string[]
----@return integer? first where all of them stand one after the other; a command in several lines counts only where it
----is shown with its line breaks
-local function run_in(lines, above)
+---@return integer? first index where all of them stand in succession; nil for a command of several lines, which must
+---be shown with its line breaks
+local function find_run(lines, above)
   local has_command = vim.iter(lines):any(function(line)
     return vim.startswith(line, "  $ ")
   end)
@@ -95,16 +85,13 @@ local function run_in(lines, above)
   end
 end
 
----Adds what `add` adds, unless it is to be read above.
----@param out acp.Lines
----@param look acp.RequestLook
----@param runs acp.AboveRun[]
----@param add fun(out: acp.Lines)
----@return boolean above
-local function add_unless_above(out, look, runs, add)
-  local alone = revealing(look)
+---Calls `add`, unless the tool call above shows the same lines.
+---@param runs acp.AboveRun[] gets the lines found above
+---@return boolean is_above
+local function add_unless_above(out, display, runs, add)
+  local alone = new_lines(display)
   add(alone)
-  local first = look.above and run_in(alone.lines, look.above)
+  local first = display.above and find_run(alone.lines, display.above)
   if first then
     runs[#runs + 1] = { first, first + #alone.lines - 1, alone:rendered() }
   elseif #alone.lines > 0 then
@@ -113,9 +100,8 @@ local function add_unless_above(out, look, runs, add)
   return first ~= nil
 end
 
----Marks lines as those that the agent has not written: no text of its has this mark.
----@param out acp.Lines
----@param first integer index of the first of them; the others are behind it
+---Marks all lines from `first` on as written by the host; no text of an agent contains this mark.
+---@param first integer index
 local function mark_host(out, first)
   local mark = reveal.HOST
   for _, highlight in ipairs(out.highlights) do
@@ -129,19 +115,16 @@ local function mark_host(out, first)
   end
 end
 
+---Explains why a request can only be rejected.
 ---@param request acp.Request with `left_out`
----@return string why it cannot be allowed
 function M.rejects_only(request)
   return ("Not all of it can be shown, so it can only be rejected. What is missing: %s."):format(request.left_out)
 end
 
----What the host says: the whole command, even where it can be read right above, for that may change while the request
----waits; its surroundings; and what cannot be shown.
----@param out acp.Lines
----@param request acp.Request
----@param look acp.RequestLook
-local function add_host_lines(out, request, look)
-  local first, most = #out.lines + 1, most_of(look)
+---Adds what the host says: the whole command (also if the tool call above shows it, since that may change while the
+---request waits), its directory and environment, and what cannot be shown.
+local function add_host_lines(out, request, display)
+  local first, most = #out.lines + 1, line_limit(display)
   if request.command then
     out:add_revealed("$ " .. request.command, "", most, true)
     if request.cwd then
@@ -157,40 +140,34 @@ local function add_host_lines(out, request, look)
   mark_host(out, first)
 end
 
----What belongs to the request, but for what is to be read right above it.
----@param out acp.Lines
----@param request acp.Request
----@param look acp.RequestLook
----@return acp.AboveRun[] runs what of the lines above belongs to it
-local function add_content(out, request, look)
+---Adds the content of a request, except for lines that the tool call above shows.
+---@return acp.AboveRun[] runs lines above that belong to the request
+local function add_content(out, request, display)
   local runs, items = {}, request.content or {}
-  local most = most_of(look)
-  add_unless_above(out, look, runs, function(to)
-    content.add_locations(to, request, Lines.one_line(request.title), look.cwd, most)
+  local most = line_limit(display)
+  add_unless_above(out, display, runs, function(to)
+    content.add_locations(to, request, Lines.one_line(request.title), display.cwd, most)
   end)
-  -- all that the tool call shows, or all but the command that the host puts before it; else piece by piece
-  for from = 1, look.above and math.min(#items, 2) or 0 do
+  -- all items together, or all but the command that the host adds; else item by item
+  for from = 1, display.above and math.min(#items, 2) or 0 do
     local rest, tried = vim.list_slice(items, from), Lines.new()
-    local found = add_unless_above(tried, look, runs, function(to)
-      content.add(to, rest, look.cwd, most)
+    local found = add_unless_above(tried, display, runs, function(to)
+      content.add(to, rest, display.cwd, most)
     end)
     if found then
-      content.add(out, vim.list_slice(items, 1, from - 1), look.cwd, most)
+      content.add(out, vim.list_slice(items, 1, from - 1), display.cwd, most)
       return runs
     end
   end
   local news = vim.tbl_filter(function(item)
-    return not add_unless_above(Lines.new(), look, runs, function(to)
-      content.add(to, { item }, look.cwd, most)
+    return not add_unless_above(Lines.new(), display, runs, function(to)
+      content.add(to, { item }, display.cwd, most)
     end)
   end, items)
-  content.add(out, news, look.cwd, most)
+  content.add(out, news, display.cwd, most)
   return runs
 end
 
----@param out acp.Lines
----@param request acp.Request
----@param outcome? string
 ---@param title string of one line
 local function add_title(out, request, outcome, title)
   local kind = Lines.one_line(request.kind)
@@ -203,48 +180,41 @@ local function add_title(out, request, outcome, title)
   })
 end
 
----The command of a request, when nothing else says it: what was answered is to be seen later, too.
----@param out acp.Lines
----@param request acp.Request
----@param said string
-local function add_command(out, request, said)
+---Adds the command of a request, to show later what was answered, unless the text before contains it.
+local function add_command(out, request, shown)
   local line = request.command and Lines.one_line(request.command)
-  if line and not said:find(line, 1, true) then
+  if line and not shown:find(line, 1, true) then
     out:add({ "  ", { "$ " .. line, "AcpToolDetail" } })
   end
 end
 
----All lines of the title: it may be a command, which must be seen before it is allowed.
----@param out acp.Lines
----@param request acp.Request
----@param look acp.RequestLook
-local function add_whole_title(out, request, look)
+---Adds all lines of the title, which may be a command.
+local function add_whole_title(out, request, display)
   local title = tostring(request.title or ""):gsub("^[\r\n]+", "")
   title = title:gsub("%s+$", "")
   add_title(out, request, nil, title:match("^[^\n]*"))
   if title:find("\n", 1, true) then
     out:mark_break(0)
-    out:add_revealed(title, "  ", most_of(look), true, 2)
+    out:add_revealed(title, "  ", line_limit(display), true, 2)
   end
 end
 
----@param request acp.Request
----@param look acp.RequestLook
----@return acp.Rendered `above_runs`: what of the lines above belongs to it
-function M.render(request, look)
-  local out = look.outcome and Lines.new(REQUEST_LINE_BYTES) or revealing(look)
+---@param display acp.RequestDisplay
+---@return acp.Rendered
+function M.render(request, display)
+  local out = display.outcome and Lines.new(REQUEST_LINE_BYTES) or new_lines(display)
   local rows, runs
-  if look.outcome then -- the tool call itself goes on to show what it was about
-    add_title(out, request, look.outcome, Lines.one_line(request.title))
-    out:add({ "  ", { look.outcome, "AcpToolDetail" } })
+  if display.outcome then -- the tool call above still shows the content
+    add_title(out, request, display.outcome, Lines.one_line(request.title))
+    out:add({ "  ", { display.outcome, "AcpToolDetail" } })
     add_command(out, request, Lines.one_line(request.title))
   else
-    add_whole_title(out, request, look)
-    content.add_text(out, request.description, most_of(look))
-    add_host_lines(out, request, look)
-    runs = add_content(out, request, look)
-    rows = add_options(out, request, look.letters)
-    local key, files = config.keys("preview")[1], look.letters and look.files or 0
+    add_whole_title(out, request, display)
+    content.add_text(out, request.description, line_limit(display))
+    add_host_lines(out, request, display)
+    runs = add_content(out, request, display)
+    rows = add_options(out, request, display.letters)
+    local key, files = config.keys("preview")[1], display.letters and display.files or 0
     if key and files > 0 then
       local where = files == 1 and "in the file" or ("in %d files, one after the other"):format(files)
       out:add({ "      ", { key, "AcpPermissionKey" }, { "  preview " .. where, "AcpToolDetail" } })
@@ -257,9 +227,9 @@ function M.render(request, look)
   return rendered
 end
 
----A request that a rule has answered: nobody was asked.
+---Draws a request that a rule has answered.
 ---@param event { request: acp.Request, rule: string, source: string }
----@param outcome string words for the answer
+---@param outcome string description of the answer
 ---@return acp.Rendered
 function M.automatic(event, outcome)
   local out = Lines.new()

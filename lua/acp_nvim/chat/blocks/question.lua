@@ -1,23 +1,18 @@
--- Draws a question of the agent in the chat: what it asks, and what became of it.
+-- Draws a question of the agent in the chat, and its outcome.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
-local limits = require("acp_nvim.limits")
 
-local MOST = 10 -- lines of a message: the form has all of it
-
+local MESSAGE_LINES = 10 -- shown of a message: the form shows all of it
 local DONE = { accept = "✓ answered", decline = "✗ declined", cancel = "– cancelled" }
-local WHY = {
+local REASONS = {
   withdrawn = "– withdrawn by the agent",
   cancelled = "– cancelled",
   agent_gone = "– cancelled: the agent is gone",
 }
 
----@param out acp.Lines
----@param question acp.Question
----@param touched boolean
 local function add_outcome(out, question, touched)
   local url, outcome = question.request.url, question.outcome --[[@as table]]
-  local words = WHY[outcome.why] or DONE[outcome.action] or tostring(outcome.action)
+  local words = REASONS[outcome.why] or DONE[outcome.action] or tostring(outcome.action)
   if url then
     out:add({ "  ", { url.url, "AcpToolDetail" } })
     local opened = question.complete and "✓ done" or "✓ opened: the agent goes on when you are done there"
@@ -34,8 +29,6 @@ local function add_outcome(out, question, touched)
   end
 end
 
----@param out acp.Lines
----@param request acp.FormRequest
 local function add_waiting(out, request)
   if request.url then
     out:add({ "  ", request.url.url })
@@ -50,11 +43,11 @@ local function add_waiting(out, request)
 end
 
 ---@param question acp.Question
----@param touched boolean the user has filled in something
+---@param touched boolean the user has filled in some field
 ---@return acp.Rendered
 return function(question, touched)
   local request = question.request
-  local out = Lines.new(limits.line_bytes)
+  local out = Lines.new()
   local waits = not question.outcome
   out:add({
     { waits and "Question for you" or "Question", waits and "AcpForm" or "AcpToolDetail" },
@@ -63,7 +56,7 @@ return function(question, touched)
   })
   if waits then
     local more = Lines.further_lines(request.message)
-    for index = 1, math.min(#more, MOST) do
+    for index = 1, math.min(#more, MESSAGE_LINES) do
       out:add({ "  ", more[index] })
     end
     add_waiting(out, request)

@@ -1,18 +1,17 @@
--- Shows what a request could hide in its text: long blanks become their number, and characters without a look their code.
+-- Makes visible what the text of a request could hide: counts long blanks, and shows the codes of invisible characters.
 local limits = require("acp_nvim.limits")
 local characters = require("acp_nvim.chat.blocks.characters")
 
 local M = {}
 
--- Side by side in a request that stay blanks: more are counted, for they push what follows out of sight
+-- Adjacent blanks that are kept: more are counted, because they push the rest of the line off the screen
 local REQUEST_BLANKS = 8
-local OPEN, CLOSE = "\1", "\2" -- around our words; such characters of the text itself are replaced before
-M.BREAK = "⏎" -- where a command goes on in the next line
-M.HOST = "┃ " -- before lines that the agent has not written
-local OURS = { "···", M.BREAK, vim.trim(M.HOST) } -- in an agent's text these are written as codes: nobody takes them for ours
+local OPEN, CLOSE = "\1", "\2" -- around inserted text; these characters in the text itself are replaced before
+M.BREAK = "⏎" -- where a command continues in the next line
+M.HOST = "┃ " -- before lines written by the host, not by the agent
+-- In an agent's text these are shown as codes, so that they cannot be taken for inserted text
+local RESERVED = { "···", M.BREAK, vim.trim(M.HOST) }
 
----@param text string
----@return string
 local function codes(text)
   local out = {}
   for _, code in ipairs(vim.fn.str2list(text)) do
@@ -21,9 +20,7 @@ local function codes(text)
   return OPEN .. table.concat(out) .. CLOSE
 end
 
----@param blanks string
----@return string words that count them
-local function words_for(blanks)
+local function count_words(blanks)
   local tabs, words = select(2, blanks:gsub("\t", "")), {}
   for _, one in ipairs({ { #blanks - tabs, "space" }, { tabs, "tab" } }) do
     words[#words + 1] = one[1] > 0 and ("%d %s%s"):format(one[1], one[2], one[1] == 1 and "" or "s") or nil
@@ -31,36 +28,32 @@ local function words_for(blanks)
   return (" %s··· %s ···%s "):format(OPEN, table.concat(words, " and "), CLOSE)
 end
 
----@param text string
----@return boolean nothing in it needs other words
-function M.is_ordinary(text)
+local function is_ordinary(text)
   return characters.is_plain(text) and not text:find("[\t\n]") and not text:find((" "):rep(REQUEST_BLANKS + 1), 1, true)
 end
 
----@param marked string
----@param most integer blanks side by side that stay
----@return string
+---@param most integer adjacent blanks that are kept
 local function count_blanks(marked, most)
-  local text_at = marked:match("^[ \t]*[-+]?[ \t]*()") -- a line of a diff has its sign before it
+  local text_at = marked:match("^[ \t]*[-+]?[ \t]*()") -- after the sign of a line in a diff
   return (
     marked:gsub("()([ \t]+)", function(at, blanks)
       local is_indent = at < text_at and vim.fn.strdisplaywidth(blanks) <= limits.request_indent
       local has_tab = blanks:find("\t", 1, true) and #blanks > 1
-      return not is_indent and (#blanks > most or has_tab) and words_for(blanks) or nil
+      return not is_indent and (#blanks > most or has_tab) and count_words(blanks) or nil
     end)
   )
 end
 
 ---@param text string of one line
----@param most? integer blanks side by side that stay
+---@param most? integer adjacent blanks that are kept
 ---@return string
----@return integer[][] spans first byte (from 0) and the byte after the last of the words that are ours
+---@return integer[][] spans of inserted text: first byte (from 0), and the byte after the last
 function M.line(text, most)
-  if M.is_ordinary(text) then
+  if is_ordinary(text) then
     return text, {}
   end
   local marked = characters.text(text, OPEN, CLOSE):gsub("\n", OPEN .. "^J" .. CLOSE)
-  for _, word in ipairs(OURS) do
+  for _, word in ipairs(RESERVED) do
     marked = marked:gsub(word, codes(word))
   end
   marked = count_blanks(marked, most or REQUEST_BLANKS)
@@ -78,10 +71,10 @@ function M.line(text, most)
   return table.concat(pieces), spans
 end
 
----The same of a line that may be too long: its middle is left out, never its end.
+---Does the same as `line`, but leaves out the middle of a line that is too long.
 ---@param text string of one line
----@param bytes integer at the most
----@param most? integer blanks side by side that stay
+---@param bytes integer limit
+---@param most? integer adjacent blanks that are kept
 ---@return string
 ---@return integer[][] spans
 function M.cut(text, bytes, most)
@@ -102,14 +95,13 @@ function M.cut(text, bytes, most)
   return line .. words .. tail, spans
 end
 
----The lines of a text; three and more without a letter in them become a line that counts them.
----@param text string
----@return { text: string, ours: boolean? }[]
+---Splits a text into lines; three or more blank lines in succession become a line that counts them.
+---@return { text: string, is_inserted: boolean? }[]
 function M.lines(text)
   local out, empty = {}, {}
   local function flush()
     if #empty > 2 then
-      empty = { { text = ("··· %d empty lines ···"):format(#empty), ours = true } }
+      empty = { { text = ("··· %d empty lines ···"):format(#empty), is_inserted = true } }
     end
     vim.list_extend(out, empty)
     empty = {}
@@ -122,7 +114,7 @@ function M.lines(text)
       empty[#empty + 1] = { text = line }
     end
   end
-  return out -- those at the end are nothing
+  return out -- without blank lines at the end
 end
 
 return M

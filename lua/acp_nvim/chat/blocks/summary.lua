@@ -1,11 +1,10 @@
--- Draws which files a turn has changed, and how to go back to before it.
+-- Draws the list of files that a turn has changed, and how to restore the state before it.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local entry = require("acp_nvim.review.entry")
 
-local SUMMARY_FILES = 200 -- of one turn in the chat: several tall screens; the list has all of them
+local SUMMARY_FILES = 200 -- shown of one turn: several tall screens; :AcpReview lists all of them
 
----@param by_group table<acp.By, acp.ChangedFile[]>
----@return { file?: acp.ChangedFile, title?: string }[] below the headline; the agent's own records are none of it
+---@return { file?: acp.ChangedFile, title?: string }[] without the agent's own records
 local function rows_of(by_group)
   local rows = {}
   for _, by in ipairs({ "agent", "unknown", "user" }) do
@@ -19,9 +18,6 @@ local function rows_of(by_group)
   return rows
 end
 
----@param out acp.Lines
----@param records integer
----@param before string what comes before the count
 local function add_records(out, records, before)
   if records > 0 then
     out:add({ { ("%s%s of the agent's own records"):format(before, entry.plural(records, "file")), "AcpToolDetail" } })
@@ -34,9 +30,8 @@ end
 return function(event, cwd)
   local out = Lines.new()
   local real = vim.uv.fs_realpath(cwd) or cwd
-  local targets, shown = {}, 0
   local by_group = entry.grouped(event.files)
-  local records = #by_group.state
+  local records, shown = #by_group.state, 0
   if records == #event.files and records > 0 then
     add_records(out, records, "Changed ")
     return out:rendered()
@@ -52,7 +47,7 @@ return function(event, cwd)
       out:add({ { ("  … %d more (:AcpReview)"):format(#others - SUMMARY_FILES), "AcpToolDetail" } })
       break
     elseif row.file then
-      targets[#out.lines] = { path = row.file.path }
+      out.targets[#out.lines] = { path = row.file.path }
       local why = entry.WHOSE[row.file.by] and Lines.one_line(row.file.why) or ""
       local about = why ~= "" and { { "  " .. why, "AcpToolDetail" } } or {}
       out:add(vim.list_extend(entry.pieces(row.file, real), about))
@@ -63,10 +58,8 @@ return function(event, cwd)
   add_records(out, records, "  and ")
   if event.id then
     local time = event.time and (" (%s)"):format(os.date("%H:%M", math.floor(event.time))) or ""
-    targets[#out.lines] = { checkpoint = event.id, words = "this turn" .. time }
+    out.targets[#out.lines] = { checkpoint = event.id, words = "this turn" .. time }
     out:add({ { "  ⟲ :AcpRestore goes back to before this turn" .. time, "AcpToolDetail" } })
   end
-  local rendered = out:rendered()
-  rendered.target_rows = targets
-  return rendered
+  return out:rendered()
 end

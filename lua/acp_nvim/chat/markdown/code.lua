@@ -1,4 +1,4 @@
--- Colours a segment of fenced code, in the language of the word behind its fence if there is a parser for it.
+-- Highlights a segment of fenced code with the tree-sitter parser of its language, if there is one.
 require("acp_nvim.chat.markdown.interpreted")()
 
 local limits = require("acp_nvim.limits")
@@ -6,39 +6,37 @@ local spans = require("acp_nvim.chat.markdown.spans")
 
 local M = {}
 
-local PARSE_NS = 5e6 -- for one parse of code: twenty lines and what is above take two; odd bytes may take seconds
-local CODE_DEPTH = 100 -- of brackets in each other: ten times as deep as people write
-local CODE_NS = 3e6 -- for the colours of one segment: what is left is plain
+local PARSE_NS = 5e6 -- nanoseconds of one parse: twenty lines with context take 2e6; malformed code may take seconds
+local CODE_DEPTH = 100 -- of nested brackets: ten times as deep as in usual code
+local CODE_NS = 3e6 -- nanoseconds for the captures of one segment: the rest is plain
 local NAME_LENGTH = 30 -- characters of a language's name
-local LANGUAGES = 200 -- that are kept: their names are the agent's, there may be any number
+local LANGUAGES = 200 -- in the cache: agents may use any number of names
 local LABEL = "@label.markdown"
--- its grammar ends Neovim with a segmentation fault where quotes are nested deeply
+-- the grammar crashes Neovim on deeply nested quotes
 local NEVER = { markdown = true, markdown_inline = true }
 
----@class acp.Language
----@field name string of the parser
----@field query vim.treesitter.Query
+---@alias acp.Language { name: string, query: vim.treesitter.Query } name of the parser
 
 ---@class acp.CodeText
----@field lines string[] of the segment, from a row of it on
----@field from integer that row, from 0
----@field before string[] lines of the same fence that stand above it
+---@field lines string[] of the segment, beginning with row `from`
+---@field from integer row in the segment, from 0
+---@field before string[] lines of the same fence above it
 ---@field kind acp.SegmentKind
----@field closes boolean the last line ends the fence
+---@field closes boolean the last line closes the fence
 
----@type table<string, acp.Language|false> by the word behind a fence; false: there is no parser
+---@type table<string, acp.Language|false> by the word after a fence; false: no parser
 local known = {}
 local count = 0
----@type table<string, fun()[]> words that are being looked for -> who waits for them
+---@type table<string, fun()[]> word that is being looked up -> callbacks
 local wanted = {}
 ---@type table<string, table<string, string|false>> parser -> capture -> group
 local groups = vim.defaulttable(function()
   return {}
 end)
----@type table<string, TSParser> by name: each takes some ten kB, of which Lua's collector knows nothing
+---@type table<string, TSParser> by language: each takes tens of kB that Lua's collector does not count
 local parsers = {}
 
----@param info string what stands behind the fence: "lua", "{.python}", "rust,ignore", "12:20:src/main.ts"
+---@param info string text after the fence: "lua", "{.python}", "rust,ignore", "12:20:src/main.ts"
 ---@return string? word
 local function word_of(info)
   local first = info:match("^[{.%s]*([^%s,{}]+)") or ""
@@ -47,8 +45,6 @@ local function word_of(info)
   return first:match("^[%w_+#-]+$") and #first <= NAME_LENGTH and first or nil
 end
 
----@param name string
----@return acp.Language|false
 local function load(name)
   local tried = { name, vim.treesitter.language.get_lang(name) }
   local ok, filetype = pcall(vim.filetype.match, { filename = "a." .. name })
@@ -65,17 +61,15 @@ local function load(name)
   return false
 end
 
----Whether a fence holds a diff, which is coloured without a parser.
----@param kind acp.SegmentKind
----@return boolean
+---Whether a fence contains a diff, which is highlighted without a parser.
 local function is_diff(kind)
   return kind.code:find("^diff") ~= nil or kind.code:find("^patch") ~= nil
 end
 
----The language of a fence. What is slow the first time is done by itself, not while drawing.
+---Returns the language of a fence. Its first lookup is slow and runs outside of drawing.
 ---@param kind acp.SegmentKind
----@param found fun() called once the language is known, if it is not yet
----@return acp.Language|false|nil language false: there is none; nil: not known yet
+---@param found fun() called when a language that is not known yet becomes known
+---@return acp.Language|false|nil language false: none; nil: not known yet
 function M.language(kind, found)
   local name = not is_diff(kind) and word_of(kind.code)
   if not name then
@@ -101,7 +95,6 @@ function M.language(kind, found)
   end)
 end
 
----@param parser string
 ---@param name string of a capture
 ---@return string|false group
 local function group_of(parser, name)
@@ -113,22 +106,19 @@ local function group_of(parser, name)
   return of[name]
 end
 
----@param line string
----@param indent integer
----@return string line without the fence's indentation, nothing if it is too long to be read
----@return integer bytes that were left out
+---@return string line without the fence's indentation; empty if it is too long
+---@return integer number of bytes removed at its beginning
 local function undented(line, indent)
   local spaces = indent > 0 and #line:match("^ *") or 0
   local cut = math.min(spaces, indent)
   if #line > limits.code_line_bytes then
     return "", 0
   end
-  -- Neovim gives NULs as newlines
+  -- Neovim represents NULs as newlines
   return (cut > 0 and line:sub(cut + 1) or line):gsub("\n", " "), cut
 end
 
----@param code string
----@return string code as long, and UTF-8: grammars take long for bytes that are no characters
+---Replaces bytes that are not UTF-8, for which grammars take long; keeps the length.
 local function valid(code)
   if code:find("[\128-\255]") and vim.iconv(code, "utf-8", "utf-8") ~= code then
     code = code:gsub("[\128-\255]", "?")
@@ -136,16 +126,14 @@ local function valid(code)
   return code
 end
 
----@param text acp.CodeText
----@return boolean its first line is the fence
+---Whether the first line is the opening fence.
 local function opens(text)
   return text.kind.above == 0 and text.from == 0
 end
 
----@param text acp.CodeText
 ---@return string
 ---@return integer first row of the segment in it
----@return integer[] cuts bytes left out of each line
+---@return integer[] cuts number of bytes removed from each line
 local function source(text)
   local all, cuts = {}, {}
   for _, lines in ipairs({ text.before, text.lines }) do
@@ -162,11 +150,6 @@ local function source(text)
   return valid(table.concat(all, "\n") .. "\n"), #text.before, cuts
 end
 
----@param rows table<integer, acp.Span[]>
----@param node TSNode
----@param group string
----@param priority integer
----@param at { first: integer, cuts: integer[], lines: string[], from: integer }
 local function add(rows, node, group, priority, at)
   local from_row, from, to_row, to = node:range()
   for row = math.max(from_row, at.first), math.min(to_row, at.first + #at.lines - 1) do
@@ -179,8 +162,7 @@ local function add(rows, node, group, priority, at)
   end
 end
 
----@param code string
----@return boolean brackets stand in each other as nobody writes them: to find captures then takes time with its square
+---Whether brackets are nested so deeply that finding captures, which takes quadratic time, would be slow.
 local function is_deep(code)
   local depth = 0
   for bracket in code:gmatch("[%(%[{}%]%)]") do
@@ -192,14 +174,13 @@ local function is_deep(code)
   return false
 end
 
----Grammars may take seconds for a few thousand odd bytes; only this parser can be told when to give up.
----@param code string
----@param lang acp.Language
+---Parses with a time limit, since grammars may take seconds for a few thousand malformed bytes. A LanguageTree has no
+---such limit.
 ---@return TSTree? tree nil when it took too long
 local function parse(code, lang)
   local parser = parsers[lang.name] or vim._create_ts_parser(lang.name)
   parsers[lang.name] = parser
-  parser:reset() -- it may have given up the last time
+  parser:reset() -- the last parse may be incomplete
   if parser.set_timeout then -- Neovim 0.11
     parser:set_timeout(PARSE_NS / 1000)
     return (parser:parse(nil, code, false))
@@ -207,10 +188,6 @@ local function parse(code, lang)
   return (parser:parse(nil, code, false, PARSE_NS))
 end
 
----@param rows table<integer, acp.Span[]>
----@param text acp.CodeText
----@param lang acp.Language
----@return boolean done
 local function colour_tree(rows, text, lang)
   local code, first, cuts = source(text)
   local tree = not is_deep(code) and parse(code, lang)
@@ -232,17 +209,12 @@ local function colour_tree(rows, text, lang)
   return true
 end
 
----@param rows table<integer, acp.Span[]>
----@param row integer
----@param line string
 local function colour_fence(rows, row, line)
   local from, to = line:match("^%s*()[`~]+()")
   spans.add(rows, row, from - 1, to - 1, LABEL, "")
   spans.add(rows, row, to - 1, #line, LABEL)
 end
 
----@param rows table<integer, acp.Span[]>
----@param lines string[]
 local function colour_diff(rows, lines)
   for row, line in ipairs(lines) do
     local group = line:find("^%+") and "AcpDiffAdded" or line:find("^%-") and "AcpDiffRemoved"
@@ -253,10 +225,10 @@ local function colour_diff(rows, lines)
   end
 end
 
----@param rows table<integer, acp.Span[]> of the segment, from 1; gets those of the text
+---@param rows table<integer, acp.Span[]> of the segment, from 1; gets the highlights
 ---@param text acp.CodeText
 ---@param lang? acp.Language|false
----@return boolean in_language whether it has the colours of its language
+---@return boolean is_parsed
 function M.colour(rows, text, lang)
   local last = text.from + #text.lines
   local ok, done = false, false

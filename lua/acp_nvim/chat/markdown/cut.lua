@@ -1,54 +1,52 @@
--- Cuts a text into segments as it arrives: small pieces of markdown, each of which can be coloured by itself.
+-- Splits markdown into segments while it arrives; each segment can be highlighted independently.
 require("acp_nvim.chat.markdown.interpreted")()
 
 local limits = require("acp_nvim.limits")
 
 local M = {}
 
----@class acp.SegmentKind equal ones are one table: a long chat has thousands of segments of the same languages
----@field code? string info string of the fence that the segment is in; nil: it is no code
----@field indent? integer columns that the fence is indented by
+---@class acp.SegmentKind interned: a long chat has thousands of segments of the same kind
+---@field code? string info string of the fence around the segment; nil: not code
+---@field indent? integer columns of the fence's indentation
 ---@field marks? string backticks or tildes that opened the fence
 ---@field above? integer rows of the fence above the segment; 0: the segment's first row is the fence
----@field inside? "list"|"table" what goes on in the segment's first line
+---@field inside? "list"|"table" construct that continues in the segment's first line
 
 ---@class acp.Segment
 ---@field first integer row in the text
 ---@field kind? acp.SegmentKind nil: plain markdown
----@field rows? table<integer, acp.Span[]> its colours by row in it, from 1; nil: not known, or dropped
----@field fresh? boolean `rows` fits its text
----@field done? integer lines of code that have colours and were complete
----@field plain? boolean of code: there is no parser for it, or that has given up
----@field rough? boolean they were found in parts, while text came in
----@field waits? boolean for time to be parsed in
----@field tries? integer parsers that have given up so far, for lack of time
----@field used? integer number of the redraw in which it was last seen
----@field cut? acp.Cut that it is part of, while its colours are kept
+---@field rows? table<integer, acp.Span[]> highlights by row of the segment, from 1; nil: unknown or dropped
+---@field fresh? boolean `rows` is up to date
+---@field done? integer number of complete lines of code that are highlighted
+---@field plain? boolean of code: it has no parser, or parsing took too long
+---@field rough? boolean `rows` was computed piecewise while text arrived
+---@field waits? boolean it waits for time to be parsed
+---@field tries? integer attempts to parse it that took too long
+---@field used? integer number of the last redraw in which it was visible
+---@field cut? acp.Cut that contains it, while `rows` is kept
 
----@class acp.Cut
----@field segments (acp.Segment|integer)[] in order; the last one grows; a number: the first row of one out of sight
+---@class acp.Cut the segments of one text, and the state of the reader at its end
+---@field segments (acp.Segment|integer)[] in order; a number is the first row of a segment without further state
 ---@field kinds table<integer, acp.SegmentKind> by the first row of a segment; nil: plain markdown
----@field row integer of the line that is still incomplete
+---@field row integer of the incomplete last line
 ---@field head string beginning of that line
 ---@field bytes integer in the last segment
----@field width integer bytes of the line that is still incomplete
----@field long boolean a line was longer than people read
----@field fence boolean one is open
----@field list boolean a list may go on in the next line
----@field table boolean a table goes on
+---@field width integer bytes of the incomplete last line
+---@field long boolean some line is longer than WRAPPED_BYTES
+---@field fence boolean a fence is open
+---@field list boolean a list may continue in the next line
+---@field table boolean a table may continue in the next line
 ---@field blank boolean the last line was blank
 
-local SEGMENT_LINES = 8 -- of markdown that is coloured at once: a paragraph or two; up to 20 without a blank line
-local WRAPPED_BYTES = 8 * 1024 -- of a line that is wrapped between words: several screens; longer ones take a frame
-local CODE_SEGMENT_LINES = 20 -- of code that is coloured at once: parsed in about a millisecond
-local HEAD = 256 -- bytes of a line that say what it is
+local SEGMENT_LINES = 8 -- of a markdown segment: a paragraph or two; up to 20 without a blank line
+local WRAPPED_BYTES = 8 * 1024 -- of a line wrapped between words: several screens; wrapping longer ones takes a frame
+local CODE_SEGMENT_LINES = 20 -- of a code segment: parsed in about a millisecond
+local HEAD = 256 -- bytes at the beginning of a line that determine its type
 local NEWLINE, SPACE, TAB, BACKTICK, TILDE, HASH = 10, 32, 9, 96, 126, 35
 
----@type table<string, acp.SegmentKind> those that some segment has
+---@type table<string, acp.SegmentKind> kinds in use
 local known = setmetatable({}, { __mode = "v" })
 
----@param kind acp.SegmentKind
----@return acp.SegmentKind the one table that equals it
 local function interned(kind)
   local name =
     table.concat({ kind.code or "", kind.indent or "", kind.marks or "", kind.above or "", kind.inside or "" }, "\0")
@@ -63,8 +61,6 @@ function M.new()
   return cut
 end
 
----@param cut acp.Cut
----@param index integer
 ---@return acp.Segment
 function M.segment(cut, index)
   local segment = cut.segments[index]
@@ -75,15 +71,13 @@ function M.segment(cut, index)
   return segment
 end
 
----@param cut acp.Cut
----@param index integer
 ---@return integer? row in the text; nil when there is no such segment
 function M.first(cut, index)
   local segment = cut.segments[index]
   return type(segment) == "table" and segment.first or segment --[[@as integer?]]
 end
 
----Forgets all of a segment that can be found again.
+---Drops the state of a segment that can be computed again.
 ---@param segment acp.Segment
 function M.pack(segment)
   local cut = segment.cut
@@ -94,17 +88,14 @@ function M.pack(segment)
   end
 end
 
----@param cut acp.Cut
----@param first integer row
----@param kind? acp.SegmentKind
 local function begin(cut, first, kind)
   local index = #cut.segments
   local last = cut.segments[index]
-  if last.first == first then -- nothing is in it yet
+  if last.first == first then -- it is empty
     cut.segments[index] = nil
   elseif last.used then
     last.fresh = nil
-  else -- out of sight: a long chat has ten thousands of them
+  else -- never visible: a long chat has tens of thousands of these
     cut.segments[index] = last.first
   end
   kind = kind and interned(kind)
@@ -113,17 +104,13 @@ local function begin(cut, first, kind)
   cut.bytes = 0
 end
 
+---Whether a line closes a fence.
 ---@param kind acp.SegmentKind of code
----@param line string
----@return boolean
 function M.closes(kind, line)
   local marks = line:find("[`~]") and line:match("^%s*([`~]+)%s*$")
   return marks and #marks >= #kind.marks and marks:gsub(kind.marks:sub(1, 1), "") == "" or false
 end
 
----@param cut acp.Cut
----@param row integer
----@param line string
 local function in_fence(cut, row, line)
   local segment = cut.segments[#cut.segments]
   local kind = segment.kind
@@ -136,10 +123,6 @@ local function in_fence(cut, row, line)
   end
 end
 
----@param cut acp.Cut
----@param row integer
----@param line string
----@return boolean
 local function opens_fence(cut, row, line)
   local indent, marks, info = line:match("^(%s*)(```+)([^`]*)$")
   if not indent then
@@ -153,11 +136,9 @@ local function opens_fence(cut, row, line)
   return true
 end
 
----Whether a new segment may begin with a line: what it is depends on no line before it.
----@param cut acp.Cut
+---Whether a new segment may begin with a line, because its meaning does not depend on earlier lines.
 ---@param lines integer in the segment so far
 ---@param first integer its first byte
----@return boolean
 local function may_begin(cut, lines, first)
   if first == HASH then
     return lines >= 2
@@ -165,9 +146,6 @@ local function may_begin(cut, lines, first)
   return cut.blank and first ~= SPACE and first ~= TAB and lines >= SEGMENT_LINES / 2
 end
 
----@param cut acp.Cut
----@param row integer
----@param line string
 ---@param first integer its first byte
 local function in_text(cut, row, line, first)
   local lines = row - cut.segments[#cut.segments].first
@@ -189,8 +167,7 @@ local function in_text(cut, row, line, first)
   cut.blank = false
 end
 
----@param cut acp.Cut
----@param line string that is complete, or its beginning
+---@param line string beginning of a complete line, at most HEAD bytes
 local function complete(cut, line)
   local row, first = cut.row, line:byte(1) or NEWLINE
   cut.row = row + 1
@@ -203,9 +180,8 @@ local function complete(cut, line)
   end
 end
 
----Takes what was added to the text.
----@param cut acp.Cut
----@param lines string[] the first goes on with the last line that was there
+---Processes lines appended to the text.
+---@param lines string[] the first continues the last line
 function M.feed(cut, lines)
   local count = #lines
   local head = cut.head
@@ -227,9 +203,7 @@ function M.feed(cut, lines)
   cut.segments[#cut.segments].fresh = nil
 end
 
----The segment of a row in the text.
----@param cut acp.Cut
----@param row integer
+---Finds the segment that contains a row of the text.
 ---@return integer index
 function M.at(cut, row)
   local low, high = 1, #cut.segments

@@ -1,4 +1,4 @@
--- Colours what stands in a paragraph: emphasis as CommonMark pairs it, code, links. It reads a text once.
+-- Highlights emphasis (paired as in CommonMark), code and links of a paragraph in a single pass.
 require("acp_nvim.chat.markdown.interpreted")()
 
 local spans = require("acp_nvim.chat.markdown.spans")
@@ -16,32 +16,29 @@ local WEB, MARKS = "https?://", "[\\`*_~!%[%]<]"
 local LINK_BYTES = 500 -- of the target of a link
 
 ---@class acp.InlineBudget
----@field marks integer that are still read; what comes after is plain
+---@field marks integer number of marks that may still be read; the text after them is plain
 
 ---@class acp.Run
 ---@field char string
----@field from integer first byte that is left of it
----@field to integer last byte that is left of it
----@field length integer at the beginning
+---@field from integer first unmatched byte
+---@field to integer last unmatched byte
+---@field length integer initial length
 ---@field opens boolean
 ---@field closes boolean
 
----@class acp.Inline a paragraph that is being read
+---@class acp.Inline reader of one paragraph
 ---@field text string its lines, joined by newlines
 ---@field starts integer[] offset in `text` where each line begins, from 1
 ---@field row integer of its first line
----@field columns integer[] byte column of each line where its text begins
+---@field columns integer[] byte column where the text of each line begins
 ---@field rows table<integer, acp.Span[]>
----@field brackets { [1]: integer, [2]: boolean }[] open ones: where, whether of an image
+---@field brackets { [1]: integer, [2]: boolean }[] open brackets: position, whether of an image
 ---@field runs acp.Run[] of `*`, `_` and `~`
----@field unclosed table<integer, true> lengths of backtick runs that nothing closes
+---@field unclosed table<integer, true> lengths of backtick runs without a closing run
 
----Colours a range that may go over several lines.
----@param self acp.Inline
+---Highlights a range that may span several lines.
 ---@param from integer first byte, from 1
 ---@param to integer last byte
----@param group? string
----@param conceal? string
 local function add(self, from, to, group, conceal)
   local starts = self.starts
   local line = 1
@@ -59,9 +56,7 @@ local function add(self, from, to, group, conceal)
   end
 end
 
----@param text string
----@param at integer of its first byte
----@return acp.Run
+---@param at integer first byte of the run
 local function run_at(text, at)
   local char = text:sub(at, at)
   local _, to = text:find("^%" .. char .. "+", at)
@@ -81,10 +76,7 @@ local function run_at(text, at)
   return { char = char, from = at, to = to, length = to - at + 1, opens = opens, closes = closes }
 end
 
----@param opener acp.Run
----@param closer acp.Run
----@return boolean
-local function fit(opener, closer)
+local function can_pair(opener, closer)
   if opener.char ~= closer.char then
     return false
   elseif closer.char == "~" then
@@ -94,9 +86,6 @@ local function fit(opener, closer)
   return not both or (opener.length % 3 == 0 and closer.length % 3 == 0)
 end
 
----@param self acp.Inline
----@param opener acp.Run
----@param closer acp.Run
 local function join(self, opener, closer)
   local left, right = opener.to - opener.from + 1, closer.to - closer.from + 1
   local count = (left >= 2 and right >= 2) and 2 or 1
@@ -111,16 +100,15 @@ local function join(self, opener, closer)
   opener.to, closer.from = from - 1, to + 1
 end
 
----Joins the runs that belong together.
----@param self acp.Inline
+---Pairs opening and closing runs.
 local function pair(self)
-  local stack, lowest = {}, {} -- open runs; and by kind of closer, where in the stack the search ends
+  local stack, lowest = {}, {} -- open runs; by kind of closer, the stack index where its search ends
   for _, run in ipairs(self.runs) do
-    -- what was searched for in vain is not searched again: else the time would grow with the square
+    -- a failed search is not repeated: the time would be quadratic
     local key = run.char .. run.length % 3 .. tostring(run.opens)
     while run.closes and run.from <= run.to do
       local found, least = #stack, lowest[key] or 1
-      while found >= least and not fit(stack[found], run) do
+      while found >= least and not can_pair(stack[found], run) do
         found = found - 1
       end
       if found < least then
@@ -142,7 +130,7 @@ local function pair(self)
   end
 end
 
----@type table<string, fun(self: acp.Inline, at: integer): integer?> first byte -> reads what begins there; gives where it ends
+---@type table<string, fun(self: acp.Inline, at: integer): integer?> first byte -> reader, which returns the byte after what it has read
 local read = {}
 
 read["\\"] = function(self, at)
@@ -172,9 +160,6 @@ read["`"] = function(self, at)
   return last + 1
 end
 
----@param self acp.Inline
----@param at integer
----@return integer
 local function delimiter(self, at)
   local run = run_at(self.text, at)
   self.runs[#self.runs + 1] = run
@@ -193,9 +178,8 @@ read["["] = function(self, at)
   self.brackets[#self.brackets + 1] = { at, false }
 end
 
----@param text string
 ---@param at integer of the opening parenthesis
----@return integer? last byte of the target
+---@return integer? last byte of the link target
 local function target_end(text, at)
   local piece = text:sub(at, at + LINK_BYTES)
   local _, last = piece:find("^%([^%s()]*%)")
@@ -239,9 +223,6 @@ read["<"] = function(self, at)
   end
 end
 
----@param self acp.Inline
----@param at integer
----@return integer
 local function bare_url(self, at)
   local last = self.text:match('^https?://[^%s<>`|"]*()', at) - 1
   while last > at and self.text:find("^[.,:;!?'*_~]", last) do
@@ -255,8 +236,6 @@ local function bare_url(self, at)
   return last + 1
 end
 
----@param self acp.Inline
----@param budget acp.InlineBudget
 local function scan(self, budget)
   local text, at = self.text, 1
   local url, special = text:find(WEB) or math.huge, text:find(MARKS) or math.huge
@@ -267,16 +246,16 @@ local function scan(self, budget)
     else
       at = read[text:sub(special, special)](self, special) or special + 1
     end
-    -- only what was passed is looked for again: else the time would grow with the square
+    -- search again only for what was passed: the time would be quadratic
     url = url < at and (text:find(WEB, at) or math.huge) or url
     special = special < at and (text:find(MARKS, at) or math.huge) or special
   end
 end
 
----@param rows table<integer, acp.Span[]> gets the colours
+---@param rows table<integer, acp.Span[]> gets the highlights
 ---@param row integer of the first line
----@param lines string[] without what makes them part of a list or a quote
----@param columns integer[] byte column where each of them begins
+---@param lines string[] without the marks of lists and quotes
+---@param columns integer[] byte column where each line begins
 ---@param budget acp.InlineBudget
 function M.colour(rows, row, lines, columns, budget)
   local text = #lines == 1 and lines[1] or table.concat(lines, "\n")

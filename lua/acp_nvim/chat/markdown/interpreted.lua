@@ -1,7 +1,7 @@
--- Keeps the compiler away from a module: patterns cannot be compiled, and to try it takes longer than to run them.
+-- Switches the JIT compiler off for a module: it cannot compile patterns, and attempts take longer than interpreting.
 local jit = rawget(_G, "jit")
 
----Called by a module at its beginning, for all of its functions.
+---Applies to all functions of the module that calls it at its beginning.
 return function()
   if jit then
     jit.off(debug.getinfo(2, "f").func, true)

@@ -1,9 +1,9 @@
--- Colours the markdown that is on the screen, and nothing else: a decoration provider with marks that last one redraw.
+-- Highlights the markdown on the screen, in a decoration provider with ephemeral extmarks.
 require("acp_nvim.chat.markdown.interpreted")()
 
 local block_rows = require("acp_nvim.chat.transcript.block_rows")
 local colours = require("acp_nvim.chat.markdown.colours")
-local credit = require("acp_nvim.chat.markdown.credit")
+local budget = require("acp_nvim.chat.markdown.parse_budget")
 local cut = require("acp_nvim.chat.markdown.cut")
 local log = require("acp_nvim.log")
 local spans = require("acp_nvim.chat.markdown.spans")
@@ -11,11 +11,11 @@ local spans = require("acp_nvim.chat.markdown.spans")
 local M = {}
 
 local api = vim.api
--- Of each drawing for markdown that was not seen before, while text comes in: twenty lines and more
+-- Nanoseconds of each redraw for new markdown while text arrives: enough for twenty lines and more
 local PAINT_NS = 1e6
 local NAMESPACE = api.nvim_create_namespace("acp_nvim.markdown")
 
----@class acp.Painted a segment that is in the window
+---@class acp.Painted a visible segment
 ---@field transcript acp.Transcript
 ---@field block acp.Block
 ---@field segment acp.Segment
@@ -27,40 +27,33 @@ local by_buffer = {}
 ---@type acp.Painted[] of the window that is being drawn
 local visible = {}
 local current = 1
-local conceals = false -- that window hides marks
-local deadline = math.huge -- for segments that have no colours yet
-local late = {} ---@type table<integer, true> buffers with segments that had to wait
+local conceals = false -- 'conceallevel' of that window is above 0
+local deadline = math.huge -- for segments without highlights
+local late = {} ---@type table<integer, true> buffers with segments that missed it
 
----@param transcript acp.Transcript
 function M.attach(transcript)
   by_buffer[transcript.bufnr] = transcript
 end
 
----Text came in.
-M.streaming = credit.streaming
+---Notes that text has arrived.
+M.streaming = budget.streaming
 
----@param bufnr integer
 function M.detach(bufnr)
   by_buffer[bufnr] = nil
 end
 
----Rows are to be drawn again, if they are on the screen.
----@param bufnr integer
----@param first integer
----@param after integer
+---Redraws rows that are on the screen.
 function M.redraw(bufnr, first, after)
   if api.nvim_buf_is_loaded(bufnr) then
     api.nvim__redraw({ buf = bufnr, range = { first, after }, flush = false })
   end
 end
 
----@param painted acp.Painted
----@param was? table<integer, acp.Span[]>
-local function redraw_changed(painted, was)
-  local is = painted.segment.rows or {}
+local function redraw_changed(painted, before)
+  local now = painted.segment.rows or {}
   local first, last
   for row = 1, painted.last - painted.first + 1 do
-    if not spans.same(was and was[row], is[row]) then
+    if not vim.deep_equal(before and before[row] or {}, now[row] or {}) then
       first, last = first or row, row
     end
   end
@@ -69,11 +62,10 @@ local function redraw_changed(painted, was)
   end
 end
 
----@param painted acp.Painted
----@return boolean found where it is now
-local function place(painted)
+---Updates the rows of a segment; returns false when the segment is gone.
+local function locate(painted)
   local block, segment = painted.block, painted.segment
-  if painted.transcript.order[block.index] ~= block then -- the chat was emptied meanwhile
+  if painted.transcript.order[block.index] ~= block then -- the chat was emptied
     return false
   end
   local begins, index = block_rows.first(painted.transcript, block), cut.at(block.cut, segment.first)
@@ -85,14 +77,13 @@ local function place(painted)
   return true
 end
 
----Brings the colours of a segment up to its text. What fails there is logged: nothing may come between while drawing.
----@param painted acp.Painted
+---Updates the highlights of a segment. Errors are logged, because a redraw must not be interrupted by a message.
 local function refresh(painted)
   local segment = painted.segment
-  local was = segment.rows
+  local rows = segment.rows
   local ok, err = pcall(colours.refresh, painted, function()
     segment.fresh = nil
-    if colours.is_seen(segment) and api.nvim_buf_is_loaded(painted.transcript.bufnr) and place(painted) then
+    if colours.is_seen(segment) and api.nvim_buf_is_loaded(painted.transcript.bufnr) and locate(painted) then
       local before = segment.rows
       refresh(painted)
       redraw_changed(painted, before)
@@ -100,16 +91,15 @@ local function refresh(painted)
   end)
   if not ok then
     segment.rows, segment.fresh = segment.rows or {}, true
-    log.write("markdown has no colours: " .. tostring(err))
+    log.write("markdown has no highlighting: " .. tostring(err))
   end
-  if was and was ~= segment.rows then
-    redraw_changed(painted, was)
+  if rows and rows ~= segment.rows then
+    redraw_changed(painted, rows)
   end
 end
 
----While text streams in, each drawing may show a whole new screen: what takes too long is coloured when it is quiet.
----@param painted acp.Painted
----@return boolean
+---Whether a segment must wait: while text arrives, each redraw may show a whole new screen, so highlights that would take
+---too long are computed when no more text arrives.
 local function has_to_wait(painted)
   if deadline == math.huge or painted.segment.rows or vim.uv.hrtime() < deadline then
     return false
@@ -117,7 +107,7 @@ local function has_to_wait(painted)
   local bufnr = painted.transcript.bufnr
   if not late[bufnr] then
     late[bufnr] = true
-    credit.wait("quiet", function()
+    budget.wait("quiet", function()
       late[bufnr] = nil
       if by_buffer[bufnr] then
         M.redraw(bufnr, 0, -1)
@@ -127,11 +117,7 @@ local function has_to_wait(painted)
   return true
 end
 
----@param transcript acp.Transcript
----@param block acp.Block
 ---@param begins integer row of its first line
----@param top integer row
----@param bottom integer row
 local function gather(transcript, block, begins, top, bottom)
   for index = cut.at(block.cut, math.max(top - begins, 0)), #block.cut.segments do
     local first = begins + cut.first(block.cut, index)
@@ -144,18 +130,14 @@ local function gather(transcript, block, begins, top, bottom)
   end
 end
 
----@param win integer
----@param bufnr integer
----@param top integer row
----@param bottom integer row
----@return boolean drawn by this provider
+---@return boolean has_markdown
 local function on_win(_, win, bufnr, top, bottom)
   local transcript = by_buffer[bufnr]
   if not transcript then
     return false
   end
   visible, current = {}, 1
-  deadline = credit.quiet() and math.huge or vim.uv.hrtime() + PAINT_NS
+  deadline = budget.is_quiet() and math.huge or vim.uv.hrtime() + PAINT_NS
   conceals = api.nvim_get_option_value("conceallevel", { win = win }) > 0
   for block, begins in block_rows.between(transcript, top, bottom) do
     if block.cut then
@@ -165,14 +147,12 @@ local function on_win(_, win, bufnr, top, bottom)
   colours.seen(visible)
   for _, painted in ipairs(visible) do
     if painted.segment.rows and not painted.segment.fresh then
-      refresh(painted) -- also for lines that are not drawn now
+      refresh(painted) -- also for lines that are not redrawn
     end
   end
   return #visible > 0
 end
 
----@param row integer
----@return acp.Painted?
 local function painted_at(row)
   if not visible[current] or visible[current].first > row then
     current = 1
@@ -184,30 +164,22 @@ local function painted_at(row)
   return painted and painted.first <= row and painted or nil
 end
 
----@param group string
----@param priority integer
----@param to_edge boolean
----@return vim.api.keyset.set_extmark of a whole line, but for its row
+---@return vim.api.keyset.set_extmark options for a whole line; the row is set later
 local function whole_line(group, priority, to_edge)
-  local look = { end_col = 0, hl_group = spans.id(group), hl_eol = to_edge, priority = priority }
-  look.ephemeral, look.strict = true, false
-  return look
+  local options = { end_col = 0, hl_group = spans.id(group), hl_eol = to_edge, priority = priority }
+  options.ephemeral, options.strict = true, false
+  return options
 end
 
 local CODE = whole_line("AcpCode", 80, true)
 local RAW = whole_line("@markup.raw.block.markdown", 90, false)
 local THOUGHT = whole_line("AcpThought", 200, false)
 
----@param bufnr integer
----@param row integer
----@param look vim.api.keyset.set_extmark
-local function colour_line(bufnr, row, look)
-  look.end_row = row + 1
-  api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, 0, look)
+local function highlight_line(bufnr, row, options)
+  options.end_row = row + 1
+  api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, 0, options)
 end
 
----@param bufnr integer
----@param row integer
 local function on_line(_, _, bufnr, row)
   local painted = painted_at(row)
   if not painted then
@@ -218,13 +190,13 @@ local function on_line(_, _, bufnr, row)
     refresh(painted)
   end
   if segment.kind and segment.kind.code then
-    colour_line(bufnr, row, CODE)
+    highlight_line(bufnr, row, CODE)
     if segment.plain then
-      colour_line(bufnr, row, RAW)
+      highlight_line(bufnr, row, RAW)
     end
   end
   if painted.block.kind == "thought" then
-    colour_line(bufnr, row, THOUGHT)
+    highlight_line(bufnr, row, THOUGHT)
   end
   local found = segment.rows and segment.rows[row - painted.first + 1]
   for index = 1, found and #found or 0 do

@@ -1,4 +1,4 @@
--- Gathers the coloured pieces of a segment, as Neovim takes them.
+-- Collects the highlights of a segment as arguments of nvim_buf_set_extmark().
 require("acp_nvim.chat.markdown.interpreted")()
 
 local limits = require("acp_nvim.limits")
@@ -7,7 +7,7 @@ local M = {}
 
 local api = vim.api
 
----A coloured piece of a line: where it begins, and the options of its extmark.
+---A highlight in a line: its first column, and the options of its extmark.
 ---@class acp.Span
 ---@field [1] integer byte column
 ---@field [2] vim.api.keyset.set_extmark
@@ -15,8 +15,6 @@ local api = vim.api
 ---@type table<string, integer> group -> id
 local ids = {}
 
----@param group string
----@return integer
 function M.id(group)
   local id = ids[group]
   if not id then
@@ -27,11 +25,9 @@ function M.id(group)
 end
 
 ---@param rows table<integer, acp.Span[]>
----@param row integer
 ---@param from integer byte column
 ---@param to integer byte column
----@param group? string
----@param conceal? string what stands in its place
+---@param conceal? string replacement
 ---@param priority? integer
 function M.add(rows, row, from, to, group, conceal, priority)
   local spans = rows[row]
@@ -52,13 +48,10 @@ function M.add(rows, row, from, to, group, conceal, priority)
   }
 end
 
----Repeats a character behind a line, to the edge of the window.
+---Repeats a character after a line, up to the edge of the window.
 ---@param rows table<integer, acp.Span[]>
----@param row integer
 ---@param at integer byte column: the end of the line
----@param char string
----@param group string
-function M.go_on(rows, row, at, char, group)
+function M.fill_line(rows, row, at, char, group)
   table.insert(rows[row], {
     at,
     {
@@ -69,28 +62,6 @@ function M.go_on(rows, row, at, char, group)
       strict = false,
     },
   })
-end
-
----@param a? acp.Span[]
----@param b? acp.Span[]
----@return boolean
-function M.same(a, b)
-  if not a or not b or #a ~= #b then
-    return a == b or #(a or b) == 0
-  end
-  for index, one in ipairs(a) do
-    local other = b[index]
-    local mine, theirs = one[2], other[2]
-    if
-      one[1] ~= other[1]
-      or mine.end_col ~= theirs.end_col
-      or mine.hl_group ~= theirs.hl_group
-      or mine.conceal ~= theirs.conceal
-    then
-      return false
-    end
-  end
-  return true
 end
 
 return M

@@ -1,14 +1,14 @@
--- Colours a segment of markdown: headings, lists, quotes, tables, rules, and the paragraphs in them.
+-- Highlights a segment of markdown: headings, lists, quotes, tables, rules and paragraphs.
 require("acp_nvim.chat.markdown.interpreted")()
 
 local inline = require("acp_nvim.chat.markdown.inline")
 local limits = require("acp_nvim.limits")
 local spans = require("acp_nvim.chat.markdown.spans")
 
--- Of emphasis, code and links in a segment: twenty lines full of them; read within a few milliseconds
+-- Marks of emphasis, code and links read in a segment: twenty lines full of them, within a few milliseconds
 local INLINE_MARKS = 300
 local TABLE_CELLS = 100 -- of one row of a table
-local DEPTH = 12 -- quotes and lists within each other: what is deeper is shown as text
+local DEPTH = 12 -- of nested quotes and lists: deeper marks are shown as text
 local LIST = "@markup.list.markdown"
 local QUOTE = "@markup.quote.markdown"
 local RAW = "@markup.raw.block.markdown"
@@ -20,26 +20,25 @@ local TASKS = {
   x = { "@markup.list.checked.markdown", "☑" },
 }
 
----A segment that is being read, line by line.
+---Reader of one segment, line by line.
 ---@class acp.Structure
 ---@field rows table<integer, acp.Span[]>
----@field row integer of the line that is read, from 1
+---@field row integer of the current line, from 1
 ---@field line string
----@field at integer byte of it where the text begins, behind the marks that were read
+---@field at integer byte in the line where the text after its marks begins
 ---@field next_line? string
----@field paragraph string[] lines of the paragraph that goes on
----@field columns integer[] where its lines begin
+---@field paragraph string[] lines of the current paragraph
+---@field columns integer[] first columns of these lines
 ---@field first integer row of its first line
 ---@field budget acp.InlineBudget
----@field list boolean a list goes on
----@field table boolean a table goes on
+---@field list boolean a list may continue
+---@field table boolean a table may continue
 ---@field blank boolean the last line was blank
 local Structure = {}
 Structure.__index = Structure
 
 ---@param from integer byte column of the line
 ---@param to integer byte column
----@param group? string
 ---@param conceal? string
 ---@param priority? integer
 function Structure:add(from, to, group, conceal, priority)
@@ -61,7 +60,7 @@ function Structure:add_to_paragraph()
   self.columns[#self.columns + 1] = self.at - 1
 end
 
----Reads the marks of quotes.
+---Reads quote marks.
 function Structure:quotes()
   local line, first = self.line, self.at
   for _ = 1, DEPTH do
@@ -77,14 +76,14 @@ function Structure:quotes()
   end
 end
 
----@return boolean the rest of the line is a rule
+---Whether the rest of the line is a rule.
 function Structure:is_rule()
   local char = self.line:match("^ ? ? ?([-*_])", self.at)
   local rest = char and self.line:sub(self.at):gsub("%s", "")
   return rest ~= nil and rest:find("^" .. ("%" .. char):rep(3) .. "%" .. char .. "*$") ~= nil
 end
 
----Reads the marks of items, and the box of a task.
+---Reads list marks, and the checkbox of a task.
 function Structure:items()
   local line = self.line
   for _ = 1, DEPTH do
@@ -99,9 +98,9 @@ function Structure:items()
     self:end_paragraph()
     self.list, self.at = true, text
     local sign, behind = line:match("^%[([ xX])%]()%s", text)
-    if sign then -- the box is mark enough
-      local look = TASKS[sign:lower()]
-      self:add(text - 1, behind - 1, look[1], look[2])
+    if sign then -- the checkbox replaces the list mark
+      local group, box = unpack(TASKS[sign:lower()])
+      self:add(text - 1, behind - 1, group, box)
       self:add(mark - 1, text - 1, LIST, "")
       self.at = behind
     else
@@ -126,7 +125,7 @@ function Structure:heading()
   return true
 end
 
----@return boolean the line is of `=` or `-`, and makes a heading of the paragraph above it
+---@return boolean the line underlines a heading above it with `=` or `-`
 function Structure:underline()
   local line, at = self.line, self.at
   local marks = line:match("^ ? ? ?(===+)%s*$", at) or line:match("^ ? ? ?(%-%-%-+)%s*$", at)
@@ -153,17 +152,16 @@ function Structure:rule()
   for column = self.at, math.min(#self.line, limits.rule_columns) do
     self:add(column - 1, column, RULE, "─")
   end
-  spans.go_on(self.rows, self.row, #self.line, "─", RULE)
+  spans.fill_line(self.rows, self.row, #self.line, "─", RULE)
   return true
 end
 
----@param line string
----@return boolean it is the line below the header of a table
+---Whether a line is the delimiter below a table's header.
 local function is_delimiter(line)
   return line:find("|", 1, true) ~= nil and line:find("^[%s>]*|?%s*:?%-+:?%s*[|:%-%s]*$") ~= nil
 end
 
----Colours a cell. No mark is hidden in it: its column would no longer stand below the others.
+---Highlights a cell without concealing marks, which would break the alignment of the columns.
 ---@param from integer byte
 ---@param to integer byte
 function Structure:cell(from, to)
@@ -174,13 +172,12 @@ function Structure:cell(from, to)
   end
 end
 
----@param header boolean
 function Structure:cells(header)
   local line, from, cells = self.line, self.at, 0
   while from and cells < TABLE_CELLS do
     cells = cells + 1
     local bar = line:find("|", from, true)
-    while bar and line:byte(bar - 1) == 92 do -- written as `\|`
+    while bar and line:byte(bar - 1) == 92 do -- escaped as `\|`
       bar = line:find("|", bar + 1, true)
     end
     local to = (bar or #line + 1) - 1
@@ -197,7 +194,7 @@ function Structure:cells(header)
   end
 end
 
----@return boolean the line is the row of a table
+---@return boolean the line is part of a table
 function Structure:in_table()
   local line, at = self.line, self.at
   if not line:find("|", at, true) then
@@ -214,18 +211,18 @@ function Structure:in_table()
     return true
   end
   for column = at, math.min(#line, limits.rule_columns) do
-    local look = TABLE_LINES[line:sub(column, column)]
-    if look then
-      self:add(column - 1, column, RULE, look)
+    local char = TABLE_LINES[line:sub(column, column)]
+    if char then
+      self:add(column - 1, column, RULE, char)
     end
   end
   return true
 end
 
----@return boolean the line is shown as it is
+---@return boolean the line is raw text
 function Structure:raw()
   local line = self.line
-  if line:find("^%s*```") or line:find("^%s*~~~") then -- what `cut` did not take for a fence: an incomplete one
+  if line:find("^%s*```") or line:find("^%s*~~~") then -- not a fence for `cut`, thus incomplete
     local marks = line:match("^%s*[`~]+()")
     self:add(0, marks - 1, RAW)
     if marks <= #line then
@@ -239,15 +236,13 @@ function Structure:raw()
   return false
 end
 
----Whether a line is nothing but words, by its first byte.
----@param line string
----@return boolean
+---Whether a line begins with a letter, and thus with no mark.
 local function is_plain(line)
   local first = line:byte()
   return first ~= nil and (first >= 128 or (first >= 97 and first <= 122) or (first >= 65 and first <= 90))
 end
 
----Reads the line at `row`.
+---Reads the current line.
 function Structure:read()
   local line = self.line
   if is_plain(line) and not line:find("|", 1, true) then
@@ -261,7 +256,7 @@ function Structure:read()
   end
   if self:raw() then
     self:end_paragraph()
-    return -- `blank` stays: an indented block goes on
+    return -- `blank` is kept: an indented block may continue
   end
   if self.blank and line:find("^%S") then
     self.list = false
@@ -279,7 +274,7 @@ function Structure:read()
 end
 
 ---@param lines string[] of the segment, each at most `limits.inline_bytes` long
----@param inside? "list"|"table" what goes on in the first
+---@param inside? "list"|"table" construct that continues in the first line
 ---@return table<integer, acp.Span[]> rows from 1
 return function(lines, inside)
   local self = setmetatable({ rows = {}, paragraph = {}, columns = {}, first = 1, blank = inside == nil }, Structure)

@@ -1,6 +1,7 @@
--- Shows all that there is of a tool call, in a buffer of its own: what was asked, what came of it, nothing cut.
+-- Shows all details of a tool call, uncut, in a separate buffer.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
+local decoration = require("acp_nvim.chat.transcript.decoration")
 local keymaps = require("acp_nvim.keymaps")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
@@ -10,41 +11,41 @@ local requests = require("acp_nvim.host.requests")
 local M = {}
 
 local api = vim.api
-local DETAILS_DIFF_BYTES = 8 * 1024 * 1024 -- of the texts of one change in a tool call's details: compared within 0.2 s
-local DETAILS_ROWS = 5000 -- of the details that have colours: more take longer than a frame
-local LOOKS = api.nvim_create_namespace("acp_nvim.details")
+local DETAILS_DIFF_BYTES = 8 * 1024 * 1024 -- of both texts of one diff: compared within 0.2 s
+local DETAILS_ROWS = 5000 -- that are highlighted: more take longer than a frame
 local FILETYPE = "acp_call"
 local GROUPS = { ["+"] = "AcpDiffAdded", ["-"] = "AcpDiffRemoved", ["@"] = "AcpToolDetail" }
 
----What was asked for last: an answer to an earlier question opens nothing any more.
+---The latest request; answers to earlier requests are ignored.
 ---@type { session: integer, block: integer }?
 local wanted
 
 ---@class acp.DetailLines
 ---@field lines string[]
----@field groups table<integer, string> row -> group of the whole line
+---@field highlights acp.Highlight[]
 local Out = {}
 Out.__index = Out
 
----@param text string
----@param group? string
 function Out:add(text, group)
   for _, line in ipairs(vim.split(text, "\n", { plain = true })) do
-    self.lines[#self.lines + 1] = line
-    self.groups[#self.lines - 1] = group
+    self.lines[#self.lines + 1] = (line:gsub("\r$", ""))
+    self:mark(#self.lines - 1, group)
   end
 end
 
----@param title string
+function Out:mark(row, group)
+  if group and row < DETAILS_ROWS then
+    table.insert(self.highlights, { row = row, from = 0, to = -1, group = group })
+  end
+end
+
 function Out:section(title)
   self:add("")
   self:add("## " .. title, "AcpAgentHeader")
   self:add("")
 end
 
----A block of code; its fence is longer than any in it.
----@param language string
----@param text string
+---Adds a block of code with a fence longer than any run of backticks in it.
 function Out:code(language, text)
   local longest = 2
   for ticks in text:gmatch("`+") do
@@ -55,19 +56,17 @@ function Out:code(language, text)
   local first = #self.lines
   self:add((text:gsub("\n$", "")))
   for row = first, language == "diff" and #self.lines - 1 or -1 do
-    self.groups[row] = GROUPS[self.lines[row + 1]:sub(1, 1)]
+    self:mark(row, GROUPS[self.lines[row + 1]:sub(1, 1)])
   end
   self:add(fence, "AcpToolDetail")
 end
 
----@param item acp.Content
----@return string
 local function diff_of(item)
   local old, new = item.old_text or "", item.new_text or ""
   if item.operation == "patch" then
     return new
   elseif #old + #new > DETAILS_DIFF_BYTES then
-    return ("(%d bytes before, %d after: too large to be compared)"):format(#old, #new)
+    return ("(%d bytes before, %d after: too large to compare)"):format(#old, #new)
   end
   return vim.diff(old, new, { ctxlen = 3 }) --[[@as string]]
 end
@@ -103,8 +102,6 @@ local ADD = {
   end,
 }
 
----@param out acp.DetailLines
----@param item acp.Content
 local function add_item(out, item)
   local add = ADD[item.type]
   if add then
@@ -113,16 +110,15 @@ local function add_item(out, item)
     out:add(item.label or item.type)
   end
   if (item.lines or 0) > 0 then
-    out:add(("… %d more lines that acp_nvim has not kept for you"):format(item.lines), "AcpToolDetail")
+    out:add(("… %d more lines that acp_nvim has not kept"):format(item.lines), "AcpToolDetail")
   end
   out:add("")
 end
 
 ---@param event acp.Event of type call_details
----@return acp.DetailLines
-local function written(event)
+local function render(event)
   local call = event.call
-  local out = setmetatable({ lines = {}, groups = {} }, Out)
+  local out = setmetatable({ lines = {}, highlights = {} }, Out)
   out:add("# " .. call.title, "Title")
   out:add("")
   local started = call.started and os.date("%Y-%m-%d %H:%M:%S", math.floor(call.started))
@@ -165,8 +161,7 @@ local function written(event)
   return out
 end
 
----@param bufnr integer
-local function show(bufnr)
+local function open_window(bufnr)
   local win = vim.iter(api.nvim_tabpage_list_wins(0)):find(function(one)
     return vim.bo[api.nvim_win_get_buf(one)].filetype == FILETYPE
   end)
@@ -182,8 +177,7 @@ local function show(bufnr)
   shown.foldenable, shown.wrap, shown.linebreak = false, true, true
 end
 
----@param bufnr integer
----@param from integer window to go back to
+---@param from integer window to return to
 local function leave(bufnr, from)
   if not pcall(api.nvim_win_close, 0, false) then -- the last window
     vim.cmd("enew")
@@ -193,35 +187,20 @@ local function leave(bufnr, from)
   end
 end
 
----@param bufnr integer
----@param out acp.DetailLines
-local function fill(bufnr, out)
-  local lines = vim.tbl_map(function(line)
-    return (line:gsub("\r$", ""))
-  end, out.lines)
-  named.fill(bufnr, lines)
-  api.nvim_buf_clear_namespace(bufnr, LOOKS, 0, -1)
-  for row, group in pairs(out.groups) do
-    if row < DETAILS_ROWS then
-      api.nvim_buf_set_extmark(bufnr, LOOKS, row, 0, { line_hl_group = group })
-    end
-  end
-end
-
----Everything of a tool call, as the host tells it.
----@param session acp.Session
+---Opens the details that the host has sent, if they are still wanted.
 ---@param event acp.Event of type call_details
 ---@param open_file fun(session: acp.Session, key: string) opens the file under the cursor
-function M.told(session, event, open_file)
+function M.show(session, event, open_file)
   if not wanted or wanted.session ~= session.key or wanted.block ~= event.block then
     return
   end
   wanted = nil
   local title = vim.fn.strcharpart(Lines.one_line(event.call.title), 0, limits.terminal_name)
   local bufnr = named.scratch(("acp://call/%d-%d %s"):format(session.key, event.block, title))
-  fill(bufnr, written(event))
+  local out = render(event)
+  decoration.fill(bufnr, out.lines, out.highlights)
   local from = api.nvim_get_current_win()
-  show(bufnr)
+  open_window(bufnr)
   vim.bo[bufnr].filetype = FILETYPE
   keymaps.map(bufnr, "n", "close", leave, bufnr, from)
   for _, key in ipairs(config.keys("open")) do
@@ -231,13 +210,13 @@ function M.told(session, event, open_file)
   end
 end
 
----@param session acp.Session
+---Requests the details of a tool call from the host, which answers with a `call_details` event.
 ---@param block integer of a tool call
 function M.open(session, block)
   if requests.call_details(session, block) then
     wanted = { session = session.key, block = block }
   else
-    message.info("The host that knew this tool call is gone; what the chat shows is left of it.")
+    message.info("The host that ran this tool call has ended; only what the chat shows is available.")
   end
 end
 

@@ -1,51 +1,43 @@
--- Keeps windows at the end of the chat, where the user had left their cursor there.
+-- Scrolls windows whose cursor is at the end of the chat along with new text.
 local M = {}
 
 local api = vim.api
-local HELD = api.nvim_create_namespace("acp_nvim.held")
+local NAMESPACE = api.nvim_create_namespace("acp_nvim.held")
 local GROUP = api.nvim_create_augroup("acp_nvim.following", { clear = true })
 
----@param win integer
----@return boolean
 local function may_move(win)
   return win ~= api.nvim_get_current_win() or api.nvim_get_mode().mode == "n"
 end
 
----@param transcript acp.Transcript
----@param win integer
----@param last integer the last line
----@return boolean
-local function rests(transcript, win, last)
+---@param last integer last line of the buffer
+local function is_at_end(transcript, win, last)
   local line, column = unpack(api.nvim_win_get_cursor(win))
-  local left = transcript.resting[win]
-  if left and left[1] == line and left[2] <= column then
+  local before = transcript.resting[win]
+  if before and before[1] == line and before[2] <= column then
     return true
   elseif line < last then
     return false
   end
-  -- anywhere in the last line, unless it is too long for the window
+  -- anywhere in the last line, unless it is longer than the window shows
   local length = #api.nvim_buf_get_lines(transcript.bufnr, last - 1, last, true)[1]
   local room = api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
-  -- the last character has four bytes at the most, with what belongs to it some more
+  -- 32 bytes: the last character, with composing characters
   return column >= length - 32 or length < room / 2
 end
 
----Neovim takes a cursor in an empty line along with the text that comes into it; the user's is to stay while they select,
----or type a command.
----@param transcript acp.Transcript
----@param win integer
-local function hold(transcript, win)
+---Marks the position of a cursor that must stay while the user selects or types a command: Neovim would move a cursor in
+---an empty line along with text added to that line.
+local function hold_cursor(transcript, win)
   local line, column = unpack(api.nvim_win_get_cursor(win))
   local mark = { right_gravity = false, strict = false }
-  transcript.held = { win, api.nvim_buf_set_extmark(transcript.bufnr, HELD, line - 1, column, mark) }
+  transcript.held = { win, api.nvim_buf_set_extmark(transcript.bufnr, NAMESPACE, line - 1, column, mark) }
 end
 
----@param transcript acp.Transcript
-local function put_back(transcript)
+local function restore_cursor(transcript)
   local win, mark = unpack(transcript.held)
   transcript.held = nil
-  local row, column = unpack(api.nvim_buf_get_extmark_by_id(transcript.bufnr, HELD, mark, {}))
-  api.nvim_buf_del_extmark(transcript.bufnr, HELD, mark)
+  local row, column = unpack(api.nvim_buf_get_extmark_by_id(transcript.bufnr, NAMESPACE, mark, {}))
+  api.nvim_buf_del_extmark(transcript.bufnr, NAMESPACE, mark)
   if api.nvim_win_is_valid(win) and row then
     local now = api.nvim_win_get_cursor(win)
     if now[1] ~= row + 1 or now[2] ~= column then
@@ -54,21 +46,19 @@ local function put_back(transcript)
   end
 end
 
----@param transcript acp.Transcript
----@return integer[] windows whose cursor rests at the end
+---@return integer[] windows whose cursor is at the end
 function M.at_end(transcript)
   local last = api.nvim_buf_line_count(transcript.bufnr)
   return vim.tbl_filter(function(win)
     if not may_move(win) then
-      hold(transcript, win)
+      hold_cursor(transcript, win)
     end
-    return rests(transcript, win, last)
+    return is_at_end(transcript, win, last)
   end, vim.fn.win_findbuf(transcript.bufnr))
 end
 
----Goes on later where the user is selecting or typing a command now.
----@param transcript acp.Transcript
-local function catch_up(transcript)
+---Follows the end again once the user returns to Normal mode.
+local function follow_later(transcript)
   api.nvim_create_autocmd("ModeChanged", {
     group = GROUP,
     pattern = "*:n",
@@ -81,13 +71,13 @@ local function catch_up(transcript)
   })
 end
 
----@param transcript acp.Transcript
+---Moves the cursors of windows to the end.
 ---@param windows integer[] that were at the end before the text grew
 function M.to_end(transcript, windows)
   local last = api.nvim_buf_line_count(transcript.bufnr)
   local resting, waits = {}, false
   if transcript.held then
-    put_back(transcript)
+    restore_cursor(transcript)
   end
   for _, win in ipairs(windows) do
     if api.nvim_win_is_valid(win) then
@@ -101,12 +91,12 @@ function M.to_end(transcript, windows)
   end
   transcript.resting = resting
   if waits and not transcript.waits then
-    catch_up(transcript)
+    follow_later(transcript)
   end
   transcript.waits = waits
 end
 
----While a command is typed Neovim draws nothing by itself.
+---Redraws while a command is typed, when Neovim does not do so itself.
 function M.draw_under_command_line()
   if api.nvim_get_mode().mode:sub(1, 1) == "c" then
     pcall(vim.cmd.redraw)

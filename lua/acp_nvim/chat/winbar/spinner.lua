@@ -1,9 +1,9 @@
--- The one timer that turns what shows that a turn runs; it ticks only while somebody sees it.
+-- The timer that animates the symbol of a running turn; it runs only while the symbol is visible.
 local guarded = require("acp_nvim.host.guarded")
 
 local M = {}
 
-local SPINNER_MS = 250 -- between two ticks: that something goes on is seen at a glance
+local SPINNER_MS = 250 -- between two ticks: fast enough to show that work goes on
 local FRAMES = { "◐", "◓", "◑", "◒" }
 
 local frame = 0
@@ -11,25 +11,17 @@ local frame = 0
 local timer
 local is_due = false
 
----@return string what to show now
+---@return string current symbol
 function M.frame()
   return FRAMES[frame % #FRAMES + 1]
 end
 
----@return boolean
+---@return boolean whether the timer runs
 function M.turns()
   return timer ~= nil
 end
 
-local function stop()
-  if timer then
-    timer:stop()
-    timer:close()
-    timer = nil
-  end
-end
-
----Turns until `draw` says that nobody sees it.
+---Starts the timer, which runs until `draw` returns false.
 ---@param draw fun(): boolean
 function M.run(draw)
   if timer then
@@ -37,19 +29,21 @@ function M.run(draw)
   end
   timer = assert(vim.uv.new_timer())
   timer:start(SPINNER_MS, SPINNER_MS, function()
-    if is_due then -- Neovim is busy: one tick waits for it, not all of them
+    if is_due then -- Neovim is busy: queue one tick only
       return
     end
     is_due = true
     vim.schedule(function()
       is_due = false
       frame = frame + 1
-      local goes_on = false
+      local is_visible = false
       guarded(function()
-        goes_on = draw()
+        is_visible = draw()
       end)
-      if timer and not goes_on then
-        stop()
+      if timer and not is_visible then
+        timer:stop()
+        timer:close()
+        timer = nil
       end
     end)
   end)

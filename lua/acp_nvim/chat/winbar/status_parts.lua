@@ -1,4 +1,4 @@
--- What there is to say of a session on one line, part by part, with what may be left out first at the end.
+-- Builds the parts of a session's status line, ordered by importance.
 local cells = require("acp_nvim.chat.cells")
 local sessions = require("acp_nvim.sessions")
 local spinner = require("acp_nvim.chat.winbar.spinner")
@@ -6,14 +6,14 @@ local states = require("acp_nvim.states")
 
 local M = {}
 
-local FULL_CONTEXT = 0.8 -- of the context, from which on it is told in a warning colour: agents shorten it soon after
+local FULL_CONTEXT = 0.8 -- share of the context that is shown as a warning: agents compact it soon after
 
 ---@class acp.StatusPart
 ---@field name string
 ---@field long string
 ---@field short? string
 ---@field group? string
----@field cut? boolean it may be cut where it does not fit
+---@field cut? boolean it may be cut anywhere
 
 ---@type table<string, { [1]: string, [2]: string }>
 local STATES = {
@@ -27,8 +27,7 @@ local STATES = {
 }
 local CURRENCIES = { USD = "$", EUR = "€", GBP = "£", JPY = "¥", CNY = "¥" }
 
----@param status acp.Status
----@param turns? boolean the symbol of a running turn moves
+---@param turns? boolean animate the symbol of a running turn
 ---@return string symbol
 ---@return string group
 function M.symbol(status, turns)
@@ -36,8 +35,7 @@ function M.symbol(status, turns)
   return turns and states.is_working(status.state) and spinner.frame() or state[1], state[2]
 end
 
----@param status acp.Status
----@return string what goes on, in words
+---@return string description of what the agent does
 function M.activity(status)
   if status.sign_in then
     return status.sign_in == "running" and "signing in" or "sign in: :AcpLogin"
@@ -51,8 +49,6 @@ function M.activity(status)
   return status.state == "background" and ("%s (background)"):format(words) or words
 end
 
----@param seconds number
----@return string
 local function duration(seconds)
   local whole = math.max(0, math.floor(seconds))
   if whole < 60 then
@@ -63,14 +59,11 @@ local function duration(seconds)
   return ("%dh%02dm"):format(math.floor(whole / 3600), math.floor(whole / 60) % 60)
 end
 
----@param status acp.Status
----@return string? how long the turn has taken until now
+---@return string? duration of the running turn
 function M.elapsed(status)
   return type(status.turn_started) == "number" and duration(os.time() - status.turn_started) or nil
 end
 
----@param number number
----@return string
 local function short(number)
   if number >= 999500 then
     return ("%.1fM"):format(number / 1e6)
@@ -78,24 +71,20 @@ local function short(number)
   return number >= 1000 and ("%dk"):format(math.floor(number / 1000 + 0.5)) or ("%d"):format(number)
 end
 
----@param session acp.Session
 ---@return integer done
----@return integer total of the plans that live
+---@return integer total of the active plans
 local function plan_of(session)
   local done, total = 0, 0
-  for _, plan in pairs(session.plans.living or {}) do
+  for _, plan in pairs(session.plans.active or {}) do
     done, total = done + plan.done, total + plan.total
   end
   return done, total
 end
 
----@class acp.StatusParts the parts of a session, as they are gathered
----@field list acp.StatusPart[]
 local Parts = {}
 Parts.__index = Parts
 
----@param name string
----@param long string|false|nil nothing is added without it
+---@param long string|false|nil nothing is added if empty
 ---@param more? { short?: string, group?: string, cut?: boolean }
 function Parts:add(name, long, more)
   if long and long ~= "" then
@@ -103,18 +92,12 @@ function Parts:add(name, long, more)
   end
 end
 
----@param name string
----@param count any
----@param words string
----@param sign string
----@param group? string
 function Parts:count(name, count, words, sign, group)
   if type(count) == "number" and count > 0 then
     self:add(name, ("%d %s"):format(count, words), { short = ("%s%d"):format(sign, count), group = group })
   end
 end
 
----@param usage table
 function Parts:context(usage)
   if type(usage.used) ~= "number" then
     return
@@ -128,7 +111,6 @@ function Parts:context(usage)
   self:add("context", long, { short = percent, group = group })
 end
 
----@param usage table
 function Parts:cost(usage)
   if type(usage.cost) == "number" then
     local currency = cells.plain(usage.currency)
@@ -138,15 +120,12 @@ function Parts:cost(usage)
   end
 end
 
----@param name string
----@param now any
----@param to any what was asked for
+---@param to any requested value, which is not set yet
 function Parts:switched(name, now, to)
   local words = type(to) == "string" and ("%s → %s …"):format(cells.plain(now), cells.plain(to)) or now
   self:add(name, cells.plain(words), { cut = true })
 end
 
----@param session acp.Session
 ---@return acp.StatusPart[] the most important first
 function M.list(session)
   local status, parts = session.status, setmetatable({ list = {} }, Parts)
@@ -159,7 +138,7 @@ function M.list(session)
   parts:add("activity", M.activity(status), { short = is_waiting and "waiting" or nil, cut = not is_waiting })
   parts:count("permissions", status.pending_permissions, "to allow", "?", "AcpPermission")
   parts:count("questions", status.pending_elicitations, "to answer", "?", "AcpPermission")
-  parts:add("elapsed", not is_waiting and M.elapsed(status)) -- nothing turns then: it would stand still
+  parts:add("elapsed", not is_waiting and M.elapsed(status)) -- nothing updates it then
   parts:add("plan", total > 0 and ("plan %d/%d"):format(done, total), { short = done .. "/" .. total })
   parts:count("queue", status.queue, "queued", "+")
   parts:count("review", status.review and status.review.files, "to review", "±")

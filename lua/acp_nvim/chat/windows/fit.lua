@@ -1,4 +1,4 @@
--- Shares the lines of a chat in the current tab page: the prompt grows with its text, plans have a few, the chat the rest.
+-- Distributes the lines of a chat in the current tab page: the prompt grows with its text, plans get a few, the chat the rest.
 local config = require("acp_nvim.config")
 local frame = require("acp_nvim.chat.windows.frame")
 local limits = require("acp_nvim.limits")
@@ -12,16 +12,15 @@ local stack = require("acp_nvim.chat.windows.stack")
 local M = {}
 
 local api = vim.api
-local PINNED_LINES = 6 -- of the plans above the prompt: they must not take the place of the chat
+local PINNED_LINES = 6 -- of the plans above the prompt: most lines are for the chat
 local PINNED_PART = 0.3 -- of the lines of chat and prompt, for the same reason
-local PROMPT_PART = 0.5 -- of these lines, to which the prompt grows with its text: what it is about stays in sight
-local LEAST_CHAT = 4 -- lines, with its 'winbar': with fewer nobody reads
+local PROMPT_PART = 0.5 -- maximal share of the prompt: the conversation stays visible
+local LEAST_CHAT = 4 -- minimal lines of the chat, with its 'winbar'
 local is_due = false
 local reported = false
 
----@param now acp.Stack
----@return integer lines that chat, plans and prompt have together, with what is between chat and plans
-local function together(now)
+---@return integer lines of chat, plans and prompt together, with the status line between chat and plans
+local function total_lines(now)
   if stack.floats(now.chat) then
     return frame.height()
   end
@@ -29,10 +28,10 @@ local function together(now)
   return lines + (now.pin and api.nvim_win_get_height(now.pin) + 1 or 0)
 end
 
----How many lines the prompt wants: those of the options at least, and what its text takes.
+---Returns the lines the prompt needs: those of its text, at least those of the options.
 ---@param win integer of the prompt
 ---@param most integer lines
----@return integer lines, with those of its 'winbar'
+---@return integer lines, including its 'winbar'
 local function prompt_lines(win, most)
   local least = math.max(1, math.floor(config.get().ui.prompt_height), vim.w[win].acp_nvim_least or 0)
   if least >= most then
@@ -40,18 +39,15 @@ local function prompt_lines(win, most)
   end
   local count = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
   local bar = api.nvim_win_get_height(win) - vim.fn.getwininfo(win)[1].height
-  if count + bar >= most then -- counting further would change nothing, and takes its time
+  if count + bar >= most then -- measuring the text would take time and change nothing
     return most
   end
   return math.min(math.max(least, api.nvim_win_text_height(win, {}).all + bar), most)
 end
 
----@param now acp.Stack
----@param whole integer
 ---@param prompt integer lines
----@return acp.PinnedLine[]
-local function lines_of(now, whole, prompt)
-  local living = plans.living(now.session)
+local function plan_lines(now, whole, prompt)
+  local living = plans.active(now.session)
   local between = stack.floats(now.chat) and 0 or 1
   local room = math.min(PINNED_LINES, math.floor(whole * PINNED_PART), whole - prompt - LEAST_CHAT - between)
   if not now.prompt or #living == 0 or room < 1 or config.get().ui.plan ~= "pinned" then
@@ -60,11 +56,9 @@ local function lines_of(now, whole, prompt)
   return pin.lines(living, room, now.session.plans.several)
 end
 
----@param now acp.Stack
----@param whole integer
 ---@param prompt integer lines
 ---@param count integer lines of the plans
-local function share_split(now, whole, prompt, count)
+local function distribute_splits(now, whole, prompt, count)
   if count > 0 and not now.pin then
     now.pin = pin.open({ split = "below", win = now.chat, height = count })
   end
@@ -83,12 +77,11 @@ local function share_split(now, whole, prompt, count)
   end
 end
 
----@param now acp.Stack
-local function share(now)
-  local whole = together(now)
+local function distribute(now)
+  local whole = total_lines(now)
   local most = math.max(1, math.floor(whole * PROMPT_PART))
   local prompt = now.prompt and prompt_lines(now.prompt, most) or 0
-  local lines = lines_of(now, whole, prompt)
+  local lines = plan_lines(now, whole, prompt)
   if #lines == 0 and now.pin then
     pin.close(now.pin)
     now.pin = nil
@@ -96,17 +89,17 @@ local function share(now)
   if stack.floats(now.chat) then
     frame.layout(now, prompt, #lines, pin.open)
   else
-    share_split(now, whole, prompt, #lines)
+    distribute_splits(now, whole, prompt, #lines)
   end
   if now.pin then
     pin.draw(now.pin, lines)
   end
 end
 
----Makes it so now, in the current tab page. What the user reads in the chat stays where it is.
+---Distributes the lines in the current tab page now. The text that the user reads in the chat does not move.
 function M.now()
   local now = stack.current()
-  if not now then -- what is left of a chat that is not seen any more is closed
+  if not now then -- close what is left of a closed chat
     for _, part in ipairs({ "pin", "frame" }) do
       local win = stack.part(part)
       if win then
@@ -117,7 +110,7 @@ function M.now()
   end
   local is_reading = api.nvim_win_get_cursor(now.chat)[1] < api.nvim_buf_line_count(api.nvim_win_get_buf(now.chat))
   local view = api.nvim_win_call(now.chat, vim.fn.winsaveview)
-  share(now)
+  distribute(now)
   if is_reading then
     api.nvim_win_call(now.chat, function()
       vim.fn.winrestview(view)
@@ -126,7 +119,7 @@ function M.now()
   splits.settled()
 end
 
----Makes it so soon, once for all that has changed.
+---Schedules the distribution, once for all changes.
 function M.soon()
   if is_due then
     return
@@ -135,16 +128,16 @@ function M.soon()
   vim.schedule(function()
     is_due = false
     local ok, err = pcall(M.now)
-    if not ok and tostring(err):find("E565", 1, true) then -- no window may be opened or closed right now
+    if not ok and tostring(err):find("E565", 1, true) then -- windows cannot be opened or closed right now
       vim.defer_fn(M.soon, limits.textlock_retry_ms)
     elseif not ok and not reported and vim.fn.getcmdwintype() == "" then
       reported = true
-      log.write("the windows of the chat could not share their lines: " .. tostring(err))
+      log.write("cannot resize the windows of the chat: " .. tostring(err))
     end
   end)
 end
 
----When the user gives the prompt more lines than it got, it does not get less later.
+---Keeps the height that the user has given to a prompt as its minimum.
 local function resized()
   for _, prompt in ipairs(splits.resized()) do
     local lines, has = vim.w[prompt].acp_nvim_lines, api.nvim_win_get_height(prompt)
@@ -154,7 +147,7 @@ local function resized()
   end
 end
 
----Notices from now on what makes another share of it.
+---Starts watching for events that change the distribution.
 function M.watch()
   local group = api.nvim_create_augroup("acp_nvim.fit", {})
   api.nvim_create_autocmd(
@@ -165,7 +158,8 @@ function M.watch()
   api.nvim_create_autocmd("VimLeavePre", { group = group, callback = sizes.write })
 end
 
----@param bufnr integer of a prompt: with its text its window grows and shrinks
+---Resizes the window of a prompt with its text.
+---@param bufnr integer of a prompt
 function M.watch_prompt(bufnr)
   if vim.b[bufnr].acp_nvim_fits then
     return

@@ -1,4 +1,4 @@
--- Chat, plans and prompt in floating windows, with one border around them.
+-- Shows chat, plans and prompt in floating windows with one border around them.
 local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
 local splits = require("acp_nvim.chat.windows.splits")
@@ -7,18 +7,11 @@ local stack = require("acp_nvim.chat.windows.stack")
 local M = {}
 
 local api = vim.api
-local ZINDEX = 30 -- below the floats of others
-local PART = 0.8 -- of the screen, where the options say nothing
-local LEAST_LINES, LEAST_COLUMNS = 8, 12 -- of the screen, with which there is room for a border
+local ZINDEX = 30 -- below other floating windows
+local PART = 0.8 -- share of the screen if the options set no size
+local LEAST_LINES, LEAST_COLUMNS = 8, 12 -- minimal size of the screen for a border
 
----@class acp.FramePlace of what is inside of the border
----@field row integer
----@field col integer
----@field width integer
----@field height integer
----@field border boolean
-
----@return acp.FramePlace
+---Returns the area inside the border.
 local function place()
   local tabs = vim.o.showtabline == 2 or (vim.o.showtabline == 1 and #api.nvim_list_tabpages() > 1)
   local top = tabs and 1 or 0
@@ -38,9 +31,7 @@ local function place()
   }
 end
 
----@param at acp.FramePlace
----@param above integer lines of it that are above
----@param height integer
+---@param above integer lines of the area above the window
 ---@return table for nvim_open_win
 local function inner(at, above, height)
   return {
@@ -54,8 +45,6 @@ local function inner(at, above, height)
   }
 end
 
----@param at acp.FramePlace
----@param session acp.Session
 ---@return table for nvim_open_win
 local function outer(at, session)
   local style = vim.o.winborder
@@ -74,8 +63,6 @@ local function outer(at, session)
   }
 end
 
----@param at acp.FramePlace
----@param session acp.Session
 local function draw_border(at, session)
   local win = stack.part("frame")
   if not at.border then
@@ -93,7 +80,6 @@ local function draw_border(at, session)
   end
 end
 
----@param session acp.Session
 ---@return integer? win with the chat
 function M.open_chat(session)
   local at = place()
@@ -104,25 +90,23 @@ function M.open_chat(session)
   end)
 end
 
----@param bufnr integer
 ---@return integer? win
 function M.open_prompt(bufnr)
   local at = place()
-  local height = math.max(1, math.floor(at.height / 2)) -- with less its 'winbar' of last time may find no room
+  local height = math.max(1, math.floor(at.height / 2)) -- its 'winbar' may need the room
   return stack.opened(bufnr, function()
     api.nvim_open_win(bufnr, false, inner(at, at.height - height, height))
   end)
 end
 
----@return integer lines inside of the border
+---@return integer lines inside the border
 function M.height()
   return place().height
 end
 
----Gives each its lines, the chat the rest.
----@param now acp.Stack
+---Sets the heights of all windows; the chat gets the rest.
 ---@param prompt integer lines
----@param pin integer lines; 0: there are no plans to show
+---@param pin integer lines of the plans; 0: none
 ---@param open_pin fun(shape: table): integer
 function M.layout(now, prompt, pin, open_pin)
   local at = place()
@@ -143,8 +127,7 @@ function M.layout(now, prompt, pin, open_pin)
 end
 
 ---@param bufnr integer of a chat or a prompt
----@param direction "j"|"k"
-local function go(bufnr, direction)
+local function move_focus(bufnr, direction)
   local now = stack.current()
   local win = api.nvim_get_current_win()
   local to = now and stack.floats(win) and (direction == "j" and now.prompt or now.chat)
@@ -155,13 +138,12 @@ local function go(bufnr, direction)
   end
 end
 
----Neovim itself finds no way from one float to the next.
----@param bufnr integer
+---Maps keys between chat and prompt, since Neovim's own do not move between floating windows.
 function M.map(bufnr)
   for direction, keys in pairs({ j = { "j", "<C-j>", "<Down>" }, k = { "k", "<C-k>", "<Up>" } }) do
     for _, key in ipairs(keys) do
       vim.keymap.set("n", "<C-w>" .. key, function()
-        go(bufnr, direction)
+        move_focus(bufnr, direction)
       end, { buffer = bufnr, desc = "acp: go to the chat or its prompt" })
     end
   end

@@ -1,4 +1,4 @@
--- Remembers how large the user has made the chat, in this Neovim and in those that come after it.
+-- Stores the size that the user has given to the chat, for this Neovim and later ones.
 local config = require("acp_nvim.config")
 local log = require("acp_nvim.log")
 local state_files = require("acp_nvim.health.state_files")
@@ -7,19 +7,17 @@ local M = {}
 
 ---@class acp.KeptSize
 ---@field cells integer
----@field of integer cells that the screen had
----@field asked? number what the options asked for: when that is another now, this counts no more
+---@field of integer cells of the screen
+---@field asked? number the option's value; when it has changed, this size is ignored
 
 ---@type table<string, acp.KeptSize>? by position
 local kept
 local is_new = false
 
----@return string
 local function file()
   return vim.fs.joinpath(state_files.root(), "windows.json")
 end
 
----@return table<string, acp.KeptSize>
 local function read()
   if not kept then
     local ok, value = pcall(function()
@@ -30,14 +28,12 @@ local function read()
   return kept
 end
 
----Which of the two sizes a position has.
----@param position string
+---Returns the dimension that can be resized at a position.
 ---@return "width"|"height"
 function M.axis(position)
   return position == "bottom" and "height" or "width"
 end
 
----@param position string
 ---@param all integer cells of the screen
 ---@return integer? cells
 function M.kept(position, all)
@@ -49,15 +45,12 @@ function M.kept(position, all)
   return all == one.of and one.cells or math.floor(one.cells * all / one.of + 0.5)
 end
 
----@param position string
----@param cells integer
----@param all integer
 function M.keep(position, cells, all)
   read()[position] = { cells = cells, of = all, asked = config.get().ui[M.axis(position)] }
   is_new = true
 end
 
----Writes what is new; another Neovim may have written other positions meanwhile.
+---Writes new sizes to the file, keeping those of other positions that another Neovim has written.
 function M.write()
   if not is_new then
     return
@@ -68,7 +61,7 @@ function M.write()
   kept, is_new = mine, false
   local problem = state_files.replace(file(), vim.json.encode(mine) .. "\n")
   if problem then
-    log.write("the sizes of windows could not be kept: " .. problem)
+    log.write("cannot store the sizes of windows: " .. problem)
   end
 end
 

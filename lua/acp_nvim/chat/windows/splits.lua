@@ -1,4 +1,4 @@
--- Opens chat and prompt beside, above or below the code, or in a tab page of their own.
+-- Opens chat and prompt in splits or in a separate tab page.
 local config = require("acp_nvim.config")
 local sizes = require("acp_nvim.chat.windows.sizes")
 local stack = require("acp_nvim.chat.windows.stack")
@@ -6,45 +6,30 @@ local stack = require("acp_nvim.chat.windows.stack")
 local M = {}
 
 local api = vim.api
-local PARTS = { width = 0.4, height = 0.5 } -- of the screen, where the options say nothing
+local PARTS = { width = 0.4, height = 0.5 } -- share of the screen if the options set no size
 
----@class acp.Opened how large a chat was when we looked last, and what was around it
----@field position string
----@field cells integer
----@field columns integer
----@field lines integer
----@field windows integer
-
----@type table<integer, acp.Opened> by window
+---@type table<integer, table> window -> its last `measure`
 local chats = {}
 
----@param wanted number lines or columns, or a part of all
----@param all integer
----@param least integer
----@param most integer
----@return integer
+---@param wanted number lines or columns, or a share of all if below 1
 function M.size(wanted, all, least, most)
   local exact = wanted < 1 and math.floor(wanted * all) or math.floor(wanted)
   return math.max(1, math.min(math.max(exact, least), most))
 end
 
----@param position string
 ---@return integer cells
 local function size_of(position)
-  local ui = config.get().ui
-  local all, least, wanted = vim.o.columns, 40, ui.width
-  if position == "bottom" then
-    all, least, wanted = vim.o.lines, 8, ui.height
+  local axis = sizes.axis(position)
+  local all, least = vim.o.columns, 40
+  if axis == "height" then
+    all, least = vim.o.lines, 8
   end
-  local most = math.floor(all * 2 / 3) -- leave a third to the code where the screen is small
+  local most = math.floor(all * 2 / 3) -- leave a third of a small screen to the code
   local kept = sizes.kept(position, all)
-  return kept and M.size(kept, all, 1, all - 2) or M.size(wanted or PARTS[sizes.axis(position)], all, least, most)
+  return kept and M.size(kept, all, 1, all - 2) or M.size(config.get().ui[axis] or PARTS[axis], all, least, most)
 end
 
----@param win integer
----@param position string
----@return acp.Opened
-local function look(win, position)
+local function measure(win, position)
   local cells = api.nvim_win_get_width(win)
   if position == "bottom" then
     local now = stack.current()
@@ -59,15 +44,15 @@ local function look(win, position)
   return { position = position, cells = cells, columns = vim.o.columns, lines = vim.o.lines, windows = #windows }
 end
 
----What the user makes of the size is for the next time; what happens because other windows come and go is not.
----@return integer[] prompts whose lines the user may have changed
+---Stores a size that the user has changed; changes caused by opening or closing windows are ignored.
+---@return integer[] prompts whose height the user may have changed
 function M.resized()
   local prompts = {}
   for win, before in pairs(chats) do
     if not api.nvim_win_is_valid(win) then
       chats[win] = nil
     elseif api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage() then
-      local now = look(win, before.position)
+      local now = measure(win, before.position)
       local same = now.columns == before.columns and now.lines == before.lines and now.windows == before.windows
       local all = sizes.axis(before.position) == "height" and now.lines or now.columns
       if same and now.cells ~= before.cells and now.cells < all - 2 then
@@ -80,16 +65,15 @@ function M.resized()
   return prompts
 end
 
----The windows of the chat are as they should be now.
+---Measures the chats after their windows were laid out.
 function M.settled()
   for win, before in pairs(chats) do
     if api.nvim_win_is_valid(win) and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage() then
-      chats[win] = look(win, before.position)
+      chats[win] = measure(win, before.position)
     end
   end
 end
 
----@param bufnr integer
 ---@return integer? win
 function M.open_tab(bufnr)
   return stack.opened(bufnr, function()
@@ -97,8 +81,6 @@ function M.open_tab(bufnr)
   end)
 end
 
----@param bufnr integer
----@param position string
 ---@return integer? win nil when there is no room
 ---@return "winfixwidth"|"winfixheight"|nil fixed
 function M.open_chat(bufnr, position)
@@ -110,18 +92,16 @@ function M.open_chat(bufnr, position)
   if not win then -- no room for a split
     return M.open_tab(bufnr), nil
   end
-  chats[win] = look(win, position)
+  chats[win] = measure(win, position)
   return win, position == "bottom" and "winfixheight" or "winfixwidth"
 end
 
----@param bufnr integer
----@param chat integer
 ---@return integer? win below the chat
 function M.open_prompt(bufnr, chat)
   local wanted = math.floor(config.get().ui.prompt_height)
   local height = math.max(1, math.min(wanted, api.nvim_win_get_height(chat) - 3))
   local fixed = vim.wo[chat].winfixheight
-  vim.wo[chat].winfixheight = false -- its lines come from the chat, not from the code
+  vim.wo[chat].winfixheight = false -- take the lines from the chat, not from the code
   local win = stack.opened(bufnr, function()
     api.nvim_open_win(bufnr, false, { split = "below", win = chat, height = height })
   end)

@@ -1,4 +1,4 @@
--- Finds the windows of a chat in the current tab page: the chat, its prompt below it, and the plans between them.
+-- Finds the windows of a chat in the current tab page: chat, plans and prompt.
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 
@@ -12,9 +12,9 @@ local api = vim.api
 ---@field prompt? integer window
 ---@field pin? integer window with the plans
 
----Options of all these windows: nothing beside the text, whatever the user has chosen for code.
+---Options of all these windows: only the text, whatever the user has set for code.
 M.PLAIN = {
-  breakindent = false, -- it takes as long as all else that is measured to place the cursor
+  breakindent = false, -- doubles the time of placing the cursor
   colorcolumn = "",
   concealcursor = "",
   cursorbind = false,
@@ -28,20 +28,19 @@ M.PLAIN = {
   signcolumn = "no",
   spell = false,
   statuscolumn = "",
-  winhighlight = "", -- with groups of a window Neovim finds out what all groups look like, at each redraw
+  winhighlight = "", -- Neovim would recompute all groups at each redraw
 }
 
----@param bufnr? integer
----@return integer? win of the current tab that shows the buffer
+---@return integer? win of the current tab page with the buffer
 function M.showing(bufnr)
   local win = bufnr and vim.fn.bufwinid(bufnr) or -1
   return win ~= -1 and win or nil
 end
 
----What opens windows runs autocommands of others; when one fails the window may be there all the same.
----@param bufnr integer that should be seen now
+---Opens a window, whose autocommands may fail after it was opened.
+---@param bufnr integer that the window shows
 ---@param open fun()
----@return integer? win of the current tab; nil when there was no room
+---@return integer? win of the current tab page; nil when there was no room
 function M.opened(bufnr, open)
   local ok, err = pcall(open)
   local win = M.showing(bufnr)
@@ -51,24 +50,23 @@ function M.opened(bufnr, open)
   return win
 end
 
----Marks a window that shows no session by itself.
----@param win integer
+---Marks a window whose buffer belongs to no session.
 ---@param part "pin"|"frame"
 function M.mark(win, part)
   vim.w[win].acp_nvim_part = part
 end
 
 ---@param part "pin"|"frame"
----@return integer? win of the current tab
+---@return integer? win of the current tab page
 function M.part(part)
   return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
     return vim.w[win].acp_nvim_part == part
   end)
 end
 
----The windows of all chats, or of all prompts.
+---Returns the windows of all chats, or of all prompts, in the current tab page.
 ---@param part "bufnr"|"prompt_bufnr"
----@return integer[] windows of the current tab
+---@return integer[]
 function M.all(part)
   return vim.tbl_filter(function(win)
     local session = sessions.of_buffer(api.nvim_win_get_buf(win))
@@ -76,9 +74,7 @@ function M.all(part)
   end, api.nvim_tabpage_list_wins(0))
 end
 
----@param chat integer
----@param prompt integer
----@return boolean one is below the other, as we have opened them; or they share a frame
+---Whether the prompt is below the chat as opened by the plugin, or both are floating windows.
 local function belong(chat, prompt)
   if M.floats(chat) or M.floats(prompt) then
     return M.floats(chat) and M.floats(prompt)
@@ -88,7 +84,7 @@ local function belong(chat, prompt)
   return same and above[1] < below[1]
 end
 
----@return acp.Stack? nil when no chat is seen in the current tab
+---@return acp.Stack? nil when no chat is visible in the current tab page
 function M.current()
   local chats = M.all("bufnr")
   local chat, prompt = chats[1], nil
@@ -105,8 +101,6 @@ function M.current()
   end
 end
 
----@param win integer
----@return boolean
 function M.floats(win)
   return api.nvim_win_get_config(win).relative ~= ""
 end

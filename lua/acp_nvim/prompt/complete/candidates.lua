@@ -1,4 +1,4 @@
--- Gathers what a prompt can be completed with: commands, words, buffers, files, symbols.
+-- Collects completion candidates: commands, keywords, buffers, files and symbols.
 local code = require("acp_nvim.prompt.mentions.code")
 local context = require("acp_nvim.prompt.context")
 local files = require("acp_nvim.prompt.complete.files")
@@ -15,31 +15,30 @@ local api = vim.api
 local BUFFER_COMPLETIONS = 20 -- entries of a menu that are open buffers
 
 ---@class acp.Candidate
----@field text string that is written
+---@field text string to be inserted
 ---@field label string
 ---@field kind "command"|"word"|"buffer"|"file"|"directory"|"symbol"
 ---@field detail? string
 ---@field documentation? string
----@field path? string absolute, for a look into it
+---@field path? string absolute, for the preview
 ---@field bufnr? integer
 
 ---@param named { name: string }[]
----@param typed string the name so far
----@param make fun(one: any): acp.Candidate
----@return acp.Candidate[] those whose names begin so before those that have it elsewhere
+---@param typed string beginning of the name
+---@param make fun(item: any): acp.Candidate
+---@return acp.Candidate[] names that start with `typed` before names that contain it
 local function by_name(named, typed, make)
   local begin, rest = {}, {}
-  for _, one in ipairs(named) do
-    local at = one.name:lower():find(typed:lower(), 1, true)
+  for _, item in ipairs(named) do
+    local at = item.name:lower():find(typed:lower(), 1, true)
     if at then
-      table.insert(at == 1 and begin or rest, make(one))
+      table.insert(at == 1 and begin or rest, make(item))
     end
   end
   return vim.list_extend(begin, rest)
 end
 
----@param session acp.Session
----@param typed string the name so far
+---@param typed string beginning of the name
 ---@return acp.Candidate[]
 function M.commands(session, typed)
   return by_name(session.commands, typed, function(command)
@@ -76,8 +75,6 @@ local WORDS = {
   { "diff", "what git says has changed", words.has_git },
 }
 
----@param session acp.Session
----@param typed string
 ---@return acp.Candidate[]
 local function of_words(session, typed)
   local out = {}
@@ -94,19 +91,15 @@ local function of_words(session, typed)
 end
 
 ---@param path string relative to the session's directory, or absolute
----@return string
 local function mention(path)
   return syntax.format(syntax.is_word(path) and "./" .. path or path)
 end
 
----@param bufnr integer
----@return boolean it was only opened
+---@return boolean the buffer has neither a name nor text
 local function is_unused(bufnr)
   return api.nvim_buf_get_name(bufnr) == "" and api.nvim_buf_get_offset(bufnr, api.nvim_buf_line_count(bufnr)) <= 1
 end
 
----@param session acp.Session
----@param typed string
 ---@return acp.Candidate[]
 local function of_buffers(session, typed)
   local out = {}
@@ -125,8 +118,6 @@ local function of_buffers(session, typed)
   return out
 end
 
----@param session acp.Session
----@param paths string[]
 ---@return acp.Candidate[]
 local function of_paths(session, paths)
   return vim.tbl_map(function(path)
@@ -139,24 +130,24 @@ end
 
 ---@param found acp.Candidate[]
 ---@param more acp.Candidate[]
----@return boolean all of them had room
+---@return boolean the menu had room for all
 local function add(found, more)
   local known = {}
-  for _, one in ipairs(found) do
-    known[one.text] = true
+  for _, candidate in ipairs(found) do
+    known[candidate.text] = true
   end
-  for _, one in ipairs(more) do
+  for _, candidate in ipairs(more) do
     if #found >= limits.completions then
       return false
-    elseif not known[one.text] then
-      known[one.text] = true
-      table.insert(found, one)
+    elseif not known[candidate.text] then
+      known[candidate.text] = true
+      table.insert(found, candidate)
     end
   end
   return true
 end
 
----@param typed string after `symbol:`
+---@param typed string text after `symbol:`
 ---@param done fun(found: acp.Candidate[], all: boolean)
 local function of_symbols(typed, done)
   symbols.list(function(all)
@@ -171,9 +162,7 @@ local function of_symbols(typed, done)
   end)
 end
 
----@param session acp.Session
 ---@param found acp.Candidate[]
----@param typed string
 ---@param done fun(found: acp.Candidate[], all: boolean)
 ---@return fun() stop
 local function of_files(session, found, typed, done)
@@ -194,9 +183,8 @@ local function of_files(session, found, typed, done)
   end
 end
 
----@param session acp.Session
----@param typed string after the @, without quotes and escapes
----@param done fun(found: acp.Candidate[], all: boolean) the best first; called once unless it is stopped
+---@param typed string text after the @, without quotes and escapes
+---@param done fun(found: acp.Candidate[], all: boolean) called once, unless stopped; the best candidates first
 ---@return fun() stop
 function M.mentions(session, typed, done)
   local symbol = typed:match("^symbol:(.*)$")

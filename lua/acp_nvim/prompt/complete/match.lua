@@ -1,13 +1,13 @@
--- Finds the paths that somebody means by a few letters.
+-- Fuzzy search for paths.
 local limits = require("acp_nvim.limits")
 local slices = require("acp_nvim.prompt.complete.slices")
 
 local M = {}
 
-local MATCH_GROUP = 2000 -- paths of one rank that are sorted: beyond that they all look alike
-local STEP = 200 -- paths that are looked at without a pause: 0.1 ms
+local MATCH_GROUP = 2000 -- paths of one rank that are sorted: more of them would not be told apart
+local STEP = 200 -- paths that are compared without a pause: 0.1 ms
 
----@param query string in lower case
+---@param query string
 ---@return string[] its characters
 local function characters(query)
   local out = {}
@@ -17,9 +17,7 @@ local function characters(query)
   return out
 end
 
----@param path string
----@param letters string[]
----@return boolean they come in this order
+---@return boolean the path has the letters in this order
 local function in_order(path, letters)
   local at = 0
   for index = 1, #letters do
@@ -32,11 +30,11 @@ local function in_order(path, letters)
   return true
 end
 
----How well a path fits: 1 its name begins so, 2 its name has it, 3 the path has it, 4 its letters come in this order.
+---Ranks a match: 1 prefix of the name or path, 2 in the name, 3 in the path, 4 letters in order.
 ---@param path string in lower case
 ---@param query string in lower case
----@param letters string[] its characters
----@return integer? nil: it does not fit
+---@param letters string[] characters of `query`
+---@return integer? nil: no match
 local function rank(path, query, letters)
   local at = path:find(query, 1, true)
   if not at then
@@ -51,25 +49,14 @@ local function rank(path, query, letters)
   return path:find(query, name + 1, true) and 2 or 3
 end
 
----@type { number: integer, query: string, indexes: integer[] }? of the last search, for a longer query
+---@type { number: integer, query: string, indexes: integer[] }? result of the last search, to be narrowed
 local last
 
----@class acp.Search
----@field list acp.FileList
----@field query string in lower case
----@field letters string[]
----@field from? integer[] indexes to look at; nil: all
----@field at integer
----@field ranks table<integer, integer[]> indexes by rank
----@field indexes integer[] all that fit
----@field stopped? boolean
-
----@param search acp.Search
----@return string[] paths the best first
----@return boolean all
-local function best(search)
-  local out, paths = {}, search.list.paths
-  for _, indexes in ipairs(search.ranks) do
+---@param ranks table<integer, integer[]> matching indexes by rank
+---@return string[] paths the best matches first
+local function best(ranks, paths)
+  local out = {}
+  for _, indexes in ipairs(ranks) do
     local group = {}
     for _, index in ipairs(indexes) do
       group[#group + 1] = paths[index]
@@ -82,52 +69,52 @@ local function best(search)
       break
     end
   end
-  return out, #out == #search.indexes and search.list.whole
-end
-
----@param search acp.Search
----@return boolean all were looked at
-local function go_on(search)
-  local lower, count = search.list.lower, search.from and #search.from or #search.list.lower
-  for at = search.at, math.min(search.at + STEP - 1, count) do
-    local index = search.from and search.from[at] or at
-    local found = rank(lower[index], search.query, search.letters)
-    if found then
-      search.indexes[#search.indexes + 1] = index
-      local group = search.ranks[found]
-      if #group < MATCH_GROUP then
-        group[#group + 1] = index
-      end
-    end
-  end
-  search.at = search.at + STEP
-  return search.at > count
+  return out
 end
 
 ---@param list acp.FileList
 ---@param query string
----@param done fun(paths: string[], all: boolean) the best ones; `all`: no other fits; called once unless it is stopped
+---@param done fun(paths: string[], all: boolean) called once, unless stopped; `all`: there are no other matches
 ---@return fun() stop
 function M.start(list, query, done)
   query = query:lower()
-  local goes_on = last and last.number == list.number and vim.startswith(query, last.query)
-  local from = goes_on and last.indexes or nil
-  local search = { list = list, query = query, letters = characters(query), from = from, at = 1, indexes = {} }
-  search.ranks = { {}, {}, {}, {} }
+  local letters, ranks, indexes, at, stopped = characters(query), { {}, {}, {}, {} }, {}, 1, false
+  local is_narrower = last and last.number == list.number and vim.startswith(query, last.query)
+  local from = is_narrower and last.indexes or nil
+
+  ---@return boolean all paths were compared
+  local function match_some()
+    local lower, count = list.lower, from and #from or #list.lower -- the list may still grow
+    for position = at, math.min(at + STEP - 1, count) do
+      local index = from and from[position] or position
+      local found = rank(lower[index], query, letters)
+      if found then
+        indexes[#indexes + 1] = index
+        local group = ranks[found]
+        if #group < MATCH_GROUP then
+          group[#group + 1] = index
+        end
+      end
+    end
+    at = at + STEP
+    return at > count
+  end
+
   slices.run(function()
-    if search.stopped then
+    if stopped then
       return true
-    elseif not go_on(search) then
+    elseif not match_some() then
       return false
     end
     if list.whole then
-      last = { number = list.number, query = query, indexes = search.indexes }
+      last = { number = list.number, query = query, indexes = indexes }
     end
-    done(best(search))
+    local paths = best(ranks, list.paths)
+    done(paths, #paths == #indexes and list.whole)
     return true
   end)
   return function()
-    search.stopped = true
+    stopped = true
   end
 end
 

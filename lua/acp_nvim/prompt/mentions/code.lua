@@ -1,4 +1,4 @@
--- Knows which code the user works on while they write a prompt.
+-- Finds the code buffers and windows that the user works in.
 local sessions = require("acp_nvim.sessions")
 local windows = require("acp_nvim.windows.open")
 
@@ -6,8 +6,7 @@ local M = {}
 
 local api = vim.api
 
----@param bufnr integer
----@return boolean it holds code, or any text of the user's
+---@return boolean the buffer holds code or another text of the user
 function M.is_code(bufnr)
   return api.nvim_buf_is_loaded(bufnr)
     and vim.bo[bufnr].buflisted
@@ -15,7 +14,7 @@ function M.is_code(bufnr)
     and not sessions.of_buffer(bufnr)
 end
 
----@return integer[] loaded buffers with code, the one used last first
+---@return integer[] loaded code buffers, the most recently used first
 function M.buffers()
   local found = vim.tbl_filter(M.is_code, api.nvim_list_bufs())
   local used = {}
@@ -32,13 +31,13 @@ function M.buffers()
   return found
 end
 
----@return integer? win the code window that has the focus, or had it last in this tab
+---@return integer? win the current code window, else the one of this tab page used last
 function M.window()
   local current = api.nvim_get_current_win()
   return windows.is_code(current) and current or windows.other()
 end
 
----@return integer? bufnr of that window, else the one used last
+---@return integer? bufnr of that window, else the most recently used one
 function M.buffer()
   local win = M.window()
   return win and api.nvim_win_get_buf(win) or M.buffers()[1]

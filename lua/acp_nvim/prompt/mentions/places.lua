@@ -1,4 +1,4 @@
--- Finds what a path in a mention leads to, and what it may go on with; asks the disk without waiting for it.
+-- Resolves the path of a mention and completes it, without blocking on the disk.
 local limits = require("acp_nvim.limits")
 local lookup = require("acp_nvim.buffers.lookup")
 
@@ -6,8 +6,7 @@ local M = {}
 
 local api = vim.api
 
----@param text string as it was typed
----@param cwd string
+---@param text string as typed
 ---@return string absolute
 function M.absolute(text, cwd)
   if text == "~" or vim.startswith(text, "~/") then
@@ -19,8 +18,7 @@ function M.absolute(text, cwd)
 end
 
 ---@param path string absolute
----@param real? string
----@return integer? bufnr that is loaded and has that name, or that file
+---@return integer? bufnr loaded, with that name or file
 local function buffer_of(path, real)
   for _, bufnr in ipairs(api.nvim_list_bufs()) do
     if lookup.is_file(bufnr) then
@@ -36,11 +34,10 @@ end
 ---@field path string absolute
 ---@field kind "file"|"directory"|"other"
 ---@field bufnr? integer loaded
----@field real? string nil: it is not on disk
+---@field real? string real path; nil: not on disk
 
----@param text string as it was typed
----@param cwd string
----@param done fun(place?: acp.MentionPlace) nil: there is nothing; called once, not in a fast event
+---@param text string as typed
+---@param done fun(place?: acp.MentionPlace) called once, not in a fast event; nil: nothing has that path
 function M.find(text, cwd, done)
   local path = M.absolute(text, cwd)
   vim.uv.fs_stat(path, function(_, stat)
@@ -60,16 +57,14 @@ function M.find(text, cwd, done)
   end)
 end
 
----@param typed string
----@return boolean it may lead out of the directory of the session
+---@return boolean the path may lead out of the session's directory
 function M.is_outside(typed)
   return typed:match("^~?/") ~= nil or typed:match("^%.%./") ~= nil
 end
 
----Lists the files in the directory that a typed path names.
----@param typed string with a slash
----@param cwd string
----@param done fun(paths: string[], all: boolean) as they are typed on; not in a fast event, called once
+---Lists the completions of a typed path.
+---@param typed string path with a slash
+---@param done fun(paths: string[], all: boolean) called once, not in a fast event, with paths in the style of `typed`
 function M.list(typed, cwd, done)
   local directory, begin = typed:match("^(.*/)(.*)$")
   vim.uv.fs_scandir(M.absolute(directory, cwd), function(_, handle)

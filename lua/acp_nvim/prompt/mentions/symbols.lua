@@ -1,4 +1,4 @@
--- Lists the symbols of the buffers with code: from their language servers, else by the look of their lines.
+-- Lists the symbols of code buffers: from their language servers, else from patterns of definitions.
 local code = require("acp_nvim.prompt.mentions.code")
 local limits = require("acp_nvim.limits")
 
@@ -6,9 +6,9 @@ local M = {}
 
 local api = vim.api
 local SYMBOLS = 20000 -- of one buffer: generated code has more
-local SYMBOL_LINES = 5000 -- of a buffer without a server, looked at for definitions: a few milliseconds
-local SYMBOL_BUFFERS = 10 -- whose symbols are offered, those used last: more names are not told apart
-local SAME_SYMBOLS = 5 -- of one name that are attached: overloads have as many
+local SYMBOL_LINES = 5000 -- of a buffer without a server that are searched for definitions: a few milliseconds
+local SYMBOL_BUFFERS = 10 -- most recently used buffers whose symbols are offered
+local SAME_SYMBOLS = 5 -- of the same name that are attached: as many as there are overloads
 local METHOD = "textDocument/documentSymbol"
 
 ---@class acp.Symbol
@@ -16,7 +16,7 @@ local METHOD = "textDocument/documentSymbol"
 ---@field bufnr integer
 ---@field first integer 1-based line
 ---@field last integer 1-based, included
----@field kind? integer of the protocol
+---@field kind? integer LSP's SymbolKind
 
 ---@type table<integer, { tick: integer, symbols: acp.Symbol[] }> by buffer
 local known = {}
@@ -28,8 +28,7 @@ do
   INTRODUCED_BY[word] = true
 end
 
----@param line string
----@return string? name of what is defined there
+---@return string? name that the line defines
 local function defined(line)
   local at = 1
   for _ = 1, 4 do -- `export async function name`, `local function name`, `pub(crate) fn name`
@@ -48,16 +47,13 @@ local function defined(line)
   end
 end
 
----@param line string
----@return integer? columns nil: it is empty
+---@return integer? columns nil for a blank line
 local function indent(line)
   local blank = line:match("^(%s*)%S")
   return blank and #blank
 end
 
----@param lines string[]
----@param first integer
----@return integer last line of what begins there, by its indentation
+---@return integer last line of the definition, by its indentation
 local function extent(lines, first)
   local own = indent(lines[first]) or 0
   for row = first + 1, #lines do
@@ -69,7 +65,6 @@ local function extent(lines, first)
   return #lines
 end
 
----@param bufnr integer
 ---@return acp.Symbol[]
 local function by_looks(bufnr)
   local lines = api.nvim_buf_get_lines(bufnr, 0, SYMBOL_LINES, false)
@@ -89,42 +84,31 @@ local function by_looks(bufnr)
 end
 
 ---@param found acp.Symbol[]
----@param bufnr integer
 ---@param list any[] DocumentSymbol or SymbolInformation
 local function flatten(found, bufnr, list)
-  for _, one in ipairs(list) do
-    local range = one.range or vim.tbl_get(one, "location", "range")
-    if type(one.name) == "string" and type(range) == "table" and #found < SYMBOLS then
+  for _, symbol in ipairs(list) do
+    local range = symbol.range or vim.tbl_get(symbol, "location", "range")
+    if type(symbol.name) == "string" and type(range) == "table" and #found < SYMBOLS then
       local first, last = range.start.line + 1, range["end"].line + 1
       if range["end"].character == 0 and last > first then
         last = last - 1
       end
-      local name = one.name:gsub("%c", " ")
-      table.insert(found, { name = name, bufnr = bufnr, first = first, last = last, kind = one.kind })
+      local name = symbol.name:gsub("%c", " ")
+      table.insert(found, { name = name, bufnr = bufnr, first = first, last = last, kind = symbol.kind })
     end
-    if type(one.children) == "table" then
-      flatten(found, bufnr, one.children)
+    if type(symbol.children) == "table" then
+      flatten(found, bufnr, symbol.children)
     end
   end
 end
 
----@param bufnr integer
----@return vim.lsp.Client? that knows its symbols
-local function server(bufnr)
-  if not package.loaded["vim.lsp"] then
-    return nil
-  end
-  return vim.lsp.get_clients({ bufnr = bufnr, method = METHOD })[1]
-end
-
----@param bufnr integer
----@param done fun(symbols: acp.Symbol[]) once
+---@param done fun(symbols: acp.Symbol[]) called once
 local function of_buffer(bufnr, done)
   local tick = api.nvim_buf_get_changedtick(bufnr)
   if known[bufnr] and known[bufnr].tick == tick then
     return done(known[bufnr].symbols)
   end
-  local client = server(bufnr)
+  local client = package.loaded["vim.lsp"] and vim.lsp.get_clients({ bufnr = bufnr, method = METHOD })[1]
   local sent = client
     and client:request(METHOD, { textDocument = { uri = vim.uri_from_bufnr(bufnr) } }, function(err, result)
       local found = {}
@@ -140,7 +124,7 @@ local function of_buffer(bufnr, done)
   end
 end
 
----@param done fun(symbols: acp.Symbol[]) those of the buffer used last first; called once, after a while at the latest
+---@param done fun(symbols: acp.Symbol[]) called once, within `limits.symbol_ms`; the most recent buffer first
 function M.list(done)
   local buffers = vim.list_slice(code.buffers(), 1, SYMBOL_BUFFERS)
   local left, per_buffer, finished = #buffers, {}, false
@@ -157,7 +141,7 @@ function M.list(done)
   if left == 0 then
     return finish()
   end
-  vim.defer_fn(finish, limits.symbol_ms) -- a server that is busy is not waited for
+  vim.defer_fn(finish, limits.symbol_ms) -- do not wait for a busy server
   for _, bufnr in ipairs(buffers) do
     of_buffer(bufnr, function(symbols)
       per_buffer[bufnr] = symbols
@@ -169,8 +153,7 @@ function M.list(done)
   end
 end
 
----@param name string
----@param done fun(symbols: acp.Symbol[]) those of that name, in the first buffer that has any; empty: there is none
+---@param done fun(symbols: acp.Symbol[]) the symbols of that name in the first buffer that has any
 function M.find(name, done)
   M.list(function(symbols)
     local found = {}

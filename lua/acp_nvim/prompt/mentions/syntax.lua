@@ -1,55 +1,30 @@
--- Finds mentions (`@file:10-20`, `@"a b.txt"`, `@selection`) in a line, and writes them; knows nothing of files.
+-- Parses and formats mentions (`@file:10-20`, `@"a b.txt"`, `@selection`). Does not look up what they name.
 local M = {}
 
----One way to read what follows an @: which one is meant depends on what there is.
+---A possible reading of a mention. Which one applies depends on the files that exist.
 ---@class acp.Reading
 ---@field text string without quotes and escapes
 ---@field quoted boolean
 ---@field first? integer 1-based line
 ---@field last? integer 1-based line, included; not before `first`
----@field to integer byte column after it, 0-based
+---@field to integer 0-based byte column after its end
 
 ---@class acp.MentionToken
----@field from integer byte column of its @, 0-based
+---@field from integer 0-based byte column of its @
 ---@field readings acp.Reading[] the longest first
 
 local LONGEST = 1024 -- bytes: paths are shorter
-local READINGS = 16 -- of one token: each is looked for on disk
+local READINGS = 16 -- of one token: each is looked up on disk
 local TOKENS = 200 -- of one line: each takes some microseconds
 
-local BEFORE = "[%s%(%[{<\"'`,;|=*\128-\255]" -- an address has a letter before its @
-local ENDS = {
-  ".",
-  ",",
-  ";",
-  ":",
-  "!",
-  "?",
-  ")",
-  "]",
-  "}",
-  ">",
-  "'",
-  '"',
-  "`",
-  "*",
-  "_",
-  "…",
-  "。",
-  "，",
-  "、",
-  "」",
-  "”",
-  "’",
-  "）",
-}
+local BEFORE = "[%s%(%[{<\"'`,;|=*\128-\255]" -- in an e-mail address a letter precedes the @
+local PUNCTUATION = vim.split([[. , ; : ! ? ) ] } > ' " ` * _ … 。 ， 、 」 ” ’ ）]], " ")
 local WORDS = { selection = true, diagnostics = true, ["diagnostics:workspace"] = true, quickfix = true, diff = true }
 local INSIDE = "[,;%)%]}>'\"`]"
 
----@param line string
----@param at integer 1-based, of what follows a quote
----@return string? text nil: the quote is not closed
----@return integer at after the closing quote
+---@param at integer 1-based column after the opening quote
+---@return string? text nil when the closing quote is missing
+---@return integer at column after the closing quote
 local function quoted(line, at)
   local out, from = {}, at
   while at <= #line and at - from <= LONGEST do
@@ -66,9 +41,8 @@ local function quoted(line, at)
   return nil, at
 end
 
----@param line string
----@param at integer 1-based
----@return string raw with its escapes, up to a blank; empty when it is longer than any path
+---@param at integer 1-based column
+---@return string raw text up to a blank, with its escapes; empty when it is longer than any path
 local function bare(line, at)
   local text = line:sub(at, at + LONGEST)
   local stop = text:find("[%s\\]") or #text + 1
@@ -81,14 +55,10 @@ local function bare(line, at)
   return stop <= LONGEST + 1 and text:sub(1, stop - 1) or ""
 end
 
----@param raw string
----@return string
 local function unescaped(raw)
   return (raw:gsub("\\(.)", "%1"))
 end
 
----@param first string
----@param last string
 ---@return integer? first
 ---@return integer? last
 local function range(first, last)
@@ -101,7 +71,6 @@ local function range(first, last)
 end
 
 ---@param readings acp.Reading[]
----@param raw string
 ---@param start integer column of its first byte
 local function add(readings, raw, start)
   if raw == "" or #readings >= READINGS then
@@ -115,18 +84,15 @@ local function add(readings, raw, start)
   end
 end
 
----@param raw string
----@return string? shorter nil: no punctuation is at its end
+---@return string? shorter nil when the text does not end with punctuation
 local function without_end(raw)
-  for _, mark in ipairs(ENDS) do
+  for _, mark in ipairs(PUNCTUATION) do
     if #raw > #mark and vim.endswith(raw, mark) then
       return raw:sub(1, -1 - #mark)
     end
   end
 end
 
----@param raw string
----@param start integer
 ---@return acp.Reading[]
 local function bare_readings(raw, start)
   local readings = {}
@@ -142,9 +108,8 @@ local function bare_readings(raw, start)
   return readings
 end
 
----@param line string
----@param at integer 1-based, of the quote
----@param prefix string that belongs to the text
+---@param at integer 1-based column of the opening quote
+---@param prefix string that is part of the text
 ---@return acp.Reading[]
 local function quoted_readings(line, at, prefix)
   local text, after = quoted(line, at + 1)
@@ -166,8 +131,7 @@ local function quoted_readings(line, at, prefix)
   return readings
 end
 
----@param line string
----@param at integer 1-based, of an @
+---@param at integer 1-based column of an @
 ---@return acp.Reading[]
 local function readings_at(line, at)
   local word = line:match("^symbol:", at + 1) or ""
@@ -178,15 +142,12 @@ local function readings_at(line, at)
   return bare_readings(bare(line, at + 1), at)
 end
 
----@param line string
----@param at integer 1-based, of an @
----@return boolean
+---@param at integer 1-based column of an @
 local function begins(line, at)
   return at == 1 or line:find("^" .. BEFORE, at - 1) ~= nil
 end
 
----@param line string
----@return acp.MentionToken[] whatever might be a mention, from left to right; they may overlap
+---@return acp.MentionToken[] possible mentions from left to right; they may overlap
 function M.parse(line)
   local tokens, tried = {}, 0
   local at = line:find("@", 1, true)
@@ -203,16 +164,14 @@ function M.parse(line)
   return tokens
 end
 
----@param text string
----@return boolean it is no path: what it stands for has no file
+---@return boolean the text is a keyword, not a path
 function M.is_word(text)
   return WORDS[text] ~= nil or text:match("^symbol:.") ~= nil or text:match("^buffer:%d+$") ~= nil
 end
 
----@param text string of a path, or a word with a colon and more
+---@param text string a path, or a keyword
 ---@param first? integer
 ---@param last? integer
----@return string
 function M.format(text, first, last)
   local lines = first and (":%d%s"):format(first, last and last ~= first and "-" .. last or "") or ""
   local is_symbol = vim.startswith(text, "symbol:")
@@ -224,10 +183,10 @@ function M.format(text, first, last)
   return "@" .. word .. rest .. lines
 end
 
----@param text string the end of a line
----@param at integer 1-based, of an @
----@return string? typed nil: it does not go on to the end
----@return integer after it, or after what it mentions in quotes
+---@param text string end of a line
+---@param at integer 1-based column of an @
+---@return string? typed nil when the mention ends before the text
+---@return integer after column at which to go on
 local function open_at(text, at)
   local word = text:match("^symbol:", at + 1) or ""
   local start = at + 1 + #word
@@ -243,8 +202,8 @@ local function open_at(text, at)
 end
 
 ---@param before string the line up to the cursor
----@return integer? from column of the @ of what is being typed
----@return string? text that was typed, without quotes and escapes
+---@return integer? from column of the @ of the mention being typed
+---@return string? text of the mention, without quotes and escapes
 function M.typed(before)
   local cut = math.max(0, #before - LONGEST - 1)
   local text = before:sub(cut + 1)

@@ -1,4 +1,4 @@
--- Finds what a mention stands for, and makes of it what is attached to the prompt.
+-- Resolves mentions to context items.
 local code = require("acp_nvim.prompt.mentions.code")
 local context = require("acp_nvim.prompt.context")
 local limits = require("acp_nvim.limits")
@@ -11,11 +11,11 @@ local M = {}
 local api = vim.api
 
 ---@class acp.MentionTarget
----@field problem? string why it cannot be attached: it is not sent then
----@field take fun(done: fun(items: acp.ContextItem[])) `done` is called once
+---@field problem? string reason why the prompt must not be sent
+---@field take fun(done: fun(items: acp.ContextItem[])) creates the context items and calls `done` once
 
 ---@param ... acp.ContextItem?
----@return acp.MentionTarget? nil without an item
+---@return acp.MentionTarget? nil without items
 local function ready(...)
   local items = { ... }
   return #items > 0 and {
@@ -25,16 +25,7 @@ local function ready(...)
   } or nil
 end
 
----@param bytes integer
----@return string
-local function size_words(bytes)
-  return ("%.1f MB"):format(bytes / (1024 * 1024))
-end
-
----@param bufnr integer
 ---@param reading acp.Reading
----@param cwd string
----@param is_on_disk boolean
 ---@return acp.MentionTarget?
 local function buffer_target(bufnr, reading, cwd, is_on_disk)
   local count = api.nvim_buf_line_count(bufnr)
@@ -53,12 +44,10 @@ local function buffer_target(bufnr, reading, cwd, is_on_disk)
   elseif on_disk then
     return ready(context.link(api.nvim_buf_get_name(bufnr), cwd))
   end
-  local words_of_it = "@%s has unsaved text of %s, which is too much for a prompt: write it, or mention lines of it"
-  return { problem = words_of_it:format(reading.text, size_words(size)) }
+  local problem = "@%s has unsaved text of %.1f MB, which is too much for a prompt: write it, or mention lines of it"
+  return { problem = problem:format(reading.text, size / (1024 * 1024)) }
 end
 
----@param session acp.Session
----@param path string
 ---@return acp.MentionTarget
 local function image_target(session, path)
   local takes = session.status.takes
@@ -70,7 +59,6 @@ local function image_target(session, path)
   return ready(context.image(path, session.cwd)) --[[@as acp.MentionTarget]]
 end
 
----@param session acp.Session
 ---@param reading acp.Reading
 ---@param place acp.MentionPlace
 ---@return acp.MentionTarget?
@@ -115,8 +103,6 @@ local of_words = {
   end,
 }
 
----@param session acp.Session
----@param name string
 ---@param done fun(target?: acp.MentionTarget)
 local function symbol_target(session, name, done)
   symbols.find(name, function(found)
@@ -128,9 +114,8 @@ local function symbol_target(session, name, done)
   end)
 end
 
----@param session acp.Session
 ---@param reading acp.Reading
----@param done fun(target?: acp.MentionTarget) nil: it stands for nothing; called once
+---@param done fun(target?: acp.MentionTarget) called once; nil: the reading names nothing
 function M.find(session, reading, done)
   local text = reading.text
   local of_word = not reading.quoted and not reading.first and of_words[text]

@@ -1,4 +1,4 @@
--- Makes text of what Neovim knows: the selection, diagnostics, the quickfix list, the diff of the workspace.
+-- Creates context items from Neovim's state: the selection, diagnostics, the quickfix list, the git diff.
 local code = require("acp_nvim.prompt.mentions.code")
 local context = require("acp_nvim.prompt.context")
 local git = require("acp_nvim.git")
@@ -8,18 +8,17 @@ local message = require("acp_nvim.message")
 local M = {}
 
 local api = vim.api
-local MENTION_LINES = 500 -- of diagnostics or the quickfix list: nobody solves more at once
-local TOO_LONG = 124 -- the code of a process that was ended because of its time
+local MENTION_LINES = 500 -- of diagnostics or the quickfix list: more would not be fixed at once
+local TOO_LONG = 124 -- exit code after a timeout
 local SEVERITIES = { "error", "warning", "info", "hint" }
 
----@return boolean something was selected in the last code window
+---@return boolean the last code window has a selection
 function M.has_selection()
   local win = code.window()
   return win ~= nil and api.nvim_buf_get_mark(api.nvim_win_get_buf(win), "<")[1] > 0
 end
 
----@param cwd string
----@return acp.ContextItem? nil: nothing was selected in the last code window
+---@return acp.ContextItem? nil when the last code window has no selection
 function M.selection(cwd)
   local win = code.window()
   if not win then
@@ -29,17 +28,12 @@ function M.selection(cwd)
   return context.selection(api.nvim_win_get_buf(win), mode, cwd)
 end
 
----@param bufnr integer
----@param cwd string
----@return string
 local function name_of(bufnr, cwd)
   local name = api.nvim_buf_get_name(bufnr)
   return name == "" and ("[No Name %d]"):format(bufnr) or context.short(name, cwd)
 end
 
----@param lines string[]
----@param what string in the plural
----@return string
+---@param what string plural noun
 local function bounded(lines, what)
   local most = MENTION_LINES
   local left = #lines - most
@@ -47,21 +41,18 @@ local function bounded(lines, what)
   return table.concat(lines, "\n", 1, math.min(#lines, most)) .. more .. "\n"
 end
 
----@param bufnr? integer nil: of all
----@param cwd string
----@return string[]
+---@param bufnr? integer nil: all buffers
 local function diagnostics(bufnr, cwd)
-  return vim.tbl_map(function(one)
-    local source = one.source and (" [%s]"):format(one.source) or ""
-    local message = vim.trim(one.message):gsub("%s*\n%s*", " ")
-    local place = ("%s:%d:%d"):format(name_of(one.bufnr, cwd), one.lnum + 1, one.col + 1)
-    return ("%s: %s: %s%s"):format(place, SEVERITIES[one.severity] or "info", message, source)
+  return vim.tbl_map(function(diagnostic)
+    local source = diagnostic.source and (" [%s]"):format(diagnostic.source) or ""
+    local message = vim.trim(diagnostic.message):gsub("%s*\n%s*", " ")
+    local place = ("%s:%d:%d"):format(name_of(diagnostic.bufnr, cwd), diagnostic.lnum + 1, diagnostic.col + 1)
+    return ("%s: %s: %s%s"):format(place, SEVERITIES[diagnostic.severity] or "info", message, source)
   end, vim.diagnostic.get(bufnr))
 end
 
----@param cwd string
 ---@param everywhere boolean
----@return acp.ContextItem? nil: there are none
+---@return acp.ContextItem? nil when there are none
 function M.diagnostics(cwd, everywhere)
   local bufnr = not everywhere and code.buffer() or nil
   if not bufnr and not everywhere then
@@ -72,8 +63,7 @@ function M.diagnostics(cwd, everywhere)
   return #lines > 0 and context.words(name, bounded(lines, "diagnostics")) or nil
 end
 
----@param cwd string
----@return acp.ContextItem? nil: the list is empty
+---@return acp.ContextItem? nil when the list is empty
 function M.quickfix(cwd)
   local list = vim.fn.getqflist({ items = 0, title = 0 })
   local lines = {}
@@ -86,16 +76,14 @@ function M.quickfix(cwd)
   return #lines > 0 and context.words(name, bounded(lines, "entries")) or nil
 end
 
----@param cwd string
----@return boolean there may be a diff
+---@return boolean the directory may have a diff
 function M.has_git(cwd)
   return vim.fn.executable("git") == 1 and vim.fs.root(cwd, ".git") ~= nil
 end
 
----What has changed since the last commit, staged or not. No program runs that the project names: of files with
----filters (git-lfs) it has the bytes that are on disk; of submodules the commits, not their files.
----@param cwd string
----@param done fun(item?: acp.ContextItem) nil: nothing has, or git does not say; called once
+---Attaches the diff to the last commit, staged or not. Runs no program of the project: files with filters (git-lfs)
+---appear as they are on disk, submodules as commits.
+---@param done fun(item?: acp.ContextItem) called once; nil: no diff, or git failed
 function M.diff(cwd, done)
   local arguments = { "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short" }
   vim.list_extend(arguments, { "--ignore-submodules=dirty", "HEAD", "--", "." })

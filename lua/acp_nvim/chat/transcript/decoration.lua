@@ -1,13 +1,11 @@
--- Puts headers above blocks and colours them: extmarks only, no text.
+-- Adds headers and highlights to blocks, as extmarks only.
 local M = {}
 
 local api = vim.api
-local USER = api.nvim_create_namespace("acp_nvim.user")
-local LOOKS = api.nvim_create_namespace("acp_nvim.looks")
+local USER_HEADERS = api.nvim_create_namespace("acp_nvim.user")
+local NAMESPACE = api.nvim_create_namespace("acp_nvim.looks")
 
----Headers of user messages are in a namespace of their own, to be found quickly.
----@param bufnr integer
----@param block acp.Block
+---Adds a header above a block. Those of user messages have a separate namespace, to find them quickly.
 ---@param row integer of its first line
 ---@param agent? string
 function M.header(bufnr, block, row, agent)
@@ -17,27 +15,26 @@ function M.header(bufnr, block, row, agent)
   elseif block.kind == "thought" then
     words, group = "Thought", "AcpThoughtHeader"
   end
-  api.nvim_buf_set_extmark(bufnr, block.kind == "user" and USER or LOOKS, row - 1, 0, {
+  api.nvim_buf_set_extmark(bufnr, block.kind == "user" and USER_HEADERS or NAMESPACE, row - 1, 0, {
     virt_text = { { words, group } },
     virt_text_pos = "overlay",
-    virt_lines = row > 1 and { { { "" } } } or nil, -- air above the header
+    virt_lines = row > 1 and { { { "" } } } or nil, -- space above the header
     virt_lines_above = true,
   })
 end
 
----@param bufnr integer
 ---@param first integer row of the block's first line
 ---@param highlights acp.Highlight[]
 function M.colour(bufnr, first, highlights)
   for _, highlight in ipairs(highlights) do
     local row = first + highlight.row
     if highlight.to == -1 then
-      api.nvim_buf_set_extmark(bufnr, LOOKS, row, 0, { line_hl_group = highlight.group })
+      api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, 0, { line_hl_group = highlight.group })
     elseif highlight.after then
       local virtual = { { highlight.after, highlight.group } }
-      api.nvim_buf_set_extmark(bufnr, LOOKS, row, highlight.from, { virt_text = virtual, virt_text_pos = "inline" })
+      api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, highlight.from, { virt_text = virtual, virt_text_pos = "inline" })
     else
-      api.nvim_buf_set_extmark(bufnr, LOOKS, row, highlight.from, {
+      api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, highlight.from, {
         end_col = highlight.to,
         hl_group = highlight.group,
         strict = false,
@@ -46,22 +43,17 @@ function M.colour(bufnr, first, highlights)
   end
 end
 
----@param bufnr integer
----@param first integer row
 ---@param last integer row after the last
 function M.strip(bufnr, first, last)
-  api.nvim_buf_clear_namespace(bufnr, LOOKS, first, last)
+  api.nvim_buf_clear_namespace(bufnr, NAMESPACE, first, last)
 end
 
----@param bufnr integer
 function M.strip_all(bufnr)
-  api.nvim_buf_clear_namespace(bufnr, LOOKS, 0, -1)
-  api.nvim_buf_clear_namespace(bufnr, USER, 0, -1)
+  api.nvim_buf_clear_namespace(bufnr, NAMESPACE, 0, -1)
+  api.nvim_buf_clear_namespace(bufnr, USER_HEADERS, 0, -1)
 end
 
----Makes these lines the whole text of a buffer that the user cannot change.
----@param bufnr integer
----@param lines string[]
+---Sets the whole text of a buffer, and makes the buffer unmodifiable.
 ---@param highlights acp.Highlight[]
 function M.fill(bufnr, lines, highlights)
   vim.bo[bufnr].modifiable = true
@@ -71,9 +63,6 @@ function M.fill(bufnr, lines, highlights)
   vim.bo[bufnr].modifiable = false
 end
 
----@param bufnr integer
----@param row integer
----@param backwards boolean
 ---@return integer? row of the next header of a user message
 function M.user_message(bufnr, row, backwards)
   if backwards and row < 2 then
@@ -83,7 +72,7 @@ function M.user_message(bufnr, row, backwards)
   if backwards then
     from, to = { math.max(row - 2, 0), -1 }, 0
   end
-  local marks = api.nvim_buf_get_extmarks(bufnr, USER, from, to, { limit = 1 })
+  local marks = api.nvim_buf_get_extmarks(bufnr, USER_HEADERS, from, to, { limit = 1 })
   return marks[1] and marks[1][2]
 end
 

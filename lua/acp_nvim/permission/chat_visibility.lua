@@ -1,34 +1,36 @@
--- Says where the text of waiting requests is in chats: in their own block, and in the tool call right above it.
+-- Finds the rows of waiting requests in chats: in their own block, and in the tool call right above it.
 local content = require("acp_nvim.chat.blocks.content")
 local sessions = require("acp_nvim.sessions")
-local sight = require("acp_nvim.permission.sight")
 local transcript = require("acp_nvim.chat.transcript")
+local visibility = require("acp_nvim.permission.visibility")
 
 local M = {}
 
----@class acp.RequestPlace a block with rows of a request
----@field id integer of the request
----@field rows table<integer, integer> row of the block, from 0 -> index in the request's text
-
----@type table<integer, table<integer, acp.RequestPlace>> by session and block
+---The request of each block by session and block, and for rows of the block, from 0, the index in the request's text.
+---@type table<integer, table<integer, { id: integer, rows: table<integer, integer> }>>
 local places = {}
 ---@type table<integer, { session: integer, block: integer }> by request: its own block
 local blocks = {}
 
----@param id integer of a request that waits no more, or is drawn anew
+---@param id integer of a request that is closed, or is drawn again
 function M.forget(id)
   local one = blocks[id]
-  local there = one and places[one.session] or {}
-  for _, block in ipairs(one and { one.block, one.block - 1 } or {}) do
-    there[block] = there[block] and there[block].id ~= id and there[block] or nil
+  if not one then
+    return
   end
-  if one and not next(there) then
+  local in_session = places[one.session] or {}
+  for block = one.block - 1, one.block do
+    if in_session[block] and in_session[block].id == id then
+      in_session[block] = nil
+    end
+  end
+  if not next(in_session) then
     places[one.session] = nil
   end
   blocks[id] = nil
 end
 
----A request is about to be drawn in its chat.
+---Records where the rows of a request will be in its chat.
 ---@param one acp.Pending
 ---@param rendered acp.Rendered with its lines
 ---@param above string[] lines of the tool call right above
@@ -41,37 +43,35 @@ function M.show(one, rendered, above)
   end
   local lines, bodies, in_call = {}, {}, {}
   for _, run in ipairs(rendered.above_runs or {}) do
-    sight.add_bodies(bodies, #lines, run[3], is_named)
+    visibility.add_bodies(bodies, #lines, run[3], is_named)
     for at = run[1], run[2] do
       lines[#lines + 1] = above[at]
       in_call[at - 1] = #lines
     end
   end
   local shift, own = #lines, {}
-  sight.add_lines(lines, bodies, rendered, is_named)
+  visibility.add_lines(lines, bodies, rendered, is_named)
   for index = shift + 1, #lines do
     own[index - shift - 1] = index
   end
-  local there = places[one.session] or {}
-  places[one.session] = there
+  local in_session = places[one.session] or {}
+  places[one.session] = in_session
   blocks[id] = { session = one.session, block = block }
-  there[block] = { id = id, rows = own }
+  in_session[block] = { id = id, rows = own }
   if shift > 0 then
-    there[block - 1] = { id = id, rows = in_call }
+    in_session[block - 1] = { id = id, rows = in_call }
   end
-  sight.show(id, "chat", lines, bodies)
+  visibility.show(id, "chat", lines, bodies)
 end
 
----@param session acp.Session
 ---@param block integer
----@return integer? id of the request whose text stands in this tool call
+---@return integer? id of the request a part of which is in this tool call
 function M.request_of_call(session, block)
-  local there = places[session.key]
-  local place = there and there[block]
+  local place = (places[session.key] or {})[block]
   return place and blocks[place.id].block ~= block and place.id or nil
 end
 
-sight.locate_with({
+visibility.locate_with({
   has = function(bufnr)
     local session = next(places) and sessions.of_buffer(bufnr)
     return session and session.bufnr == bufnr and places[session.key] ~= nil or false

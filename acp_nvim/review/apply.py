@@ -1,4 +1,4 @@
-"""Makes a file what it was, or is to be: in its buffer and on disk."""
+"""Gives a file the content that a decision or a restore wants, in its buffer and on disk."""
 
 from __future__ import annotations
 
@@ -8,35 +8,39 @@ from contextlib import suppress
 import anyio.to_thread
 
 from acp_nvim.process import umask
-from acp_nvim.review.contents import Content, Contents, look_at
+from acp_nvim.review.contents import Content, Contents, read_disk
 from acp_nvim.snapshots.objects import EXECUTABLE, SYMLINK
 from acp_nvim.snapshots.snapshot import Blob, SnapshotError
-from acp_nvim.workspace.disk import replace
+from acp_nvim.workspace.disk import replace, stamp_of
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
 from acp_nvim.workspace.refusals import ChangedOnDiskError, FileRefusedError
 from acp_nvim.workspace.regular_files import in_words
-from acp_nvim.workspace.stamps import stamp_of
 
 
-async def put(
+async def write_content(
     files: OpenFiles, contents: Contents, path: str, was: Content, wanted: Content, save: bool = True
 ) -> bool:
-    """Make `wanted` of the file if it is still `was`; to be called in `alone`. False: it is not, and nothing was done.
+    """Replace the content `was` by `wanted`; return False, and change nothing, if the file is not `was` any more.
 
-    A text goes into the buffer, if there is one, as one change; without `save` it is not saved. Raises
-    `FileRefusedError`; then nothing was done either.
+    To be called in `OpenFiles.alone`. A text goes into the buffer, if there is one, as one change; without `save` it is
+    not saved. Raises `FileRefusedError`, after which nothing is changed either.
     """
-    buffer = await _buffer(files, path)
+    try:
+        buffer = await files.read(path)
+    except FileRefusedError:  # the present content is no text; the wanted one may be
+        buffer = None
     if buffer is not None and was.blob is None and not buffer.on_disk:
         _check_left_over(path, buffer, wanted)
     elif buffer is not None and was.text is not None and buffer.text != was.text:
         return False
-    if buffer is None and await anyio.to_thread.run_sync(_blob, path) != was.blob:
-        return False
+    elif buffer is None:
+        found = await anyio.to_thread.run_sync(read_disk, path)
+        if (None if found is None else found.blob) != was.blob:
+            return False
     if wanted.blob is None:
         return await _remove(files, path, buffer)
     if buffer is None or wanted.text is None:
-        return await _put_file(contents, path, was, wanted)
+        return await _put_file(contents, path, was, wanted.blob)
     if not await _put_text(files, path, buffer, wanted.text, save):
         return False
     if save:
@@ -45,7 +49,7 @@ async def put(
 
 
 def _check_left_over(path: str, buffer: OpenText, wanted: Content) -> None:
-    """The buffer of a deleted file keeps its text; what the user has made of that since is not to be lost."""
+    """Refuse to overwrite the buffer of a deleted file if it has unsaved edits."""
     if buffer.modified and buffer.text != wanted.text:
         raise FileRefusedError(
             f"{path} is deleted, and its buffer has unsaved changes of yours: write or undo them first"
@@ -53,7 +57,7 @@ def _check_left_over(path: str, buffer: OpenText, wanted: Content) -> None:
 
 
 async def _remove(files: OpenFiles, path: str, buffer: OpenText | None) -> bool:
-    """Delete it; its buffer becomes empty, which undo takes back."""
+    """Delete the file, and empty its buffer, which undo can take back."""
     if buffer is not None and not await _put_text(files, path, buffer, "", save=False):
         return False
     try:
@@ -68,7 +72,7 @@ async def _remove(files: OpenFiles, path: str, buffer: OpenText | None) -> bool:
 
 
 async def rename(files: OpenFiles, path: str, new: str) -> None:
-    """The file and its buffer get another name, which nothing has. Raises `FileRefusedError`."""
+    """Rename the file and its buffer; the new name must be free. Raises `FileRefusedError`."""
     try:
         await anyio.to_thread.run_sync(_rename, path, new)
     except OSError as error:
@@ -76,27 +80,18 @@ async def rename(files: OpenFiles, path: str, new: str) -> None:
     await files.editor.file_moved(path, new)
 
 
-async def _buffer(files: OpenFiles, path: str) -> OpenText | None:
-    try:
-        return await files.read(path)
-    except FileRefusedError:  # the file is no text now: what is to come may be one
-        return None
-
-
 async def _put_text(files: OpenFiles, path: str, buffer: OpenText, text: str, save: bool) -> bool:
-    """False when somebody was quicker."""
+    """Return False if the buffer was changed meanwhile."""
     outcome = await files.write(path, buffer, text, save)
     if outcome is not None and outcome.error is not None:
         raise FileRefusedError(f"{path} was not changed: {outcome.error}")
     return outcome is not None and outcome.state is not None
 
 
-async def _put_file(contents: Contents, path: str, was: Content, wanted: Content) -> bool:
-    if wanted.blob is None:
-        return False
+async def _put_file(contents: Contents, path: str, was: Content, wanted: Blob) -> bool:
     try:
-        data = await contents.read(wanted.blob)
-        await anyio.to_thread.run_sync(_write, path, data, wanted.blob.mode, was.blob)
+        data = await contents.read(wanted)
+        await anyio.to_thread.run_sync(_write, path, data, wanted.mode, was.blob)
     except SnapshotError as error:
         raise FileRefusedError(f"what {path} was is not kept any more: {error}") from error
     except ChangedOnDiskError:
@@ -107,7 +102,7 @@ async def _put_file(contents: Contents, path: str, was: Content, wanted: Content
 
 
 def _write(path: str, data: bytes, mode: int, was: Blob | None) -> None:
-    """Links are made anew; a file is replaced in one step."""
+    """Replace a file in one step; a link is unlinked and made anew."""
     if SYMLINK in (mode, was.mode if was is not None else mode):
         with suppress(FileNotFoundError):
             os.unlink(path)
@@ -119,13 +114,8 @@ def _write(path: str, data: bytes, mode: int, was: Blob | None) -> None:
     _set_mode(path, mode)
 
 
-def _blob(path: str) -> Blob | None:
-    found = look_at(path)
-    return None if found is None else found.blob
-
-
 def _set_mode(path: str, mode: int) -> None:
-    """Whoever may read it may execute it, or nobody."""
+    """Make the file executable for all who may read it, or for none."""
     with suppress(OSError):
         if mode == SYMLINK or os.path.islink(path):
             return

@@ -1,5 +1,4 @@
--- Makes the folds of blocks in a window, keeps them in step with their lines, and says what stands in the place of a
--- closed one. They are Neovim's own, made by hand.
+-- Creates and updates manual folds of blocks in a window, and builds the text of closed folds.
 local config = require("acp_nvim.config")
 local sessions = require("acp_nvim.sessions")
 local states = require("acp_nvim.states")
@@ -9,65 +8,42 @@ local M = {}
 
 local api = vim.api
 local foldlevel = vim.fn.foldlevel
-local THOUGHT_LINES = 3 -- of a thought that stays open: closed it would take as much room
+local THOUGHT_LINES = 3 -- of a thought that stays open: closing it would save no room
 local THOUGHT_BYTES = 240 -- of a thought that stays open: three lines of 80 columns
 local CALL_LINES = 30 -- of a tool call that stays open: most of a screen
-local UNTOUCHED = 2 -- 'foldlevel' of a window where neither zM nor zR was typed: they make it 0 and 1
+local UNTOUCHED = 2 -- 'foldlevel' of a window where the user has not typed zM or zR, which set it to 0 or 1
 local OPTIONS = {
   foldenable = true,
   foldlevel = UNTOUCHED,
   foldmethod = "manual",
   foldminlines = 0,
-  foldtext = "v:lua.require'acp_nvim.chat.folds.making'.text()",
+  foldtext = "v:lua.require'acp_nvim.chat.folds.manual'.text()",
 }
 
+---A `place` in this file is a table { block: acp.Block, first: integer row, last: integer row }.
 ---@class acp.FoldedWindow
----@field made table<acp.Block, integer> how many lines its fold had when it was made
----@field above? integer row from which on, upwards, folds are still to be made
----@field tick? integer the buffer's `changedtick` when folds were made at its end
+---@field made table<acp.Block, true> blocks with a fold
+---@field above? integer folds of this row and those above it are still to be created
+---@field tick? integer the buffer's `changedtick` when folds at its end were created
 
 ---@type table<integer, acp.FoldedWindow>
 M.windows = {}
 local windows = M.windows
 
----@param session acp.Session
----@param block acp.Block
----@param first integer row
----@param last integer row
----@return boolean
 local function is_foldable(session, block, first, last)
-  if block.kind == "thought" then -- not while it grows
+  if block.kind == "thought" then -- once it is complete
     return last < api.nvim_buf_line_count(session.bufnr) - 1 or not states.is_working(session.status.state)
   end
   return block.kind == "tool_call" and last > first
 end
 
----@param block acp.Block
----@param bufnr integer
----@param first integer row
----@param last integer row
----@return boolean
-local function begins_closed(block, bufnr, first, last)
-  local ui = config.get().ui
-  if block.kind == "thought" then
-    local bytes = api.nvim_buf_get_offset(bufnr, last + 1) - api.nvim_buf_get_offset(bufnr, first)
-    return ui.fold_thoughts and (last - first >= THOUGHT_LINES or bytes > THOUGHT_BYTES)
-  end
-  if ui.fold_tool_calls == "long" then
-    return block.went_well == true and last - first >= CALL_LINES
-  end
-  return ui.fold_tool_calls == true
-end
-
----@return boolean commands of Normal mode may be used
-local function is_calm()
+---Whether Normal mode commands can be executed.
+local function can_run_commands()
   local mode = api.nvim_get_mode()
   return not mode.blocking and (mode.mode == "n" or mode.mode == "i")
 end
 
----Removes what is left of a fold; in the window that it is in.
----@param first integer row
----@param last integer row
+---Removes the folds at two rows of the current window.
 local function remove(first, last)
   local view = vim.fn.winsaveview()
   for _, row in ipairs({ first, last }) do
@@ -79,10 +55,7 @@ local function remove(first, last)
   vim.fn.winrestview(view)
 end
 
----@param win integer
----@param block acp.Block
----@param lines integer
----@return integer rows on the screen that it takes at least
+---@return integer number of screen rows that it takes at least
 function M.least_rows(win, block, lines)
   local level = api.nvim_get_option_value("foldlevel", { win = win })
   if level ~= UNTOUCHED then
@@ -94,33 +67,29 @@ function M.least_rows(win, block, lines)
   return (closes == true or closes and lines > CALL_LINES) and 1 or lines
 end
 
----@class acp.FoldPlace
----@field block acp.Block
----@field first integer row
----@field last integer row
-
----@param session acp.Session
----@param win integer
----@param place acp.FoldPlace
+---Whether a new fold is to be closed.
 ---@param level integer the window's 'foldlevel'
----@return boolean the new fold is closed
-local function is_closed(session, win, place, level)
+local function is_closed(bufnr, win, place, level)
   if level ~= UNTOUCHED then
     return level == 0
   end
-  -- nothing closes under the eyes of somebody who reads there; at its end one follows the text
-  local row = api.nvim_win_get_cursor(win)[1] - 1
-  local is_read = row >= place.first and row < place.last
-  return not is_read and begins_closed(place.block, session.bufnr, place.first, place.last)
+  local row, first, last = api.nvim_win_get_cursor(win)[1] - 1, place.first, place.last
+  if row >= first and row < last then
+    return false -- the user reads there; in the last row the cursor follows the text
+  end
+  local ui = config.get().ui
+  if place.block.kind == "thought" then
+    local bytes = api.nvim_buf_get_offset(bufnr, last + 1) - api.nvim_buf_get_offset(bufnr, first)
+    return ui.fold_thoughts and (last - first >= THOUGHT_LINES or bytes > THOUGHT_BYTES)
+  elseif ui.fold_tool_calls == "long" then
+    return place.block.succeeded == true and last - first >= CALL_LINES
+  end
+  return ui.fold_tool_calls == true
 end
 
----Makes the fold of one block, or brings it up to the block's lines; in the window that it is in.
----@param session acp.Session
----@param win integer
----@param place acp.FoldPlace
+---Creates or updates the fold of one block in the current window.
 ---@param level integer the window's 'foldlevel'
----@param commands string[] what is to be done then; one command for all takes a fraction of the time
----@return boolean done
+---@param commands string[] gets the commands to run; executing all of them at once is much faster
 local function make(session, win, place, level, commands)
   local made, block, first, last = windows[win].made, place.block, place.first, place.last
   local levels = { foldlevel(first + 1), foldlevel(last + 1) }
@@ -130,17 +99,17 @@ local function make(session, win, place, level, commands)
   end
   local closed
   if levels[1] + levels[2] > 0 then
-    if not is_calm() then
+    if not can_run_commands() then
       return false
     elseif made[block] then
       closed = vim.fn.foldclosed((levels[1] > 0 and first or last) + 1) > 0
     end
     remove(first, last)
   end
-  made[block] = wanted and last - first + 1 or nil
+  made[block] = wanted or nil
   if wanted then
     if closed == nil then
-      closed = is_closed(session, win, place, level)
+      closed = is_closed(session.bufnr, win, place, level)
     end
     commands[#commands + 1] = ("%d,%dfold"):format(first + 1, last + 1)
     commands[#commands + 1] = not closed and ("%dfoldopen"):format(first + 1) or nil
@@ -148,25 +117,21 @@ local function make(session, win, place, level, commands)
   return true
 end
 
----@param win integer
----@return boolean ready false while another mode keeps old folds from being removed
+---@return boolean ready false while the mode does not allow removing old folds
 local function prepare(win)
   if windows[win] then
     return true
-  elseif not is_calm() then
+  elseif not can_run_commands() then
     return false
   end
   for option, value in pairs(OPTIONS) do
     vim.wo[win][0][option] = value
   end
-  vim.cmd("silent! normal! zE") -- what the buffer had in a window before is of other lines
+  vim.cmd("silent! normal! zE") -- folds from an earlier window of the buffer cover other lines
   windows[win] = { made = {}, above = api.nvim_buf_line_count(api.nvim_win_get_buf(win)) - 1 }
   return true
 end
 
----@param session acp.Session
----@param win integer
----@param places acp.FoldPlace[]
 ---@return boolean done
 function M.make_all(session, win, places)
   if #places == 0 and windows[win] then
@@ -185,18 +150,12 @@ function M.make_all(session, win, places)
   end)
 end
 
----@param text string
 ---@param room integer cells
----@return string
 local function shortened(text, room)
-  text = text:sub(1, 4 * math.max(room, 1))
-  while vim.fn.strdisplaywidth(text) > room and text ~= "" do
-    text = vim.fn.strcharpart(text, 0, vim.fn.strcharlen(text) - math.max(1, vim.fn.strdisplaywidth(text) - room))
-  end
-  return text
+  return vim.fn.printf("%.*S", math.max(room, 0), text)
 end
 
----@return string[][]|nil chunks nil when no block begins there
+---@return string[][]|nil chunks nil when no block begins at the fold
 local function chunks_of_fold()
   local session = sessions.of_buffer(api.nvim_get_current_buf())
   local block = session and transcript.block_at(session, vim.v.foldstart - 1)
@@ -222,8 +181,8 @@ local function chunks_of_fold()
   end
 end
 
----What stands in the place of a closed fold, for 'foldtext'. The chat looks the same there as elsewhere: a group below
----each piece, to the edge of the window, says so; 'winhighlight' would say it as well, but costs much at each redraw.
+---Returns the text of a closed fold, for 'foldtext'. The group AcpFold below each chunk, up to the edge of the window,
+---hides the Folded highlight; 'winhighlight' could do so too, but makes each redraw slower.
 ---@return table[]|string
 function M.text()
   local chunks = chunks_of_fold()

@@ -1,4 +1,4 @@
-"""Which workspaces are in use, and the removal of what the review keeps of those that are not."""
+"""Cleans up the state directory: removes what is kept of workspaces that are not in use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
@@ -20,34 +20,31 @@ import msgspec
 
 from acp_nvim.workspace.private_file import lock_now, make_directory
 
-NAME: Final = "root"
-"""The file's name. It holds the device number of the workspace, a space, and its path; its time is the last use."""
+MARKER: Final = "root"
+"""The file with the device number and the path of a workspace, in its directory; its time is the last use."""
 
 
-class Mark(msgspec.Struct, frozen=True):
-    """`root` is the real path of the workspace, `device` the file system that it was on."""
+class WorkspaceMarker(msgspec.Struct, frozen=True):
+    """The content of a marker: the real path of the workspace, and the number of its file system."""
 
     root: str
     device: int
 
 
-class InUse:
-    """Held by a host from `begin` to `close`, together with others; `directory` is not removed meanwhile."""
+class WorkspaceLease:
+    """A shared lock that hosts hold from `begin` to `close`, so that `directory` is not removed meanwhile."""
 
     def __init__(self, directory: Path, root: str) -> None:
-        self._file = directory / NAME
+        self._file = directory / MARKER
         self._root = root
         self._lock: int | None = None
 
-    def __repr__(self) -> str:
-        return f"<InUse {self._root}>"
-
     def begin(self) -> None:
-        """Make the directory, and mark it. Blocks while somebody removes it. Raises `OSError`."""
+        """Make and mark the directory. Blocks while it is being removed. Raises `OSError`."""
         content = b"%d %s" % (os.stat(self._root).st_dev, os.fsencode(self._root))
         while self._lock is None:
             make_directory(self._file.parent)
-            with suppress(FileNotFoundError):  # it was removed just now
+            with suppress(FileNotFoundError):  # removed just now
                 self._lock = self._locked()
         if os.pread(self._lock, len(content) + 1, 0) != content:
             os.ftruncate(self._lock, 0)
@@ -55,7 +52,7 @@ class InUse:
         os.utime(self._lock)
 
     def close(self) -> None:
-        """Give the workspace up: its last use was now."""
+        """Release the lock, and note the time of the last use."""
         if self._lock is not None:
             with suppress(OSError):
                 os.utime(self._lock)
@@ -63,91 +60,88 @@ class InUse:
             self._lock = None
 
     def _locked(self) -> int | None:
-        """None when what was locked is not the directory's file any more."""
+        """Return None if the locked file is no longer the one in the directory."""
         descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(descriptor, fcntl.LOCK_SH)
             if os.path.samestat(os.fstat(descriptor), os.stat(self._file)):
-                held, descriptor = descriptor, -1
-                return held
-            return None
-        finally:
-            if descriptor >= 0:
-                os.close(descriptor)
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        return None
 
 
-def mark_of(directory: Path) -> Mark | None:
-    """What `InUse` has written there; None when it has written nothing."""
+def read_marker(directory: Path) -> WorkspaceMarker | None:
+    """Return the marker in a directory; None if there is none."""
     try:
-        device, _, root = (directory / NAME).read_bytes().partition(b" ")
-        return Mark(os.fsdecode(root), int(device)) if root else None
+        device, _, root = (directory / MARKER).read_bytes().partition(b" ")
+        return WorkspaceMarker(os.fsdecode(root), int(device)) if root else None
     except (OSError, ValueError):
         return None
 
 
 UNUSED_SECONDS: Final = 30 * 24 * 3600.0
-"""A workspace that no Neovim has used for so long is removed; checkpoints are not kept longer either."""
+"""Age at which an unused workspace is removed; checkpoints are not kept longer either."""
 GONE_SECONDS: Final = 7 * 24 * 3600.0
-"""The same when its directory is gone: one that was moved away for a while, or is on a disk that is elsewhere, may come
-back."""
+"""The same for one whose directory is gone: it may come back if it was moved, or is on a disk that is not mounted."""
 TEMPORARY_SECONDS: Final = 3600.0
-"""Age at which a temporary file of git is removed: git writes to one all the time until it is done, or was killed."""
-SMALL: Final = 10
-"""A workspace below this part of the limit is not cleaned for what others take: to clean costs a first snapshot."""
+"""Age at which a temporary file of git is removed: git writes to it all the time until it is done, or was killed."""
+MIN_SHARE: Final = 10
+"""Each workspace may have this fraction of the limit, whatever others take: cleaning one costs a first snapshot."""
 
 log = logging.getLogger(__name__)
 
 WORKSPACES = "workspaces"
 WORKTREES = "worktrees"
-"""In the state directory: files of the user, which are not ours to count or to remove."""
+"""In the state directory: the user's own files, which are neither counted nor removed."""
 
 _REMOVED = ".removed-"
-"""How the name of a directory begins that is being removed."""
+"""Prefix of the names of directories that are being removed."""
 
 
-class Swept(msgspec.Struct, frozen=True):
-    """Bytes in the state directory after a sweep, and of each workspace in it, by its directory's name."""
+class StateUsage(msgspec.Struct, frozen=True):
+    """Bytes in the state directory, and of each workspace in it, by its directory's name."""
 
     total: int
     workspaces: dict[str, int]
 
     def room(self, name: str, max_bytes: int) -> int:
-        """Bytes that this workspace may have when all together may have `max_bytes`.
+        """Return the bytes that this workspace may take when all together may take `max_bytes`.
 
-        Never less than a part of that: what others take is not made good by cleaning a small one again and again.
+        It is never less than a fraction of that: cleaning a small workspace repeatedly does not help against large
+        ones.
         """
-        return max(max_bytes - (self.total - self.workspaces.get(name, 0)), max_bytes // SMALL)
+        return max(max_bytes - (self.total - self.workspaces.get(name, 0)), max_bytes // MIN_SHARE)
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """A directory of a workspace: `used` is the time of its last use."""
+    """The directory of a workspace: `used` is the time of its last use."""
 
     path: Path
     size: int
     used: float
 
-    @property
-    def unused_seconds(self) -> float:
-        return time.time() - self.used
-
-    def is_too_old(self) -> bool:
-        """Whether it goes however little it takes."""
-        if self.unused_seconds > UNUSED_SECONDS:
+    def is_expired(self) -> bool:
+        """Return whether it is to be removed whatever its size."""
+        unused = time.time() - self.used
+        if unused > UNUSED_SECONDS:
             return True
-        return self.unused_seconds > GONE_SECONDS and _is_gone(self.path) and not has_more_to_say(self.path)
+        return unused > GONE_SECONDS and _is_gone(self.path) and not _has_recoverable(self.path)
 
 
-async def sweep(state: Path, max_bytes: int) -> Swept | None:
-    """Remove from the state directory what has no use, and what is more than `max_bytes`, in a thread.
+async def clean_state(state: Path, max_bytes: int) -> StateUsage | None:
+    """Remove unused data from the state directory, and what is more than `max_bytes`, in a thread.
 
-    Temporary files that a killed git has left go, workspaces that are gone or long unused, then others that no host
-    uses, the longest unused first. One that has something left to review, or rejected text that could come back, stays
-    until it is long unused. None when another host is sweeping. Never raises `OSError`.
+    First go temporary files of killed gits, then workspaces that are gone or long unused, then others that no host
+    uses, the longest unused first. One with something left to review, or a rejection that can be undone, stays until it
+    is long unused. Returns None if another host is cleaning up. Never raises `OSError`.
     """
     stop = threading.Event()
     try:
-        return await anyio.to_thread.run_sync(_sweep, state, max_bytes, stop, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(_clean, state, max_bytes, stop, abandon_on_cancel=True)
     except OSError as error:
         log.warning("the state directory %s could not be cleaned up: %s", state, error)
         return None
@@ -155,45 +149,42 @@ async def sweep(state: Path, max_bytes: int) -> Swept | None:
         stop.set()
 
 
-def _sweep(state: Path, max_bytes: int, stop: threading.Event) -> Swept | None:
+def _clean(state: Path, max_bytes: int, stop: threading.Event) -> StateUsage | None:
     workspaces = state / WORKSPACES
     with ExitStack() as held:
         if not workspaces.is_dir() or not _lock(workspaces / ".sweeping", held):
             return None
         others = sum(
-            _walk(Path(one.path), stop)[0] for one in _entries(state) if one.name not in (WORKSPACES, WORKTREES)
+            _walk(Path(one.path), stop)[0] for one in os.scandir(state) if one.name not in (WORKSPACES, WORKTREES)
         )
         found = []
-        for one in _entries(workspaces):
+        for one in list(os.scandir(workspaces)):
             if one.name.startswith(_REMOVED):
                 shutil.rmtree(one.path, ignore_errors=True)
             elif one.is_dir(follow_symlinks=False):
                 found.append(_Found(Path(one.path), *_walk(Path(one.path), stop)))
-        left = _without_too_old(found, stop)
-        return _within(left, others, max_bytes, stop)
+        why = "it is not used any more"
+        left = [one for one in found if stop.is_set() or not one.is_expired() or not _remove(one, why)]
+        return _evict(left, others, max_bytes, stop)
 
 
-def _without_too_old(found: Sequence[_Found], stop: threading.Event) -> list[_Found]:
-    return [one for one in found if stop.is_set() or not (one.is_too_old() and _remove(one, "it is not used any more"))]
-
-
-def _within(found: Sequence[_Found], others: int, max_bytes: int, stop: threading.Event) -> Swept:
+def _evict(found: Sequence[_Found], others: int, max_bytes: int, stop: threading.Event) -> StateUsage:
     sizes = {one.path.name: one.size for one in found}
     total = others + sum(sizes.values())
     for one in sorted(found, key=lambda one: one.used):
         if total <= max_bytes or stop.is_set():
             break
-        if not has_more_to_say(one.path) and _remove(one, "the state directory is too large"):
+        if not _has_recoverable(one.path) and _remove(one, "the state directory is too large"):
             total -= sizes.pop(one.path.name)
-    return Swept(total, sizes)
+    return StateUsage(total, sizes)
 
 
 def _remove(one: _Found, why: str) -> bool:
-    """False when a host uses it."""
+    """Return False if a host uses it."""
     removed = one.path.with_name(f"{_REMOVED}{os.urandom(4).hex()}")
     try:
         with ExitStack() as held:
-            for lock in (NAME, "git/users"):  # a host of an older version holds only the second
+            for lock in (MARKER, "git/users"):  # hosts of older versions hold only the second
                 if (one.path / lock).exists() and not _lock(one.path / lock, held):
                     return False
             one.path.rename(removed)
@@ -206,11 +197,11 @@ def _remove(one: _Found, why: str) -> bool:
 
 
 def _is_gone(directory: Path) -> bool:
-    """Whether the workspace does not exist any more.
+    """Return whether the workspace does not exist any more.
 
-    Its parent must be there, on the file system that the workspace was on: else a disk is not mounted.
+    Its parent must exist, on the file system that the workspace was on: otherwise a disk is not mounted.
     """
-    mark = mark_of(directory)
+    mark = read_marker(directory)
     if mark is None:
         return False
     try:
@@ -223,8 +214,8 @@ def _is_gone(directory: Path) -> bool:
     return False
 
 
-def has_more_to_say(directory: Path) -> bool:
-    """Whether something in a workspace's directory is left to review, or was rejected and could be brought back."""
+def _has_recoverable(directory: Path) -> bool:
+    """Return whether a workspace has something left to review, or a rejection that can be undone."""
     with suppress(OSError):
         if b'"kind":"reject"' in (directory / "checkpoints.jsonl").read_bytes():
             return True
@@ -238,15 +229,15 @@ def _is_left(file: Path) -> bool:
     except FileNotFoundError:
         return False
     except (OSError, ValueError, AttributeError, RecursionError):
-        return True  # of another version: nobody knows what is in it
+        return True  # another version: it may have anything
 
 
 def _walk(directory: Path, stop: threading.Event) -> tuple[int, float]:
-    """Bytes of all files, and when something was last made or removed in it; git's old temporary files are removed."""
+    """Return the size in bytes and the time of the last change; remove old temporary files of git."""
     size, used = 0, 0.0
     with suppress(OSError):
-        used = os.stat(directory / NAME).st_mtime
-    with suppress(OSError):  # also a file may be asked about
+        used = os.stat(directory / MARKER).st_mtime
+    with suppress(OSError):  # `directory` may be a file
         status = os.lstat(directory)
         if not stat.S_ISDIR(status.st_mode):
             return status.st_size, status.st_mtime
@@ -262,7 +253,7 @@ def _walk(directory: Path, stop: threading.Event) -> tuple[int, float]:
 
 
 def _size(path: str) -> int:
-    """Of a file; 0 of a temporary one of git's, which goes when nobody has written to it for long."""
+    """Return the size of a file; remove it and return 0 if it is an abandoned temporary file of git."""
     status = os.lstat(path)
     name, parent = os.path.basename(path), os.path.dirname(path)
     is_temporary = name.startswith(("tmp_", ".tmp-")) and "objects" in (
@@ -275,13 +266,8 @@ def _size(path: str) -> int:
     return status.st_size
 
 
-def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(directory) as entries:
-        yield from entries
-
-
 def _lock(file: Path, held: ExitStack) -> bool:
-    """Hold it until `held` is closed; False when somebody else does."""
+    """Lock a file until `held` is closed; return False if another process has locked it."""
     descriptor = lock_now(file)
     if descriptor is not None:
         held.callback(os.close, descriptor)

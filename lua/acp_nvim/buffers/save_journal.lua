@@ -1,32 +1,30 @@
--- Notes what the user saves: for the host of this Neovim, and in a journal for those of other Neovims, whose agents work
--- in the same files and must not be taken for who changed them. Hosts make the directory of the journal, and clear it.
+-- Records the user's saves: for this Neovim's host, and in a journal for the hosts of other Neovims, so that they do
+-- not attribute these changes to their agents. The hosts create the directory of the journal and remove old files.
 local state_files = require("acp_nvim.health.state_files")
 
 local M = {}
 
--- Of a line of the journal of saves: up to here one write is not mixed with those of other Neovims
+-- Largest journal line: a single write up to this size is not interleaved with those of other Neovims
 local SAVE_BYTES = 4096
 
 local uv, api = vim.uv, vim.api
 
 ---@class acp.BegunSave
----@field path string real
----@field stamp acp.Stamp|false what the file was when it began; false: there was none
----@field is_noted boolean
+---@field path string real path
+---@field stamp acp.Stamp|false of the file before the save; false: there was none
+---@field is_noted boolean the journal has an entry for its start
 
----@type table<string, acp.BegunSave> name of the file, as Neovim gives it
+---@type table<string, acp.BegunSave> by file name, as in the autocommand
 local begun = {}
----@type table<integer, acp.Stamp> buffer -> of the user's last save of its file
+---@type table<integer, acp.Stamp> buffer -> file after the user's last save
 local last = {}
 
 ---@param time { sec: integer, nsec: integer }
----@return string
 local function nanoseconds(time)
   return ("%d%09d"):format(time.sec, time.nsec)
 end
 
----@param path string
----@return acp.Stamp? stamp nil when there is no such file
+---@return acp.Stamp? stamp nil when there is no regular file
 local function stamp_of(path)
   local stat = uv.fs_stat(path)
   if not stat or stat.type ~= "file" then
@@ -35,8 +33,7 @@ local function stamp_of(path)
   return { size = stat.size, mtime = nanoseconds(stat.mtime), ctime = nanoseconds(stat.ctime), ino = stat.ino }
 end
 
----@param path string
----@return string the same in printable ASCII: other bytes, and percent signs, as %XX
+---@return string the path in printable ASCII: other bytes and percent signs become %XX
 local function encoded(path)
   return (path:gsub("[^ -$&-~]", function(byte)
     return ("%%%02X"):format(byte:byte())
@@ -44,40 +41,38 @@ local function encoded(path)
 end
 
 ---@param stamp acp.Stamp
----@return string by hand, since vim.json.encode keeps 14 digits of a number
+---@return string JSON, formatted by hand since vim.json.encode keeps only 14 digits of a number
 local function fields_of(stamp)
   local was = stamp.was and ('"%s"'):format(stamp.was) or "null"
   local form = '"size":%.0f,"mtime":"%s","ctime":"%s","ino":%.0f,"was":%s'
   return form:format(stamp.size, stamp.mtime, stamp.ctime, stamp.ino, was)
 end
 
----@param path string real
----@param fields? string in JSON; nil: the save has come to nothing
+---@param path string real path
+---@param fields? string JSON; nil: the save failed
 local function note(path, fields)
   local directory = vim.fs.joinpath(state_files.root(), "saves")
   local name = vim.json.encode(encoded(path))
   local line = ('{"path":%s,%s"pid":%d}\n'):format(name, fields and fields .. "," or "", uv.os_getpid())
   if #line <= SAVE_BYTES and vim.fn.isdirectory(directory) == 1 then
-    -- without the journal the save is one of somebody whom nobody saw: the user is asked, and nothing is lost
+    -- without an entry the author of the change is unknown, and the user is asked
     state_files.append(vim.fs.joinpath(directory, os.date("!%Y-%m-%d") .. ".jsonl"), line)
   end
 end
 
----@param bufnr integer
----@return boolean the agent's text is saved, or the review's
+---@return boolean the plugin itself saves the buffer
 local function is_ours(bufnr)
   local tracking = package.loaded["acp_nvim.buffers.tracking"]
   return tracking ~= nil and tracking.is_ours(bufnr)
 end
 
----The text of the buffer is based on its file as it is now.
----@param bufnr integer
+---Records that the buffer's text is based on the present file.
 function M.based(bufnr)
   local stamp = stamp_of(api.nvim_buf_get_name(bufnr))
   vim.b[bufnr].acp_nvim_ctime = stamp and stamp.ctime
 end
 
----Neovim is idle: the writes that have not ended never will.
+---Ends the saves that did not finish: Neovim is idle, so they failed.
 local function give_up()
   for name, save in pairs(begun) do
     begun[name] = nil
@@ -87,7 +82,7 @@ local function give_up()
   end
 end
 
----The beginning is noted, too: the text is in the file some time before Neovim says so, since it waits for the disk.
+---Notes the start of a save, too: the file has the text before BufWritePost, since Neovim waits for the disk.
 ---@param event vim.api.keyset.create_autocmd.callback_args of BufWritePre, FileWritePre or FileAppendPre
 function M.writing(event)
   local directory = uv.fs_realpath(vim.fs.dirname(event.match))
@@ -111,7 +106,7 @@ end
 function M.written(event)
   local bufnr, save = event.buf, begun[event.match]
   local path, stamp = uv.fs_realpath(event.match), stamp_of(event.match)
-  -- Neovim says "written" also when the user has answered that it should not
+  -- BufWritePost also comes when the user has refused to overwrite a changed file
   local is_written = save ~= nil and not vim.deep_equal(stamp or false, save.stamp)
   if not path or not stamp or not is_written then
     return
@@ -128,8 +123,7 @@ function M.written(event)
   end
 end
 
----@param bufnr integer
----@return acp.Stamp? of the user's save that has just ended; once
+---@return acp.Stamp? of the user's save that has just ended; a second call returns nil
 function M.take(bufnr)
   local stamp = last[bufnr]
   last[bufnr] = nil
