@@ -15,6 +15,9 @@ SCRIPT = "$ " + "\n".join(f"echo step {number}" for number in range(1, 52)) + "\
 REST = "Not all of it has been on the screen"
 LATER = """_G.later = false
 vim.defer_fn(function() _G.later = true end, require("acp_nvim.limits").seen_ms + 100)"""
+PAGE_COUNTS = """local id = require("acp_nvim").permissions()[1].id
+return (require("acp_nvim.permission.visibility").first_missing(id, "reader") or math.huge) > vim.fn.line("w$")"""
+"""Whether all lines up to the end of the page have been on the screen for long enough."""
 SEEN_MS = 'require("acp_nvim.limits").seen_ms = ...'
 LINE = 'return { require("acp_nvim.chat.blocks.reveal").line(...) }'
 MARKS = """local marks = vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace("acp_nvim.looks"), 0, -1,
@@ -68,6 +71,7 @@ def page_through(editor, key="a"):
         editor.wait_for(f"press {key} again to see the rest ({page}/{pages})")
         assert answers(editor) == []
         stays(editor)
+        editor.wait_until(PAGE_COUNTS, what="the page to count as seen")
         editor.type(key)
         wait_for_page(editor, page)
     editor.wait_for(f"press {key} to allow")
