@@ -53,7 +53,7 @@ local function redraw_changed(painted, before)
   local now = painted.segment.rows or {}
   local first, last
   for row = 1, painted.last - painted.first + 1 do
-    if not vim.deep_equal(before and before[row] or {}, now[row] or {}) then
+    if not spans.same(before and before[row], now[row]) then
       first, last = first or row, row
     end
   end

@@ -64,4 +64,27 @@ function M.fill_line(rows, row, at, char, group)
   })
 end
 
+---Compares what a row shows; cheaper than vim.deep_equal(), and called for each row of a text that streams in.
+---@param a? acp.Span[]
+---@param b? acp.Span[]
+---@return boolean
+function M.same(a, b)
+  if not a or not b or #a ~= #b then
+    return a == b or #(a or b) == 0
+  end
+  for index, one in ipairs(a) do
+    local other = b[index]
+    local mine, theirs = one[2], other[2]
+    if
+      one[1] ~= other[1]
+      or mine.end_col ~= theirs.end_col
+      or mine.hl_group ~= theirs.hl_group
+      or mine.conceal ~= theirs.conceal
+    then
+      return false
+    end
+  end
+  return true
+end
+
 return M
