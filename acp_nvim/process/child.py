@@ -17,7 +17,6 @@ import anyio.lowlevel
 
 from acp_nvim.file_time import now
 from acp_nvim.limits import TAKEN_BYTES
-from acp_nvim.process import group, umask
 from acp_nvim.process.end_times import note_end
 from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stopping import Rung, ignore_rung, stop
@@ -88,14 +87,8 @@ class Child:
     @classmethod
     async def spawn(cls, name: str, argv: Sequence[str], cwd: str, env: Mapping[str, str], guard: Guard) -> Child:
         """Start `argv` in `cwd` with our environment and `env` on top. Raises `OSError` when it cannot be started."""
-        mark = os.urandom(8).hex()
-        environment = {**os.environ, **env, group.MARK_VARIABLE: mark}
         began = now()
-        with anyio.CancelScope(shield=True):  # else the process could start without a handle to stop it
-            process = await anyio.open_process(
-                argv, cwd=cwd, env=environment, start_new_session=True, umask=umask.of_users()
-            )
-        guard.watch(process.pid, mark)
+        process, mark = await guard.start(argv, cwd, {**os.environ, **env})
         return cls(name, process, mark, began, guard)
 
     @property
@@ -126,4 +119,4 @@ class Child:
         with anyio.CancelScope(shield=True):
             await stop(self._process, self.mark, on_rung)
             note_end(self._guard.ends, self.mark)
-            self._guard.forget(self.pid)
+            self._guard.forget(self.mark)

@@ -102,15 +102,14 @@ async def run(
     `niceness` is that of git (up to 19), 0 for the host's. When this is cancelled, git and its descendants are gone
     afterwards. Raises `OSError` when git cannot be started.
     """
-    mask = umask.PRIVATE if is_private else umask.of_users()
-    with anyio.CancelScope(shield=True):  # else the process could start without a handle to stop it
-        process = await anyio.open_process(["git", *arguments], cwd=cwd, env=env, start_new_session=True, umask=mask)
+    guard = guard_of_host()
+    mask = umask.PRIVATE if is_private else None
+    # with `kill`: a git that waits for a FIFO would outlive us forever
+    process, mark = await guard.start(["git", *arguments], cwd, env, kill=True, mask=mask)
     if niceness:
         with suppress(OSError):  # it has ended already
             os.setpriority(os.PRIO_PROCESS, process.pid, niceness)
     said, output = Output(), output or Output()
-    guard = guard_of_host()
-    guard.kill_after_us(process.pid)  # a git that waits for a FIFO would outlive us forever
     async with process:
         try:
             async with anyio.create_task_group() as tasks:
@@ -122,7 +121,7 @@ async def run(
             _kill(process)
             raise
         finally:
-            guard.forget(process.pid)
+            guard.forget(mark)
     return Ended(code, output.data, said.data)
 
 

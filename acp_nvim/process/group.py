@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 MARK_VARIABLE = "ACP_NVIM_AGENT_MARK"
 """The environment variable that every process of an agent inherits."""
+NO_PID = -1
+"""Stands for a process id that is not known, or that another process may have by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class ProcessInfo:
 def members(pid: int, mark: str) -> set[int]:
     """Return the running processes of the agent that was started as `pid` with `mark`, itself included.
 
-    Once the agent has ended, its `pid` may be reused: pass the negative number then, so that only the mark counts.
+    Once the agent has ended, its `pid` may be reused: pass `NO_PID` then, so that only the mark counts.
     """
     # the second search finds a process started during the first by a process that has ended
     return _find_members(pid, mark) or _find_members(pid, mark)

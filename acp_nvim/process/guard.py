@@ -1,9 +1,10 @@
 """A process that outlives the host and stops the agents that the host left running.
 
-Reads lines from stdin: `watch PID MARK`, `kill PID`, `forget PID`. Stdin ends when the host is gone for any reason.
-Then the guard kills the process groups of `kill` lines. It gives the agents time to exit by themselves (their stdin
-ends at the same moment), then sends SIGTERM, then SIGKILL. When all processes of an agent are gone, it records the time
-in the directory that is its argument. Run as a script, with the standard library only.
+Reads lines from stdin: `watch MARK PID`, `kill MARK PID`, `forget MARK`; a later line about a mark replaces the earlier
+one. The PID is -1 while a process starts. Stdin ends when the host is gone for any reason. Then the guard kills the
+processes of `kill` lines. It gives the agents time to exit by themselves (their stdin ends at the same moment), then
+sends SIGTERM, then SIGKILL. When all processes of an agent are gone, it records the time in the directory that is its
+argument. Run as a script, with the standard library only.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
 
 if __name__ == "__main__":  # run with `python -I FILE`: the package is beside this file, not on the path
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
@@ -24,48 +24,52 @@ from acp_nvim.process.end_times import note_end
 PAUSE_SECONDS = 0.05
 
 
-def watch(lines: list[str], watched: dict[int, str], doomed: set[int]) -> None:
-    """Apply the host's lines to the watched agents (marks by pid) and to the groups to kill."""
+def watch(lines: list[str], watched: dict[str, int], doomed: dict[str, int]) -> None:
+    """Apply the host's lines to the watched agents and to what is to be killed at once (both: process ids by mark)."""
     for line in lines:
         match line.split():
-            case ["watch", pid, mark]:
-                watched[int(pid)] = mark
-            case ["kill", pid]:
-                doomed.add(int(pid))
-            case ["forget", pid]:
-                watched.pop(int(pid), None)
-                doomed.discard(int(pid))
+            case ["watch", mark, pid]:
+                watched[mark] = int(pid)
+            case ["kill", mark, pid]:
+                doomed[mark] = int(pid)
+            case ["forget", mark]:
+                watched.pop(mark, None)
+                doomed.pop(mark, None)
 
 
-def kill(doomed: set[int]) -> None:
-    """Kill these process groups at once: no one needs their results any more."""
-    for pid in doomed:
-        with suppress(OSError):
-            os.killpg(pid, signal.SIGKILL)
+def end(watched: dict[str, int], doomed: dict[str, int], ends: str) -> None:
+    """Stop the agents: wait, SIGTERM, wait, SIGKILL. Kill the doomed at once: no one needs their results any more.
 
-
-def end(watched: dict[int, str], ends: str) -> None:
-    """Stop the agents: wait, SIGTERM, wait, SIGKILL. `ends` is the directory that records when each agent ended."""
+    `ends` is the directory that records when each agent ended.
+    """
+    time.sleep(PAUSE_SECONDS)  # a process that was being started when the host died carries its mark by then
+    _kill(doomed, os.devnull)
     left = _wait_until_gone(watched, EOF_GRACE_SECONDS, ends)
     if left:
         group.send(left, signal.SIGTERM)
-        left = _wait_until_gone(watched, TERM_GRACE_SECONDS, ends)
+        _wait_until_gone(watched, TERM_GRACE_SECONDS, ends)
+    _kill(watched, ends)
+
+
+def _kill(marked: dict[str, int], ends: str) -> None:
+    """Kill all processes of these marks; return when they are gone, or after `KILL_SECONDS`."""
     deadline = time.monotonic() + KILL_SECONDS
+    left = _wait_until_gone(marked, 0, ends)
     while left and time.monotonic() < deadline:  # a process may have started another since they were listed
         group.send(left, signal.SIGKILL)
-        left = _wait_until_gone(watched, PAUSE_SECONDS, ends)
+        left = _wait_until_gone(marked, PAUSE_SECONDS, ends)
 
 
-def _wait_until_gone(watched: dict[int, str], seconds: float, ends: str) -> set[int]:
+def _wait_until_gone(watched: dict[str, int], seconds: float, ends: str) -> set[int]:
     """Wait up to `seconds`; return the processes still running, and remove the agents that ended from `watched`."""
     deadline = time.monotonic() + seconds
     while True:
         left: set[int] = set()
-        for pid, mark in list(watched.items()):
+        for mark, pid in list(watched.items()):
             members = group.members(pid, mark)
             left |= members
             if not members:
-                del watched[pid]
+                del watched[mark]
                 note_end(ends, mark)
         if not left or time.monotonic() > deadline:
             return left
@@ -76,13 +80,12 @@ def main() -> None:
     """Watch until the host is gone, then stop what it left."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    watched: dict[int, str] = {}
-    doomed: set[int] = set()
+    watched: dict[str, int] = {}
+    doomed: dict[str, int] = {}
     for line in sys.stdin:
         watch([line], watched, doomed)
-    kill(doomed)
-    if watched:
-        end(watched, sys.argv[1])
+    if watched or doomed:
+        end(watched, doomed, sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Starts the guard process and sends it the processes to watch."""
+"""Starts processes that must not outlive the host, and the guard process that watches them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+
+import anyio
+import anyio.abc
+
+from acp_nvim.process import group, umask
 
 log = logging.getLogger(__name__)
 
@@ -29,28 +35,66 @@ class Guard:
     def __init__(self) -> None:
         self.ends = os.devnull
         self._process: subprocess.Popen[bytes] | None = None
-        self._watched: dict[int, str] = {}
+        self._watched: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"<Guard {', '.join(self._watched.values()) or 'of nothing'}>"
 
     @property
     def pid(self) -> int | None:
         """The guard's process id; None before there was anything to guard."""
         return None if self._process is None else self._process.pid
 
-    def watch(self, pid: int, mark: str) -> None:
-        """Let the guard stop the agent `pid` with `mark` if the host dies."""
-        self._register(pid, f"watch {pid} {mark}")
+    async def start(
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        *,
+        kill: bool = False,
+        mask: int | None = None,
+        stdin: int = subprocess.PIPE,
+        output: int | None = None,
+    ) -> tuple[anyio.abc.Process, str]:
+        """Start `argv`, watched until `forget`, and return the process and its mark. Cannot be cancelled halfway.
 
-    def kill_after_us(self, pid: int) -> None:
-        """Let the guard kill the process group `pid` as soon as the host is gone."""
-        self._register(pid, f"kill {pid}")
+        It gets `env` and its mark as environment, a session of its own, and the umask `mask` (else the user's). `stdin`
+        is a file descriptor or one of `subprocess`'s constants; so is `output`, for stdout and stderr, which are pipes
+        without it. If the host dies, the guard kills it at once with `kill`, or else stops it step by step. Raises
+        `OSError` and `ValueError` when it cannot be started.
+        """
+        mark = os.urandom(8).hex()
+        self._watch(mark, group.NO_PID, kill)  # before it starts: the host may die before it learns the process id
+        try:
+            with anyio.CancelScope(shield=True):  # else the process could start without a handle to stop it
+                process = await anyio.open_process(
+                    argv,
+                    cwd=cwd,
+                    env={**env, group.MARK_VARIABLE: mark},
+                    stdin=stdin,
+                    stdout=subprocess.PIPE if output is None else output,
+                    stderr=subprocess.PIPE if output is None else output,
+                    start_new_session=True,
+                    umask=umask.of_users() if mask is None else mask,
+                )
+        except BaseException:
+            self.forget(mark)
+            raise
+        self._watch(mark, process.pid, kill)
+        return process, mark
 
-    def forget(self, pid: int) -> None:
-        """Remove `pid`, which has ended with all its descendants, from the guard."""
-        self._watched.pop(pid, None)
-        self._send(f"forget {pid}")
+    def pid_is_free(self, mark: str) -> None:
+        """Find what is left of `mark` without its process id from now on: another process may get it."""
+        self._watch(mark, group.NO_PID, kill=False)
 
-    def _register(self, pid: int, line: str) -> None:
-        self._watched[pid] = line
+    def forget(self, mark: str) -> None:
+        """Stop watching `mark`: its process has ended with all descendants."""
+        self._watched.pop(mark, None)
+        self._send(f"forget {mark}")
+
+    def _watch(self, mark: str, pid: int, kill: bool) -> None:
+        line = f"{'kill' if kill else 'watch'} {mark} {pid}"
+        self._watched[mark] = line
         if not self._send(line):
             try:
                 self._process = self._start()

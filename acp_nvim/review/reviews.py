@@ -14,7 +14,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from acp_nvim.process.group import members
+from acp_nvim.process.group import NO_PID, members
 from acp_nvim.review.decisions import Action, Decisions
 from acp_nvim.review.evidence import Evidence
 from acp_nvim.review.ledger import Ledger, TurnLog
@@ -210,5 +210,5 @@ class Reviews:
 def _wait_for_end(work: Work) -> None:
     """Block until no process of the agent runs; members are found by mark, as their group's id may be reused."""
     deadline = time.monotonic() + END_WAIT_SECONDS
-    while time.monotonic() < deadline and work.last_end is None and any(members(-1, mark) for mark in work.marks):
+    while time.monotonic() < deadline and work.last_end is None and any(members(NO_PID, mark) for mark in work.marks):
         time.sleep(END_POLL_SECONDS)

@@ -20,7 +20,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.limits import READ_BYTES
-from acp_nvim.process import group, stopping, umask
+from acp_nvim.process import group, stopping
 from acp_nvim.process.guarding import Guard
 from acp_nvim.terminals.command_line import Command
 from acp_nvim.terminals.output_tail import OutputTail
@@ -139,25 +139,16 @@ class Terminal:
 
         Raises `OSError`, and `ValueError` for what cannot be a command.
         """
-        mark, screen = os.urandom(8).hex(), PseudoTerminal()
+        screen = PseudoTerminal()
         try:
-            with anyio.CancelScope(shield=True):  # else the process could start without a handle to stop it
-                process = await anyio.open_process(
-                    command.argv,
-                    cwd=command.cwd,
-                    env={**command.env, group.MARK_VARIABLE: mark},
-                    stdin=subprocess.DEVNULL,
-                    stdout=screen.screen,
-                    stderr=screen.screen,
-                    start_new_session=True,
-                    umask=umask.of_users(),
-                )
+            process, mark = await guard.start(
+                command.argv, command.cwd, command.env, stdin=subprocess.DEVNULL, output=screen.screen
+            )
         except BaseException:
             screen.close()
             raise
         finally:
             screen.close_screen()
-        guard.watch(process.pid, mark)
         return cls(process, mark, screen, limit, guard)
 
     @property
@@ -235,11 +226,10 @@ class Terminal:
 
     async def _find_descendants(self) -> None:
         """Find processes that the command left running. From now on its process id may be reused."""
-        self._guard.forget(self.pid)
-        self._guard.watch(-self.pid, self._mark)
-        self._has_descendants = bool(await anyio.to_thread.run_sync(group.members, -self.pid, self._mark))
+        self._guard.pid_is_free(self._mark)
+        self._has_descendants = bool(await anyio.to_thread.run_sync(group.members, group.NO_PID, self._mark))
         if not self._has_descendants:
-            self._guard.forget(-self.pid)
+            self._guard.forget(self._mark)
         self._check_all_ended()
 
     def _check_all_ended(self) -> None:
@@ -251,12 +241,11 @@ class Terminal:
         with anyio.CancelScope(shield=True):
             if self._process.returncode is None:
                 await stopping.stop(self._process, self._mark)
-                self._guard.forget(self.pid)
+                self._guard.forget(self._mark)
             elif self._has_descendants is not False:
-                await stopping.stop_rest(-self.pid, self._mark)
+                await stopping.stop_rest(group.NO_PID, self._mark)
                 self._has_descendants = False
-                self._guard.forget(self.pid)
-                self._guard.forget(-self.pid)
+                self._guard.forget(self._mark)
                 self._check_all_ended()
 
 

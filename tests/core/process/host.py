@@ -1,14 +1,29 @@
-"""Plays the host in a process of its own: starts scripts, says their pids, and waits for its end."""
+"""Plays the host in a process of its own: starts scripts, says their pids, and waits for its end.
+
+With `DIE STARTING` before it, the host is killed as soon as the next process runs, before it knows its process id.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from typing import Any
 
 import anyio
 
 from acp_nvim.process import git
 from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import guard_of_host
+
+real_open_process = anyio.open_process
+
+
+async def die_starting(*args: Any, **options: Any) -> anyio.abc.Process:
+    """Start the process, and die in the same moment."""
+    await real_open_process(*args, **options)
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("not reached")
 
 
 async def main(scripts: list[str]) -> None:
@@ -21,6 +36,9 @@ async def main(scripts: list[str]) -> None:
                 assert guard._process is not None
                 guard._process.kill()
                 guard._process.wait()
+                continue
+            if script == "DIE STARTING":
+                anyio.open_process = die_starting
                 continue
             if script.startswith("GIT "):
                 words = ["config", "--file", script.removeprefix("GIT "), "--list"]

@@ -75,6 +75,16 @@ def test_a_git_that_waits_for_ever_does_not_outlive_a_host_that_was_killed(
     wait_gone(lambda: marked(mark))
 
 
+@pytest.mark.parametrize("script", [HEEDS_NOTHING, LEAVES_A_GRANDCHILD, "GIT"])
+def test_a_host_that_dies_while_it_starts_a_process_leaves_nothing(
+    start_host: Start, mark: str, tmp_path: Path, script: str
+) -> None:
+    os.mkfifo(tmp_path / "config")
+    host, _ = start_host(LEAVES_WITH_STDIN, "DIE STARTING", script.replace("GIT", f"GIT {tmp_path / 'config'}"))
+    assert host.wait() == -signal.SIGKILL
+    wait_gone(lambda: marked(mark))
+
+
 def test_the_guard_stays_until_the_host_is_gone(start_host: Start, mark: str) -> None:
     host, [agent, its_guard] = start_host(HEEDS_NOTHING)
     wait_until(lambda: ignored_by(its_guard) >= IGNORED, what="the guard to ignore signals")
@@ -99,12 +109,12 @@ def test_the_guard_is_out_of_reach_of_keys_and_of_the_working_directory(start_ho
 
 
 def test_watch_and_forget_change_the_table() -> None:
-    watched: dict[int, str] = {}
-    doomed: set[int] = set()
-    told = ["watch 5 abc", "watch 6 def", "kill 7", "kill 8", "forget 5", "forget 7", "forget 9", "", "what is this"]
-    guard.watch(told, watched, doomed)
-    assert watched == {6: "def"}
-    assert doomed == {8}
+    watched: dict[str, int] = {}
+    doomed: dict[str, int] = {}
+    lines = ["watch a -1", "watch a 5", "watch b 6", "watch b -1", "kill c -1", "kill c 7", "kill d 8"]
+    guard.watch([*lines, "forget a", "forget c", "forget e", "", "what is this"], watched, doomed)
+    assert watched == {"b": -1}
+    assert doomed == {"d": 8}
 
 
 def test_the_time_that_agents_are_given_is_over_within_three_seconds() -> None:
@@ -115,16 +125,28 @@ def test_no_guard_runs_before_the_first_agent() -> None:
     assert Guard().pid is None
 
 
-def test_a_guard_that_was_killed_is_started_again_by_the_next_watch() -> None:
+@pytest.mark.anyio
+async def test_a_guard_that_was_killed_is_started_again_for_the_next_process() -> None:
     ours = Guard()
-    ours.watch(1, "x")
+    process, mark = await ours.start(["true"], "/", {})
+    await process.aclose()
     assert ours._process is not None
     first = ours._process
     first.kill()
     first.communicate()
-    ours.forget(1)
-    ours.watch(2, "y")
+    ours.forget(mark)
+    process, mark = await ours.start(["true"], "/", {})
+    await process.aclose()
     assert ours._process is not first
     assert ours.pid == ours._process.pid
-    ours.forget(2)
+    ours.forget(mark)
+    close_guard(ours)
+
+
+@pytest.mark.anyio
+async def test_what_cannot_be_started_is_not_watched() -> None:
+    ours = Guard()
+    with pytest.raises(FileNotFoundError):
+        await ours.start(["/no/such/program"], "/", {})
+    assert repr(ours) == "<Guard of nothing>"
     close_guard(ours)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -80,6 +81,9 @@ async def test_it_runs_in_its_directory_in_a_session_of_its_own(shell: Start, tm
 async def test_what_cannot_be_started_raises_and_leaves_nothing_open(
     guard: Guard, command: list[str], cwd: str, error: type[Exception]
 ) -> None:
+    process, mark = await guard.start(["true"], "/", {})  # the guard runs from here on
+    await process.aclose()
+    guard.forget(mark)
     before = os.listdir("/proc/self/fd")
     with pytest.raises(error):
         await Terminal.start(command_to_run(command[0], command[1:], cwd, {}), 100, guard)
@@ -227,20 +231,20 @@ async def test_what_a_command_left_running_goes_on_until_nobody_needs_it(shell: 
     await end_of(terminal)
     await settled(terminal)
     assert len(marked(mark)) == 1
-    assert list(terminal._guard._watched) == [-terminal.pid]
+    assert re.fullmatch("<Guard watch [0-9a-f]{16} -1>", repr(terminal._guard))
     with anyio.fail_after(LIMIT_SECONDS):
         await terminal.end()
     assert marked(mark) == []
-    assert terminal._guard._watched == {}
+    assert repr(terminal._guard) == "<Guard of nothing>"
 
 
 async def test_the_id_of_a_process_that_is_gone_is_forgotten_at_once(shell: Start) -> None:
     """It may be that of another program of the user's soon."""
     terminal, _ = await shell("exit 0")
     await end_of(terminal)
-    assert terminal.pid not in terminal._guard._watched
+    assert not repr(terminal._guard).endswith(f" {terminal.pid}>")
     await settled(terminal)
-    assert terminal._guard._watched == {}
+    assert repr(terminal._guard) == "<Guard of nothing>"
 
 
 async def settled(terminal: Terminal) -> None:
@@ -254,7 +258,7 @@ async def test_run_is_over_when_nothing_is_left(guard: Guard) -> None:
     with anyio.fail_after(LIMIT_SECONDS):
         await terminal.run(Heard().listener())
     assert len(os.listdir("/proc/self/fd")) < before
-    assert guard._watched == {}
+    assert repr(guard) == "<Guard of nothing>"
 
 
 @pytest.mark.usefixtures("merciless")
@@ -268,7 +272,7 @@ async def test_with_the_host_everything_ends(guard: Guard, mark: str, line: str)
         await heard.until(b"ready")
         tasks.cancel_scope.cancel()
     assert marked(mark) == []
-    assert guard._watched == {}
+    assert repr(guard) == "<Guard of nothing>"
 
 
 async def test_nobody_waits_for_ever_when_a_listener_has_a_fault(guard: Guard, mark: str) -> None:
