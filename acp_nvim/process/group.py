@@ -12,7 +12,7 @@ import signal
 from dataclasses import dataclass
 
 MARK_VARIABLE = "ACP_NVIM_AGENT_MARK"
-"""The environment variable that every process of an agent inherits."""
+"""The environment variable that marks a process which we start (`Guard.start`); its descendants inherit it."""
 NO_PID = -1
 """Stands for a process id that is not known, or that another process may have by now."""
 

@@ -25,7 +25,7 @@ PAUSE_SECONDS = 0.05
 
 
 def watch(lines: list[str], watched: dict[str, int], doomed: dict[str, int]) -> None:
-    """Apply the host's lines to the watched agents and to what is to be killed at once (both: process ids by mark)."""
+    """Apply the host's lines to `watched` (stopped step by step) and `doomed` (killed at once): process ids by mark."""
     for line in lines:
         match line.split():
             case ["watch", mark, pid]:
