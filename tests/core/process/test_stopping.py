@@ -72,7 +72,7 @@ async def test_who_cleans_up_on_sigterm_has_the_time_for_it(
     monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", NOBODY_HEEDS)
     monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", LIMIT)
     log = tmp_path / "log"
-    child = await spawn(f'trap "sleep 0.2; echo clean > {log}; exit 7" TERM; echo ready; sleep 1000 & wait')
+    child = await spawn(f'trap "sleep 0.2; echo clean > {log}; exit 7" TERM; echo ready; while :; do sleep 0.1; done')
     rungs = await stop(child)
     assert (child.returncode, rungs) == (7, ["end of input", "SIGTERM"])
     assert log.read_text() == "clean\n"
