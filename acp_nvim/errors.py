@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 Severity = Literal["info", "warn", "error"]
 
@@ -30,8 +31,7 @@ SEVERITY: dict[str, Severity] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """A failure as the user is told of it.
 
     `what` says what failed and to whom it belongs, `next_step` what to do about it, `detail` contains lines that

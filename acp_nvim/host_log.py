@@ -6,11 +6,12 @@ import logging
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from acp_nvim.process import umask
 from acp_nvim.rpc.settings import Config
@@ -104,8 +105,7 @@ class LogRate(logging.Filter):
         return True
 
 
-@dataclass(slots=True)
-class _Kind:
+class _Kind(msgspec.Struct):
     """The number of entries since a time, and of those left out that the log does not mention yet."""
 
     since: float

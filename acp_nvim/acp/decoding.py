@@ -15,6 +15,7 @@ from msgspec import inspect
 
 from acp_nvim.acp.field_limits import TEXT_CHARS, WORD_CHARS
 from acp_nvim.acp.fields import UNKNOWN, UNTAGGED, Original, Wire, bound_of, shortened, within
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES
 
 T = TypeVar("T")
@@ -22,9 +23,9 @@ T = TypeVar("T")
 WRONG_PARTS: Final = 20
 """Malformed members of one message that are dropped and named; a message with more is rejected."""
 
-_LEFT_OUT: Final = re.compile(re.escape(f'"{LEFT_OUT}"').encode())
-_PLACE: Final = re.compile(r" - at `\$([^`]*)`$")
-_STEP: Final = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+_LEFT_OUT: Final = pattern(re.escape(f'"{LEFT_OUT}"').encode())
+_PLACE: Final = pattern(r" - at `\$([^`]*)`$")
+_STEP: Final = pattern(r"\.([^.\[]+)|\[(\d+)\]")
 
 
 @functools.cache

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
 
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_NO_PATH = re.compile(
+from acp_nvim.lazy import pattern
+
+_HUNK = pattern(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_NO_PATH = pattern(
     r"index [0-9a-f]+\.\.[0-9a-f]+(?: 100[0-7]{3})?|(?:old|new|deleted file|new file) mode 100[0-7]{3}"
     r"|(?:dis)?similarity index \d+%|=+|\\ No newline at end of file|"
 )
-_NAMED = re.compile(r"(?:---|\+\+\+|rename from|rename to|copy from|copy to|Index:) (\S.*)")
-_ADDED_OR_UPDATED = re.compile(r"\*\*\* (Add|Update|Delete) File: (\S.*)")
-_MOVED = re.compile(r"\*\*\* Move to: (\S.*)")
+_NAMED = pattern(r"(?:---|\+\+\+|rename from|rename to|copy from|copy to|Index:) (\S.*)")
+_ADDED_OR_UPDATED = pattern(r"\*\*\* (Add|Update|Delete) File: (\S.*)")
+_MOVED = pattern(r"\*\*\* Move to: (\S.*)")
 NULL_FILE = "/dev/null"
 
 

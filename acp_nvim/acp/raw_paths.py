@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from acp_nvim.lazy import pattern
+
 _PATH_WORD = r"(?:file|path|filename|filepath|pathname|dir|directory|folder|uri|notebook)s?"
-_PATH_NAMES = re.compile(rf"(?:^|_){_PATH_WORD}(?:_(?:name|list))?$")
+_PATH_NAMES = pattern(rf"(?:^|_){_PATH_WORD}(?:_(?:name|list))?$")
 _TWO_PATHS = frozenset(
     {"source", "destination", "src", "dst", "dest", "target", "from", "to", "old_name", "new_name"}
     | {"output", "outfile", "infile"}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import codecs
-import re
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_LINE_BYTES, TERMINAL_LINES
 from acp_nvim.terminals.output_tail import PlainText, start_of_last
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROLS = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Exit(msgspec.Struct, frozen=True):

@@ -7,18 +7,19 @@ host names. Only Cyrillic and Greek look-alikes are known. The checks warn; they
 from __future__ import annotations
 
 import ipaddress
-import re
 import unicodedata
 from typing import Final
 
 import msgspec
 
+from acp_nvim.lazy import pattern
+
 URL_CHARS: Final = 8000
 """Maximum length of a URL: browsers accept no longer ones, and no user reads them."""
 
-_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#\\]*)")
-_PORT: Final = re.compile(r":[0-9]*$")
-_NUMBERS: Final = re.compile(r"(?:(?:0[xX][0-9A-Fa-f]*|[0-9]+)(?:\.|$))+")
+_URL: Final = pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#\\]*)")
+_PORT: Final = pattern(r":[0-9]*$")
+_NUMBERS: Final = pattern(r"(?:(?:0[xX][0-9A-Fa-f]*|[0-9]+)(?:\.|$))+")
 _DOTS: Final = str.maketrans("。．｡", "...")
 _TOGETHER: Final = (
     frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Final
@@ -11,6 +10,7 @@ import msgspec
 
 from acp_nvim.acp.elicitation import AnyField, BooleanField, ChoicesField, Form, NumberField, TextField, UnknownField
 from acp_nvim.elicitation import patterns
+from acp_nvim.lazy import pattern
 from acp_nvim.traffic.masking import is_secret
 from acp_nvim.ui.request_events import AnswerView, ProblemView
 
@@ -26,12 +26,12 @@ Typed = Mapping[str, object]
 """The input by field name: a text (also for a number), a boolean or a list of values. Empty fields are missing."""
 
 HIDDEN: Final = "(not shown)"
-_WHOLE: Final = re.compile(r"[+-]?[0-9]{1,400}")
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_DATE_TIME: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9:]{8})(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})")
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+")
-_ADDRESS: Final = re.compile(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*")
+_WHOLE: Final = pattern(r"[+-]?[0-9]{1,400}")
+_NUMBER: Final = pattern(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DATE: Final = pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATE_TIME: Final = pattern(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt]([0-9:]{8})(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})")
+_URI: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+")
+_ADDRESS: Final = pattern(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*")
 
 
 class Checked(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import chain, groupby
 
+from acp_nvim.lazy import pattern
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import PermissionAuto
 from acp_nvim.ui.review_events import FileView, Summary
@@ -14,8 +15,8 @@ from acp_nvim.ui.views import CallView, DiffItem, Item, MediaItem, OtherItem, Re
 from acp_nvim.workspace.text_shape import lines_with_ends
 from acp_nvim.workspace.unified_diff import unified_hunks
 
-_TICKS = re.compile(r"`+")
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)
+_TICKS = pattern(r"`+")
+_FENCE = pattern(r"^ {0,3}(`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)
 _BOXES = {"completed": "x", "in_progress": "-", "cancelled": "~"}
 
 

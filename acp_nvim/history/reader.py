@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -12,6 +11,7 @@ import msgspec
 
 from acp_nvim.history.files import FoundTranscript, newest_first
 from acp_nvim.history.records import About, Header, KeptEvent, decode, decode_header, line_head
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import RECORD_BYTES
 from acp_nvim.ui import events
 from acp_nvim.ui.session_events import FoundSession
@@ -26,7 +26,7 @@ PROMPT_CHARS: Final = 200
 _LINE_BYTES = RECORD_BYTES + PROMPT_CHARS
 """The longest line that is written; a longer one is read in parts, none of which is valid."""
 
-_CUT_PROMPT = re.compile(rb'\{"type":"\w+","block":\d+,"kind":"user","text":"((?:[^"\\]|\\.)*)')
+_CUT_PROMPT = pattern(rb'\{"type":"\w+","block":\d+,"kind":"user","text":"((?:[^"\\]|\\.)*)')
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,21 +7,23 @@ with 0 for the member in which something is missing.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
+import msgspec
+
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES, NESTED, STRING_BYTES
 
 VALUES: Final = 100_000
 """Values in one message: Python takes 10 MB and 20 ms for them. A message with more is skipped."""
 
-_TO_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
-_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_STRING_OR_COMMA: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|,', re.DOTALL)
-_IN_STRING: Final = re.compile(rb'(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)
-_KEY: Final = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:\s*\Z', re.DOTALL)
-_ESCAPE: Final = re.compile(rb"\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
+_TO_BRACKET: Final = pattern(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
+_STRING: Final = pattern(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STRING_OR_COMMA: Final = pattern(rb'"(?:[^"\\]++|\\.)*+"|,', re.DOTALL)
+_IN_STRING: Final = pattern(rb'(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)
+_KEY: Final = pattern(rb'("(?:[^"\\]|\\.)*")\s*:\s*\Z', re.DOTALL)
+_ESCAPE: Final = pattern(rb"\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 _ESCAPE_BYTES: Final = 6
 _KEY_BYTES: Final = 256
@@ -33,14 +35,13 @@ class TooMuchError(Exception):
     """The message has too many values or is nested too deeply; the text says which, for the user."""
 
 
-@dataclass(slots=True)
-class _Container:
+class _Container(msgspec.Struct):
     """An array or object whose end was not read yet; `key` is its quoted name, `left` counts what is missing."""
 
     is_object: bool
     key: bytes
     count: int = 0
-    left: dict[bytes, int] = field(default_factory=dict)
+    left: dict[bytes, int] = msgspec.field(default_factory=dict)
 
 
 class BoundedLine:

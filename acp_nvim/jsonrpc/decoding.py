@@ -17,6 +17,7 @@ import msgspec
 
 from acp_nvim.jsonrpc.framing import Line
 from acp_nvim.jsonrpc.messages import ABSENT, Incoming, Invalid
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import BATCH_ENTRIES, NESTED, READ_BYTES
 
 UNDECODABLE: Final = (msgspec.DecodeError, RecursionError)
@@ -28,13 +29,13 @@ _BOM: Final = codecs.BOM_UTF8
 _incoming = msgspec.json.Decoder(Incoming)
 _batch = msgspec.json.Decoder(list[msgspec.Raw])
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_ARRAY = re.compile(rb"\s*\[")
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_ARRAY = pattern(rb"\s*\[")
+_STRING = pattern(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _STEPS: Final = bytes.maketrans(b"{[}]", b"\2\2\0\0")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"{[}]"))
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
 _HEX = rb"[0-9a-fA-F]{2}"
-_ESCAPE = re.compile(rb"\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b|\\u[dD][89a-fA-F]%b" % (_HEX, _HEX, _HEX))
+_ESCAPE = pattern(rb"\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b|\\u[dD][89a-fA-F]%b" % (_HEX, _HEX, _HEX))
 
 decode_plain = _incoming.decode
 """Decode a line that is one well-formed message; checks UTF-8 only in the strings that are decoded here."""
@@ -105,10 +106,10 @@ def _is_utf8(line: Line) -> bool:
 
 _JSON_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SCALAR = rb"(?:%b|[-+.0-9eE]++|true|false|null)" % _JSON_STRING
-_MEMBER = re.compile(rb"\s*+(%b)\s*+:\s*+(?:(%b)\s*+,)?" % (_JSON_STRING, _SCALAR))
+_MEMBER = pattern(rb"\s*+(%b)\s*+:\s*+(?:(%b)\s*+,)?" % (_JSON_STRING, _SCALAR))
 # The last bracket of a line closes the message itself. A quote right after a comma begins a member's name: if it ended
 # a string, no name and colon could follow. So these are members of the message, and not of an object inside it.
-_LAST_MEMBERS = re.compile(rb"(?:,\s*+%b\s*+:\s*+%b\s*+)++}\s*+\Z" % (_JSON_STRING, _SCALAR))
+_LAST_MEMBERS = pattern(rb"(?:,\s*+%b\s*+:\s*+%b\s*+)++}\s*+\Z" % (_JSON_STRING, _SCALAR))
 
 
 class Envelope(NamedTuple):
@@ -162,7 +163,7 @@ _SHORTEST = 19  # digits of the smallest integer that is too large
 _SAME_DIGIT: Final = bytes.maketrans(b"0123456789", b"0" * 10)
 _MANY: Final = b"0" * _SHORTEST
 _EXPONENT = rb"[eE][-+]?+[0-9]++"
-_TOKENS: Final = re.compile(
+_TOKENS: Final = pattern(
     rb'(?:[^"0-9-]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?+[0-9]++(?:\.[0-9]++(?:%b)?+|%b)|-?+[0-9]{1,18}+(?![0-9]))*+'
     rb"(-?+[0-9]{19,}+)?+" % (_EXPONENT, _EXPONENT),
     re.DOTALL,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from time import perf_counter
@@ -26,6 +25,7 @@ from acp_nvim.jsonrpc.decoding import (
 from acp_nvim.jsonrpc.framing import Line, SkippedLine
 from acp_nvim.jsonrpc.messages import ABSENT, CANCEL_REQUEST, NULL, Incoming, Invalid, RpcError, show
 from acp_nvim.jsonrpc.requests import Answer, BatchAnswers, PendingCalls, Reply, Serving
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import (
     BATCH_ENTRIES,
     ENVELOPE_HEAD_BYTES,
@@ -43,7 +43,7 @@ BATCH_ANSWER_SECONDS: Final = 5.0
 """Time to wait for all answers to a batch array; after that those that are there are sent."""
 
 _P = ParamSpec("_P")
-_MEANT_AS_MESSAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
+_MEANT_AS_MESSAGE: Final = pattern(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
 
 
 class Handler(Protocol):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, NamedTuple
 
 from acp_nvim.jsonrpc.bounded_line import BoundedLine, TooMuchError
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import ENVELOPE_HEAD_BYTES, ENVELOPE_TAIL_BYTES, SCANNED_BYTES
 
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
@@ -13,7 +13,7 @@ MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 MESSAGE_BYTES: Final = 20 * 1024 * 1024
 """Bytes kept of one message: two of the largest strings. A file that an agent writes may be larger."""
 
-_WRITES_A_FILE: Final = re.compile(rb'"method"\s*:\s*"fs/write_text_file"')
+_WRITES_A_FILE: Final = pattern(rb'"method"\s*:\s*"fs/write_text_file"')
 """The only message that may be as large as a file, and that must not be cut."""
 
 Line = bytes | bytearray

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from acp_nvim.lazy import pattern
+
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
@@ -24,8 +26,8 @@ HARMLESS = frozenset(_HARMLESS.split(" "))
 
 _COMMANDS = ("command", "declaration_command", "unset_command")
 _NO_WORDS = ("variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect")
-_EXPANDED = re.compile(r"[*?\[\]{}$`]|(?:^|[=:])~|^[=^%!]|\\\n")
-_ESCAPE = re.compile(r"\\([^\n])")
+_EXPANDED = pattern(r"[*?\[\]{}$`]|(?:^|[=:])~|^[=^%!]|\\\n")
+_ESCAPE = pattern(r"\\([^\n])")
 
 
 class Tree(msgspec.Struct, frozen=True):

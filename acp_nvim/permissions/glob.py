@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.permissions.bash_tree import Word
 
 BETWEEN = "\0"
@@ -44,10 +45,8 @@ ANY = _Any()
 
 Match = Literal["yes", "no", "maybe"]
 
-_GLOB_PIECE = re.compile(
-    r"(?P<blank>\s+)|(?P<quoted>'[^']*'|\"[^\"]*\")|(?P<escaped>\\.)|\[[!^]?\]?[^\]]*\]|.", re.DOTALL
-)
-_PART_PIECE = re.compile(r"(?P<escaped>\\.)|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
+_GLOB_PIECE = pattern(r"(?P<blank>\s+)|(?P<quoted>'[^']*'|\"[^\"]*\")|(?P<escaped>\\.)|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
+_PART_PIECE = pattern(r"(?P<escaped>\\.)|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
 
 
 @lru_cache(maxsize=512)

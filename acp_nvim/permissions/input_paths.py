@@ -14,6 +14,7 @@ import msgspec
 
 from acp_nvim.acp.patch_paths import PatchPath, patch_paths
 from acp_nvim.acp.raw_paths import is_path, words_of
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import INPUT_STRINGS
 
 INPUT_DEPTH: Final = 5
@@ -55,14 +56,14 @@ PATTERNS: Final = frozenset({"pattern", "query", "regex", "regexp"})
 _PATCH_STARTS: Final = ("*** Begin Patch", "diff --git ")
 """A text with this beginning is a patch, whatever its member is called."""
 
-_WORD = re.compile(r"_?[A-Za-z][A-Za-z0-9_-]{0,63}")
-_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_SIMPLE = re.compile(r"[\w.+~/-][\w.@+~/-]{0,4095}")
+_WORD = pattern(r"_?[A-Za-z][A-Za-z0-9_-]{0,63}")
+_ID = pattern(r"[A-Za-z0-9_-]{1,128}")
+_SIMPLE = pattern(r"[\w.+~/-][\w.@+~/-]{0,4095}")
 """Matches a string that is a single path, if it is a path at all."""
 
-_SEVERAL = re.compile(r"s$|_list$")
-_NAME = re.compile(r"[-_]{0,2}[A-Za-z][A-Za-z0-9_-]*")
-_WEB = re.compile(r"https?://", re.I)
+_SEVERAL = pattern(r"s$|_list$")
+_NAME = pattern(r"[-_]{0,2}[A-Za-z][A-Za-z0-9_-]*")
+_WEB = pattern(r"https?://", re.I)
 
 
 class InputPaths(msgspec.Struct):

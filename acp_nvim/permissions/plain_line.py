@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from acp_nvim.lazy import pattern
+
 # no possessive quantifiers below: those of Python 3.11.2 have bugs
 
 _SAFE = r"\w\-./,:+@%=^!~" + "\u00a1-\U0010ffff"
@@ -15,8 +17,8 @@ _DOUBLE = r'"(?:[^"\\$`]|\\["\\$]|\\(?=[^"\\$`\n]))*"'  # fish does not know an 
 _HASH = r"(?<=[\w./,:@+=-])(?<!\\.)\#"  # fish reads a # after an escape differently
 _ESCAPED = r"\\[!-/:-@\[-`{-~ ]"  # some shells read an escaped letter as a control character
 
-_PIECE = re.compile(rf"(?P<single>{_SINGLE})|(?P<double>{_DOUBLE})|(?P<escaped>{_ESCAPED})|(?P<itself>.)", re.DOTALL)
-_TOKEN = re.compile(
+_PIECE = pattern(rf"(?P<single>{_SINGLE})|(?P<double>{_DOUBLE})|(?P<escaped>{_ESCAPED})|(?P<itself>.)", re.DOTALL)
+_TOKEN = pattern(
     rf"""
     (?P<blank> [\ \t](?:[\ \t]|\\\n)* )
   | (?P<then> &&|\|\|?|\n|; )
@@ -34,8 +36,8 @@ _KEYWORDS = (
 _RESERVED = frozenset(_KEYWORDS.split())
 """Words that are not programs in bash, zsh or fish when they come first. `time` is safe: it runs its arguments."""
 
-_ASSIGNMENT = re.compile(r"\w+\+?=")
-_TILDE = re.compile(r"[=:]~")
+_ASSIGNMENT = pattern(r"\w+\+?=")
+_TILDE = pattern(r"[=:]~")
 
 
 def strange(text: str) -> bool:

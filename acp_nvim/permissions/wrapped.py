@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.permissions.bash_tree import Word
 
 COMMAND_STARTS: Final = 20
@@ -36,7 +37,7 @@ _ADDING: Final = frozenset({"xargs", "parallel", "entr"})
 _TAKING_LINES: Final = frozenset({"env", "flock", "parallel", "script", "ssh", "watch"})
 """Programs that run a shell, or split a line themselves."""
 
-_SHELL_COMMAND = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
+_SHELL_COMMAND = pattern(r"-[a-zA-Z]*c[a-zA-Z]*")
 
 
 class Wrapped(msgspec.Struct, frozen=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import logging
 import os
-import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ import anyio.abc
 import anyio.lowlevel
 
 from acp_nvim.file_time import now
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import TAKEN_BYTES
 from acp_nvim.process.end_times import note_end
 from acp_nvim.process.guarding import Guard
@@ -29,7 +29,7 @@ STDERR_READ_LINES: Final = 500
 """Lines kept of one read of stderr, the last ones: cleaning all of 16 kB of empty lines would take 0.1 s."""
 
 
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
+_ESCAPES = pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
 
 
 class StderrTail:

@@ -6,8 +6,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import anyio
 import anyio.abc
@@ -48,8 +47,7 @@ class Output:
         self.full = self._most is not None and self._count > self._most
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """The exit code of git (negative for a signal), and what it printed."""
 
     code: int

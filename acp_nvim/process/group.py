@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MARK_VARIABLE = "ACP_NVIM_AGENT_MARK"
 """The environment variable that marks a process which we start (`Guard.start`); its descendants inherit it."""
@@ -17,8 +17,7 @@ NO_PID = -1
 """Stands for a process id that is not known, or that another process may have by now."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessInfo:
+class ProcessInfo(NamedTuple):
     """A running process: the ids of itself, its parent, its process group and its session."""
 
     pid: int

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.review.locate import unapplied
 from acp_nvim.review.work import Activity, Work
 from acp_nvim.ui.events import By
@@ -60,7 +60,7 @@ class Observation(msgspec.Struct, frozen=True):
     is_past: bool = False
 
 
-_GIT: Final = re.compile(r"\bgit\b")
+_GIT: Final = pattern(r"\bgit\b")
 """Matches command lines that may have made git change files."""
 
 AskGit = Callable[[Observation, bool], Awaitable[str | None]]

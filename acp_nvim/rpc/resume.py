@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import anyio
@@ -29,14 +28,13 @@ COPIED_BLOCKS: Final = 5
 NEW_SESSION = "The agent begins a new session: it does not know what is above."
 
 
-@dataclass(slots=True)
-class _Prepared:
+class _Prepared(msgspec.Struct):
     """The initial state of a session."""
 
     worktree: Worktree | None = None
     recalled: Recalled | None = None
-    remarks: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    remarks: list[str] = msgspec.field(default_factory=list)
+    problems: list[str] = msgspec.field(default_factory=list)
     refusal: Failure | None = None
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, get_args
 
 import anyio
+import msgspec
 
 from acp_nvim.acp.answers import Abilities, SessionPage
 from acp_nvim.errors import FailureError
@@ -27,18 +27,17 @@ LISTS: Final = 8
 """Lists that are remembered for `sessions_more`: a user looks at one, other code may have more."""
 
 
-@dataclass(slots=True, eq=False)
-class _List:
+class _List(msgspec.Struct, eq=False):
     """One list, as far as known. `answered` is set, and replaced, when an agent has answered."""
 
     wanted: SessionsList
-    found: list[FoundSession] = field(default_factory=list)
-    listed: dict[str, list[ListedSession]] = field(default_factory=dict)
-    cursors: dict[str, str] = field(default_factory=dict)
-    waits: set[str] = field(default_factory=set)
-    problems: dict[str, str] = field(default_factory=dict)
+    found: list[FoundSession] = msgspec.field(default_factory=list)
+    listed: dict[str, list[ListedSession]] = msgspec.field(default_factory=dict)
+    cursors: dict[str, str] = msgspec.field(default_factory=dict)
+    waits: set[str] = msgspec.field(default_factory=set)
+    problems: dict[str, str] = msgspec.field(default_factory=dict)
     is_ready: bool = False
-    answered: anyio.Event = field(default_factory=anyio.Event)
+    answered: anyio.Event = msgspec.field(default_factory=anyio.Event)
 
     def event(self) -> SessionsListed:
         """Return the event that sends the list to the editor."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import anyio
+import msgspec
 
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.limits import CANCEL_SECONDS
@@ -29,8 +29,7 @@ RUNGS: dict[Rung, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Patience:
+class Patience(msgspec.Struct, frozen=True):
     """Seconds for the agent to stop by itself, and for each of the stronger measures."""
 
     agent: float = CANCEL_SECONDS

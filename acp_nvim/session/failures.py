@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -15,14 +14,13 @@ from acp_nvim.acp.auth_methods import named_by_error
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, RpcError
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import TROUBLES
 
 UNAUTHORIZED: Final = 401
 """The HTTP status of a provider, which some agents use as error code."""
 
-_ABOUT_SIGN_IN = re.compile(
-    r"\b401\b|unauthori[sz]ed|authenticat|(logged|signed) in|api.?key|credentials", re.IGNORECASE
-)
+_ABOUT_SIGN_IN = pattern(r"\b401\b|unauthori[sz]ed|authenticat|(logged|signed) in|api.?key|credentials", re.IGNORECASE)
 _MAY_SIGN_IN = "If it wants a sign-in: :AcpLogin."
 
 _LOG = ":AcpLog shows what it said."
@@ -101,8 +99,7 @@ def wants_sign_in(error: RpcError) -> bool:
     return error.code in (AUTH_REQUIRED, UNAUTHORIZED)
 
 
-@dataclass(frozen=True, slots=True)
-class SignInWanted(Failure):
+class SignInWanted(Failure, frozen=True):
     """A refusal until the user signs in; `methods` are those that the error names."""
 
     methods: tuple[AuthMethod, ...] = ()
@@ -158,7 +155,7 @@ def turn_failed(name: str, error: RpcError) -> Failure:
     """Return the failure for a turn whose prompt was answered with an error."""
     failure = turn_failed_with(name, f"{error.describe()} (code {error.code})")
     if _ABOUT_SIGN_IN.search(failure.what):
-        return replace(failure, next_step=f"{_MAY_SIGN_IN} {failure.next_step}")
+        return msgspec.structs.replace(failure, next_step=f"{_MAY_SIGN_IN} {failure.next_step}")
     return failure
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.process.group import is_alive
 from acp_nvim.session.prompt import ContextItem, TextItem
 from acp_nvim.tasks import Tasks, is_running
@@ -29,7 +29,7 @@ WRITE_SECONDS: Final = 1.0
 ELSEWHERE_SECONDS: Final = 30 * 24 * 3600.0
 """Age at which a journal of another machine, whose processes we cannot see, is removed."""
 
-_INSTANCE = re.compile(r"(\w+)-(\d+)-(\d*)")
+_INSTANCE = pattern(r"(\w+)-(\d+)-(\d*)")
 
 log = logging.getLogger(__name__)
 

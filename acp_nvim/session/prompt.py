@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-import re
 import stat
 from typing import Any, TypeAlias
 
@@ -26,13 +25,14 @@ from acp_nvim.acp.schema_common import (
     ResourceLink,
     TextContent,
 )
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import IMAGE_BYTES, MAX_FILE_BYTES, MENTION_BYTES
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.read_text_file import cut
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.regular_files import READ_NOW
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = pattern("[\ud800-\udfff]")
 _MAGIC = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.elicitation.pending import PendingElicitations
@@ -18,8 +19,7 @@ from acp_nvim.ui.editor import Editor
 from acp_nvim.workspace.last_seen import LastSeen
 
 
-@dataclass(frozen=True)
-class Services:
+class Services(msgspec.Struct, frozen=True):
     """Shared services; `find` returns agents by name and raises `FailureError`, `last_seen` makes a `LastSeen`."""
 
     editor: Editor
@@ -31,5 +31,5 @@ class Services:
     sign_ins: SignIns
     tasks: Tasks
     last_seen: Callable[[], LastSeen]
-    defaults: KeptDefaults = field(default_factory=KeptDefaults)
-    elicitations: PendingElicitations = field(default_factory=PendingElicitations)
+    defaults: KeptDefaults = msgspec.field(default_factory=KeptDefaults)
+    elicitations: PendingElicitations = msgspec.field(default_factory=PendingElicitations)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from acp_nvim.lazy import pattern
 from acp_nvim.process import umask
 from acp_nvim.snapshots.objects import BLOB, EXECUTABLE, FILE, LEFT_OUT, SYMLINK, LooseObjects, TreeEntry, object_id
 from acp_nvim.snapshots.snapshot import Blob
@@ -115,7 +116,7 @@ SECRET_FILES_BYTES: Final = 32 * 1024 * 1024
 PRIVATE_FILES: Final = 200
 """Number of private files up to which they count as secret: more of them are due to the user's umask."""
 
-_NAMES: Final = re.compile(
+_NAMES: Final = pattern(
     rb"\.env(?!\.(?:example|sample|template|dist|defaults)$).*"
     rb"|id_[^.]+|.+\.(?:pem|key|kdbx|p12|pfx|jks|keystore)"
     rb"|[._]netrc|\.pgpass|\.pypirc|\.npmrc|\.git-credentials",

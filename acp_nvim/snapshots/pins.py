@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Final
 
 import anyio
 
+from acp_nvim.lazy import pattern
 from acp_nvim.snapshots.objects import DIRECTORY, FILE, TreeEntry
 from acp_nvim.snapshots.snapshot import GoneError, SnapshotError
 from acp_nvim.snapshots.store import Store
@@ -50,7 +50,7 @@ class ReaderWriterLock:
 CLEAN_SECONDS: Final = 120.0
 """Time in seconds to clean a shadow repository: git packs 100,000 files in half of it."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+_NAME: Final = pattern(r"[A-Za-z0-9_-]+")
 _SAME_END: Final = b"-" * 16
 """git packs objects with the same end of the name beside each other, and compares that many bytes of it. Otherwise it
 would not find the versions of a file."""

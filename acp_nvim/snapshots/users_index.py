@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import binascii
 import os
-import re
 import stat
 import struct
 from collections.abc import Callable, Iterable, Sequence
@@ -12,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import SNAPSHOT_FILES
 from acp_nvim.snapshots.found_files import is_too_large, looks_secret, may_name_secrets
 from acp_nvim.snapshots.objects import EMPTY, EXECUTABLE, FILE, SYMLINK, TreeEntry
@@ -86,7 +86,7 @@ STAGED_FILES: Final = 1000
 LOOSE_OBJECTS: Final = 20_000
 """Loose objects of a repository up to which git is asked for all sizes: 15 us each, a tenth when packed."""
 
-_ROW: Final = re.compile(
+_ROW: Final = pattern(
     rb"(\d{6}) ([0-9a-f]{40}) (\d)\t([^\0]*)\0  ctime: \d+:\d+\n  mtime: \d+:\d+\n  dev: \d+\tino: \d+\n"
     rb"  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: ([0-9a-f]+)\n"
 )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import SNAPSHOT_FILES
 from acp_nvim.snapshots.found_files import FoundFile, as_secret, inspect, keep_file, looks_secret, private_ones
 from acp_nvim.snapshots.index import Differences, Index
@@ -26,10 +27,10 @@ FOLD_FILES: Final = 100
 FOLD_BYTES: Final = 4 * 1024 * 1024
 """Their maximum size in bytes: compressing that takes 0.1 s."""
 
-_BEING_WRITTEN: Final = re.compile(rb"\.acp_nvim-[0-9a-f]{16}")
+_BEING_WRITTEN: Final = pattern(rb"\.acp_nvim-[0-9a-f]{16}")
 """Names of temporary files of `acp_nvim.workspace.disk`."""
 
-_REFUSED: Final = re.compile(rb"(?:^|/)(?:\.git|\.\.?)(?:/|$)|^/", re.IGNORECASE)
+_REFUSED: Final = pattern(rb"(?:^|/)(?:\.git|\.\.?)(?:/|$)|^/", re.IGNORECASE)
 
 
 class WorkTreeState(NamedTuple):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 
 import msgspec
+
+from acp_nvim.lazy import pattern
 
 ENVIRONMENT = {
     "TERM": "xterm-256color",
@@ -27,7 +28,7 @@ SHELLS = frozenset(
 )
 """Shells that read a line in much the same way. A program of such a name elsewhere may be anything."""
 
-_ORDINARY = re.compile(r"[\w ./@+:,-]*")
+_ORDINARY = pattern(r"[\w ./@+:,-]*")
 """Text that means the same in any quotes."""
 
 

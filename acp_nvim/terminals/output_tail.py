@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import codecs
-import re
 from typing import Final
 
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import TERMINAL_LINE_BYTES
 
 ESCAPE_CHARS: Final = 4096
 """Maximum length of an escape sequence in characters; longer text is not one."""
 
-_SEQUENCES = re.compile(
+_SEQUENCES = pattern(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # control sequences: colours, the cursor
     r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"  # strings: titles, links, queries
     r"|\x1b(?:[ -/]*[0-~])?"
 )
 
-_UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)\Z")
+_UNFINISHED = pattern(r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)\Z")
 
 _CONTINUED = range(0x80, 0xC0)
 """The bytes in UTF-8 that do not begin a character."""

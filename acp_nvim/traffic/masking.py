@@ -11,17 +11,18 @@ from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import quote
 
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import ENTERED_SECRET_CHARS, SECRET_CHARS
 
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORD: Final = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
-_SECRET_WORD: Final = re.compile(
+_SECRET_WORD: Final = pattern(
     r"authorization|bearer|cookies?|credentials?|jwt|passcode|passphrase|passwd|passwords?|secrets?|tokens?"
     r"|apikeys?|accesskey|authkey|authtoken"
 )
-_KIND_OF_KEY: Final = re.compile(r"access|account|api|auth|encryption|license|private|secret|signing|ssh")
-_END_OF_VARIABLE: Final = re.compile(r"auth|keys?|pass|pat|pin|pw")
-_PLACE: Final = re.compile(r"dir|directory|file|home|ids?|path|sock|socket")
+_KIND_OF_KEY: Final = pattern(r"access|account|api|auth|encryption|license|private|secret|signing|ssh")
+_END_OF_VARIABLE: Final = pattern(r"auth|keys?|pass|pat|pin|pw")
+_PLACE: Final = pattern(r"dir|directory|file|home|ids?|path|sock|socket")
 """Last words of variables that contain the location of a secret, and not the secret."""
 
 
@@ -115,11 +116,11 @@ def _patterns() -> list[tuple[bytes, bool, re.Pattern[bytes]]]:
 def find_secrets(text: bytes) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each secret, in no particular order; they may overlap."""
     lowered = text.lower()
-    for front, any_case, pattern in _patterns():
+    for front, any_case, secret in _patterns():
         searched = lowered if any_case else text
         at = searched.find(front)  # much faster than a search for the pattern
         while at >= 0:
-            found = pattern.match(searched, at)
+            found = secret.match(searched, at)
             if found:
                 yield found.span(found.lastgroup or 0)
             at = searched.find(front, found.end() if found else at + len(front))

@@ -17,6 +17,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.workspace.private_file import make_directory, write_new
 
 CONFLICTS: Final = 100
@@ -27,7 +28,7 @@ CONFLICT_BYTES: Final = 64 * 1024 * 1024
 log = logging.getLogger(__name__)
 
 _Key = TypeVar("_Key")
-_OWN_NAME = re.compile(r"\d{8}-\d{6}-\d+-[\w.-]+", re.ASCII)
+_OWN_NAME = pattern(r"\d{8}-\d{6}-\d+-[\w.-]+", re.ASCII)
 
 
 class Conflict(msgspec.Struct, frozen=True):

@@ -18,6 +18,7 @@ from typing import Final
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.process import umask
 from acp_nvim.workspace.encoding import decode, encode
@@ -31,7 +32,7 @@ MOVED_ENTRIES: Final = 50_000
 """Directory entries that are searched for a renamed file: 0.2 s."""
 
 _PREFIX = ".acp_nvim-"
-_TEMPORARY = re.compile(re.escape(_PREFIX) + r"[0-9a-f]{16}")
+_TEMPORARY = pattern(re.escape(_PREFIX) + r"[0-9a-f]{16}")
 _DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READABLE_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
+from acp_nvim.lazy import pattern
 from acp_nvim.workspace.refusals import FileRefusedError
 
 BOM = "\ufeff"
@@ -13,7 +14,7 @@ BOM = "\ufeff"
 _BINARY_PREFIX = 8 * 1024
 """Bytes searched for a NUL, as git does: text has none, unless its units are wider than a byte."""
 
-_WIDE = re.compile(r"(utf|ucs)-?(2|4|16|32)(?:-?(le|be))?")
+_WIDE = pattern(r"(utf|ucs)-?(2|4|16|32)(?:-?(le|be))?")
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "ucs-4le"),

@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Final
 
+from acp_nvim.lazy import pattern
 from acp_nvim.workspace.guarded_names import GIT, PYTHON, plain_name, why_guarded
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.regular_files import read_regular
@@ -23,7 +24,7 @@ CONFIG_FILES: Final = 20
 
 CONFIGURED = "git's configuration names it: git runs it, or what it names"
 
-_LINE = re.compile(
+_LINE = pattern(
     r'^[^\S\n]*(?:\[\s*([\w.-]+)(?:[^\S\n]+"(?:[^"\\\n]|\\.)*")?\s*\])?'
     r"[^\S\n]*(?:([a-z][a-z0-9-]*)[^\S\n]*=[^\S\n]*(.+))?$",
     re.I | re.M,
@@ -35,7 +36,7 @@ _PROGRAMS = frozenset(
     | {"difffilter", "defaultkeycommand", "uploadpack", "receivepack", "update", "path", "sendmailcmd", "tunnel"}
     | {"tocmd", "cccmd", "headercmd"}
 )
-_WORD = re.compile(r"[^\s\"'!;|&()]+")
+_WORD = pattern(r"[^\s\"'!;|&()]+")
 
 HARD_LINK = "it has another name (a hard link), which may be that of such a file"
 

@@ -13,6 +13,8 @@ from typing import Final
 
 import msgspec
 
+from acp_nvim.lazy import pattern
+
 
 class Guarded(msgspec.Struct, frozen=True):
     """Files and directories, with all below them, that always need the user's permission to be written.
@@ -78,14 +80,14 @@ GUARDED: Final = (
     ),
 )
 
-_INVISIBLE = re.compile(
+_INVISIBLE = pattern(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
 """Characters that file systems ignore in names: Unicode's Default_Ignorable_Code_Point, as ext4 and F2FS do where they
 fold case (fs/unicode of Linux); HFS+ ignores some of them (git's `next_hfs_char`, utf8.c)."""
 
-_SHORT_GIT = re.compile(r"git~[0-9]+")
+_SHORT_GIT = pattern(r"git~[0-9]+")
 """The short name of `.git` on NTFS with names of eight characters (git's `is_ntfs_dotgit`, path.c)."""
 
 
@@ -136,11 +138,11 @@ def _words_regex(globs: Sequence[str]) -> re.Pattern[str]:
     for glob in globs:
         words = re.escape(glob.strip("*")).replace(r"\*", "[^/]{0,64}")
         ways[glob.startswith("*")].append(words if glob.endswith("*") else words + r"(?![\w-])")
-    return re.compile("|".join([*ways[False], *(["(?P<end>" + "|".join(ways[True]) + ")"] if ways[True] else [])]))
+    return pattern("|".join([*ways[False], *(["(?P<end>" + "|".join(ways[True]) + ")"] if ways[True] else [])]))
 
 
-_IN_A_WORD = re.compile(r"[\w.-]")
-_TABLE = [(one, re.compile(f"/(?:{'|'.join(map(_regex, one.globs))})/")) for one in GUARDED]
+_IN_A_WORD = pattern(r"[\w.-]")
+_TABLE = [(one, pattern(f"/(?:{'|'.join(map(_regex, one.globs))})/")) for one in GUARDED]
 _WORDS = [
     (one, _words_regex([*one.globs, *(f"git~{number}" for number in range(10) if one.why is GIT)])) for one in GUARDED
 ]

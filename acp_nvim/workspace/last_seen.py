@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 import shutil
 import sys
 import time
@@ -19,6 +18,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.process.group import is_alive
 from acp_nvim.workspace.private_file import make_directory, write_new
 
@@ -27,7 +27,7 @@ SPILL_LEFT_SECONDS: Final = 14 * 24 * 3600.0
 
 log = logging.getLogger(__name__)
 
-_OWN_NAME = re.compile(r"(\d+)-[0-9a-f]{16}")
+_OWN_NAME = pattern(r"(\d+)-[0-9a-f]{16}")
 
 SEEN_TEXT_BYTES: Final = 4 * 1024 * 1024
 """Maximum memory for one text: sources of 1 MB, at 4 bytes a character; larger texts go to disk."""

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.workspace.encoding import BOM
 
 MIXED: Final = "mixed"
 """The kind of a text that has line ends of several kinds."""
 
-_ENDS: Final = re.compile("(\r\n|\n)")
-_ENDS_WITH_LONE_CR: Final = re.compile("(\r\n|\n|\r)")
+_ENDS: Final = pattern("(\r\n|\n)")
+_ENDS_WITH_LONE_CR: Final = pattern("(\r\n|\n|\r)")
 
 _END_OF: Final = {"unix": "\n", "dos": "\r\n", "mac": "\r"}
 """Line ends by 'fileformat'."""
 _NAMES: Final = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
-_LAST_END = re.compile(r"(?<=[^\r\n])(?:\r\n|\n|\r)\Z")
+_LAST_END = pattern(r"(?<=[^\r\n])(?:\r\n|\n|\r)\Z")
 """The end of a last line that is not empty: without its end, an empty line would not exist."""
 
 

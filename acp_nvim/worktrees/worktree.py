@@ -13,6 +13,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import GIT_ERROR_CHARS, GIT_LOOK_SECONDS
 from acp_nvim.process import git as process
 from acp_nvim.workspace.private_file import make_directory
@@ -29,7 +30,7 @@ _NOWHERE = {
 _STATUS = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
 """Without a look into submodules: git would start another git there, with the submodule's configuration."""
 
-_NAME = re.compile(r"[\w][\w.+-]{0,59}")
+_NAME = pattern(r"[\w][\w.+-]{0,59}")
 
 
 GIT_WORK_SECONDS: Final = 120.0

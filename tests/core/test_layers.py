@@ -16,6 +16,7 @@ LAYERS = [
     "",  # the package itself: its version
     "errors",
     "limits",
+    "lazy",
     "tasks",
     "file_time",
     "jsonrpc",

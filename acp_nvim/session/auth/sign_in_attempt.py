@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 import anyio
@@ -76,8 +75,7 @@ def sign_in_methods(
     return methods
 
 
-@dataclass(frozen=True)
-class SignInServices:
+class SignInServices(msgspec.Struct, frozen=True):
     """What an attempt needs of the host; `find` raises `FailureError`, `show` opens a terminal in the editor."""
 
     peers: Peers

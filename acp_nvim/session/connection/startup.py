@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,12 +21,13 @@ from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.connection import Tap
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, RpcError
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import IDLE_SECONDS
 from acp_nvim.session import failures
 
 log = logging.getLogger(__name__)
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Launch(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from acp_nvim.acp.answers import CommandToRun, PermissionAsked
 from acp_nvim.acp.diff import Diff
 from acp_nvim.acp.patch_paths import PatchPath
 from acp_nvim.acp.tool_call import ToolCall, UnknownItem
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import INPUT_STRINGS, PATCH_CHARS
 from acp_nvim.permissions import wrapped
 from acp_nvim.permissions.input_paths import InputPaths, input_paths
@@ -36,7 +37,7 @@ _HARMLESS_NAMES = frozenset(
     {"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM", "COLUMNS", "LINES", "CI", "TZ"}
     | {"GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "LANG", "LC_ALL", "PYTHONUNBUFFERED", "CLAUDECODE"}
 )
-_HARMLESS_VALUE = re.compile(r"[\w.:-]*", re.ASCII)
+_HARMLESS_VALUE = pattern(r"[\w.:-]*", re.ASCII)
 
 INPUT_PATH_CHARS: Final = 65_536
 """Total characters of the paths of a request: 200 usual ones have 16,000. Checking takes 0.3 s at worst."""
