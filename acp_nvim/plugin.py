@@ -7,20 +7,28 @@ import atexit
 import gc
 import logging
 import sys
-from typing import Any, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
+import anyio.to_thread
 import pynvim
 
-from acp_nvim.app import App
+from acp_nvim import bytecode
+from acp_nvim.agents.first_agent import start_first
 from acp_nvim.process import umask
-from acp_nvim.ui.neovim import NvimEditor
-from acp_nvim.ui.neovim_rpc import NvimRpc
+from acp_nvim.process.guarding import guard_of_host
+
+if TYPE_CHECKING:
+    from acp_nvim.app import App
 
 GARBAGE: Final = (10_000, 20, 20)
 """Thresholds of the garbage collector, higher than the default: there are few cycles."""
 THREAD_SECONDS: Final = 0.0005
 """Switch interval of the interpreter: a thread that reads files waits for the interpreter a hundred times."""
+
+QUIET_SECONDS: Final = 10.0
+"""Time after the start in which nothing is written that only the next start needs."""
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +53,14 @@ class AcpPlugin:
             self._app.receive(method, params)
 
     @staticmethod
+    async def _write_bytecode(archive: bytecode.Archive | None) -> None:
+        """Write what was loaded for the next start, when this one is over."""
+        if archive is not None and not archive.is_complete:
+            await anyio.sleep(QUIET_SECONDS)
+            with suppress(OSError):  # a cache: without it the next start takes longer
+                await anyio.to_thread.run_sync(archive.write)
+
+    @staticmethod
     def _ended(main: asyncio.Task[None]) -> None:
         """End the process, of which Lua tells the user; the next command starts another one."""
         if not main.cancelled():
@@ -53,12 +69,20 @@ class AcpPlugin:
 
     async def _run(self) -> None:
         umask.make_private()
+        first = await start_first(self._early, guard_of_host())
+        from acp_nvim.app import App  # here: the agent starts while they are loaded
+        from acp_nvim.ui.neovim import NvimEditor
+        from acp_nvim.ui.neovim_rpc import NvimRpc
+
         editor = NvimEditor(NvimRpc(self._nvim))
         async with anyio.create_task_group() as group:
             group.start_soon(editor.run)
             self._app = App(editor, group)
+            if first is not None:
+                self._app.peers.take_first(first)
             editor.on_lost = self._app.on_bug_in
             atexit.register(self._app.close)
+            group.start_soon(self._write_bytecode, bytecode.take())
             gc.freeze()  # these objects stay; scanning them repeatedly takes a tenth of the time of a flood
             gc.set_threshold(*GARBAGE)
             sys.setswitchinterval(THREAD_SECONDS)

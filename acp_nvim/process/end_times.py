@@ -11,6 +11,11 @@ import time
 _NAME = "{}.ended"
 
 
+def ends_directory(state: str) -> str:
+    """Return where the records are: in the plugin's state directory, the path `state`."""
+    return os.path.join(state, "ended")
+
+
 def note_end(directory: str, mark: str) -> None:
     """Record that all processes with that mark are gone now, unless an end is recorded already. Ignores failures."""
     path = os.path.join(directory, _NAME.format(mark))

@@ -17,7 +17,7 @@ import msgspec
 from acp_nvim.acp.diff import FileChange
 from acp_nvim.file_time import now
 from acp_nvim.limits import ENDS_SECONDS
-from acp_nvim.process.end_times import ended_at, forget_old
+from acp_nvim.process.end_times import ended_at, ends_directory, forget_old
 from acp_nvim.tasks import Spawn
 from acp_nvim.traffic.masking import masked
 from acp_nvim.workspace.private_file import make_directory
@@ -319,9 +319,9 @@ class WorkJournal:
     def open(self, state: Path) -> None:
         """Use directories below `state`, and remove journals that are too old. Blocks; raises `OSError`."""
         self._directory = state / "work"
-        self.ends = str(state / "ended")
+        self.ends = ends_directory(str(state))
         make_directory(self._directory)
-        make_directory(state / "ended")
+        make_directory(Path(self.ends))
         forget_old(self.ends, ENDS_SECONDS)
         for file in self._directory.glob("*.jsonl"):
             with suppress(OSError):

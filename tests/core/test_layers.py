@@ -17,6 +17,7 @@ LAYERS = [
     "errors",
     "limits",
     "lazy",
+    "bytecode",
     "tasks",
     "file_time",
     "jsonrpc",
@@ -39,6 +40,7 @@ LAYERS = [
     "checkup",
     "app",
     "plugin",
+    "start",
 ]
 APART = {"demo_agent", "demo_project", "replay"}
 """Neither import the rest nor are imported: other programs, and a sample to work on."""
@@ -50,7 +52,7 @@ FORBIDDEN = {
     "ui": {"acp_nvim.jsonrpc", "acp_nvim.acp"},
     "session": {"acp_nvim.ui.neovim", "acp_nvim.ui.neovim_rpc", "acp_nvim.ui.batches"},
 }
-PYNVIM_USERS = {"ui", "plugin"}
+PYNVIM_USERS = {"ui", "plugin", "start"}
 
 
 MOST_IMPORTS = 15

@@ -23,6 +23,7 @@ sys.modules["pynvim"] = types.SimpleNamespace(start_host=start_host)
     [("return", 0), ("raise EOFError", 0), ("raise OSError", 0), ("raise Exception('Received signal SIGTERM')", 1)],
 )
 def test_idle_threads_do_not_keep_it(editor, end, code):
-    host = editor.lua("return require('acp_nvim.host.python').argv('python')[5]")
-    ended = subprocess.run([sys.executable, "-c", STUB.format(end=end) + host], timeout=60, check=False)
+    program, *arguments = editor.lua("return vim.list_slice(require('acp_nvim.host.python').argv('python'), 5)")
+    command = [sys.executable, "-c", STUB.format(end=end) + program, *arguments]
+    ended = subprocess.run(command, timeout=60, check=False)
     assert ended.returncode == code

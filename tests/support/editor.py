@@ -163,7 +163,7 @@ class Editor:
 
     def host(self) -> Process | None:
         """The Python host, if it runs."""
-        return next((process for process in self.children() if "pynvim" in " ".join(process.command)), None)
+        return next((process for process in self.children() if "acp_nvim.start" in " ".join(process.command)), None)
 
     def close(self, limit: float = LIMIT) -> None:
         """Leaves Neovim, and fails when something that it started is still there after the limit.

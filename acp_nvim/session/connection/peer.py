@@ -23,7 +23,16 @@ from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stopping import Rung
 from acp_nvim.session import failures
 from acp_nvim.session.connection.router import MessageRouter
-from acp_nvim.session.connection.startup import Launch, PeerSettings, Recording, initialize, launch, path_map, recording
+from acp_nvim.session.connection.startup import (
+    Launch,
+    PeerSettings,
+    Recording,
+    initialize,
+    launch,
+    path_map,
+    prepare,
+    recording,
+)
 from acp_nvim.tasks import Tasks, contained, failed
 
 EXIT_SECONDS: Final = 1.0
@@ -93,10 +102,13 @@ class AgentPeer:
         """The abilities that the agent declared in `initialize`."""
         return self.info.abilities
 
-    async def start(self, tasks: Tasks, guard: Guard) -> None:
-        """Start the process and `initialize` it. Raises `FailureError`; then the process is gone."""
+    async def start(self, tasks: Tasks, guard: Guard, started: Child | None = None) -> None:
+        """Start the process, unless it is `started`, and `initialize` it.
+
+        Raises `FailureError`; then the process is gone.
+        """
         definition, self._tasks, self.router.beside = self.definition, tasks.owned_by(self.router.bug), tasks.on_failure
-        run = await self._spawn(guard)
+        run = await self._spawn(guard, started)
         assert self._child is not None
         self._recording = recording(definition, self.cwd, self.settings)
         self._connection = Connection(self._child.source, self._child.sink, self.router, self._recording)
@@ -107,23 +119,24 @@ class AgentPeer:
                     await self._child.sink.send(run.first)
             handshake = initialize(definition, self.paths, self.settings, self.request, self._last_words)
             self.router.dialect, self.info = await handshake
+            self._tasks.spawn(prepare)
         except BaseException:
             self._stopping = True
             await self._child.stop()
             raise
 
-    async def _spawn(self, guard: Guard) -> Launch:
+    async def _spawn(self, guard: Guard, started: Child | None) -> Launch:
         definition = self.definition
         try:
             run = launch(definition, self.cwd, self.paths)
-            self._child = child = await Child.spawn(self.name, run.argv, self.cwd, run.env, guard)
+            child = started or await Child.spawn(self.name, run.argv, self.cwd, run.env, guard)
         except FailureError:
             self.gone.set()
             raise
         except (OSError, ValueError) as error:  # ValueError: a NUL in the command or its environment
             self.gone.set()
             raise FailureError(failures.cannot_start(definition, self.cwd, error)) from error
-        self.mark, self.began = child.mark, child.began
+        self._child, self.mark, self.began = child, child.mark, child.began
         log.info("%s: started %s as %d in %s", self.name, run.argv, child.pid, self.cwd)
         return run
 

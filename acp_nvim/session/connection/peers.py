@@ -11,7 +11,9 @@ import anyio
 from acp_nvim.acp.elicitation import ElicitationAsked
 from acp_nvim.acp.schema_common import CreateElicitationResponse
 from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.agents.first_agent import FirstAgent
 from acp_nvim.limits import INITIALIZE_SECONDS
+from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.startup import PeerSettings
@@ -21,6 +23,9 @@ GONE_SECONDS: Final = 10.0
 """Time for a process to end before another reopens its sessions: it may still be writing them."""
 ASKED_SECONDS: Final = 60.0
 """Time that an agent without sessions is kept after it has listed its sessions: the user may choose one."""
+
+UNUSED_SECONDS: Final = 60.0
+"""Time after which a process that was started early is stopped when no session wants it."""
 
 
 async def nobody(_peer: AgentPeer, _asked: ElicitationAsked) -> CreateElicitationResponse:
@@ -39,6 +44,7 @@ class Peers:
         self._guard = guard_of_host()
         self._peers: dict[tuple[str, str], AgentPeer] = {}
         self._starting: dict[tuple[str, str], anyio.Lock] = {}
+        self._first: FirstAgent | None = None
 
     async def obtain(self, definition: AgentDefinition, cwd: str) -> AgentPeer:
         """Return the agent's process, started if it does not run. Raises `FailureError`."""
@@ -48,10 +54,29 @@ class Peers:
             if peer is None or not peer.alive or peer.definition != definition or peer.settings.v2 != self.settings.v2:
                 peer = AgentPeer(definition, cwd, self.settings)
                 peer.router.ask_user = partial(self.ask_user, peer)
-                await peer.start(self._tasks, self._guard)
+                await peer.start(self._tasks, self._guard, self._started(definition, cwd))
                 self._peers[key] = peer
                 self._tasks.spawn(peer.stop_when_idle, partial(self._idle_seconds, definition))
             return peer
+
+    def take_first(self, first: FirstAgent) -> None:
+        """Use a process that was started early for the first agent, or stop it if that is another one."""
+        self._first = first
+        self._tasks.spawn(self._stop_unused, first)
+
+    async def _stop_unused(self, first: FirstAgent) -> None:
+        await anyio.sleep(UNUSED_SECONDS)
+        if self._first is first:
+            self._first = None
+            await first.child.stop()
+
+    def _started(self, definition: AgentDefinition, cwd: str) -> Child | None:
+        """Return the process that was started early, if it is the wanted one; another one is stopped."""
+        first, self._first = self._first, None
+        if first is None or first.serves(definition, cwd):
+            return first and first.child
+        self._tasks.spawn(first.child.stop)
+        return None
 
     def write_ends(self, directory: str) -> None:
         """Record the ends of agents in that directory, see `process/end_times.py`."""

@@ -7,7 +7,7 @@ import os
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import anyio
 import msgspec
@@ -26,6 +26,9 @@ from acp_nvim.limits import IDLE_SECONDS
 from acp_nvim.session import failures
 
 log = logging.getLogger(__name__)
+
+PREPARE_SECONDS: Final = 0.01
+"""Time from the handshake until the decoder of updates is built, which takes 7 ms."""
 
 _VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -136,7 +139,6 @@ async def initialize(
 ) -> tuple[Dialect, Initialized]:
     """Perform the handshake. Raises `FailureError` if the agent is silent, refuses, or speaks no known version."""
     name = definition.name
-    DialectV1.prepare()  # while the agent starts
     try:
         with anyio.fail_after(settings.initialize_seconds):
             answer = await _answer(definition, settings.v2, request)
@@ -154,6 +156,12 @@ async def initialize(
     log.info("%s: %s %s, ACP version %d", name, info.name, info.version, dialect.version)
     is_here = definition.offers_terminal and not paths
     return dialect if is_here else elsewhere(dialect, paths, definition.offers_terminal), info
+
+
+async def prepare() -> None:
+    """Build what the first update needs: by then a fast agent has opened the session, a slow one still works at it."""
+    await anyio.sleep(PREPARE_SECONDS)
+    DialectV1.prepare()
 
 
 async def _answer(definition: AgentDefinition, v2: bool, request: Request) -> msgspec.Raw:

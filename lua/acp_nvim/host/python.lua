@@ -1,26 +1,6 @@
 -- Finds the Python interpreter of the host, and builds its command line.
 local M = {}
 
--- When Neovim exits, the host flushes its files and exits at once: Python would wait for idle threads, and Neovim waits
--- up to 2 s for Python.
-local HOST = [[
-import gc
-gc.disable() # until all is loaded: nothing of it is garbage
-import atexit, os, pynvim, signal, traceback
-code = 0
-try:
-    pynvim.start_host()
-except (EOFError, OSError):
-    pass
-except BaseException:
-    code = 1
-    traceback.print_exc()
-finally:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN) # Neovim sends it while it leaves
-    atexit._run_exitfuncs()
-    os._exit(code)
-]]
-
 local WINDOWS = vim.fn.has("win32") == 1
 
 ---@return string root of the plugin
@@ -52,17 +32,18 @@ function M.find(configured)
   return nil, ("there is no %s, and neither the option `python` nor g:python3_host_prog is set"):format(venv_python())
 end
 
----Returns the command that runs the host. `-P` and `-E` keep modules in the working directory or in PYTHONPATH, such as
----a project's `anyio.py`, out of it. Agents still inherit PYTHONPATH.
-function M.argv(python)
-  local file = M.root() .. "/rplugin/python3/acp_nvim_host.py"
-  return { python, "-P", "-E", "-c", HOST, file }
-end
-
----Returns the command that runs `main` of a module of the package, with the same options as `argv`.
+---Returns the command that runs `main` of a module of the package. `-P` and `-E` keep modules in the working directory
+---or in PYTHONPATH, such as a project's `anyio.py`, out of it. Agents still inherit PYTHONPATH.
 function M.main_argv(python, module)
   local code = ("import sys; sys.path.insert(0, sys.argv[1]); from %s import main; main()"):format(module)
   return { python, "-P", "-E", "-c", code, M.root() }
+end
+
+---Returns the command that runs the host.
+function M.argv(python)
+  local argv = M.main_argv(python, "acp_nvim.start")
+  argv[#argv + 1] = vim.fn.stdpath("cache") .. "/acp_nvim"
+  return argv
 end
 
 ---Returns what the user can do when the host cannot run.

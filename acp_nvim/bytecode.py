@@ -1,0 +1,139 @@
+"""A file with the bytecode of all modules of the host: to find and read hundreds of files takes a seventh of its start.
+
+A module in it is used while its source has the size and time that it had, which is what Python asks of a `.pyc` file;
+else Python's own finders load the module. Standard library only, since it is imported before all else.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import struct
+import sys
+from binascii import crc32
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import MAGIC_NUMBER, spec_from_file_location
+from types import CodeType, ModuleType
+from typing import cast
+
+_HEAD = struct.Struct("<4sII")
+"""Python's version of bytecode; length and checksum of the table that follows. Then come the modules' bytecodes."""
+
+_Entry = tuple[str, bool, int, int, int, int, int]
+"""A module's source, whether it is a package, time (ns) and size of the source; start, length, checksum of the code."""
+
+
+class Archive:
+    """Finds modules in the file at `path`; in a file that cannot be used it finds none."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._file = -1
+        self._start = 0
+        self._entries: dict[str, _Entry] = {}
+        self._before: set[str] = set()
+        with suppress(OSError, struct.error):
+            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            magic, length, checksum = _HEAD.unpack(os.pread(self._file, _HEAD.size, 0))
+            if magic == MAGIC_NUMBER and 0 < length < os.fstat(self._file).st_size:
+                table = os.pread(self._file, length, _HEAD.size)
+                if crc32(table) == checksum:
+                    self._start, self._entries = _HEAD.size + length, marshal.loads(table)
+
+    def __repr__(self) -> str:
+        return f"<Archive {self.path}: {len(self._entries)} modules>"
+
+    def install(self) -> None:
+        """Let Python look for modules here first, until `close`."""
+        self._before = set(sys.modules)
+        sys.meta_path.insert(0, self)
+
+    def close(self) -> None:
+        """Let Python look here no more, and close the file."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module whose source is unchanged, else None: see `importlib.abc.MetaPathFinder`."""
+        if name not in self._entries:
+            return None
+        source, is_package, mtime, size, at, length, checksum = self._entries[name]
+        try:
+            stat = os.stat(source)
+            code = os.pread(self._file, length, self._start + at)
+        except OSError:
+            return None
+        if (stat.st_mtime_ns, stat.st_size, crc32(code)) != (mtime, size, checksum):
+            return None
+        loader, places = _Loader(name, source, code), [os.path.dirname(source)] if is_package else None
+        return spec_from_file_location(name, source, loader=loader, submodule_search_locations=places)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each module that was loaded since `install`, and can be here, came from here."""
+        return all(isinstance(loader, _Loader) for loader, _ in self._loaded())
+
+    def write(self) -> None:
+        """Replace the file by one that contains all modules that are loaded now. Blocks; raises `OSError`."""
+        entries: dict[str, _Entry] = {}
+        codes: list[bytes] = []
+        start = 0
+        for loader, is_package in self._loaded():
+            stat = os.stat(loader.path)
+            code = marshal.dumps(loader.get_code(loader.name))
+            source = (loader.path, is_package, stat.st_mtime_ns, stat.st_size)
+            entries[loader.name] = (*source, start, len(code), crc32(code))
+            codes.append(code)
+            start += len(code)
+        table = marshal.dumps(entries)
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        new = f"{self.path}.{os.getpid()}"
+        with open(new, "wb") as file:
+            file.writelines([_HEAD.pack(MAGIC_NUMBER, len(table), crc32(table)), table, *codes])
+        os.replace(new, self.path)
+
+    def _loaded(self) -> Iterator[tuple[SourceFileLoader, bool]]:
+        """Yield the loaders of the modules that were loaded from sources, and whether they are packages."""
+        for name in sys.modules.keys() - self._before:
+            spec = getattr(sys.modules[name], "__spec__", None)
+            if isinstance(spec, ModuleSpec) and isinstance(spec.loader, SourceFileLoader) and spec.name == name:
+                yield spec.loader, spec.submodule_search_locations is not None
+
+
+_archive: Archive | None = None
+
+
+def use(path: str) -> None:
+    """Let Python look for modules in the archive at `path` first, until `take` is called."""
+    global _archive
+    _archive = Archive(path)
+    _archive.install()
+
+
+def take() -> Archive | None:
+    """Close the archive that is used, and return it; None if none is, or the second time."""
+    global _archive
+    archive, _archive = _archive, None
+    if archive is not None:
+        archive.close()
+    return archive
+
+
+class _Loader(SourceFileLoader):
+    """Loads a module from its bytecode in the archive."""
+
+    def __init__(self, name: str, source: str, code: bytes) -> None:
+        super().__init__(name, source)
+        self._code = code
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """See `importlib.abc.InspectLoader`."""
+        code, self._code = self._code, b""  # it is needed once
+        return cast("CodeType", marshal.loads(code)) if code else super().get_code(fullname)

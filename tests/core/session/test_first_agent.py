@@ -1,0 +1,99 @@
+"""The process that is started for the first agent before the host is loaded: it is used, or else it ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_nvim.agents.first_agent import FirstAgent, start_first
+from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.session.connection import peers
+from tests.core.session.host import Host
+from tests.support.processes import look_at
+
+pytestmark = pytest.mark.anyio
+
+
+def messages(host: Host, **opened: Any) -> list[tuple[str, Any]]:
+    """What Lua says first."""
+    hello = {"state_path": str(host.directory / "state"), "config": host.config}
+    return [("hello", hello), ("open", {"session": 1, "agent": "it", "cwd": str(host.cwd), **opened})]
+
+
+async def started(host: Host) -> FirstAgent:
+    """The process, which the host knows of."""
+    first = await start_first(messages(host), guard_of_host())
+    assert first is not None
+    host.app.peers.take_first(first)
+    return first
+
+
+async def test_the_session_uses_it(host: Host) -> None:
+    script = host.script("")
+    first = await started(host)
+    assert await host.turn() == "end_turn"
+    assert script.notes("started") == [first.child.pid]
+
+
+@pytest.mark.parametrize("other", ["settings", "directory"])
+async def test_a_session_that_wants_another_gets_another(host: Host, other: str) -> None:
+    script = host.script("")
+    first = await started(host)
+    if other == "settings":
+        host.config["agents"]["it"]["env"] = {"WHICH": "another"}
+        host.hello()
+        host.open()
+    else:
+        (host.directory / "other").mkdir()
+        host.open(cwd=str(host.directory / "other"))
+    await host.until_state("idle")
+    [used] = [pid for pid in script.notes("started") if pid != first.child.pid]
+    assert look_at(used) is not None
+    await host.until("the end of the first", lambda: look_at(first.child.pid) is None)
+
+
+async def test_it_ends_when_nobody_wants_it(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peers, "UNUSED_SECONDS", 0.01)
+    host.script("")
+    first = await started(host)
+    await host.until("its end", lambda: look_at(first.child.pid) is None)
+    assert await host.turn() == "end_turn"
+
+
+async def test_it_is_used_while_it_waits_to_be_stopped(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = host.script("")
+    monkeypatch.setattr(peers, "UNUSED_SECONDS", 0.01)
+    first = await start_first(messages(host), guard_of_host())
+    assert first is not None
+    host.open()  # it takes its process before the time is over
+    host.app.peers.take_first(first)
+    await host.until_state("idle")
+    assert script.notes("started") == [first.child.pid]
+    assert await host.turn() == "end_turn"
+
+
+NO_HELLO: list[tuple[str, Any]] = [("open", {"session": 1, "cwd": "/"})]
+
+
+async def test_nothing_is_started_for_messages_that_name_no_agent(host: Host) -> None:
+    host.script("")
+    hello, opened = messages(host)
+    for early in (
+        [],
+        NO_HELLO,
+        [hello],
+        [hello, ("prompt", {"session": 1, "text": "hi"})],
+        [("hello", []), opened],
+        [("hello", {"config": []}), opened],
+        [hello, ("open", None)],
+        messages(host, cwd=str(host.directory / "nowhere")),
+        messages(host, cwd=5),
+        messages(host, agent="nobody"),
+        messages(host, agent=["it"]),
+        [("hello", {**hello[1], "config": {"agents": {"it": {"command": ["x\0y"]}}}}), opened],
+        [("hello", {**hello[1], "config": {"agents": {"it": {"command": "text"}}}}), opened],
+        [("hello", {**hello[1], "config": {"agents": {"it": {"command": ["x"], "prefix": ["ssh"]}}}}), opened],
+    ):
+        assert await start_first(early, guard_of_host()) is None, early
+    assert await host.turn() == "end_turn"
