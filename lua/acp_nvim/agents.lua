@@ -91,11 +91,14 @@ end
 
 ---@return string? problem why the agent cannot be started, as far as known before a try
 function M.problem(name)
-  local configured, bundled = config.get().agents[name], catalogue()[name]
-  if bundled and not configured and not M.command_here(name) then
+  if config.get().agents[name] then
+    return nil
+  end
+  local bundled = catalogue()[name]
+  if bundled and not M.command_here(name) then
     local words = "%s is not on this machine. To install it, type: %s (%s)"
     return words:format(bundled.title, bundled.install, bundled.url)
-  elseif bundled or configured or name == "demo" then
+  elseif bundled or name == "demo" then
     return nil
   end
   local mine = sorted_names(config.get().agents)

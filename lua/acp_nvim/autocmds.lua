@@ -1,5 +1,6 @@
 -- Fires User autocommands, and contains errors in the user's handlers. Registers autocommands of one buffer.
-local message = require("acp_nvim.message")
+local lazy = require("acp_nvim.lazy")
+local message = lazy("acp_nvim.message")
 
 local M = {}
 

@@ -2,7 +2,8 @@
 -- reported and ignored.
 local checks = require("acp_nvim.config.checks")
 local hint = require("acp_nvim.config.hint")
-local message = require("acp_nvim.message")
+local lazy = require("acp_nvim.lazy")
+local message = lazy("acp_nvim.message")
 local schema = require("acp_nvim.config.schema")
 
 local M = {}
@@ -14,23 +15,34 @@ local from_setup = {}
 ---@type table<string, true> problems that were reported
 local reported = {}
 
----@return table defaults
----@return table<string, acp.Option.Schema> by_name
----@return table<string, string[]> children of each table, "" for the top
-local function tree()
-  local defaults, by_name, children = {}, {}, { [""] = {} }
-  for _, option in ipairs(schema) do
-    by_name[option.name] = option
-    local group, leaf = option.name:match("^(%w+)%.(.+)$")
-    if group and not children[group] then
-      children[group], defaults[group] = {}, {}
-      table.insert(children[""], group)
-    end
-    local at = group and defaults[group] or defaults
-    at[leaf or option.name] = vim.deepcopy(option.default)
-    table.insert(children[group or ""], leaf or option.name)
+---@type table<string, acp.Option.Schema>
+local by_name = {}
+---@type table<string, string[]> children of each table, "" for the top
+local children = { [""] = {} }
+for _, option in ipairs(schema) do
+  by_name[option.name] = option
+  local group, leaf = option.name:match("^(%w+)%.(.+)$")
+  if group and not children[group] then
+    children[group] = {}
+    table.insert(children[""], group)
   end
-  return defaults, by_name, children
+  table.insert(children[group or ""], leaf or option.name)
+end
+
+---@return table
+local function defaults()
+  local out = {}
+  for _, option in ipairs(schema) do
+    local group, leaf = option.name:match("^(%w+)%.(.+)$")
+    local at = out
+    if group then
+      out[group] = out[group] or {}
+      at = out[group]
+    end
+    local default = option.default
+    at[leaf or option.name] = type(default) == "table" and vim.deepcopy(default) or default
+  end
+  return out
 end
 
 ---Checks a user's table against the schema.
@@ -39,7 +51,6 @@ end
 ---@return table good valid options
 ---@return string[] problems
 function M.checked(user, from)
-  local _, by_name, children = tree()
   local problems = {}
   local function walk(path, values)
     local good = {}
@@ -71,6 +82,20 @@ function M.checked(user, from)
   return walk("", user), problems
 end
 
+---Shows a warning, not while a command line is being typed, which would hide it.
+---@param words string
+local function warn(words)
+  if vim.api.nvim_get_mode().mode ~= "c" then
+    return message.warn(words)
+  end
+  vim.api.nvim_create_autocmd("CmdlineLeave", {
+    once = true,
+    callback = function()
+      message.warn(words)
+    end,
+  })
+end
+
 ---Checks a user's table, and reports new problems.
 ---@return table good valid options
 local function valid_part(user, from)
@@ -81,7 +106,7 @@ local function valid_part(user, from)
     reported[problem] = true
   end
   if #new > 0 then
-    message.warn(("%s, ignored: %s"):format(from, table.concat(new, "; ")))
+    warn(("%s, ignored: %s"):format(from, table.concat(new, "; ")))
   end
   return good
 end
@@ -125,7 +150,7 @@ function M.get()
   if not merged then
     local global = valid_part(vim.g.acp_nvim or {}, "vim.g.acp_nvim")
     local given = valid_part(from_setup, "setup()")
-    merged = merge(merge((tree()), global), given)
+    merged = merge(merge(defaults(), global), given)
   end
   return merged
 end

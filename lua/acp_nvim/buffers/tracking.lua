@@ -1,8 +1,9 @@
 -- Tracks the buffers of files that agents may change, and reports changes of these files to the host without prompting.
-local gone = require("acp_nvim.buffers.gone")
+local lazy = require("acp_nvim.lazy")
+local gone = lazy("acp_nvim.buffers.gone")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
-local saved_text = require("acp_nvim.buffers.saved_text")
+local saved_text = lazy("acp_nvim.buffers.saved_text")
 local stamp = require("acp_nvim.buffers.stamp")
 
 local M = { enabled = false } -- an agent is active

@@ -1,9 +1,10 @@
 -- Watches the buffers below the agents' directories: which exist, and when the user reads or writes their files.
-local edits = require("acp_nvim.review.edits")
+local lazy = require("acp_nvim.lazy")
+local edits = lazy("acp_nvim.review.edits")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
-local saved_text = require("acp_nvim.buffers.saved_text")
-local save_journal = require("acp_nvim.buffers.save_journal")
+local saved_text = lazy("acp_nvim.buffers.saved_text")
+local save_journal = lazy("acp_nvim.buffers.save_journal")
 local stamp = require("acp_nvim.buffers.stamp")
 local tracking = require("acp_nvim.buffers.tracking")
 

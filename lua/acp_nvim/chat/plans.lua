@@ -1,9 +1,10 @@
 -- Keeps the plans of a session and draws each as a block of the chat: its progress, and its entries, text or file. Calls
 -- listeners when the plans of the running turn change.
-local Lines = require("acp_nvim.chat.blocks.lines")
+local lazy = require("acp_nvim.lazy")
+local Lines = lazy("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
-local content = require("acp_nvim.chat.blocks.content")
-local paths = require("acp_nvim.chat.blocks.paths")
+local content = lazy("acp_nvim.chat.blocks.content")
+local paths = lazy("acp_nvim.chat.blocks.paths")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}

@@ -1,12 +1,13 @@
 -- Keeps the blocks of a chat in its buffer. The cost of a change does not depend on the length of the chat.
 local block_rows = require("acp_nvim.chat.transcript.block_rows")
-local cut = require("acp_nvim.chat.markdown.cut")
+local lazy = require("acp_nvim.lazy")
+local cut = lazy("acp_nvim.chat.markdown.cut")
 local decoration = require("acp_nvim.chat.transcript.decoration")
 local following = require("acp_nvim.chat.transcript.following")
 local guarded = require("acp_nvim.host.guarded")
 local limits = require("acp_nvim.limits")
-local line_bound = require("acp_nvim.chat.transcript.line_bound")
-local paint = require("acp_nvim.chat.markdown.paint")
+local line_bound = lazy("acp_nvim.chat.transcript.line_bound")
+local paint = lazy("acp_nvim.chat.markdown.paint")
 
 local M = {}
 
@@ -75,7 +76,6 @@ end
 function M.attach(session)
   local transcript = { bufnr = session.bufnr, blocks = {}, order = {}, changed = {}, resting = {}, session = session }
   transcripts[session.key] = transcript
-  paint.attach(transcript)
 end
 
 function M.detach(session)
@@ -183,6 +183,7 @@ local function rewrite(transcript, block, lines)
 end
 
 local function add_text(session, transcript, id, kind, lines)
+  paint.attach(transcript)
   local fill = {}
   local block, row = add_block(transcript, id, kind, (line_bound.take(fill, lines)))
   block.width, block.over = fill.width, fill.over

@@ -25,13 +25,26 @@ function M.sorted(values)
 end
 
 ---@param value any
+---@param fits fun(item: any): boolean
+---@return boolean a list, which may be empty, and all items fit
+local function is_list_of(value, fits)
+  if type(value) ~= "table" or not vim.islist(value) then
+    return false
+  end
+  for _, item in ipairs(value) do
+    if not fits(item) then
+      return false
+    end
+  end
+  return true
+end
+
+---@param value any
 ---@return boolean a list of strings, which may be empty
 function M.is_strings(value)
-  return type(value) == "table"
-    and vim.islist(value)
-    and vim.iter(value):all(function(item)
-      return type(item) == "string"
-    end)
+  return is_list_of(value, function(item)
+    return type(item) == "string"
+  end)
 end
 
 local function is_key(key)
@@ -45,7 +58,7 @@ function M.kind(value, kind)
   if kind == "strings" then
     return not M.is_strings(value) and "must be a list of strings" or nil
   elseif kind == "key" then
-    local is_list = type(value) == "table" and vim.islist(value) and #value > 0 and vim.iter(value):all(is_key)
+    local is_list = is_list_of(value, is_key) and #value > 0
     return not (value == false or is_key(value) or is_list) and "must be a key, a list of keys, or false" or nil
   elseif not vim.list_contains(vim.split(kind, "|"), type(value)) then
     return ("must be a %s, not a %s"):format(kind:gsub("|", " or "), type(value))

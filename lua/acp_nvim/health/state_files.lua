@@ -14,12 +14,23 @@ function M.root()
   return vim.fs.joinpath(vim.fn.stdpath("state"), "acp_nvim")
 end
 
+---@return string beginning of the names of a project's files; other projects may have it, too
+local function prefix_of(real)
+  return vim.fs.basename(real):gsub("[^%w_.-]", "_"):sub(-40):gsub("^%.+", "") .. "-"
+end
+
+---@param kind string what the files are about
+---@return string directory of the files of all projects
+---@return string prefix of the names of those of a project, and maybe of others
+function M.of_projects(kind, cwd)
+  return vim.fs.joinpath(M.root(), kind), prefix_of(uv.fs_realpath(cwd) or cwd)
+end
+
 ---@param kind string what the files are about
 ---@return string path for a project, without an extension
 function M.of_project(kind, cwd)
   local real = uv.fs_realpath(cwd) or cwd
-  local name = vim.fs.basename(real):gsub("[^%w_.-]", "_"):sub(-40):gsub("^%.+", "")
-  return vim.fs.joinpath(M.root(), kind, ("%s-%s"):format(name, vim.fn.sha256(real):sub(1, 16)))
+  return vim.fs.joinpath(M.root(), kind, prefix_of(real) .. vim.fn.sha256(real):sub(1, 16))
 end
 
 ---@param pid integer

@@ -1,19 +1,20 @@
 -- Opens, shows and closes sessions: connects their buffers, windows and requests to the host.
 local agents = require("acp_nvim.agents")
-local buffers = require("acp_nvim.buffers")
 local chat_buffer = require("acp_nvim.chat.buffer")
-local context = require("acp_nvim.prompt.context")
-local follow = require("acp_nvim.follow")
+local code_windows = require("acp_nvim.windows.open")
+local lazy = require("acp_nvim.lazy")
+local context = lazy("acp_nvim.prompt.context")
 local highlights = require("acp_nvim.highlights")
 local host = require("acp_nvim.host")
-local host_exit = require("acp_nvim.host.exit")
+local host_exit = lazy("acp_nvim.host.exit")
 local keys = require("acp_nvim.chat.keys")
 local mentions = require("acp_nvim.prompt.mentions")
-local message = require("acp_nvim.message")
+local message = lazy("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
+local watching = require("acp_nvim.buffers.watching")
 local windows = require("acp_nvim.chat.windows")
 local winbar = require("acp_nvim.chat.winbar")
 
@@ -71,7 +72,7 @@ function M.forget(session)
       pcall(vim.api.nvim_buf_delete, bufnr, { force = true })
     end
   end
-  buffers.set_roots(session.key, {})
+  watching.set_roots(session.key, {})
 end
 
 local HOST_PROBLEM = "the host cannot run" -- host.lua has shown the reason
@@ -129,7 +130,7 @@ function M.chat(agent, fresh)
     show_problem(problem)
     return nil
   end
-  follow.watch()
+  code_windows.watch()
   sessions.touch(session)
   requests.open(session, true)
   return windows.focus_prompt(session) and session or nil
@@ -215,7 +216,7 @@ function M.prompt(text, opts)
     return false, problem
   end
   ensure_buffers(session)
-  follow.watch()
+  code_windows.watch()
   local items, wrong = completed(opts.context, session.cwd)
   if not items then
     return false, wrong
@@ -258,6 +259,6 @@ function M.ready(event)
   end
 end
 
-host.on_exit(host_exit.fail_sessions)
+host.on_exit(lazy.fn("acp_nvim.host.exit", "fail_sessions"))
 
 return M

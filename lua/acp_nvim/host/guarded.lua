@@ -1,6 +1,7 @@
 -- Contains the errors of a part of the plugin, so that the other parts still run.
+local lazy = require("acp_nvim.lazy")
 local log = require("acp_nvim.log")
-local message = require("acp_nvim.message")
+local message = lazy("acp_nvim.message")
 
 local LOGGED_ERRORS = 50 -- of our own bugs: each may recur with every event
 

@@ -1,14 +1,17 @@
 -- Sends messages about a session to the host, and introduces the session to the host first if need be.
-local buffers = require("acp_nvim.buffers")
 local chat_buffer = require("acp_nvim.chat.buffer")
 local drafts = require("acp_nvim.prompt.drafts")
-local history = require("acp_nvim.prompt.history")
+local lazy = require("acp_nvim.lazy")
+local history = lazy("acp_nvim.prompt.history")
 local host = require("acp_nvim.host")
-local notice = require("acp_nvim.chat.blocks.notice")
+local notice = lazy("acp_nvim.chat.blocks.notice")
 local plans = require("acp_nvim.chat.plans")
 local queue = require("acp_nvim.prompt.queue")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
+local watching = require("acp_nvim.buffers.watching")
+
+require("acp_nvim.buffers.pending") -- records what the user has half typed, from the first session on
 
 local M = {}
 
@@ -27,7 +30,7 @@ end
 ---@param more? table fields that only this message has
 ---@return boolean sent
 local function send_session(session, method, agent, more)
-  buffers.set_roots(session.key, { vim.uv.fs_realpath(session.cwd) }) -- before the agent starts
+  watching.set_roots(session.key, { vim.uv.fs_realpath(session.cwd) }) -- before the agent starts
   local params = {
     session = session.key,
     agent = agent,

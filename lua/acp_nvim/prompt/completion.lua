@@ -1,14 +1,18 @@
 -- Connects prompts to the completion server, and requests completions while typing unless a completion plugin does.
 local autocmds = require("acp_nvim.autocmds")
 local config = require("acp_nvim.config")
+local idle = require("acp_nvim.idle")
+local lazy = require("acp_nvim.lazy")
 local log = require("acp_nvim.log")
-local server = require("acp_nvim.prompt.lsp_server")
-local syntax = require("acp_nvim.prompt.mentions.syntax")
+local server = lazy("acp_nvim.prompt.lsp_server")
+local syntax = lazy("acp_nvim.prompt.mentions.syntax")
 
 local M = {}
 
 local api = vim.api
 local NAME = "acp_nvim"
+-- Neovim's modules that a client needs: loading them at once takes 10 ms
+local LSP_MODULES = { "vim.lsp.protocol", "vim.lsp.util", "vim.lsp", "vim.lsp.completion" }
 
 ---Converts an item for Neovim's own completion, which otherwise inserts only the text before the first blank.
 local function convert(item)
@@ -59,16 +63,21 @@ local function connect(bufnr)
   end
 end
 
----Connects a prompt to the server, and again on InsertEnter if the server was stopped.
+---Connects a prompt to the server, at the latest on InsertEnter, and again if the server was stopped.
 local function watch_server(bufnr)
   autocmds.on_buffer("acp_nvim.lsp", bufnr, { InsertEnter = connect })
   if package.loaded["vim.lsp"] or package.loaded["cmp_nvim_lsp"] then
     connect(bufnr) -- some plugins look for clients when Insert mode begins
-  else
-    vim.schedule(function() -- loading vim.lsp takes 20 ms: show the prompt first
-      connect(bufnr)
+    return
+  end
+  for _, name in ipairs(LSP_MODULES) do
+    idle.run(function()
+      require(name)
     end)
   end
+  idle.run(function()
+    connect(bufnr)
+  end)
 end
 
 local OPTIONS = { "menuone", "noselect" }

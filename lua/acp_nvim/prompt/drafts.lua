@@ -1,5 +1,7 @@
 -- Saves the text of prompts and the prompts not yet sent, since Neovim may be killed at any time.
-local message = require("acp_nvim.message")
+local idle = require("acp_nvim.idle")
+local lazy = require("acp_nvim.lazy")
+local message = lazy("acp_nvim.message")
 local queue = require("acp_nvim.prompt.queue")
 local state_files = require("acp_nvim.health.state_files")
 
@@ -151,9 +153,29 @@ local function orphans(directory, agent)
   return found
 end
 
+---Looks for drafts without the directory's exact name, whose hash takes Neovim 4 ms when it computes the first one.
+---@return boolean an ended Neovim may have left a draft for the project
+local function may_have_orphans(cwd)
+  local directories, prefix = state_files.of_projects("drafts", cwd)
+  for name in vim.fs.dir(directories) do
+    for file in vim.startswith(name, prefix) and vim.fs.dir(vim.fs.joinpath(directories, name)) or pairs({}) do
+      if is_orphan(vim.fs.joinpath(directories, name, file)) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 ---Claims the newest draft that an ended Neovim left for this project and agent.
 ---@return string? text
 function M.take(session)
+  if not may_have_orphans(session.cwd) then
+    idle.run(function()
+      slot_of(session) -- the first key needs it
+    end)
+    return nil
+  end
   local slot = slot_of(session)
   for _, orphan in ipairs(orphans(vim.fs.dirname(slot.path), session.agent or "")) do
     if uv.fs_rename(orphan.path, slot.path) then

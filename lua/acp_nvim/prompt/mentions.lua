@@ -1,9 +1,10 @@
 -- Finds the mentions in a prompt, resolves them to attachments, and highlights them.
 local autocmds = require("acp_nvim.autocmds")
+local lazy = require("acp_nvim.lazy")
 local limits = require("acp_nvim.limits")
 local sessions = require("acp_nvim.sessions")
-local syntax = require("acp_nvim.prompt.mentions.syntax")
-local targets = require("acp_nvim.prompt.mentions.targets")
+local syntax = lazy("acp_nvim.prompt.mentions.syntax")
+local targets = lazy("acp_nvim.prompt.mentions.targets")
 
 local M = {}
 

@@ -1,5 +1,6 @@
 -- Checks for the command-line window: Neovim opens and leaves no windows while it has the focus.
-local message = require("acp_nvim.message")
+local lazy = require("acp_nvim.lazy")
+local message = lazy("acp_nvim.message")
 
 local M = {}
 

@@ -1,6 +1,7 @@
 -- Chooses the window for a file: only code windows, and never one whose buffer would be lost.
 local config = require("acp_nvim.config")
-local file_buffer = require("acp_nvim.windows.file_buffer")
+local lazy = require("acp_nvim.lazy")
+local file_buffer = lazy("acp_nvim.windows.file_buffer")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}

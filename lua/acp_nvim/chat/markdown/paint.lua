@@ -2,7 +2,8 @@
 require("acp_nvim.chat.markdown.interpreted")()
 
 local block_rows = require("acp_nvim.chat.transcript.block_rows")
-local colours = require("acp_nvim.chat.markdown.colours")
+local lazy = require("acp_nvim.lazy")
+local colours = lazy("acp_nvim.chat.markdown.colours")
 local budget = require("acp_nvim.chat.markdown.parse_budget")
 local cut = require("acp_nvim.chat.markdown.cut")
 local log = require("acp_nvim.log")
@@ -133,7 +134,7 @@ end
 ---@return boolean has_markdown
 local function on_win(_, win, bufnr, top, bottom)
   local transcript = by_buffer[bufnr]
-  if not transcript then
+  if not transcript or #transcript.order == 0 then
     return false
   end
   visible, current = {}, 1

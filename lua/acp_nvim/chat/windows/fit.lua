@@ -1,9 +1,10 @@
 -- Distributes the lines of a chat in the current tab page: the prompt grows with its text, plans get a few, the chat the rest.
 local config = require("acp_nvim.config")
-local frame = require("acp_nvim.chat.windows.frame")
+local lazy = require("acp_nvim.lazy")
+local frame = lazy("acp_nvim.chat.windows.frame")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
-local pin = require("acp_nvim.chat.windows.pin")
+local pin = lazy("acp_nvim.chat.windows.pin")
 local plans = require("acp_nvim.chat.plans")
 local sizes = require("acp_nvim.chat.windows.sizes")
 local splits = require("acp_nvim.chat.windows.splits")

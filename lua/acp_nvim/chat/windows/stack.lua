@@ -1,5 +1,6 @@
 -- Finds the windows of a chat in the current tab page: chat, plans and prompt.
-local message = require("acp_nvim.message")
+local lazy = require("acp_nvim.lazy")
+local message = lazy("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
@@ -59,9 +60,11 @@ end
 ---@param part "pin"|"frame"
 ---@return integer? win of the current tab page
 function M.part(part)
-  return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
-    return vim.w[win].acp_nvim_part == part
-  end)
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if vim.w[win].acp_nvim_part == part then
+      return win
+    end
+  end
 end
 
 ---Returns the windows of all chats, or of all prompts, in the current tab page.
