@@ -4,32 +4,47 @@ if vim.g.loaded_acp_nvim_plugin then
 end
 vim.g.loaded_acp_nvim_plugin = true
 
----@param name string of the function in acp_nvim.commands
----@return fun(args: table)
-local function body(name)
-  return function(args)
-    require("acp_nvim.commands")[name](args)
+---@type integer? autocommand that notices the intent to run a command
+local intent
+
+---Starts the host, once: it takes longer to start than all that a command does.
+local function start()
+  if intent then
+    vim.api.nvim_del_autocmd(intent)
+    intent = nil
+    require("acp_nvim.host.early").start()
   end
 end
 
+intent = vim.api.nvim_create_autocmd("CmdlineChanged", {
+  group = vim.api.nvim_create_augroup("acp_nvim.intent", {}),
+  pattern = ":",
+  desc = "Start the host while one of the commands is being typed",
+  callback = function()
+    local before = vim.fn.getcmdline():match("^(.-)Acp")
+    if before then -- a range and modifiers, or the command line is about something else
+      local ok, parsed = pcall(vim.api.nvim_parse_cmd, before .. "AcpPrompt", {})
+      if ok and parsed.cmd == "AcpPrompt" then
+        start()
+      end
+    end
+  end,
+})
+
+---Returns the body of a command.
+---@param name string of a function
+---@param module? string that has it; nil: acp_nvim.commands
 ---@return fun(args: table)
-local function review(name)
+local function body(name, module)
   return function(args)
-    require("acp_nvim.review.commands")[name](args)
+    start()
+    require(module or "acp_nvim.commands")[name](args)
   end
 end
 
 ---@return string[]
 local function review_words(lead)
   return require("acp_nvim.review.commands").complete(lead)
-end
-
----@param name string of the function in acp_nvim.permission.commands
----@return fun(args: table?)
-local function permission(name)
-  return function(args)
-    require("acp_nvim.permission.commands")[name](args)
-  end
 end
 
 ---@return string[]
@@ -57,14 +72,6 @@ local function follow_words(lead)
   return require("acp_nvim.commands").complete_follow(lead)
 end
 
----@param name string of the function in acp_nvim.login
----@return fun(args: table)
-local function login(name)
-  return function(args)
-    require("acp_nvim.login")[name](args)
-  end
-end
-
 ---@return string[]
 local function login_words(lead, line)
   return require("acp_nvim.login").complete(lead, line)
@@ -79,37 +86,33 @@ command("AcpCancel", body("cancel"), { bang = true, desc = "Cancel the agent's t
 command("AcpStop", body("stop"), { desc = "Stop the agent of this session" })
 command("AcpLog", body("log"), { desc = "Open the log" })
 command("AcpFollow", body("follow"), { nargs = "?", complete = follow_words, desc = "Follow the agent" })
-command("AcpReview", review("review"), {
+command("AcpReview", body("review", "acp_nvim.review.commands"), {
   nargs = "?",
   bang = true,
   range = true,
   complete = review_words,
   desc = "Review what the agent changed (! all of the session)",
 })
-command("AcpRestore", review("restore"), {
+command("AcpRestore", body("restore", "acp_nvim.review.commands"), {
   nargs = "?",
   bang = true,
   complete = undo,
   desc = "Go back to before a turn (! also in files that nobody saw the agent change)",
 })
-command("AcpPermissions", permission("permissions"), {
+command("AcpPermissions", body("permissions", "acp_nvim.permission.commands"), {
   nargs = "?",
   complete = permission_words,
   desc = "Answer the agent's permission requests, or show the rules for them",
 })
 
-command("AcpForms", function()
-  require("acp_nvim.forms").choose()
-end, { desc = "Answer a question of the agent" })
-command("AcpQueue", function()
-  require("acp_nvim.prompt.queue_buffer").open()
-end, { desc = "Edit the prompts that wait" })
-command("AcpSessions", function(args)
-  require("acp_nvim.sessions.list").command(args)
-end, { nargs = "*", bang = true, complete = asked_agents, desc = "Find a session: open, kept, or at an agent" })
-command("AcpConfig", function(args)
-  require("acp_nvim.options.commands").config(args)
-end, {
+command("AcpForms", body("choose", "acp_nvim.forms"), { desc = "Answer a question of the agent" })
+command("AcpQueue", body("open", "acp_nvim.prompt.queue_buffer"), { desc = "Edit the prompts that wait" })
+command(
+  "AcpSessions",
+  body("command", "acp_nvim.sessions.list"),
+  { nargs = "*", bang = true, complete = asked_agents, desc = "Find a session: open, kept, or at an agent" }
+)
+command("AcpConfig", body("config", "acp_nvim.options.commands"), {
   nargs = "*",
   bang = true,
   complete = function(_, line, column)
@@ -119,16 +122,22 @@ end, {
 })
 command("AcpClose", body("close"), { desc = "Close this session for good" })
 command("AcpFork", body("fork"), { desc = "Fork this session: another one that begins with what was said" })
-command("AcpLogin", login("login"), {
+command("AcpLogin", body("login", "acp_nvim.login"), {
   nargs = "*",
   bang = true,
   complete = login_words,
   desc = "Sign in to an agent (! gives up signing in)",
 })
-command("AcpLogout", login("logout"), { nargs = "?", complete = login_words, desc = "Sign out of an agent" })
-command("AcpExport", function(args)
-  require("acp_nvim.sessions.export").command(args)
-end, { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" })
+command(
+  "AcpLogout",
+  body("logout", "acp_nvim.login"),
+  { nargs = "?", complete = login_words, desc = "Sign out of an agent" }
+)
+command(
+  "AcpExport",
+  body("command", "acp_nvim.sessions.export"),
+  { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" }
+)
 
 -- lua/acp_nvim/buffers/save_journal.lua records the user's saves even without an agent: another Neovim may have one.
 local on = vim.api.nvim_create_autocmd
@@ -189,9 +198,24 @@ map("n", "<Plug>(AcpSessionActions)", function()
   require("acp_nvim.sessions.list").actions()
 end, { desc = "Choose what is done with this session" })
 map("n", "<Plug>(AcpSessions)", "<Cmd>AcpSessions<CR>", { desc = "Find a session" })
-map("n", "<Plug>(AcpPermissionsFocus)", permission("focus"), { desc = "Go to the permission in the float" })
-map({ "n", "x", "i", "t" }, "<Plug>(AcpAllow)", permission("allow"), { desc = "Allow once what the float shows" })
-map({ "n", "x", "i", "t" }, "<Plug>(AcpReject)", permission("reject"), { desc = "Reject once what the float shows" })
+map(
+  "n",
+  "<Plug>(AcpPermissionsFocus)",
+  body("focus", "acp_nvim.permission.commands"),
+  { desc = "Go to the permission in the float" }
+)
+map(
+  { "n", "x", "i", "t" },
+  "<Plug>(AcpAllow)",
+  body("allow", "acp_nvim.permission.commands"),
+  { desc = "Allow once what the float shows" }
+)
+map(
+  { "n", "x", "i", "t" },
+  "<Plug>(AcpReject)",
+  body("reject", "acp_nvim.permission.commands"),
+  { desc = "Reject once what the float shows" }
+)
 map("n", "<Plug>(AcpReview)", "<Cmd>AcpReview<CR>", { desc = "List what the agent changed" })
 map("n", "<Plug>(AcpReviewNext)", "<Cmd>AcpReview next<CR>", { desc = "Next hunk of the agent's" })
 map("n", "<Plug>(AcpReviewPrevious)", "<Cmd>AcpReview prev<CR>", { desc = "Previous hunk of the agent's" })

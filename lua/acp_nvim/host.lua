@@ -1,7 +1,8 @@
 -- Starts the Python host and sends messages to it, without waiting for replies.
 local config = require("acp_nvim.config")
+local lazy = require("acp_nvim.lazy")
 local log = require("acp_nvim.log")
-local message = require("acp_nvim.message")
+local message = lazy("acp_nvim.message")
 local python = require("acp_nvim.host.python")
 local state_files = require("acp_nvim.health.state_files")
 local version = require("acp_nvim.version")
@@ -12,6 +13,7 @@ local STDERR_LINES = 20 -- of the host's stderr, for the message when it ends
 
 ---@type integer? channel of the running host
 local channel
+local is_ahead = false -- the host was started ahead of its first use, and nothing has used it yet
 ---@type string[] the last lines of its stderr
 local tail = {}
 ---@type fun(words: string, code: integer, tail: string[])[]
@@ -67,6 +69,9 @@ function M.on_end(program, code)
   end, tail)
   local words = python.explain(program, code, last)
   log.write(words .. "\n" .. table.concat(last, "\n"))
+  if is_ahead then
+    return -- its first use starts it again, and the user is told if it ends again
+  end
   for _, listener in ipairs(listeners) do
     listener(words, code, last)
   end
@@ -106,27 +111,24 @@ local function spawn(program)
   return nil, ok and "jobstart failed" or tostring(id)
 end
 
----@return boolean running
+---@return string? problem
 local function start()
   channel = left_running()
   if channel then
     hello()
-    return true
+    return nil
   end
   local program, where = python.find(config.get().python)
   if not program then
-    message.error(("no Python for the host: %s. %s"):format(where, python.advice()))
-    return false
+    return ("no Python for the host: %s. %s"):format(where, python.advice())
   end
   local id, problem = spawn(program)
   if not id then
-    message.error(("the host could not be started with %s: %s. %s"):format(program, problem, python.advice()))
-    return false
+    return ("the host could not be started with %s: %s. %s"):format(program, problem, python.advice())
   end
   channel = id
   vim.g.acp_nvim_channel = id
   hello()
-  return true
 end
 
 ---@return integer? id of the running host, a new one after each start
@@ -134,10 +136,23 @@ function M.channel()
   return channel
 end
 
----Starts the host if none runs.
+---Starts the host if none runs, ahead of its first use. A failure is not reported: `ensure` tries again.
+function M.prepare()
+  if not channel then
+    is_ahead = true
+    start()
+  end
+end
+
+---Starts the host if none runs. Shows the user why it cannot be started.
 ---@return boolean running
 function M.ensure()
-  return channel ~= nil or start()
+  is_ahead = false
+  local problem = not channel and start() or nil
+  if problem then
+    message.error(problem)
+  end
+  return problem == nil
 end
 
 ---@param method string

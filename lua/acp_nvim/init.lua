@@ -8,6 +8,16 @@ local function find(session)
   return registry and (session and registry.find(session) or not session and registry.current()) or nil
 end
 
+---@return "on"|"off"|"paused"|nil nil before the first command
+local function follow_state()
+  local follow = package.loaded["acp_nvim.follow"] -- loaded late: few of those who ask follow an agent already
+  if follow then
+    return follow.state()
+  elseif package.loaded["acp_nvim.sessions"] then
+    return require("acp_nvim.config").get().follow.enabled and "on" or "off"
+  end
+end
+
 ---Sets the options. Optional; see :help acp_nvim-options.
 ---@param opts? table
 function M.setup(opts)
@@ -20,9 +30,8 @@ end
 function M.status(session)
   local found = find(session)
   local status = found and found.status or { state = "stopped", pending_permissions = 0, queue = 0 }
-  local follow = package.loaded["acp_nvim.follow"]
   return vim.tbl_extend("force", status, {
-    follow = follow and follow.state() or nil,
+    follow = follow_state(),
     unread = found and found.unread or 0,
   })
 end
@@ -43,6 +52,7 @@ end
 ---@return boolean sent
 ---@return string? problem
 function M.prompt(text, opts)
+  require("acp_nvim.host.early").start()
   return require("acp_nvim.host.client").prompt(text, opts)
 end
 
@@ -106,6 +116,7 @@ end
 ---@param opts? { agent?: string, new?: boolean, cwd?: string, additional_directories?: string[], worktree?: string }
 ---`worktree`: name of a git worktree to create for the session; "": generate the name
 function M.chat(opts)
+  require("acp_nvim.host.early").start()
   opts = opts or {}
   if opts.cwd or opts.additional_directories or opts.worktree then
     local settings = { additional_directories = opts.additional_directories, worktree = opts.worktree }

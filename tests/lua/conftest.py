@@ -18,6 +18,8 @@ host.send = function(method, params)
   table.insert(_G.sent, { method = method, params = params })
   return true
 end
+package.loaded["acp_nvim.host.early"] = { start = function() end }
+require("acp_nvim.idle").run = vim.schedule -- tests press keys at once, and Neovim ignores CTRL-C while Lua runs
 host.ensure = function() return true end
 host.channel = function() return _G.channel or 1 end
 vim.o.columns, vim.o.lines = 120, 40

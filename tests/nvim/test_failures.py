@@ -111,7 +111,7 @@ def test_a_name_that_nobody_has(editor: Start) -> None:
     said = nvim.wait_until(lambda: "\n".join(nvim.messages()))
     for part in ("gemni", "gemini", "claude", "demo"):
         assert part in said
-    assert nvim.host() is None
+    assert nvim.chat_buffer() is None
 
 
 def test_a_config_key_that_does_not_exist(editor: Start) -> None:
