@@ -21,6 +21,31 @@ def bench_start() -> None:
     line("loading the plugin", f"{starting.plugin_load():.2f} ms", "<= 2 ms")
 
 
+def bench_first() -> None:
+    """The first command as it is felt; plain Lua that starts the same agent and its session, in turns."""
+    rounds = [
+        (
+            fresh(starting.floor),
+            fresh(starting.blocked),
+            fresh(partial(starting.felt, by_hand=False)),
+            fresh(partial(starting.felt, by_hand=True)),
+        )
+        for _ in range(ROUNDS)
+    ]
+    least = statistics.median(one[0] for one in rounds)
+    took = statistics.median(one[1] for one in rounds)
+    line("the first command blocks the editor, with the redraw", f"{took:.1f} ms", held(took, 16, "ms"))
+    for place, words in ((2, "run by a mapping"), (3, "typed, 100 ms between keys")):
+        runs = [one[place] for one in rounds]
+        typed, ready, longest = (
+            statistics.median(getattr(run, name) for run in runs) for name in ("typed", "ready", "longest")
+        )
+        line(f"{words}: until a key lands in the prompt", f"{typed:.1f} ms", held(typed, 50, "ms"))
+        figure = f"{ready:.0f} ms, {least:.0f} ms: {ready / least:.2f} x"
+        line("  until the session is ready, the floor", figure, held(ready, 100, "ms") if place == 3 else "")
+        line("  the longest stall after the first key", f"{longest:.1f} ms", held(longest, 16, "ms"))
+
+
 def bench_streams() -> None:
     """How the editor feels meanwhile."""
     for count in (1_000, 20_000, 100_000):
@@ -181,6 +206,7 @@ def bench_follow() -> None:
 
 BENCHES = {
     "start": bench_start,
+    "start-first": bench_first,
     "streams": bench_streams,
     "sessions": bench_sessions,
     "pipeline": bench_pipeline,
