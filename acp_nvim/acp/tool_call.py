@@ -13,6 +13,9 @@ from acp_nvim.acp.schema_common import ContentBlock
 FINISHED = frozenset({"completed", "failed", "cancelled", "rejected", "unfinished"})
 """Final statuses; the host sets the last two, for tool calls that a turn left open (session/turns.py)."""
 
+CHANGES_WHAT_IT_NAMES = frozenset({"edit", "delete", "move"})
+"""Kinds whose locations and diffs are the files that they change."""
+
 
 class Location(msgspec.Struct):
     """A place in a file; `line` is 1-based."""
@@ -62,6 +65,48 @@ class ToolCallPatch(msgspec.Struct, kw_only=True):
     lacks_input: bool | UnsetType = UNSET
     size: int | UnsetType = UNSET
     """Size of the update message in bytes."""
+    passed: tuple[str, ...] | UnsetType = UNSET
+    """Statuses that the call had before `status`, if this is several updates in one (`absorb`); none is final."""
+
+    def absorb(self, later: ToolCallPatch) -> bool:
+        """Take over the update of the same call that follows this one; return False, unchanged, if that is not exact.
+
+        Only more output and a later status are taken over: what may name files, changes or commands stays an update of
+        its own, which is evidence of who changed what.
+        """
+        if not self._can_absorb(later):
+            return False
+        if later.status is not UNSET:
+            self.passed = (*(self.passed or ()), str(self.status))
+            self.status = later.status
+        before, more = self.size or 0, later.size or 0
+        self.size = max(before, more) if self.content and later.content else before + more
+        if later.content is not UNSET:
+            self.content, self.content_left = later.content, later.content_left
+            self.lacks_content = later.lacks_content
+        if later.raw_output is not UNSET:
+            self.raw_output = later.raw_output
+        if later.meta is not UNSET:
+            self.meta = later.meta
+        return True
+
+    def _can_absorb(self, later: ToolCallPatch) -> bool:
+        if self.tool_call_id != later.tool_call_id or not (
+            later.name is later.title is later.kind is later.locations is later.raw_input is UNSET
+        ):
+            return False
+        if later.meta is not UNSET and self.meta not in (UNSET, later.meta):
+            return False  # each may name a parent
+        if self.status in FINISHED or not (later.status is UNSET or (self.status and later.status)):
+            return False
+        if self.locations and (not self.kind or self.kind in CHANGES_WHAT_IT_NAMES):
+            return False
+        return _is_output(self.content) and _is_output(later.content)
+
+
+def _is_output(content: list[Item] | UnsetType | None) -> bool:
+    """Return whether an update has no content, or only content blocks."""
+    return content is UNSET or (content is not None and {*map(type, content)} == {Shown})
 
 
 class ToolCall(msgspec.Struct, kw_only=True):

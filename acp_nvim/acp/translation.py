@@ -126,25 +126,20 @@ def plan_entries(entries: Iterable[wire.PlanEntry]) -> list[updates.PlanEntry]:
 
 def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
     """Translate a tool call (a wire type of either version); `item` translates one item of its content."""
-    content, locations = call.content, call.locations
-    places = [Location(one.path, given(one.line)) for one in locations] if isinstance(locations, list) else locations
-    return ToolCallPatch(
-        tool_call_id=call.tool_call_id,
-        name=call.name,
-        title=call.title,
-        kind=call.kind,
-        status=call.status,
-        content=[item(one) for one in content] if isinstance(content, list) else content,
-        locations=places,
-        raw_input=call.raw_input,
-        raw_output=call.raw_output,
-        meta=call.meta,
-        content_left=left(call, "content") if content is not UNSET else UNSET,
-        locations_left=left(call, "locations") if locations is not UNSET else UNSET,
-        lacks_title=lacks(call, "title") if call.title is not UNSET else UNSET,
-        lacks_content=lacks_inside(call, "content") if content is not UNSET else UNSET,
-        lacks_input=lacks(call, "rawInput") if call.raw_input is not UNSET else UNSET,
-    )
+    patch = ToolCallPatch(tool_call_id=call.tool_call_id, kind=call.kind, status=call.status)
+    if call.content is not UNSET:
+        patch.content = [item(one) for one in call.content] if isinstance(call.content, list) else call.content
+        patch.content_left, patch.lacks_content = left(call, "content"), lacks_inside(call, "content")
+    if call.title is not UNSET:
+        patch.title, patch.lacks_title = call.title, lacks(call, "title")
+    if call.locations is not UNSET:
+        found = call.locations
+        patch.locations = [Location(one.path, given(one.line)) for one in found] if isinstance(found, list) else found
+        patch.locations_left = left(call, "locations")
+    if call.raw_input is not UNSET:
+        patch.raw_input, patch.lacks_input = call.raw_input, lacks(call, "rawInput")
+    patch.name, patch.raw_output, patch.meta = call.name, call.raw_output, call.meta
+    return patch
 
 
 # --- configuration, permissions --------------------------------------------------------------------------------------

@@ -56,6 +56,10 @@ class ToolCallChanged(msgspec.Struct, frozen=True):
     announced: bool = False
     terminals: Sequence[TerminalNews] = ()
 
+    def absorb(self, later: ToolCallChanged) -> bool:
+        """Take over the update of the same call that follows this one, if that is exact (`ToolCallPatch.absorb`)."""
+        return not (later.announced or later.terminals) and self.patch.absorb(later.patch)
+
 
 class ToolCallContentAdded(msgspec.Struct, frozen=True):
     """An item to append to a tool call's content, or a part of one; `size` is that of the message in bytes."""

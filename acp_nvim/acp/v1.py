@@ -143,7 +143,7 @@ class DialectV1(Dialect):
 
 def _tool_call(call: wire.ToolCall | wire.ToolCallUpdate, announced: bool) -> updates.Update:
     patch = tool_call_patch(call, _item)
-    return updates.ToolCallChanged(patch, announced, terminal_news(call.tool_call_id, call.meta))
+    return updates.ToolCallChanged(patch, announced, terminal_news(call.tool_call_id, call.meta) if call.meta else ())
 
 
 def _item(one: wire.ToolCallContent) -> Item:

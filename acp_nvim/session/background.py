@@ -154,7 +154,7 @@ def _begins_turn(update: updates.Update, call: ToolCall | None, background: Coll
                 return False
             if call is None:
                 return True
-            runs = update.patch.status in ("pending", "in_progress")
+            runs = any(one in ("pending", "in_progress") for one in (update.patch.status, *(update.patch.passed or ())))
             return runs and not cancelled and (update.announced or call.status not in ("completed", "failed"))
         case updates.ToolCallContentAdded():
             return call is None and update.tool_call_id not in background

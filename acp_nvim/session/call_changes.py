@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from acp_nvim.acp.tool_call import ToolCall
+from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.limits import INPUT_STRINGS
 from acp_nvim.permissions.input_paths import input_paths
 from acp_nvim.review.ledger import TurnLog
@@ -20,21 +20,27 @@ BACKGROUND = ("run_in_background", "is_background", "background")
 """Names of the flag in a command's input by which it continues after the call."""
 
 
-def note_call(log: TurnLog, work: Work, call: ToolCall) -> None:
-    """Note in `work` a new or changed tool call that is a command, or names files that it changes.
+def note_call(log: TurnLog, work: Work, call: ToolCall, patch: ToolCallPatch) -> None:
+    """Note in `work` a tool call, changed by `patch`, that is a command, or names files that it changes.
 
     `log` is that of the session's turn. Calls between turns are ignored: they are replayed, as when a session is
     loaded.
     """
     if not log.active:
         return
+    if patch.passed and call.finished:
+        _note(log, work, call, is_finished=False)  # it was open in between, perhaps once more
+    _note(log, work, call, call.finished)
+
+
+def _note(log: TurnLog, work: Work, call: ToolCall, is_finished: bool) -> None:
     command = named_command(call.raw_input)
     if call.kind == "execute" or (command is not None and call.kind == "other"):
         line = command.command if command is not None else call.title
         words = line if isinstance(line, str) else " ".join(line)
         given = call.raw_input if isinstance(call.raw_input, dict) else {}
         in_background = any(given.get(name) is True for name in BACKGROUND)
-        work.command(f"call {call.tool_call_id}", words, call.tool_call_id, call.finished, in_background)
+        work.command(f"call {call.tool_call_id}", words, call.tool_call_id, is_finished, in_background)
     changes = {real: change for path, change in call.files() if change and (real := _real(log.roots, path))}
     paths = set(changes)
     if call.kind not in NO_CHANGE and call.kind != "execute":
@@ -45,7 +51,7 @@ def note_call(log: TurnLog, work: Work, call: ToolCall) -> None:
             paths.add(real)
     if paths:
         words = call.title or call.name or call.kind
-        work.call(call.tool_call_id, words, paths, changes, call.finished)
+        work.call(call.tool_call_id, words, paths, changes, is_finished)
 
 
 def _input(call: ToolCall) -> Iterator[str]:

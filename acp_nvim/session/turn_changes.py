@@ -161,8 +161,8 @@ class TurnChanges:
         found = {directory: self.reviews.workspaces.at(directory).scanner.last for directory in self._roots.outermost}
         return {directory: last for directory, last in found.items() if last is not None}
 
-    def _call_changed(self, call: ToolCall, _patch: ToolCallPatch) -> None:
-        note_call(self.log, self.work, call)
+    def _call_changed(self, call: ToolCall, patch: ToolCallPatch) -> None:
+        note_call(self.log, self.work, call, patch)
         if call.kind in WRITES_FILES:
             self.named.add([(os.path.join(self._presenter.cwd, path), change) for path, change in call.files()])
             if call.finished:

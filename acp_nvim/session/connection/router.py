@@ -90,8 +90,8 @@ def _memory(params: msgspec.Raw) -> int:
     return len(text) + CONTAINER_BYTES * (text.count(b"{") + text.count(b"[")) + VALUE_BYTES * text.count(b",")
 
 
-class TextRun:
-    """Joins text chunks of one message that arrive together into one update.
+class Run:
+    """Joins updates that arrive together into one: text chunks of one message, or updates of one tool call.
 
     Joining them here, and not only in the batches for the editor, halves the time for a flood of them
     (doc/development/protocol.md).
@@ -99,29 +99,44 @@ class TextRun:
 
     def __init__(self) -> None:
         self._session_id = ""
-        self._first: MessageChunk | None = None
+        self._first: MessageChunk | ToolCallChanged | None = None
         self._texts: list[str] = []
 
     def takes(self, session_id: str, update: Update) -> bool:
         """Add an update that begins or continues a run; return False for any other."""
-        if type(update) is not MessageChunk or type(update.content) is not TextContent:
-            return False
         first = self._first
+        if first is not None and session_id != self._session_id:
+            return False
+        if isinstance(update, ToolCallChanged):
+            if first is not None:
+                return isinstance(first, ToolCallChanged) and first.absorb(update)
+        elif isinstance(update, MessageChunk) and type(update.content) is TextContent:
+            if first is not None and not _is_same_message(first, update):
+                return False
+            self._texts.append(update.content.text)
+        else:
+            return False
         if first is None:
             self._session_id, self._first = session_id, update
-        elif update.role is not first.role or update.message_id != first.message_id or session_id != self._session_id:
-            return False
-        self._texts.append(update.content.text)
         return True
 
     def take(self) -> tuple[tuple[str, Update], ...]:
-        """Remove the run; return the session's id with the joined chunk, or nothing if there is none."""
-        if self._first is None:
-            return ()
+        """Remove the run; return the session's id with the joined update, or nothing if there is none."""
         first, texts = self._first, self._texts
-        self._first, self._texts = None, []
+        if first is None:
+            return ()
+        self._first = None
+        if isinstance(first, ToolCallChanged):
+            return ((self._session_id, first),)
+        self._texts = []
         joined = MessageChunk(first.role, TextContent(text="".join(texts)), first.message_id)
         return ((self._session_id, joined),)
+
+
+def _is_same_message(first: MessageChunk | ToolCallChanged, chunk: MessageChunk) -> bool:
+    if isinstance(first, ToolCallChanged):
+        return False
+    return chunk.role is first.role and chunk.message_id == first.message_id
 
 
 class MessageRouter:
@@ -141,7 +156,7 @@ class MessageRouter:
         """Serves a question to the user that names no session."""
         self.beside: OnFailure = lambda _: None
         """Reports a bug that concerns no session."""
-        self._run = TextRun()
+        self._run = Run()
 
     def adopt(self, session_id: str, session: PeerSession) -> None:
         """Route updates with that id to `session`, also those that came before the id was known."""
@@ -164,7 +179,7 @@ class MessageRouter:
         self._left.add(session_id)
 
     def flush(self, *more: tuple[str, Update]) -> None:
-        """Hand over the joined text, and then `more`: ids of sessions with updates for them."""
+        """Hand over the joined updates, and then `more`: ids of sessions with updates for them."""
         for session_id, update in (*self._run.take(), *more):
             session = self.sessions.get(session_id)
             if session is not None:
@@ -198,10 +213,12 @@ class MessageRouter:
         except Exception as error:
             failed(f"taking {method}", error, self._owner(params))
             return
+        if type(update) is not MessageChunk:
+            update = _measured(update, params)
         if self._has_room_for(session_id, len(params)) and not self._run.takes(session_id, update):
             self.flush()
             if not self._run.takes(session_id, update):
-                self.flush((session_id, _measured(update, params)))
+                self.flush((session_id, update))
 
     def _has_room_for(self, session_id: str, size: int) -> bool:
         """Whether an update of `size` bytes may be kept; those of unknown sessions are limited."""

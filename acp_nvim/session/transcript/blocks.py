@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from acp_nvim.acp.diff import Diff
 from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.terminal import Terminal
-from acp_nvim.acp.tool_call import Item, TerminalShown, ToolCall, ToolCallPatch
+from acp_nvim.acp.tool_call import FINISHED, Item, TerminalShown, ToolCall, ToolCallPatch
 from acp_nvim.acp.updates import Role
 from acp_nvim.history.records import KeptEvent
 from acp_nvim.limits import OLD_TITLE_CHARS
@@ -86,10 +86,13 @@ class CallBlock:
             self.past_diffs = () if not content or any(isinstance(one, Diff) for one in content) else shown
             if changed:
                 self._cut = ()
-        if self.call.status != before:
-            if before == "pending":  # the wait for a permission is no work
-                self.begin(now)
-            self._ended = now if self.call.finished else None
+        for status in (*(patch.passed or ()), self.call.status):
+            if status != before:
+                is_final, changed = status in FINISHED, True
+                if before == "pending" and not is_final:  # the wait for a permission is no work
+                    self._started = now
+                self._ended = now if is_final else None
+            before = status
         parent = parent_of(patch.meta) or self.parent
         changed, self.parent = changed or parent != self.parent, parent
         return changed

@@ -53,10 +53,15 @@ class Activity:
         before, self.voice = self.words, role
         return self.words != before
 
-    def call(self, call: ToolCall) -> bool:
-        """Note an update of a tool call; return whether the status has changed. A new call is the latest activity."""
+    def call(self, call: ToolCall, was_open: bool = False) -> bool:
+        """Note an update of a tool call; return whether the status has changed. A new call is the latest activity.
+
+        `was_open`: the call was open before the end of the update, which is several in one.
+        """
         before = self.words
         if call.finished:
+            if was_open and call.tool_call_id not in self._open:
+                self.voice = None
             self._open.pop(call.tool_call_id, None)
         else:
             if call.tool_call_id not in self._open:

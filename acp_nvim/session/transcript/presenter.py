@@ -25,9 +25,6 @@ log = logging.getLogger(__name__)
 WRITES_FILES = frozenset({"edit", "delete", "move", "execute", "other"})
 """Kinds of tool calls that may change files on disk."""
 
-CHANGES_WHAT_IT_NAMES = frozenset({"edit", "delete", "move"})
-"""Kinds whose locations and diffs are the files that they change."""
-
 
 class Presenter:
     """Owns the transcript and the metadata; calls `publish_status` when the session's status has changed.
@@ -189,7 +186,7 @@ class Presenter:
             self._terminal(self.transcript.terminal(news))
         if not different:
             return
-        self._status_changed |= self._activity.call(call)
+        self._status_changed |= self._activity.call(call, was_open=bool(changed.patch.passed))
         self._call_changed(call, changed.patch)
         if call.finished and call.kind in WRITES_FILES:
             self.publish(events.FilesMaybeChanged(session=self._key))
