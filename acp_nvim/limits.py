@@ -8,7 +8,7 @@ from typing import Final
 READ_BYTES: Final = 64 * 1024
 """Bytes requested from a pipe in one read: the capacity of a Linux pipe."""
 TAKEN_BYTES: Final = 16 * 1024
-"""Bytes of an agent's output handled without a pause: half a millisecond during which no other agent is served."""
+"""Bytes of an agent's output handled without a look at the clock: they take half a millisecond."""
 SLICE_SECONDS: Final = 0.002
 """Time for which the messages of one agent are handled before other agents get their turn; there may be a hundred."""
 SCANNED_BYTES: Final = 32 * 1024

@@ -18,7 +18,7 @@ from acp_nvim.jsonrpc.dispatcher import Dispatcher, Handler
 from acp_nvim.jsonrpc.framing import Line, LineFramer, SkippedLine
 from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, PeerGoneError
 from acp_nvim.jsonrpc.requests import Answer, PendingCalls
-from acp_nvim.limits import SCANNED_BYTES, SLICE_SECONDS, TAKEN_BYTES
+from acp_nvim.limits import READ_BYTES, SLICE_SECONDS, TAKEN_BYTES
 from acp_nvim.tasks import Tasks
 
 UNREAD_ANSWERS_BYTES: Final = 8 * 1024 * 1024
@@ -29,7 +29,10 @@ class ByteSource(Protocol):
     """A stream from which bytes are read."""
 
     async def receive(self, max_bytes: int) -> bytes:
-        """Wait for bytes, and return between 1 and `max_bytes` of them. Raises `anyio.EndOfStream` at the end."""
+        """Return between 1 and `max_bytes` bytes. Raises `anyio.EndOfStream` at the end.
+
+        Lets other tasks run, also if it need not wait.
+        """
 
 
 class ByteSink(Protocol):
@@ -177,29 +180,36 @@ class Connection:
     async def _read(self) -> None:
         while True:
             try:
-                data = await self._source.receive(TAKEN_BYTES)
+                data = await self._source.receive(READ_BYTES)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 if rest := self._framer.rest():
                     self._tapped("received", rest)
                     self._dispatcher.odd(f"the last line has no end, and was not taken: {messages.show(rest)}")
                 return
-            for start in range(0, len(data), SCANNED_BYTES):
-                begun = perf_counter()
-                for found in self._framer.feed(data[start : start + SCANNED_BYTES]):
-                    if isinstance(found, SkippedLine):
-                        self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
-                        self._dispatcher.take_skipped(found)
-                        continue
-                    mended = in_utf8(found)
-                    lines = iter(mended) if self._tap is None else self._tap_each(found, mended)
-                    while not self._dispatcher.take(lines):  # let other tasks run between the slices
-                        self._dispatcher.caught_up()
-                        await anyio.lowlevel.checkpoint()
-                if perf_counter() - begun > SLICE_SECONDS:
-                    await anyio.lowlevel.checkpoint()
+            begun = perf_counter()
+            for start in range(0, len(data), TAKEN_BYTES):
+                await self._take(data[start : start + TAKEN_BYTES])
+                if perf_counter() - begun > SLICE_SECONDS / 2:
+                    await self._pause()
+                    begun = perf_counter()
             self._dispatcher.caught_up()
-            await anyio.lowlevel.checkpoint()  # `receive` does not wait if the pipe is full: let other tasks run
             await self.room()
+
+    async def _take(self, data: bytes) -> None:
+        for found in self._framer.feed(data):
+            if isinstance(found, SkippedLine):
+                self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
+                self._dispatcher.take_skipped(found)
+                continue
+            mended = in_utf8(found)
+            lines = iter(mended) if self._tap is None else self._tap_each(found, mended)
+            while not self._dispatcher.take(lines):
+                await self._pause()
+
+    async def _pause(self) -> None:
+        """Let other tasks run between the slices, after what was said is shown."""
+        self._dispatcher.caught_up()
+        await anyio.lowlevel.checkpoint()
 
     def _tap_each(self, lines: list[Line], mended: list[Line]) -> Iterator[Line]:
         for line, text in zip(lines, mended, strict=True):

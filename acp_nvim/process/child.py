@@ -19,6 +19,7 @@ from acp_nvim.lazy import pattern
 from acp_nvim.limits import TAKEN_BYTES
 from acp_nvim.process.end_times import note_end
 from acp_nvim.process.guarding import Guard
+from acp_nvim.process.pipe_reader import PipeReader
 from acp_nvim.process.stopping import Rung, ignore_rung, stop
 
 STDERR_LINES: Final = 20
@@ -70,10 +71,9 @@ class Child:
     """A running process with stdout `source` and stdin `sink`, started at `began` (nanoseconds since 1970)."""
 
     def __init__(self, name: str, process: anyio.abc.Process, mark: str, began: int, guard: Guard) -> None:
-        assert process.stdout is not None
         assert process.stdin is not None
         self.name = name
-        self.source = process.stdout
+        self.source = PipeReader(process)
         self.sink = process.stdin
         self.stderr = StderrTail()
         self._process = process

@@ -39,6 +39,7 @@ class Source:
 
     async def receive(self, max_bytes: int) -> bytes:
         """As a pipe does it."""
+        await anyio.lowlevel.checkpoint()
         data = self._rest or await self._hears.receive()
         data, self._rest = data[:max_bytes], data[max_bytes:]
         return data

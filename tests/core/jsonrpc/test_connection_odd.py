@@ -13,7 +13,7 @@ from acp_nvim.jsonrpc import connection
 from acp_nvim.jsonrpc.dispatcher import MAX_COMPLAINTS
 from acp_nvim.jsonrpc.framing import LineFramer
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, RpcError
-from acp_nvim.limits import TAKEN_BYTES
+from acp_nvim.limits import READ_BYTES
 from tests.core.jsonrpc.peer import Peer, all_done, connected
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +37,7 @@ def refusals(peer: Peer) -> list[tuple[Any, int]]:
 async def test_a_peer_that_never_pauses_leaves_others_their_time() -> None:
     async with connected() as peer:
         line = json.dumps({"jsonrpc": "2.0", "method": "m", "params": "x" * 1_000}).encode() + b"\n"
-        peer.source.put(line * (8 * TAKEN_BYTES // len(line)))
+        peer.source.put(line * (8 * READ_BYTES // len(line)))
         seen: list[int] = []
         while len(seen) < 50:
             await anyio.lowlevel.checkpoint()
