@@ -13,7 +13,7 @@ import anyio.lowlevel
 import msgspec
 
 from acp_nvim.jsonrpc import messages
-from acp_nvim.jsonrpc.decoding import in_utf8
+from acp_nvim.jsonrpc.decoding import in_utf8, may_be_wide
 from acp_nvim.jsonrpc.dispatcher import Dispatcher, Handler
 from acp_nvim.jsonrpc.framing import Line, LineFramer, SkippedLine
 from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, PeerGoneError
@@ -188,23 +188,21 @@ class Connection:
                 return
             begun = perf_counter()
             for start in range(0, len(data), TAKEN_BYTES):
-                await self._take(data[start : start + TAKEN_BYTES])
+                for found in self._framer.feed(data[start : start + TAKEN_BYTES]):
+                    if isinstance(found, SkippedLine):
+                        self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
+                        self._dispatcher.take_skipped(found)
+                        continue
+                    mended = in_utf8(found)
+                    lines = iter(mended) if self._tap is None else self._tap_each(found, mended)
+                    is_wide = may_be_wide(mended)
+                    while not self._dispatcher.take(lines, is_wide):
+                        await self._pause()
                 if perf_counter() - begun > SLICE_SECONDS / 2:
                     await self._pause()
                     begun = perf_counter()
             self._dispatcher.caught_up()
             await self.room()
-
-    async def _take(self, data: bytes) -> None:
-        for found in self._framer.feed(data):
-            if isinstance(found, SkippedLine):
-                self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
-                self._dispatcher.take_skipped(found)
-                continue
-            mended = in_utf8(found)
-            lines = iter(mended) if self._tap is None else self._tap_each(found, mended)
-            while not self._dispatcher.take(lines):
-                await self._pause()
 
     async def _pause(self) -> None:
         """Let other tasks run between the slices, after what was said is shown."""

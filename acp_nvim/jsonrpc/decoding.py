@@ -37,13 +37,16 @@ _SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
 _HEX = rb"[0-9a-fA-F]{2}"
 _ESCAPE = pattern(rb"\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b|\\u[dD][89a-fA-F]%b" % (_HEX, _HEX, _HEX))
 
+SHALLOW_BYTES: Final = 2 * NESTED
+"""Length of a line up to which `require_shallow` need not be called: each level takes two brackets."""
+
 decode_plain = _incoming.decode
 """Decode a line that is one well-formed message; checks UTF-8 only in the strings that are decoded here."""
 
 
 def require_shallow(line: Line) -> None:
     """Raise `RecursionError` if arrays and objects are nested too deeply, also where Python could decode them."""
-    if len(line) > 2 * NESTED and line.count(b"{") + line.count(b"[") > NESTED:
+    if len(line) > SHALLOW_BYTES and line.count(b"{") + line.count(b"[") > NESTED:
         brackets = _STRING.sub(b"", line).translate(_STEPS, _NO_BRACKETS)
         if max(accumulate(brackets, lambda depth, step: depth + step - 1, initial=0)) > NESTED:
             raise RecursionError("a message is nested too deeply")

@@ -12,6 +12,7 @@ import msgspec
 
 from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.decoding import (
+    SHALLOW_BYTES,
     UNDECODABLE,
     Envelope,
     Message,
@@ -91,20 +92,24 @@ class Dispatcher:
         words = line.why or f"a message of {line.size / 1e6:.0f} MB is larger than the limit"
         self.guard("giving up a message", self._give_up, envelope_of(line.head, line.tail), words)
 
-    def take(self, lines: Iterator[Line]) -> bool:
-        """Handle whole lines of UTF-8, in order, until `SLICE_SECONDS` are over; return whether all were handled."""
+    def take(self, lines: Iterator[Line], is_wide: bool) -> bool:
+        """Handle whole lines of UTF-8, in order, until `SLICE_SECONDS` are over; return whether all were handled.
+
+        `is_wide`: one of them may have an integer of more than 64 bits (`may_be_wide`).
+        """
         take_notification = self._handler.notification
         clock = perf_counter
         end = clock() + SLICE_SECONDS
         for line in lines:
             try:
-                require_shallow(line)
+                if len(line) > SHALLOW_BYTES:
+                    require_shallow(line)
                 message = decode_plain(line)
             except UNDECODABLE:
                 self.guard("taking an odd line", self._take_odd, line)
             else:
                 method = message.method
-                is_plain = message.id is ABSENT and not may_be_wide((line,))
+                is_plain = message.id is ABSENT and not (is_wide and may_be_wide((line,)))
                 if not is_plain or method is msgspec.UNSET or method == CANCEL_REQUEST:
                     self.guard("taking a message", self._take, message, self._send)
                 else:

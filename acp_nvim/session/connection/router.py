@@ -105,20 +105,26 @@ class Run:
     def takes(self, session_id: str, update: Update) -> bool:
         """Add an update that begins or continues a run; return False for any other."""
         first = self._first
-        if first is not None and session_id != self._session_id:
-            return False
-        if isinstance(update, ToolCallChanged):
-            if first is not None:
-                return isinstance(first, ToolCallChanged) and first.absorb(update)
-        elif isinstance(update, MessageChunk) and type(update.content) is TextContent:
-            if first is not None and not _is_same_message(first, update):
+        if type(update) is MessageChunk:
+            if type(update.content) is not TextContent:
+                return False
+            if first is None:
+                self._session_id, self._first = session_id, update
+            elif (
+                type(first) is not MessageChunk
+                or update.role is not first.role
+                or update.message_id != first.message_id
+                or session_id != self._session_id
+            ):
                 return False
             self._texts.append(update.content.text)
-        else:
+            return True
+        if type(update) is not ToolCallChanged:
             return False
         if first is None:
             self._session_id, self._first = session_id, update
-        return True
+            return True
+        return type(first) is ToolCallChanged and session_id == self._session_id and first.absorb(update)
 
     def take(self) -> tuple[tuple[str, Update], ...]:
         """Remove the run; return the session's id with the joined update, or nothing if there is none."""
@@ -131,12 +137,6 @@ class Run:
         self._texts = []
         joined = MessageChunk(first.role, TextContent(text="".join(texts)), first.message_id)
         return ((self._session_id, joined),)
-
-
-def _is_same_message(first: MessageChunk | ToolCallChanged, chunk: MessageChunk) -> bool:
-    if isinstance(first, ToolCallChanged):
-        return False
-    return chunk.role is first.role and chunk.message_id == first.message_id
 
 
 class MessageRouter:
@@ -215,7 +215,8 @@ class MessageRouter:
             return
         if type(update) is not MessageChunk:
             update = _measured(update, params)
-        if self._has_room_for(session_id, len(params)) and not self._run.takes(session_id, update):
+        has_room = session_id in self.sessions or self._has_room_for(session_id, len(params))
+        if has_room and not self._run.takes(session_id, update):
             self.flush()
             if not self._run.takes(session_id, update):
                 self.flush((session_id, update))

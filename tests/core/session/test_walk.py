@@ -33,6 +33,7 @@ WITHOUT_ARGUMENT = 5
 """`Connection._read`, `Dispatcher.take` and `MessageRouter.flush` hold it themselves; a fake editor stands here for
 `NvimEditor.publish` and `Batches.add`."""
 LOOK = {
+    "process/pipe_reader.py PipeReader.data_received",
     "jsonrpc/framing.py LineFramer._end_all",
     "jsonrpc/decoding.py in_utf8",
     "jsonrpc/decoding.py _is_utf8",
@@ -49,7 +50,8 @@ LOOK = {
     "history/recorder.py Recorder.on_event",
     "history/recorder.py Recorder._note_message",
 }
-"""Those that only look at it on the way: bounds, states, and what is kept of the conversation."""
+"""Those that only look at it on the way: bounds, states, what is kept of the conversation; and where it waits for
+`Connection._read`, which would be in a stream of anyio."""
 MOST = 12
 
 
