@@ -1,4 +1,4 @@
-"""A thousand tool calls, each told four times; and updates of one that lies in the middle of a long chat."""
+"""Thousands of tool calls, each told four times; and updates of one that lies in the middle of a long chat."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from tests.bench.chat import texts
 from tests.bench.chat.stage import Stalls, Who, at_once, paced, stage
 
 CALLS = 1_000
+MANY = 10_000
+"""More than one turn shows (`limits.TURN_BLOCKS`)."""
 CONTENT_LINES = 40
 UPDATES = 200
 UPDATES_A_SECOND = 50
@@ -49,17 +51,17 @@ def told(number: int) -> bytes:
     ))  # fmt: skip
 
 
-def flood(directory: Path, who: Who) -> Called:
+def flood(directory: Path, who: Who, count: int = CALLS) -> Called:
     """All of them without a pause, and a last word."""
-    said = b"".join(map(told, range(CALLS))) + texts.said(f"Done. {texts.END}")
+    said = b"".join(map(told, range(count))) + texts.said(f"Done. {texts.END}")
     with stage(directory, who, {"go": [at_once(said)]}) as on:
         played = on.play("go")
         return Called(played.seconds, played.cpu, played.host_cpu)
 
 
-def flood_stalls(directory: Path, who: Who) -> Stalls:
+def flood_stalls(directory: Path, who: Who, count: int = CALLS) -> Stalls:
     """How the editor feels meanwhile."""
-    said = b"".join(map(told, range(CALLS))) + texts.said(f"Done. {texts.END}")
+    said = b"".join(map(told, range(count))) + texts.said(f"Done. {texts.END}")
     with stage(directory, who, {"go": [at_once(said)]}) as on:
         return on.felt("go")
 

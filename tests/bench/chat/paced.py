@@ -1,4 +1,4 @@
-"""An agent that says 200 chunks a second: how long each takes from its write to the buffer, and what Neovim works."""
+"""An agent that says 200 chunks a second, or 10: how long each takes until the buffer has it, and what Neovim works."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tests.bench.chat.stage import Played, Who, at_once, paced, stage
 from tests.support.ping import Report, report_of
 
 CHUNKS_A_SECOND = 200
+RARE_A_SECOND = 10
 SECONDS = 10
 
 
@@ -32,10 +33,10 @@ def latencies(played: Played) -> list[float]:
     return waits
 
 
-def measure(directory: Path, who: Who, before: int, seconds: float = SECONDS) -> Paced:
+def measure(directory: Path, who: Who, before: int, seconds: float = SECONDS, a_second: int = CHUNKS_A_SECOND) -> Paced:
     """After so many chunks that came at once."""
-    count = round(CHUNKS_A_SECOND * seconds)
-    turns = {"go": [paced(texts.said_all(count, "each"), 1, 1 / CHUNKS_A_SECOND)]}
+    count = round(a_second * seconds)
+    turns = {"go": [paced(texts.said_all(count, "each"), 1, 1 / a_second)]}
     if before:
         turns["fill"] = [at_once(texts.said_all(before, "none"))]
     with stage(directory, who, turns) as on:

@@ -99,6 +99,10 @@ def bench_paced() -> None:
                  held(ours, most, "ms"))  # fmt: skip
         against(f"  Neovim's processor in {paced.SECONDS} s", pair, "cpu", 1.5)
         line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
+    pair = in_turns(paced.measure, before=0, a_second=paced.RARE_A_SECOND)
+    ours, floor = (median(found, "latency.p50") for found in pair)
+    line(f"chat: {paced.RARE_A_SECOND} chunks/s, from write to buffer: p50", f"{ours:.1f} ms, floor {floor:.1f} ms",
+         held(ours, 5, "ms"))  # fmt: skip
 
 
 def bench_calls() -> None:
@@ -109,6 +113,7 @@ def bench_calls() -> None:
     against("  Neovim's processor", pair, "cpu", 2)
     line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
     print_stalls("chat: the same", in_turns(calls.flood_stalls))
+    print_stalls(f"chat: {calls.MANY} tool calls", in_turns(calls.flood_stalls, count=calls.MANY))
     each = {lines: in_turns(calls.update_in_the_middle, lines=lines) for lines in (1_000, 100_000)}
     for lines, found in each.items():
         ours, floor = (median(one, "cpu") * 1e6 for one in found)
