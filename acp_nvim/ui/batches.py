@@ -20,8 +20,8 @@ from acp_nvim.ui.terminal_streams import TerminalStreams
 
 LEAST_SHARE_BYTES: Final = 2 * 1024
 """Smallest piece of a text in a batch while other sessions wait: some lines, so that a text is cut into few pieces."""
-EVENT_BYTES: Final = 2 * 1024
-"""Added to the size of an event other than text: drawing one takes Lua as long as 2 kB of text."""
+EVENT_BYTES: Final = 1024
+"""Added to the size of an event other than text: drawing one takes Lua about as long as 1 kB of text."""
 
 Key = tuple[object, ...]
 _TEXT = (events.Append, events.Replace)
