@@ -136,7 +136,7 @@ class OpenFiles:
         """Hold the locks of files, real paths, so that no other agent changes them or their buffers."""
         async with AsyncExitStack() as held:
             for path in sorted(set(paths)):  # sorted, to avoid deadlocks
-                await held.enter_async_context(self._locks.setdefault(path, anyio.Lock()))
+                await held.enter_async_context(self._locks.setdefault(path, anyio.Lock(fast_acquire=True)))
             yield
 
     async def disk_changed(self, path: str) -> None:

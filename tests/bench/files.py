@@ -17,6 +17,8 @@ from tests.support.waiting import wait_until
 FLOOR = Path(__file__).with_name("floor")
 LINES = 10_000
 READS = 500
+PART_LINES = 50
+PARTS = 500
 WRITES = 200
 EDITS = 100
 MARKED = range(0, LINES, LINES // 100)
@@ -69,9 +71,13 @@ return { marks = marks, folds = folds, lines = vim.api.nvim_buf_get_lines(bench.
 
 @dataclass(frozen=True)
 class Served:
-    """Milliseconds of each call; `edits` are reads right after an edit of the user. `pings` if they were asked for."""
+    """Milliseconds of each call; `pings` if they were asked for.
+
+    `parts` are reads of `PART_LINES` lines, `edits` are reads right after an edit of the user.
+    """
 
     reads: list[float]
+    parts: list[float]
     writes: list[float]
     edits: list[float]
     pings: Report | None
@@ -90,6 +96,11 @@ class Compared:
     def ratio(self) -> float:
         """How many times the floor."""
         return self.ours / self.floor
+
+
+def part_rows() -> list[int]:
+    """First rows of the parts that the agent reads: anywhere, but not where the user's own row is the first."""
+    return [number * 7_919 % (LINES - PART_LINES) // PART_LINES * PART_LINES for number in range(PARTS)]
 
 
 def rows() -> list[int]:
@@ -114,6 +125,7 @@ class Round:
         where = [str(path), list(MARKED), MARK_COLUMN, list(FOLDED), FOLD_ROWS, USERS_ROW]
         editor.lua(PREPARE, *where)
         job = {"path": str(path), "reads": READS, "rows": rows(), "edits": EDITS}
+        job |= {"parts": part_rows(), "part_lines": PART_LINES}
         job |= {"editor": str(editor.places.socket), "times": str(self._times)}
         self._job.write_text(json.dumps(job))
         self._open(editor)
@@ -127,7 +139,7 @@ class Round:
         found = json.loads(self._times.read_text())
         assert "failed" not in found, found["failed"]
         self._check(editor.lua(LOOK), found, path.read_text())
-        return Served(found["reads"], found["writes"], found["edits"], pings)
+        return Served(found["reads"], found["parts"], found["writes"], found["edits"], pings)
 
     def _open(self, editor: HeadlessEditor) -> None:
         raise NotImplementedError

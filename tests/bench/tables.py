@@ -94,6 +94,7 @@ def bench_files() -> None:
     rounds = [(fresh(files.floor), fresh(files.ours)) for _ in range(ROUNDS)]
     kinds: list[tuple[str, Callable[[files.Served], list[float]], float | None]] = [
         (f"{files.READS} reads of a modified buffer of {files.LINES} lines", lambda served: served.reads, 1.5),
+        (f"{files.PARTS} reads of {files.PART_LINES} lines of it", lambda served: served.parts, 1.0),
         (f"{files.WRITES} writes of one line into it, saved", lambda served: served.writes, 1.5),
         (f"{files.EDITS} reads, each after an edit of the user", lambda served: served.edits, None),
     ]
@@ -103,7 +104,7 @@ def bench_files() -> None:
         verdict = "" if most is None else f"<= {most} x the floor: {'ok' if found.ratio <= most else 'over'}"
         line(f"{what}: all, the floor", figure, verdict)
         ours, floor = found.ours_each, found.floor_each
-        line("  each: p50 and p99, the floor", f"{ours.p50:.1f} {ours.p99:.1f}, {floor.p50:.1f} {floor.p99:.1f} ms", "")
+        line("  each: p50 and p99, the floor", f"{ours.p50:.2f} {ours.p99:.1f}, {floor.p50:.2f} {floor.p99:.1f} ms", "")
     pings = [fresh(partial(serve, with_pings=True)).pings for serve in (files.ours, files.floor)]
     figure = ", ".join(f"{one.p99:.1f} {one.max:.1f}" for one in pings if one is not None)
     line("  a request every 5 ms meanwhile: p99 and worst, the floor", f"{figure} ms", "p99 <= 16 ms")

@@ -79,7 +79,7 @@ class Share:
 
     def __init__(self) -> None:
         self.room: Callable[[], Awaitable[None]] = anyio.lowlevel.checkpoint
-        self._places = anyio.Semaphore(FILES_AT_ONCE)
+        self._places = anyio.Semaphore(FILES_AT_ONCE, fast_acquire=True)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:

@@ -72,14 +72,30 @@ class Work:
     def run(self) -> dict[str, Any]:
         """Milliseconds of each call, by what was done, and the text as the agent last wrote it."""
         reads = [self._read() for _ in range(self._job["reads"])]
+        parts = [self._read_part(row) for row in self._job["parts"]]
         text = self._client.call("fs/read_text_file", self._file)[0]["content"]
         lines = text.split("\n")
         writes = [self._write(lines, number, row) for number, row in enumerate(self._job["rows"])]
         edits = [self._read_after_edit() for _ in range(self._job["edits"])]
-        return {"reads": reads, "writes": writes, "edits": edits, "before": text, "after": "\n".join(lines)}
+        return {
+            "reads": reads,
+            "parts": parts,
+            "writes": writes,
+            "edits": edits,
+            "before": text,
+            "after": "\n".join(lines),
+        }
 
     def _read(self) -> float:
         return self._client.call("fs/read_text_file", self._file)[1]
+
+    def _read_part(self, row: int) -> float:
+        wanted = {**self._file, "line": row + 1, "limit": self._job["part_lines"]}
+        found, took = self._client.call("fs/read_text_file", wanted)
+        lines = found["content"].splitlines()
+        if len(lines) != self._job["part_lines"] or not lines[0].startswith(f"{row:05d} "):
+            raise ValueError(f"{len(lines)} lines from {row} begin with {lines[:1]}")
+        return took
 
     def _write(self, lines: list[str], number: int, row: int) -> float:
         lines[row] = f"{lines[row][:-4]}w{number:03d}"

@@ -5,7 +5,7 @@
 --
 -- It leaves out what keeps a user's work: it does not look whether the path is the session's, whether the buffer is as
 -- the agent has read it, whether the file is as Neovim has read it, whether the buffer may be changed and was saved. It
--- knows no end of line but "\n", no file that is not loaded, no `line` and `limit`, no undo block, no errors, no chat.
+-- knows no end of line but "\n", no file that is not loaded, no undo block, no errors, no chat.
 -- Of several changes it would replace all that is between them.
 local api = vim.api
 
@@ -33,10 +33,12 @@ local function call(method, params, on_answer)
   send({ id = id, method = method, params = params })
 end
 
----@param params { path: string }
+---@param params { path: string, line?: integer, limit?: integer }
 ---@return table
 local function read(params)
-  local lines = api.nvim_buf_get_lines(vim.fn.bufnr(params.path), 0, -1, true)
+  local first = (params.line or 1) - 1
+  local lines =
+    api.nvim_buf_get_lines(vim.fn.bufnr(params.path), first, params.limit and first + params.limit or -1, true)
   return { content = table.concat(lines, "\n") .. "\n" }
 end
 

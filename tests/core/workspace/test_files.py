@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.ui.editor import LineChange
@@ -319,6 +321,17 @@ class TestEditsOfTheUser:
 )
 async def test_parts_are_lines_from_one_on(line: int | None, limit: int | None, shown: str) -> None:
     assert cut("a\nb\nc", line, limit) == shown
+
+
+@given(
+    st.text("ab\n", max_size=30).flatmap(lambda piece: st.integers(1, 400).map(lambda times: piece * times)),
+    st.none() | st.integers(0, 3000),
+    st.none() | st.integers(0, 3000),
+)
+def test_parts_are_what_a_split_of_the_whole_text_gives(text: str, line: int | None, limit: int | None) -> None:
+    lines = text.splitlines(keepends=True)
+    first = max(line or 1, 1) - 1
+    assert cut(text, line, limit) == "".join(lines[first : None if limit is None else first + limit])
 
 
 async def test_the_lines_of_a_mac_file_end_with_cr() -> None:
