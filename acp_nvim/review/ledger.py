@@ -42,7 +42,9 @@ class TurnLog:
 
     def change(self, path: str, before: Content) -> Change:
         """Return the turn's change of a file; make one that begins with `before` if there is none."""
-        return self.changes.setdefault(path, Change(path, before))
+        if path not in self.changes:
+            self.changes[path] = Change(path, before)
+        return self.changes[path]
 
     def move(self, path: str, new: str, before: Content, now: Content, verdict: Verdict) -> None:
         """Record a rename: its undo makes one file and removes another."""

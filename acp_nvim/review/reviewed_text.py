@@ -122,6 +122,8 @@ class ReviewedText:
         form, lines = forms.split(current, end)
         self._base = forms.settled(base_form, base_lines, form)
         self._current = forms.settled(form, lines, self._base)
+        self._base_text: str | None = base  # None: to be joined from the lines again
+        self._current_text: str | None = current
         self._lines = OwnedLines(base_lines, lines)
         self._pairs = pairs_key([None, *lines, None])
         self._history = TextHistory()
@@ -133,12 +135,16 @@ class ReviewedText:
     @property
     def base(self) -> str:
         """The accepted text, with its line ends."""
-        return self._base.text(self._lines.base)
+        if self._base_text is None:
+            self._base_text = self._base.text(self._lines.base)
+        return self._base_text
 
     @property
     def current(self) -> str:
         """The present text, with its line ends."""
-        return self._current.text(self._lines.current)
+        if self._current_text is None:
+            self._current_text = self._current.text(self._lines.current)
+        return self._current_text
 
     @property
     def has_past(self) -> bool:
@@ -198,6 +204,7 @@ class ReviewedText:
         self._history.remember(PastState(key, self._base, runs, Splice(block.i1, old, len(lines)), ()))
         self._lines.apply_agent(block.i1, len(old), lines)
         self._base, self._current = forms.settled(self._base, self._lines.base, form), form
+        self._current_text = text
         self._hunks = None
         self._fit()
         return before != self._summary()
@@ -233,8 +240,9 @@ class ReviewedText:
         """Accept these hunks; None: everything, with the shape. Earlier states are dropped."""
         if ids is None:
             self._lines.restore(list(self._lines.current), self._lines.current, ())
-            self._base = self._current
+            self._base, self._base_text = self._current, self._current_text
         else:
+            self._base_text = None
             if self._is_at_end(ids):
                 self._base = msgspec.structs.replace(self._base, ended=self._current.ended)
             self._lines.keep(ids)
@@ -302,7 +310,7 @@ class ReviewedText:
             return False
         key, base, runs = self._key(), self._base, list(self._lines.runs)
         self._pairs += self._pairs_delta(first, count, lines)
-        self._hunks = None
+        self._hunks = self._base_text = self._current_text = None
         found = self._find_earlier(first, count, lines, form)
         if found is not None:
             state, base_lines = found
