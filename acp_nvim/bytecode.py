@@ -16,10 +16,10 @@ from contextlib import suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, spec_from_file_location
 from types import CodeType, ModuleType
-from typing import cast
+from typing import BinaryIO, cast
 
-_HEAD = struct.Struct("<4sII")
-"""Python's version of bytecode; length and checksum of the table that follows. Then come the modules' bytecodes."""
+_HEAD = struct.Struct("<4sIII")
+"""Python's version of bytecode; start, length and checksum of the table, which is behind the modules' bytecodes."""
 
 _Entry = tuple[str, bool, int, int, int, int, int]
 """A module's source, whether it is a package, time (ns) and size of the source; start, length, checksum of the code."""
@@ -31,16 +31,15 @@ class Archive:
     def __init__(self, path: str) -> None:
         self.path = path
         self._file = -1
-        self._start = 0
         self._entries: dict[str, _Entry] = {}
         self._before: set[str] = set()
         with suppress(OSError, struct.error):
             self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            magic, length, checksum = _HEAD.unpack(os.pread(self._file, _HEAD.size, 0))
+            magic, at, length, checksum = _HEAD.unpack(os.pread(self._file, _HEAD.size, 0))
             if magic == MAGIC_NUMBER and 0 < length < os.fstat(self._file).st_size:
-                table = os.pread(self._file, length, _HEAD.size)
+                table = os.pread(self._file, length, at)
                 if crc32(table) == checksum:
-                    self._start, self._entries = _HEAD.size + length, marshal.loads(table)
+                    self._entries = marshal.loads(table)
 
     def __repr__(self) -> str:
         return f"<Archive {self.path}: {len(self._entries)} modules>"
@@ -67,7 +66,7 @@ class Archive:
         source, is_package, mtime, size, at, length, checksum = self._entries[name]
         try:
             stat = os.stat(source)
-            code = os.pread(self._file, length, self._start + at)
+            code = os.pread(self._file, length, at)
         except OSError:
             return None
         if (stat.st_mtime_ns, stat.st_size, crc32(code)) != (mtime, size, checksum):
@@ -81,28 +80,37 @@ class Archive:
         return all(isinstance(loader, _Loader) for loader, _ in self._loaded())
 
     def write(self) -> None:
-        """Replace the file by one that contains all modules that are loaded now. Blocks; raises `OSError`."""
+        """Replace the file by one that contains all modules that are loaded now. Blocks; raises what loading raises."""
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        new = f"{self.path}.{os.getpid()}"
+        try:
+            with open(new, "wb") as file:
+                self._write(file)
+            os.replace(new, self.path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(new)
+            raise
+
+    def _write(self, file: BinaryIO) -> None:
+        """Write one module after the other, so that no more than one of them is in memory."""
         entries: dict[str, _Entry] = {}
-        codes: list[bytes] = []
-        start = 0
+        file.write(bytes(_HEAD.size))
         for loader, is_package in self._loaded():
             stat = os.stat(loader.path)
             code = marshal.dumps(loader.get_code(loader.name))
             source = (loader.path, is_package, stat.st_mtime_ns, stat.st_size)
-            entries[loader.name] = (*source, start, len(code), crc32(code))
-            codes.append(code)
-            start += len(code)
-        table = marshal.dumps(entries)
-        os.makedirs(os.path.dirname(self.path), exist_ok=True)
-        new = f"{self.path}.{os.getpid()}"
-        with open(new, "wb") as file:
-            file.writelines([_HEAD.pack(MAGIC_NUMBER, len(table), crc32(table)), table, *codes])
-        os.replace(new, self.path)
+            entries[loader.name] = (*source, file.tell(), len(code), crc32(code))
+            file.write(code)
+        table, at = marshal.dumps(entries), file.tell()
+        file.write(table)
+        file.seek(0)
+        file.write(_HEAD.pack(MAGIC_NUMBER, at, len(table), crc32(table)))
 
     def _loaded(self) -> Iterator[tuple[SourceFileLoader, bool]]:
         """Yield the loaders of the modules that were loaded from sources, and whether they are packages."""
         for name in sys.modules.keys() - self._before:
-            spec = getattr(sys.modules[name], "__spec__", None)
+            spec = getattr(sys.modules.get(name), "__spec__", None)
             if isinstance(spec, ModuleSpec) and isinstance(spec.loader, SourceFileLoader) and spec.name == name:
                 yield spec.loader, spec.submodule_search_locations is not None
 

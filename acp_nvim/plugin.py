@@ -7,7 +7,6 @@ import atexit
 import gc
 import logging
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -18,6 +17,7 @@ from acp_nvim import bytecode
 from acp_nvim.agents.first_agent import start_first
 from acp_nvim.process import umask
 from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.tasks import contained
 
 if TYPE_CHECKING:
     from acp_nvim.app import App
@@ -57,7 +57,7 @@ class AcpPlugin:
         """Write what was loaded for the next start, when this one is over."""
         if archive is not None and not archive.is_complete:
             await anyio.sleep(QUIET_SECONDS)
-            with suppress(OSError):  # a cache: without it the next start takes longer
+            with contained("writing bytecode", lambda _: None):  # without it the next start takes longer
                 await anyio.to_thread.run_sync(archive.write)
 
     @staticmethod

@@ -89,9 +89,22 @@ def test_a_file_of_garbage_does_no_harm(sample: Path, tmp_path: Path, filling: b
     archive = tmp_path / "archive"
     run(sample, archive)
     data = archive.read_bytes()
-    for kept in (0, 4, 12, 40, len(data) // 2):  # of the head, the table, the code
+    for kept in (0, 4, 12, 40, len(data) // 2, len(data) - 40):  # of the head, the codes, the table
         archive.write_bytes(data[:kept] + filling * (len(data) - kept))
         assert run(sample, archive)[0] == "one"
+
+
+def test_a_source_that_is_broken_meanwhile_leaves_the_file_as_it_was(sample: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    run(sample, archive)
+    before = archive.read_bytes()
+    (sample / "more.py").write_text(f"open({str(sample / 'more.py')!r}, 'w').write('not Python (')")
+    (sample / "__init__.py").write_text("from . import more")
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        run(sample, archive)
+    assert "SyntaxError" in failed.value.stderr
+    assert archive.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["archive"]
 
 
 def test_another_version_of_python_does_not_use_it(sample: Path, tmp_path: Path) -> None:
