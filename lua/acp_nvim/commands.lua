@@ -1,6 +1,7 @@
 -- The functions behind the user commands.
 local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.host.client")
+local completion = require("acp_nvim.prompt.completion")
 local lazy = require("acp_nvim.lazy")
 local context = lazy("acp_nvim.prompt.context")
 local follow = lazy("acp_nvim.follow")
@@ -84,6 +85,7 @@ function M.prompt(args)
       if item then
         prompt.attach(session, item)
       end
+      completion.connect(session.prompt_bufnr) -- some plugins look for clients when Insert mode begins
       vim.cmd("startinsert!")
     end
   end)

@@ -2,13 +2,18 @@
 -- .luarc.json tells the language server to treat `lazy(name)` like `require(name)`.
 local M = {}
 
----Returns a stand-in for a module. Reading a field of it, or calling it, loads the module.
+---Returns a stand-in for a module. Reading a field of it, or calling it, loads the module. Functions are kept, so that
+---they cost the same as those of the module from then on.
 ---@param name string
 ---@return any
 local function module(name)
   return setmetatable({}, {
-    __index = function(_, key)
-      return require(name)[key]
+    __index = function(self, key)
+      local value = require(name)[key]
+      if type(value) == "function" then
+        rawset(self, key, value)
+      end
+      return value
     end,
     __call = function(_, ...)
       return require(name)(...)

@@ -4,9 +4,19 @@ local idle = require("acp_nvim.idle")
 
 local M = {}
 
----Modules that the first events and the first keys need, in an order in which each loads few others: about a
----millisecond each.
+---Modules that the first command, the first events and the first keys need, and Neovim's for the prompt's completion.
+---In this order each loads few others, which takes about a millisecond.
 M.MODULES = {
+  "acp_nvim.chat.transcript",
+  "acp_nvim.buffers.watching",
+  "acp_nvim.prompt.drafts",
+  "acp_nvim.host.requests",
+  "acp_nvim.chat.winbar",
+  "acp_nvim.chat.windows",
+  "acp_nvim.prompt.buffer",
+  "acp_nvim.agents.catalogue",
+  "acp_nvim.host.client",
+  "acp_nvim.commands",
   "acp_nvim.chat.markdown.structure",
   "acp_nvim.chat.markdown.colours",
   "acp_nvim.chat.blocks.diff",
@@ -44,6 +54,13 @@ M.MODULES = {
   "acp_nvim.options.picker",
   "acp_nvim.prompt.complete.candidates",
   "acp_nvim.prompt.lsp_server",
+  "vim.lsp.protocol",
+  "vim.lsp.util",
+  "vim.lsp.rpc",
+  "vim.lsp.client",
+  "vim.lsp",
+  "vim.lsp.completion",
+  "vim.diagnostic",
   "acp_nvim.host.exit",
 }
 

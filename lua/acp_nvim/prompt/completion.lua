@@ -11,8 +11,6 @@ local M = {}
 
 local api = vim.api
 local NAME = "acp_nvim"
--- Neovim's modules that a client needs: loading them at once takes 10 ms
-local LSP_MODULES = { "vim.lsp.protocol", "vim.lsp.util", "vim.lsp", "vim.lsp.completion" }
 
 ---Converts an item for Neovim's own completion, which otherwise inserts only the text before the first blank.
 local function convert(item)
@@ -49,7 +47,9 @@ local function client_of(bufnr)
   return package.loaded["vim.lsp"] and vim.lsp.get_clients({ bufnr = bufnr, name = NAME })[1] or nil
 end
 
-local function connect(bufnr)
+---Connects a prompt to the server, unless it is connected.
+---@param bufnr integer of a prompt
+function M.connect(bufnr)
   if not api.nvim_buf_is_loaded(bufnr) or client_of(bufnr) then
     return
   end
@@ -65,18 +65,13 @@ end
 
 ---Connects a prompt to the server, at the latest on InsertEnter, and again if the server was stopped.
 local function watch_server(bufnr)
-  autocmds.on_buffer("acp_nvim.lsp", bufnr, { InsertEnter = connect })
-  if package.loaded["vim.lsp"] or package.loaded["cmp_nvim_lsp"] then
-    connect(bufnr) -- some plugins look for clients when Insert mode begins
+  autocmds.on_buffer("acp_nvim.lsp", bufnr, { InsertEnter = M.connect })
+  if package.loaded["cmp_nvim_lsp"] then
+    M.connect(bufnr) -- it looks for clients when Insert mode begins
     return
   end
-  for _, name in ipairs(LSP_MODULES) do
-    idle.run(function()
-      require(name)
-    end)
-  end
-  idle.run(function()
-    connect(bufnr)
+  idle.run(function() -- it takes 20 ms if Neovim's modules have to be loaded: show the prompt first
+    M.connect(bufnr)
   end)
 end
 
