@@ -47,10 +47,10 @@ end })
 vim.keymap.set("n", "gz", "<Cmd>AcpChat quick<CR>")
 """
 BLOCKED = """
-local begun = vim.uv.hrtime()
+local begun, used = vim.uv.hrtime(), os.clock()
 vim.cmd(...)
 vim.cmd.redraw()
-return (vim.uv.hrtime() - begun) / 1e6
+return { (vim.uv.hrtime() - begun) / 1e6, (os.clock() - used) * 1000 }
 """
 GAPS = """
 local last, timer = vim.uv.hrtime(), assert(vim.uv.new_timer())
@@ -146,10 +146,11 @@ def _screen(directory: Path, plugin: bool = True) -> Iterator[tuple[ScreenEditor
         editor.close()
 
 
-def blocked(directory: Path) -> float:
-    """Milliseconds in which the first `:AcpChat` of a Neovim does not let it do anything else, and the redraw."""
+def blocked(directory: Path) -> tuple[float, float]:
+    """Milliseconds in which the first `:AcpChat` and its redraw let Neovim do nothing else, and of processor time."""
     with _screen(directory) as (editor, _):
-        return float(editor.lua(BLOCKED, COMMAND))
+        took, used = editor.lua(BLOCKED, COMMAND)
+        return took, used
 
 
 def floor(directory: Path) -> float:
