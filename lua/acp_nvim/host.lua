@@ -18,6 +18,8 @@ local is_ahead = false -- the host was started ahead of its first use, and nothi
 local tail = {}
 ---@type fun(words: string, code: integer, tail: string[])[]
 local listeners = {}
+---@type fun(words: string, code: integer, tail: string[])? called after these
+local last_listener
 
 ---@return boolean sent
 local function notify(method, params)
@@ -74,6 +76,9 @@ function M.on_end(program, code)
   end
   for _, listener in ipairs(listeners) do
     listener(words, code, last)
+  end
+  if last_listener then
+    last_listener(words, code, last)
   end
 end
 
@@ -165,6 +170,12 @@ end
 ---@param listener fun(words: string, code: integer, tail: string[]) called after the host has ended
 function M.on_exit(listener)
   listeners[#listeners + 1] = listener
+end
+
+---@param listener fun(words: string, code: integer, tail: string[]) called when the other listeners, whose modules may
+---be loaded later, have dropped what they had of the host
+function M.on_exit_last(listener)
+  last_listener = listener
 end
 
 ---@param theirs string version of the host

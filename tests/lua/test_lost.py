@@ -184,3 +184,20 @@ def test_a_chat_that_is_wiped_gets_what_the_host_before_had_told(editor):
     editor.apply({"type": "reset", "session": key, "after": False})
     editor.apply({"type": "append", "session": key, "block": 1, "kind": "user", "text": "from the agent"})
     assert [line for line in editor.lines(key) if line] == ["from the agent"]
+
+
+def test_who_is_told_of_the_end_finds_nothing_left_of_the_host(editor):
+    editor.chat()
+    editor.lua(
+        """
+        _G.order = {}
+        vim.api.nvim_create_autocmd("User", { pattern = "AcpError", callback = function()
+          table.insert(_G.order, "told")
+        end })
+        require("acp_nvim.host").on_exit(function() -- of a module that is loaded after the first command
+          table.insert(_G.order, "dropped")
+        end)
+        """
+    )
+    host_ends(editor)
+    assert editor.lua("return _G.order") == ["dropped", "told"]

@@ -259,6 +259,6 @@ function M.ready(event)
   end
 end
 
-host.on_exit(lazy.fn("acp_nvim.host.exit", "fail_sessions"))
+host.on_exit_last(lazy.fn("acp_nvim.host.exit", "fail_sessions"))
 
 return M
