@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import resource
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from acp_nvim.plugin import QUIET_SECONDS
 from tests.bench.chat import texts
-from tests.bench.chat.stage import Ours, Stage, Who, at_once, stage
+from tests.bench.chat.stage import Ours, Stage, Who, at_once, cpu, stage
 
 LINES = 90_000
 LOOK_AT = """
@@ -15,6 +17,8 @@ vim.api.nvim_win_set_cursor(vim.fn.win_findbuf(probe.bufnr)[1], { ..., 0 })
 """
 """A row; the screen is drawn when the request was answered."""
 PAGE = 40
+AFTER_START_SECONDS = QUIET_SECONDS + 5
+IDLE_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,14 @@ class Memory:
     host: float
     came: float
     seen: float
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Milliseconds of processors in `IDLE_SECONDS` in which nothing happens, after all that a start puts off."""
+
+    host: float
+    editor: float
 
 
 def resident(pid: int) -> int:
@@ -51,3 +63,14 @@ def measure(directory: Path, who: Who) -> Memory:
         for row in range(1, LINES, PAGE):
             on.editor.lua(LOOK_AT, row)
         return Memory(host, came, (resident_now(on) - before) / size)
+
+
+def idle(directory: Path) -> Idle:
+    """One session that has nothing to do, with a screen."""
+    with stage(directory, "ours", {"go": [at_once(texts.filling(10))]}) as on:
+        assert isinstance(on, Ours)
+        on.play("go")
+        time.sleep(AFTER_START_SECONDS)
+        before = on.host_cpu(), cpu(on.pid)
+        time.sleep(IDLE_SECONDS)
+        return Idle((on.host_cpu() - before[0]) * 1000, (cpu(on.pid) - before[1]) * 1000)

@@ -151,10 +151,13 @@ def bench_memory() -> None:
     """Resident."""
     pair = in_turns(memory.measure)
     host = median(pair[0], "host")
-    line("chat: the host with one idle session", f"{host:.1f} MB", held(host, 45, "MB"))
+    line("chat: the host with one idle session", f"{host:.1f} MB", held(host, 40, "MB"))
     for name, words in (("came", "when it came"), ("seen", "when every page was on the screen")):
         ours, floor = (median(found, name) for found in pair)
         line(f"  Neovim for a byte of text, {words}", f"{ours:.1f} B, floor {floor:.1f} B", held(ours, 4, "B"))
+    idle = fresh(memory.idle)
+    figure = f"{idle.host:.1f}, {idle.editor:.1f} ms"
+    line(f"  processors in {memory.IDLE_SECONDS} s without work: the host, Neovim", figure, held(idle.host, 1, "ms"))
 
 
 BENCHES = {
