@@ -117,10 +117,10 @@ RECORD_BYTES: Final = 8 * 1024 * 1024
 """Length of a line of a transcript, in bytes; the content of a tool call that is longer is dropped."""
 
 # The editor
-FRAME_SECONDS: Final = 0.018
-"""Shortest time between two batches for the editor, unless a backlog waits.
+FRAME_SECONDS: Final = 0.016
+"""Shortest time between two batches for the editor, unless a backlog waits: a frame at 60 Hz.
 
-A little more than a frame at 60 Hz: a batch costs Neovim a millisecond, mostly for drawing. The average wait is half.
+A batch costs Neovim almost a millisecond, mostly for drawing. The average wait is half of it, the longest a frame.
 """
 BATCH_BYTES: Final = 32 * 1024
 """Text in the first full batch: Lua inserts it into a buffer and parses its markdown within one frame."""

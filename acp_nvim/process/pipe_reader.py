@@ -28,7 +28,7 @@ class PipeReader(asyncio.Protocol):
         self._process_end = self._pipe.get_protocol()  # must learn of the end: the process waits for it
         self._pieces: deque[bytes] = deque()
         self._size = 0
-        self._is_over = False
+        self._is_over = self._is_paused = False
         self._loop = asyncio.get_running_loop()
         self._news: asyncio.Future[None] | None = None
         self._loop.call_soon(self._take_earlier, self._pipe.is_closing())
@@ -51,7 +51,8 @@ class PipeReader(asyncio.Protocol):
             self._pieces.appendleft(piece[max_bytes:])
             piece = piece[:max_bytes]
         self._size -= len(piece)
-        if self._size <= READ_BYTES:
+        if self._is_paused and self._size <= READ_BYTES:
+            self._is_paused = False
             self._pipe.resume_reading()
         return piece
 
@@ -60,6 +61,7 @@ class PipeReader(asyncio.Protocol):
         self._pieces.append(data)
         self._size += len(data)
         if self._size > WAITING_BYTES:
+            self._is_paused = True
             self._pipe.pause_reading()
         self._wake()
 
