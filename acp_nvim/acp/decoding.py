@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Hashable
 from typing import Any, Final, TypeVar, cast
 
@@ -23,7 +22,7 @@ T = TypeVar("T")
 WRONG_PARTS: Final = 20
 """Malformed members of one message that are dropped and named; a message with more is rejected."""
 
-_LEFT_OUT: Final = pattern(re.escape(f'"{LEFT_OUT}"').encode())
+_LEFT_OUT: Final = f'"{LEFT_OUT}"'.encode()
 _PLACE: Final = pattern(r" - at `\$([^`]*)`$")
 _STEP: Final = pattern(r"\.([^.\[]+)|\[(\d+)\]")
 
@@ -41,7 +40,7 @@ def decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
     """
     try:
         try:
-            was_cut = len(raw) > LIST_ENTRIES and _LEFT_OUT.search(memoryview(raw)) is not None
+            was_cut = len(raw) > LIST_ENTRIES and _LEFT_OUT in bytes(raw)
             if not was_cut:
                 return cast(T, decoder(cast(Hashable, kind)).decode(raw))
         except msgspec.ValidationError:

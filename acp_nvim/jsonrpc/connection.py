@@ -195,7 +195,7 @@ class Connection:
                         continue
                     mended = in_utf8(found)
                     lines = iter(mended) if self._tap is None else self._tap_each(found, mended)
-                    is_wide = may_be_wide(mended)
+                    is_wide = len(mended) == 1 or may_be_wide(mended)  # a single line is searched when needed
                     while not self._dispatcher.take(lines, is_wide):
                         await self._pause()
                 if perf_counter() - begun > SLICE_SECONDS / 2:
