@@ -111,7 +111,7 @@ class Dispatcher:
                 method = message.method
                 is_plain = message.id is ABSENT and not (is_wide and may_be_wide((line,)))
                 if not is_plain or method is msgspec.UNSET or method == CANCEL_REQUEST:
-                    self.guard("taking a message", self._take, message, self._send)
+                    self.guard("taking a message", self._take, message, self._send, is_wide)
                 else:
                     try:
                         take_notification(method, message.params)
@@ -192,9 +192,10 @@ class Dispatcher:
 
     # --- messages ----------------------------------------------------------------------------------------------------
 
-    def _take(self, message: Incoming, reply: Reply) -> None:
+    def _take(self, message: Incoming, reply: Reply, is_wide: bool = True) -> None:
+        """Handle a message; unless `is_wide`, it certainly has no integer of more than 64 bits."""
         method = message.method
-        found = [] if method == CANCEL_REQUEST else self._narrow(message)
+        found = self._narrow(message) if is_wide and method != CANCEL_REQUEST else []
         params = message.params
         if method is msgspec.UNSET:
             self._take_answer(message, reply)
