@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import json
+import atexit
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.support.agent_scripts import AgentScript, agent_script
-from tests.support.editor import HeadlessEditor
 from tests.support.find_nvim import find_nvim
 from tests.support.places import ROOT
 from tests.support.screen import ScreenEditor
+from tests.support.waiting import wait_until
 
 TIMED_LOAD = """
 local start = vim.uv.hrtime()
@@ -70,53 +72,15 @@ return (vim.uv.hrtime() - begun) / 1e6
 """
 
 
-@dataclass(frozen=True)
-class FirstCommand:
-    """Milliseconds: from `:AcpChat` to `idle`, of which the agent alone takes `agent`."""
-
-    total: float
-    agent: float
-
-    @property
-    def ours(self) -> float:
-        """What we add."""
-        return self.total - self.agent
-
-
-def agent_alone(script: AgentScript, cwd: Path) -> float:
-    """Milliseconds from spawning the agent to its answer to `session/new`."""
-    start = time.perf_counter()
-    with subprocess.Popen(script.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=cwd) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for number, method in enumerate(("initialize", "session/new")):
-            params = {"protocolVersion": 1, "cwd": str(cwd), "mcpServers": []}
-            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-            process.stdin.write(json.dumps(message).encode() + b"\n")
-            process.stdin.flush()
-            process.stdout.readline()
-        return (time.perf_counter() - start) * 1000
-
-
-def first_command(directory: Path) -> FirstCommand:
-    """The first `:AcpChat` of a Neovim, with an agent that answers at once."""
-    script = agent_script(directory, "")
-    alone = agent_alone(script, directory)
-    editor = HeadlessEditor(directory, agents={"quick": {"command": script.argv}})
-    try:
-        editor.lua(
-            """
-            vim.api.nvim_create_autocmd("User", { pattern = "AcpSessionReady", callback = function()
-              _G.ready = vim.uv.hrtime()
-            end })
-            _G.begun = vim.uv.hrtime()
-            vim.cmd("AcpChat quick")
-            """
-        )
-        editor.wait_until("_G.ready ~= nil")
-        return FirstCommand(editor.lua("return (_G.ready - _G.begun) / 1e6"), alone)
-    finally:
-        editor.close()
+@cache
+def used_before(python: str) -> Path:
+    """The cache directory of a user who has run a command before, which made Python and the host write bytecode."""
+    directory = Path(tempfile.mkdtemp(prefix="acp-bench-used-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    with _screen(directory, python=python, cache=directory) as (editor, _):
+        editor.command(COMMAND)
+        wait_until(lambda: [*directory.glob("nvim/acp_nvim/host.*")], 60, "the host to write its bytecode")
+    return directory
 
 
 @dataclass(frozen=True)
@@ -132,13 +96,16 @@ class Felt:
 
 
 @contextmanager
-def _screen(directory: Path, plugin: bool = True) -> Iterator[tuple[ScreenEditor, list[str]]]:
+def _screen(
+    directory: Path, plugin: bool = True, python: str = sys.executable, cache: Path | None = None
+) -> Iterator[tuple[ScreenEditor, list[str]]]:
     """A Neovim with a screen that nobody looks at, and the command of an agent that answers at once."""
     job = directory / "job.json"
     job.write_text("{}", encoding="utf-8")
     argv = [sys.executable, "-S", "-E", str(AGENT), str(job)]
-    given: dict[str, Any] = {"agents": {"quick": {"command": argv}}} if plugin else {"plugin": False}
-    editor = ScreenEditor(directory, **given)
+    given: dict[str, Any] = {"agents": {"quick": {"command": argv}}, "config": {"python": python}}
+    env = {"XDG_CACHE_HOME": str(cache or used_before(python))} if plugin else {}
+    editor = ScreenEditor(directory, env=env, **(given if plugin else {"plugin": False}))
     try:
         editor.terminal.look_away()
         yield editor, argv
@@ -159,9 +126,9 @@ def floor(directory: Path) -> float:
         return float(editor.lua(STARTED, str(FLOOR), argv, str(editor.project)))
 
 
-def felt(directory: Path, by_hand: bool) -> Felt:
+def felt(directory: Path, by_hand: bool, python: str = sys.executable) -> Felt:
     """The first command: typed by a person, or mapped to keys; then a text typed at once into the prompt."""
-    with _screen(directory) as (editor, _):
+    with _screen(directory, python=python) as (editor, _):
         editor.lua(MOMENTS)
         for key in f":{COMMAND}" if by_hand else "g":
             editor.type(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 from collections.abc import Callable
 from functools import partial
@@ -11,18 +12,10 @@ from tests.bench.printing import ROUNDS, fresh, held, line
 
 
 def bench_start() -> None:
-    """What waiting for the first prompt costs."""
-    firsts = [fresh(starting.first_command) for _ in range(ROUNDS)]
-    ours = statistics.median(first.ours for first in firsts)
-    line("first command to ready, without the agent's own start", f"{ours:.0f} ms", "<= 250 ms")
-    line(
-        "  the agent alone (spawn, initialize, session/new)", f"{statistics.median(f.agent for f in firsts):.0f} ms", ""
-    )
-    line("loading the plugin", f"{starting.plugin_load():.2f} ms", "<= 2 ms")
+    """What waiting for the first prompt costs; plain Lua that starts the same agent and its session, in turns.
 
-
-def bench_first() -> None:
-    """The first command as it is felt; plain Lua that starts the same agent and its session, in turns."""
+    The environment variable PYTHONS names more interpreters that are measured.
+    """
     rounds = [
         (
             fresh(starting.floor),
@@ -32,6 +25,8 @@ def bench_first() -> None:
         )
         for _ in range(ROUNDS)
     ]
+    load = starting.plugin_load()
+    line("loading the plugin", f"{load:.2f} ms", held(load, 2, "ms"))
     least = statistics.median(one[0] for one in rounds)
     took, used = (statistics.median(one[1][index] for one in rounds) for index in range(2))
     what = "the first command blocks the editor, with the redraw; its CPU"
@@ -43,8 +38,12 @@ def bench_first() -> None:
         )
         line(f"{words}: until a key lands in the prompt", f"{typed:.1f} ms", held(typed, 50, "ms"))
         figure = f"{ready:.0f} ms, {least:.0f} ms: {ready / least:.2f} x"
-        line("  until the session is ready, the floor", figure, held(ready, 100, "ms") if place == 3 else "")
+        line("  until the session is ready, the floor", figure, held(ready, 100, "ms"))
         line("  the longest stall after the first key", f"{longest:.1f} ms", held(longest, 16, "ms"))
+    for python in os.environ.get("PYTHONS", "").split():
+        runs = [fresh(partial(starting.felt, by_hand=True, python=python)) for _ in range(ROUNDS)]
+        ready = statistics.median(run.ready for run in runs)
+        line(f"  typed, with {python}: ready", f"{ready:.0f} ms: {ready / least:.2f} x", held(ready, 100, "ms"))
 
 
 def bench_streams() -> None:
@@ -208,7 +207,6 @@ def bench_follow() -> None:
 
 BENCHES = {
     "start": bench_start,
-    "start-first": bench_first,
     "streams": bench_streams,
     "sessions": bench_sessions,
     "pipeline": bench_pipeline,
