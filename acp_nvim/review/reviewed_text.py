@@ -11,8 +11,9 @@ from typing import Final, TypeAlias
 import msgspec
 
 from acp_nvim.review.owned_lines import OwnedLines, Run, Splice
+from acp_nvim.ui.editor import LineChange
 from acp_nvim.workspace import text_shape as forms
-from acp_nvim.workspace.line_differences import Block, trimmed
+from acp_nvim.workspace.line_differences import Block, difference, trimmed
 from acp_nvim.workspace.text_shape import TextForm
 
 MAX_PAST_STATES: Final = 1000
@@ -299,7 +300,13 @@ class ReviewedText:
 
     def _change_to(self, text: str) -> tuple[TextForm, Block, list[str]]:
         """Return the form of `text`, the block of lines that differ from the current ones, and the new lines."""
-        form, lines = forms.split(text, self._fit(text))
+        end = self._fit(text)
+        is_plain = end == self._current.end == "\n" and self._current.ended == self.current.endswith("\n")
+        change = difference(self.current, text) if is_plain else None
+        if isinstance(change, LineChange):  # most changes: only the lines that differ are split
+            first, count, lines = change.first, change.count, list(change.lines)
+            return self._current, Block(first, first + count, first, first + len(lines)), lines
+        form, lines = forms.split(text, end)
         block = trimmed(self._lines.current, lines)
         return forms.settled(form, lines, self._current), block, lines[block.j1 : block.j2]
 

@@ -110,7 +110,7 @@ class TextForm(msgspec.Struct, frozen=True):
         """
         bom = BOM if self.bom or text.startswith(BOM) else ""
         lines = text.removeprefix(BOM)
-        if "\r" not in lines and self.end:
+        if self.end not in ("", "\n") and "\r" not in lines:
             lines = lines.replace("\n", self.end)
         if not self.ended:
             lines = _LAST_END.sub("", lines)

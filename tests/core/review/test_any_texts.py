@@ -56,6 +56,7 @@ def check(reviewed: ReviewedText, current: str) -> None:
 @example("a\n", "\n", None, [])
 @example("a", "a\n", "mac", [])
 @example("", "a", None, [("lines", "", 0, 1, [""])])
+@example("a", "a", None, [("lines", "", 1, 0, [""]), ("agent", "b\n", 0, 0, []), ("lines", "", 0, 1, ["c"])])
 def test_whatever_happens_both_texts_are_exact(base: str, current: str, fileformat, given_steps) -> None:
     reviewed = ReviewedText(base, current, fileformat)
     assert reviewed.base == base
