@@ -56,6 +56,8 @@ class Contents:
     def __init__(self, shadow: Shadow) -> None:
         self.shadow = shadow
         self._unsaved: dict[str, bytes] = {}
+        self._last: tuple[tuple[str, str, str], str, str] | None = None
+        """Path, encoding and text of the latest `put_text`, its object id and encoding; None: not in `_unsaved`."""
         self._saving = anyio.Lock()
 
     def put(self, path: str, data: bytes, mode: int = FILE) -> Blob:
@@ -69,11 +71,18 @@ class Contents:
 
     def put_text(self, path: str, text: str, encoding: str, mode: int = FILE) -> Content:
         """Store a text as the bytes that its file has, or would have."""
+        key = path, encoding, text
+        if self._last is not None and self._last[0] == key:  # what an agent wrote last is what it replaces next
+            _, oid, encoding = self._last
+            return Content(Blob(oid, mode), text, encoding)
         try:
             data = encode(path, text, encoding)
         except FileRefusedError:  # only Neovim knows that encoding, or the text is not saved yet
             encoding, data = "utf-8", text.encode("utf-8", "surrogatepass")
-        return Content(self.put(path, data, mode), text, encoding)
+        blob = self.put(path, data, mode)
+        is_kept = blob.oid in self._unsaved and not self.shadow.is_secret(path)
+        self._last = (key, blob.oid, encoding) if is_kept else None
+        return Content(blob, text, encoding)
 
     async def read(self, blob: Blob) -> bytes:
         """Return the bytes of a blob. Raises `SnapshotError` if they are lost."""
@@ -105,6 +114,7 @@ class Contents:
                 await self.shadow.store(list(saved.values()))
             for oid in saved:
                 del self._unsaved[oid]
+            self._last = None
 
 
 class FileOnDisk(msgspec.Struct, frozen=True):
