@@ -26,23 +26,35 @@ _Entry = tuple[str, bool, int, int, int, int, int]
 
 
 class Archive:
-    """Finds modules in the file at `path`; in a file that cannot be used it finds none."""
+    """Finds modules in the file at `path`; in a file that cannot be used it finds none.
+
+    A file cannot be used that is damaged, that others could have written, or that was made with another version of
+    Python or another `sys.path`: there a module of the same name may have another source.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._file = -1
+        self._file: BinaryIO | None = None
         self._entries: dict[str, _Entry] = {}
+        self._search_path = list(sys.path)
         self._before: set[str] = set()
-        with suppress(OSError, struct.error):
-            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            magic, at, length, checksum = _HEAD.unpack(os.pread(self._file, _HEAD.size, 0))
-            if magic == MAGIC_NUMBER and 0 < length < os.fstat(self._file).st_size:
-                table = os.pread(self._file, length, at)
-                if crc32(table) == checksum:
-                    self._entries = marshal.loads(table)
+        with suppress(OSError, struct.error, ValueError, TypeError):
+            self._file = open(path, "rb", buffering=0)  # noqa: SIM115  # until `close`
+            stat = os.fstat(self._file.fileno())
+            magic, at, length, checksum = _HEAD.unpack(self._file.read(_HEAD.size))
+            if magic == MAGIC_NUMBER and 0 < length < stat.st_size and _is_private(stat):
+                table = self._read(at, length)
+                search_path, entries = marshal.loads(table) if crc32(table) == checksum else ([], {})
+                self._entries = entries if search_path == self._search_path else {}
 
     def __repr__(self) -> str:
         return f"<Archive {self.path}: {len(self._entries)} modules>"
+
+    def _read(self, at: int, length: int) -> bytes:
+        if self._file is None:
+            return b""
+        self._file.seek(at)
+        return self._file.read(length)
 
     def install(self) -> None:
         """Let Python look for modules here first, until `close`."""
@@ -53,9 +65,9 @@ class Archive:
         """Let Python look here no more, and close the file."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -66,7 +78,7 @@ class Archive:
         source, is_package, mtime, size, at, length, checksum = self._entries[name]
         try:
             stat = os.stat(source)
-            code = os.pread(self._file, length, at)
+            code = self._read(at, length)
         except OSError:
             return None
         if (stat.st_mtime_ns, stat.st_size, crc32(code)) != (mtime, size, checksum):
@@ -84,7 +96,7 @@ class Archive:
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         new = f"{self.path}.{os.getpid()}"
         try:
-            with open(new, "wb") as file:
+            with open(new, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
                 self._write(file)
             os.replace(new, self.path)
         except BaseException:
@@ -102,7 +114,7 @@ class Archive:
             source = (loader.path, is_package, stat.st_mtime_ns, stat.st_size)
             entries[loader.name] = (*source, file.tell(), len(code), crc32(code))
             file.write(code)
-        table, at = marshal.dumps(entries), file.tell()
+        table, at = marshal.dumps((self._search_path, entries)), file.tell()
         file.write(table)
         file.seek(0)
         file.write(_HEAD.pack(MAGIC_NUMBER, at, len(table), crc32(table)))
@@ -113,6 +125,12 @@ class Archive:
             spec = getattr(sys.modules.get(name), "__spec__", None)
             if isinstance(spec, ModuleSpec) and isinstance(spec.loader, SourceFileLoader) and spec.name == name:
                 yield spec.loader, spec.submodule_search_locations is not None
+
+
+def _is_private(stat: os.stat_result) -> bool:
+    """Whether only this user could write a file: its content is run."""
+    is_mine = not hasattr(os, "geteuid") or stat.st_uid == os.geteuid()
+    return is_mine and (os.name == "nt" or not stat.st_mode & 0o022)
 
 
 _archive: Archive | None = None

@@ -36,7 +36,7 @@ async def start_first(early: Sequence[tuple[str, Any]], guard: Guard) -> FirstAg
 
     `early` are the methods and parameters as they came, which nobody has checked.
     """
-    sent = dict(reversed(early))
+    sent = dict(early)  # of several the last one counts, as it does for the host
     try:
         hello, opened = sent["hello"], sent["open"]
         config, cwd = hello["config"], opened["cwd"]

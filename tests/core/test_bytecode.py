@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,8 +51,9 @@ def test_the_second_start_takes_all_from_the_archive(sample: Path, tmp_path: Pat
     assert first == ["one", str(sample / "__init__.py"), "True", f"['{sample}']", "False"]
     assert second == [*first[:-1], "True"]
     assert os.listdir(archive.parent) == [archive.name]
-    assert [*Archive(str(archive))._entries] != []
-    assert repr(Archive(str(archive))).endswith(" modules>")
+    with_other_path = Archive(str(archive))
+    with_other_path.close()
+    assert repr(with_other_path) == f"<Archive {archive}: 0 modules>"
 
 
 def test_a_changed_source_is_what_runs(sample: Path, tmp_path: Path) -> None:
@@ -105,6 +107,32 @@ def test_a_source_that_is_broken_meanwhile_leaves_the_file_as_it_was(sample: Pat
     assert "SyntaxError" in failed.value.stderr
     assert archive.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["archive"]
+
+
+def test_a_package_of_the_same_name_in_another_place_is_what_runs(sample: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    run(sample, archive)
+    other = tmp_path / "others" / "sample"
+    shutil.copytree(sample, other)  # with the same times
+    (other / "part.py").write_text("VALUE = 'two'\n")
+    stat = (sample / "part.py").stat()
+    os.utime(other / "part.py", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    shutil.rmtree(other / "__pycache__", ignore_errors=True)
+    found = run(other, archive)
+    assert (found[0], found[1], found[-1]) == ("two", str(other / "__init__.py"), "False")
+    assert run(other, archive)[-1] == "True"
+    assert run(sample, archive)[0] == "one"
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_may_write_is_not_used(sample: Path, tmp_path: Path, mode: int) -> None:
+    archive = tmp_path / "archive"
+    run(sample, archive)
+    assert archive.stat().st_mode & 0o777 == 0o600
+    archive.chmod(mode)
+    assert run(sample, archive)[-1] == "False"
+    assert archive.stat().st_mode & 0o777 == 0o600
+    assert run(sample, archive)[-1] == "True"
 
 
 def test_another_version_of_python_does_not_use_it(sample: Path, tmp_path: Path) -> None:

@@ -73,6 +73,18 @@ async def test_it_is_used_while_it_waits_to_be_stopped(host: Host, monkeypatch: 
     assert await host.turn() == "end_turn"
 
 
+async def test_the_latest_settings_count(host: Host) -> None:
+    script = host.script("")
+    hello, opened = messages(host)
+    old = {**hello[1], "config": {"agents": {"it": {"command": ["false"]}}}}
+    first = await start_first([("hello", old), hello, opened], guard_of_host())
+    assert first is not None
+    host.app.peers.take_first(first)
+    host.open()
+    await host.until_state("idle")
+    assert script.notes("started") == [first.child.pid]
+
+
 NO_HELLO: list[tuple[str, Any]] = [("open", {"session": 1, "cwd": "/"})]
 
 
