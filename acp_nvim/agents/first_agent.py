@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.agents.definition import AgentDefinition
-from acp_nvim.errors import FailureError
 from acp_nvim.process.child import Child
 from acp_nvim.process.end_times import ends_directory
 from acp_nvim.process.guarding import Guard
@@ -46,7 +45,7 @@ async def start_first(early: Sequence[tuple[str, Any]], guard: Guard) -> FirstAg
             return None
         guard.ends = ends_directory(hello["state_path"])
         child = await Child.spawn(definition.name, definition.command, cwd, definition.env, guard)
-    except (KeyError, TypeError, AttributeError, ValueError, OSError, FailureError) as error:
+    except Exception as error:
         log.debug("no agent is started early: %r", error)  # the session says what is wrong, in words
         return None
     return FirstAgent(definition, cwd, child)
