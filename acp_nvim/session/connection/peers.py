@@ -24,9 +24,6 @@ GONE_SECONDS: Final = 10.0
 ASKED_SECONDS: Final = 60.0
 """Time that an agent without sessions is kept after it has listed its sessions: the user may choose one."""
 
-UNUSED_SECONDS: Final = 60.0
-"""Time after which a process that was started early is stopped when no session wants it."""
-
 
 async def nobody(_peer: AgentPeer, _asked: ElicitationAsked) -> CreateElicitationResponse:
     """Cancel an elicitation for which there is no chat."""
@@ -60,15 +57,8 @@ class Peers:
             return peer
 
     def take_first(self, first: FirstAgent) -> None:
-        """Use a process that was started early for the first agent, or stop it if that is another one."""
+        """Use a process that was started early for the first agent that is obtained; stop it if that is another one."""
         self._first = first
-        self._tasks.spawn(self._stop_unused, first)
-
-    async def _stop_unused(self, first: FirstAgent) -> None:
-        await anyio.sleep(UNUSED_SECONDS)
-        if self._first is first:
-            self._first = None
-            await first.child.stop()
 
     def _started(self, definition: AgentDefinition, cwd: str) -> Child | None:
         """Return the process that was started early, if it is the wanted one; another one is stopped."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from acp_nvim.agents.first_agent import start_first
+from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation
 from acp_nvim.ui.review_events import Restored
@@ -187,6 +189,17 @@ async def looks(stage: Stage) -> None:
     await stage.host.editor.until_event(Restored, restored + 1)
 
 
+async def starts_another_agent_first(stage: Stage) -> None:
+    """The process that was started before the host was loaded is not the one that the session wants."""
+    hello = {"state_path": str(stage.cwd), "config": {"agents": {stage.agent: {"command": ["/bin/sleep", "60"]}}}}
+    opened = {"session": stage.key, "agent": stage.agent, "cwd": str(stage.cwd)}
+    first = await start_first([("hello", hello), ("open", opened)], guard_of_host())
+    assert first is not None
+    stage.host.app.peers.take_first(first)
+    stage.open()
+    await stage.host.until_state("idle", stage.key)
+
+
 async def remembers(stage: Stage) -> None:
     """A line of the history of prompts."""
     stage.open()
@@ -215,4 +228,5 @@ SCENARIOS: list[tuple[Scenario, str]] = [
     (goes_on_with_another_host, HIT),
     (looks, HIT),
     (remembers, HIT),
+    (starts_another_agent_first, HIT),
 ]

@@ -8,7 +8,6 @@ import pytest
 
 from acp_nvim.agents.first_agent import FirstAgent, start_first
 from acp_nvim.process.guarding import guard_of_host
-from acp_nvim.session.connection import peers
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 
@@ -51,26 +50,6 @@ async def test_a_session_that_wants_another_gets_another(host: Host, other: str)
     [used] = [pid for pid in script.notes("started") if pid != first.child.pid]
     assert look_at(used) is not None
     await host.until("the end of the first", lambda: look_at(first.child.pid) is None)
-
-
-async def test_it_ends_when_nobody_wants_it(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers, "UNUSED_SECONDS", 0.01)
-    host.script("")
-    first = await started(host)
-    await host.until("its end", lambda: look_at(first.child.pid) is None)
-    assert await host.turn() == "end_turn"
-
-
-async def test_it_is_used_while_it_waits_to_be_stopped(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = host.script("")
-    monkeypatch.setattr(peers, "UNUSED_SECONDS", 0.01)
-    first = await start_first(messages(host), guard_of_host())
-    assert first is not None
-    host.open()  # it takes its process before the time is over
-    host.app.peers.take_first(first)
-    await host.until_state("idle")
-    assert script.notes("started") == [first.child.pid]
-    assert await host.turn() == "end_turn"
 
 
 async def test_the_latest_settings_count(host: Host) -> None:
