@@ -93,9 +93,9 @@ def bench_files() -> None:
     """What an agent waits for the files that Neovim holds; plain Lua does the same work, without a check, in turns."""
     rounds = [(fresh(files.floor), fresh(files.ours)) for _ in range(ROUNDS)]
     kinds: list[tuple[str, Callable[[files.Served], list[float]], float | None]] = [
-        (f"{files.READS} reads of a modified buffer of {files.LINES} lines", lambda served: served.reads, 1.5),
+        (f"{files.READS} reads of a modified buffer of {files.LINES} lines", lambda served: served.reads, 0.6),
         (f"{files.PARTS} reads of {files.PART_LINES} lines of it", lambda served: served.parts, 1.0),
-        (f"{files.WRITES} writes of one line into it, saved", lambda served: served.writes, 1.5),
+        (f"{files.WRITES} writes of one line into it, saved", lambda served: served.writes, 1.0),
         (f"{files.EDITS} reads, each after an edit of the user", lambda served: served.edits, None),
     ]
     for what, of, most in kinds:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.chat import calls, texts
-from tests.bench.chat.stage import Floor, Ours, Stage, Who, at_once, stage
+from tests.bench.chat.stage import Floor, Ours, Stage, Stalls, Who, at_once, stage
 from tests.support.screen import ScreenEditor
 
 TURNS = 100
@@ -104,6 +104,18 @@ def replay(directory: Path, who: Who) -> Replayed:
         if isinstance(on, Ours):
             actions["open"] = on.editor.lua(REOPEN, TIMES)
         return Replayed(shown.at - played.begun, played.seconds, played.cpu, played.host_cpu, actions)
+
+
+def stalls(directory: Path, who: Who) -> Stalls:
+    """How the editor feels meanwhile."""
+    with stage(directory, who, {"load": [at_once(conversation())]}, opened=False) as on:
+        if isinstance(on, Floor):
+            on.open()
+        on.rest()
+        with on.measured() as measured:
+            played = on.play("load", rest=False, start=lambda: _load(on), ended="probe.last == 1")
+            measured.begun, measured.ended = played.begun, played.seen[-1][0]
+        return measured.found()
 
 
 def _load(on: Stage) -> None:

@@ -58,7 +58,7 @@ def print_stalls(what: str, pair: Pair[Stalls]) -> None:
         very_worst = max(_get(one, f"{name}.max") for one in pair[0])
         line(f"{what}, {words}: p99", f"{p99:.1f} ms", held(p99, 8, "ms"))
         line(f"  max, of all rounds; the floor's p99 and max: {floor}", f"{worst:.1f}, {very_worst:.1f} ms",
-             held(worst, 25, "ms"))  # fmt: skip
+             held(worst, 16, "ms"))  # fmt: skip
 
 
 def bench_streams() -> None:
@@ -67,8 +67,8 @@ def bench_streams() -> None:
         for screen in (True, False):
             pair = in_turns(streams.stream, count=count, screen=screen)
             what = f"chat: {count} chunks, {'with' if screen else 'without'} a screen"
-            against(f"{what}: the last is there", pair, "seconds", 2)
-            against("  Neovim's processor", pair, "cpu", 1.5)
+            against(f"{what}: the last is there", pair, "seconds", 1.2)
+            against("  Neovim's processor", pair, "cpu", 1)
             line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
 
 
@@ -93,12 +93,13 @@ def bench_paced() -> None:
     for before in (0, 10_000):
         pair = in_turns(paced.measure, before=before)
         after = f" after {before}" if before else ""
-        for name, most in (("p50", 12), ("p99", 30)):
+        for name, most in (("p50", 10), ("p99", 17)):
             ours, floor = (median(found, f"latency.{name}") for found in pair)
             line(f"chat: 200 chunks/s{after}, from write to buffer: {name}", f"{ours:.1f} ms, floor {floor:.1f} ms",
                  held(ours, most, "ms"))  # fmt: skip
-        against(f"  Neovim's processor in {paced.SECONDS} s", pair, "cpu", 1.5)
-        line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
+        against(f"  Neovim's processor in {paced.SECONDS} s", pair, "cpu", 1.02)
+        host = median(pair[0], "host_cpu") * 1000
+        line("  the host's processor", f"{host:.0f} ms", held(host, 350, "ms"))
     pair = in_turns(paced.measure, before=0, a_second=paced.RARE_A_SECOND)
     ours, floor = (median(found, "latency.p50") for found in pair)
     line(f"chat: {paced.RARE_A_SECOND} chunks/s, from write to buffer: p50", f"{ours:.1f} ms, floor {floor:.1f} ms",
@@ -109,7 +110,7 @@ def bench_calls() -> None:
     """Tool calls."""
     what = f"chat: {calls.CALLS} tool calls, 3 updates each, 2 kB"
     pair = in_turns(calls.flood)
-    against(f"{what}: all there", pair, "seconds", 2)
+    against(f"{what}: all there", pair, "seconds", 1.7)
     against("  Neovim's processor", pair, "cpu", 2)
     line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
     print_stalls("chat: the same", in_turns(calls.flood_stalls))
@@ -128,10 +129,10 @@ def bench_permission() -> None:
         pair = in_turns(permission.ask, edits=edits)
         ours, floor = (median(found, "shown") for found in pair)
         what = f"chat: a permission to {'change' if edits else 'write'} a file of {permission.LINES} lines: on screen"
-        line(what, f"{ours:.0f} ms, floor {floor:.0f} ms", held(ours, 50, "ms"))
+        line(what, f"{ours:.0f} ms, floor {floor:.0f} ms", held(ours, 40, "ms"))
         for name, words in (("pings", "request"), ("gaps", "timer")):
             ours, floor = (median(found, f"stalls.{name}.max") for found in pair)
-            line(f"  longest stall, {words}", f"{ours:.1f} ms, floor {floor:.1f} ms", held(ours, 16, "ms"))
+            line(f"  longest stall, {words}", f"{ours:.1f} ms, floor {floor:.1f} ms", held(ours, 8, "ms"))
 
 
 def bench_replay() -> None:
@@ -139,12 +140,13 @@ def bench_replay() -> None:
     pair = in_turns(replay.replay)
     first = median(pair[0], "first") * 1000
     line(f"chat: {replay.UPDATES} updates told again: first screen", f"{first:.0f} ms", held(first, 200, "ms"))
-    against("  all of it", pair, "seconds", 2)
+    against("  all of it", pair, "seconds", 1.5)
     against("  Neovim's processor", pair, "cpu", None)
     line("  the host's processor", f"{median(pair[0], 'host_cpu') * 1000:.0f} ms", "")
     for name in sorted(pair[0][0].actions):
         worst, middle = (statistics.median(of(one.actions[name]) for one in pair[0]) for of in (max, statistics.median))
         line(f"  then {name}: median, longest", f"{middle:.1f}, {worst:.1f} ms", held(worst, 16, "ms"))
+    print_stalls("chat: while they are told", in_turns(replay.stalls))
 
 
 def bench_memory() -> None:
