@@ -14,7 +14,7 @@ MOST_BATCH_BYTES: Final = 128 * 1024
 """Largest batch size, for the fastest machine: the text of one batch is drawn at once."""
 REST_SHARE: Final = 0.75
 """Pause before the next batch of a backlog, as a share of the time of the last one: Neovim draws and handles keys."""
-RETOLD_TIMES: Final = 3
+RETOLD_TIMES: Final = 2
 """Factor for the size of a batch of replayed history: fewer of its screens are drawn, and nobody reads along."""
 RETOLD_REST_SHARE: Final = 0.25
 """`REST_SHARE` for replayed history: the user waits for its end."""
