@@ -10,14 +10,11 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
-import anyio.to_thread
 import pynvim
 
-from acp_nvim import bytecode
 from acp_nvim.agents.first_agent import start_first
 from acp_nvim.process import umask
 from acp_nvim.process.guarding import guard_of_host
-from acp_nvim.tasks import contained
 
 if TYPE_CHECKING:
     from acp_nvim.app import App
@@ -26,9 +23,6 @@ GARBAGE: Final = (10_000, 20, 20)
 """Thresholds of the garbage collector, higher than the default: there are few cycles."""
 THREAD_SECONDS: Final = 0.0005
 """Switch interval of the interpreter: a thread that reads files waits for the interpreter a hundred times."""
-
-QUIET_SECONDS: Final = 10.0
-"""Time after the start in which nothing is written that only the next start needs."""
 
 log = logging.getLogger(__name__)
 
@@ -53,14 +47,6 @@ class AcpPlugin:
             self._app.receive(method, params)
 
     @staticmethod
-    async def _write_bytecode(archive: bytecode.Archive | None) -> None:
-        """Write what was loaded for the next start, when this one is over."""
-        if archive is not None and not archive.is_complete:
-            await anyio.sleep(QUIET_SECONDS)
-            with contained("writing bytecode", lambda _: None):  # without it the next start takes longer
-                await anyio.to_thread.run_sync(archive.write)
-
-    @staticmethod
     def _ended(main: asyncio.Task[None]) -> None:
         """End the process, of which Lua tells the user; the next command starts another one."""
         if not main.cancelled():
@@ -82,7 +68,6 @@ class AcpPlugin:
                 self._app.peers.take_first(first)
             editor.on_lost = self._app.on_bug_in
             atexit.register(self._app.close)
-            group.start_soon(self._write_bytecode, bytecode.take())
             gc.freeze()  # these objects stay; scanning them repeatedly takes a tenth of the time of a flood
             gc.set_threshold(*GARBAGE)
             sys.setswitchinterval(THREAD_SECONDS)

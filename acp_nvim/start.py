@@ -1,12 +1,13 @@
-"""The program that Neovim starts as the host; its arguments are the plugin's directory and its cache directory."""
+"""The program that Neovim starts as the host; its argument is the plugin's directory."""
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import signal
 import sys
-
-from acp_nvim import bytecode
+import traceback
 
 
 def main() -> None:
@@ -16,14 +17,9 @@ def main() -> None:
     for Python.
     """
     gc.disable()  # until all is loaded: nothing of it is garbage
-    root, cache = sys.argv[1:]
-    bytecode.use(os.path.join(cache, f"host.{sys.implementation.cache_tag}"))
-    import atexit  # these after `use`, which loads them faster
-    import signal
-    import traceback
-
     import pynvim
 
+    [root] = sys.argv[1:]
     code = 0
     sys.argv[1:] = [os.path.join(root, "rplugin", "python3", "acp_nvim_host.py")]  # pynvim loads the plugins named here
     try:

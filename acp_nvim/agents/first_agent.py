@@ -35,9 +35,9 @@ async def start_first(early: Sequence[tuple[str, Any]], guard: Guard) -> FirstAg
 
     `early` are the methods and parameters as they came, which nobody has checked.
     """
-    sent = dict(early)  # of several the last one counts, as it does for the host
     try:
-        hello, opened = sent["hello"], sent["open"]
+        hello = dict(early)["hello"]  # the latest settings count
+        opened = dict(reversed(early))["open"]  # the first session is opened first
         config, cwd = hello["config"], opened["cwd"]
         agents = config["agents"] if isinstance(config.get("agents"), dict) else {}  # Lua's empty table is a list
         definition = Catalogue(agents, config.get("default_agent")).find(opened.get("agent"))

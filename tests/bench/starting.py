@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests.support.find_nvim import find_nvim
 from tests.support.places import ROOT
 from tests.support.screen import ScreenEditor
-from tests.support.waiting import wait_until
 
 TIMED_LOAD = """
 local start = vim.uv.hrtime()
@@ -72,17 +67,6 @@ return (vim.uv.hrtime() - begun) / 1e6
 """
 
 
-@cache
-def used_before(python: str) -> Path:
-    """The cache directory of a user who has run a command before, which made Python and the host write bytecode."""
-    directory = Path(tempfile.mkdtemp(prefix="acp-bench-used-"))
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    with _screen(directory, python=python, cache=directory) as (editor, _):
-        editor.command(COMMAND)
-        wait_until(lambda: [*directory.glob("nvim/acp_nvim/host.*")], 60, "the host to write its bytecode")
-    return directory
-
-
 @dataclass(frozen=True)
 class Felt:
     """Milliseconds, from the key that runs the first command: until a text is typed into the prompt, until ready.
@@ -97,15 +81,14 @@ class Felt:
 
 @contextmanager
 def _screen(
-    directory: Path, plugin: bool = True, python: str = sys.executable, cache: Path | None = None
+    directory: Path, plugin: bool = True, python: str = sys.executable
 ) -> Iterator[tuple[ScreenEditor, list[str]]]:
     """A Neovim with a screen that nobody looks at, and the command of an agent that answers at once."""
     job = directory / "job.json"
     job.write_text("{}", encoding="utf-8")
     argv = [sys.executable, "-S", "-E", str(AGENT), str(job)]
     given: dict[str, Any] = {"agents": {"quick": {"command": argv}}, "config": {"python": python}}
-    env = {"XDG_CACHE_HOME": str(cache or used_before(python))} if plugin else {}
-    editor = ScreenEditor(directory, env=env, **(given if plugin else {"plugin": False}))
+    editor = ScreenEditor(directory, **(given if plugin else {"plugin": False}))
     try:
         editor.terminal.look_away()
         yield editor, argv

@@ -17,7 +17,6 @@ LAYERS = [
     "errors",
     "limits",
     "lazy",
-    "bytecode",
     "tasks",
     "file_time",
     "jsonrpc",

@@ -41,9 +41,7 @@ end
 
 ---Returns the command that runs the host.
 function M.argv(python)
-  local argv = M.main_argv(python, "acp_nvim.start")
-  argv[#argv + 1] = vim.fn.stdpath("cache") .. "/acp_nvim"
-  return argv
+  return M.main_argv(python, "acp_nvim.start")
 end
 
 ---Returns what the user can do when the host cannot run.

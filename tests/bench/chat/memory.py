@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from acp_nvim.plugin import QUIET_SECONDS
 from tests.bench.chat import texts
 from tests.bench.chat.stage import Ours, Stage, Who, at_once, cpu, stage
 
@@ -17,7 +16,7 @@ vim.api.nvim_win_set_cursor(vim.fn.win_findbuf(probe.bufnr)[1], { ..., 0 })
 """
 """A row; the screen is drawn when the request was answered."""
 PAGE = 40
-AFTER_START_SECONDS = QUIET_SECONDS + 5
+AFTER_START_SECONDS = 10
 IDLE_SECONDS = 60
 
 
