@@ -96,6 +96,7 @@ class LiveClient:
     async def _until_heard(self, count: int, number: int) -> None:
         what = f"{count} lines of the agent, before line {number}"
         await self.host.until(what, lambda: self._streams.heard >= count)
+        await anyio.wait_all_tasks_blocked()  # the session does what follows from them
 
     async def _until_sent(self, count: int) -> None:
         await self.host.until(f"{count} lines of ours", lambda: self._streams.sent >= count)
