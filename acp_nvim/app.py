@@ -14,7 +14,7 @@ import anyio
 import anyio.abc
 import msgspec
 
-from acp_nvim import __version__
+from acp_nvim import __version__, decoders
 from acp_nvim.acp.dialect import Place
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.history.records import Recalled
@@ -127,7 +127,7 @@ class App:
                 self._early.append((method, params))
             elif not self._resume.defers(method, params):
                 message, handle = self.methods[method]
-                work = handle(msgspec.convert(params, message))
+                work = handle(decoders.convert(params, message))
                 if iscoroutine(work):
                     self._tasks.spawn(self._finish, method, work)
         except (KeyError, msgspec.ValidationError) as error:

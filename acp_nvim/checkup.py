@@ -14,6 +14,7 @@ import anyio
 import anyio.abc
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.acp.dialect import Place
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.agents.definition import AgentDefinition
@@ -175,5 +176,5 @@ async def _remove(peer: AgentPeer, session_id: str) -> None:
 
 def main() -> None:
     """Read a `Wanted` in MessagePack from stdin, check its agents, and print the reports."""
-    wanted: Any = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Wanted)
+    wanted: Any = decoders.convert(msgspec.msgpack.decode(sys.stdin.buffer.read()), Wanted)
     anyio.run(check, wanted)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.acp.answers import AuthMethod, AuthVariable
 
 T = TypeVar("T")
@@ -92,6 +93,6 @@ def _described(said: dict[str, Any]) -> AuthMethod:
 
 def _read(shape: type[T], value: Any) -> T | None:
     try:
-        return msgspec.convert(value, shape)
+        return decoders.convert(value, shape)
     except msgspec.ValidationError:
         return None

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 from msgspec import inspect
 
+from acp_nvim import decoders
 from acp_nvim.acp.field_limits import TEXT_CHARS, WORD_CHARS
 from acp_nvim.acp.fields import UNKNOWN, UNTAGGED, Original, Wire, bound_of, shortened, within
 from acp_nvim.lazy import pattern
@@ -27,12 +28,6 @@ _PLACE: Final = pattern(r" - at `\$([^`]*)`$")
 _STEP: Final = pattern(r"\.([^.\[]+)|\[(\d+)\]")
 
 
-@functools.cache
-def decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    """Return the cached decoder for a type or a union of types: that of `session/update` takes 7 ms to build."""
-    return msgspec.json.Decoder(kind)
-
-
 def decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
     """Decode JSON. Raises `msgspec.ValidationError` that names the malformed member, or `msgspec.DecodeError`.
 
@@ -42,7 +37,7 @@ def decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
         try:
             was_cut = len(raw) > LIST_ENTRIES and _LEFT_OUT in bytes(raw)
             if not was_cut:
-                return cast(T, decoder(cast(Hashable, kind)).decode(raw))
+                return decoders.decode(raw, kind)
         except msgspec.ValidationError:
             pass
         return convert(msgspec.json.decode(raw), kind)
@@ -52,7 +47,7 @@ def decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
 
 def convert(value: Any, to: type[T]) -> T:
     """Convert decoded JSON like `decode`, without changing `value`."""
-    return msgspec.convert(_masked(value, _type_info(cast(Hashable, to))), to)
+    return decoders.convert(_masked(value, _type_info(cast(Hashable, to))), to)
 
 
 def salvage(raw: bytes | msgspec.Raw, kind: type[T]) -> tuple[T, list[str]]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.acp import schema_common as wire
 from acp_nvim.acp.fields import Unknown, given
 
@@ -117,7 +118,7 @@ def elicitation_asked(request: Any) -> ElicitationAsked:
 
 def completed(params: msgspec.Raw) -> str:
     """Return the elicitation id of an `elicitation/complete`. Raises `msgspec.DecodeError`."""
-    return msgspec.json.decode(params, type=wire.CompleteElicitationNotification).elicitation_id
+    return decoders.decode(params, wire.CompleteElicitationNotification).elicitation_id
 
 
 def _form(schema: Any) -> Form:

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET
 
+from acp_nvim import decoders
 from acp_nvim.acp import answers, diff, updates
 from acp_nvim.acp import schema_v1 as wire
 from acp_nvim.acp.answers import Opened
 from acp_nvim.acp.auth_methods import other_method, with_meta
-from acp_nvim.acp.decoding import decode, decoder
+from acp_nvim.acp.decoding import decode
 from acp_nvim.acp.dialect import Call, Dialect, Place, Way
 from acp_nvim.acp.elicitation import elicitation_asked
 from acp_nvim.acp.fields import given, left
@@ -61,12 +62,12 @@ class DialectV1(Dialect):
     @staticmethod
     def prepare() -> None:
         """Build the decoder of `session/update`, which takes 7 ms."""
-        decoder(wire.SessionNotification)
+        decoders.json_decoder(wire.SessionNotification)
 
     def update(self, params: msgspec.Raw) -> tuple[str, updates.Update]:
         """See `Dialect.update`."""
         try:
-            decoded = decoder(wire.SessionNotification).decode(params)
+            decoded = decoders.decode(params, wire.SessionNotification)
             if decoded.left_out is not UNSET:
                 decoded = decode(params, wire.SessionNotification)
         except (msgspec.ValidationError, RecursionError):
@@ -287,7 +288,7 @@ class _SteeringAnswer(msgspec.Struct):
 
 def _steered(raw: msgspec.Raw) -> answers.Steered:
     """Decode the outcome: after `promptRequired` the client must send the prompt again."""
-    return answers.Steered(injected=msgspec.json.decode(raw, type=_SteeringAnswer).outcome != "promptRequired")
+    return answers.Steered(injected=decoders.decode(raw, _SteeringAnswer).outcome != "promptRequired")
 
 
 _OPENING: dict[Way | None, tuple[Any, Any]] = {
@@ -306,5 +307,5 @@ def _server(written: dict[str, Any]) -> wire.McpServer:
     if kind is None:
         written = {name: value for name, value in written.items() if name != "type"}
         kind = wire.McpServerStdio
-    server: wire.McpServer = msgspec.convert({"args": [], "env": [], "headers": [], **written}, kind)
+    server: wire.McpServer = decoders.convert({"args": [], "env": [], "headers": [], **written}, kind)
     return server

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from acp_nvim import decoders
 from acp_nvim.acp import answers, diff, updates
 from acp_nvim.acp import schema_v2 as wire
 from acp_nvim.acp.answers import Opened
@@ -79,7 +80,7 @@ class DialectV2(Dialect):
         """See `Dialect.open_session`; `session/resume` also loads a session from the start."""
         wanted: dict[str, Any] = {
             "cwd": place.cwd,
-            "mcp_servers": [msgspec.convert({"type": "stdio", **one}, wire.McpServer) for one in place.mcp_servers],
+            "mcp_servers": [decoders.convert({"type": "stdio", **one}, wire.McpServer) for one in place.mcp_servers],
             "additional_directories": place.more_directories,
         }
         if way is None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.agents.definition import QUIRKS, AgentDefinition, AgentInfo, AgentSettings, BuiltinAgent
 from acp_nvim.errors import Failure, FailureError
 
@@ -34,7 +35,7 @@ def builtin_agent(name: str) -> BuiltinAgent | None:
         return None
     import tomllib  # imported here: it takes 4 ms, and is rarely needed
 
-    return msgspec.convert(tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8")), BuiltinAgent)
+    return decoders.convert(tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8")), BuiltinAgent)
 
 
 @cache
@@ -102,7 +103,7 @@ class Catalogue:
 
 def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefinition:
     try:
-        wanted = msgspec.convert({} if settings == [] else settings, AgentSettings)  # Lua's empty table is a list
+        wanted = decoders.convert({} if settings == [] else settings, AgentSettings)  # Lua's empty table is a list
     except msgspec.ValidationError as error:
         raise FailureError(_bad_settings(name, str(error))) from error
     strange = sorted((wanted.quirks or frozenset()) - QUIRKS.keys())

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.history.files import TranscriptFile
 from acp_nvim.limits import RECORD_BYTES
 from acp_nvim.traffic.masking import Masker, known_secrets, masked
@@ -89,8 +90,8 @@ def decode(line: bytes) -> KeptEvent | About | None:
     try:
         fields = _plain(line)
         if fields.get("type") == "session":
-            return msgspec.convert(fields, About)
-        return msgspec.convert({"event": {**fields, "session": 0}}, _Line).event
+            return decoders.convert(fields, About)
+        return decoders.convert({"event": {**fields, "session": 0}}, _Line).event
     except (ValueError, RecursionError):
         return None
 
@@ -98,7 +99,7 @@ def decode(line: bytes) -> KeptEvent | About | None:
 def decode_header(line: bytes) -> Header | None:
     """Return the first line; None if it is not valid, or has another format."""
     try:
-        header = msgspec.convert(_plain(line), Header)
+        header = decoders.convert(_plain(line), Header)
     except (ValueError, RecursionError):
         return None
     return header if header.transcript == FORMAT else None
@@ -107,11 +108,11 @@ def decode_header(line: bytes) -> Header | None:
 def line_head(line: bytes) -> LineHead | None:
     """Return the type and the block of a line; None if it is not valid."""
     try:
-        return msgspec.json.decode(line, type=LineHead)
+        return decoders.decode(line, LineHead)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
-        return msgspec.convert(_plain(line), LineHead)
+        return decoders.convert(_plain(line), LineHead)
     except (ValueError, RecursionError):
         return None
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.jsonrpc.framing import Line
 from acp_nvim.jsonrpc.messages import ABSENT, Incoming, Invalid
 from acp_nvim.lazy import pattern
@@ -134,7 +135,7 @@ def envelope_of(head: bytes, tail: bytes = b"") -> Envelope:
         members.update(_first_members(b"{" + last[0].strip()[1:-1] + b","))
     request_id = msgspec.Raw(members.get("id", b""))
     try:
-        msgspec.json.decode(request_id, type=msgspec.Raw)
+        decoders.decode(request_id, msgspec.Raw)
     except msgspec.DecodeError:
         request_id = ABSENT
     is_request = "method" in members

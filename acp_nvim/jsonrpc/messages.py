@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.limits import LEFT_OUT, LOGGED_LINE_CHARS
 
 ERROR_CHARS: Final = 10_000
@@ -98,7 +99,7 @@ def decode_call_id(raw: msgspec.Raw) -> int | None:
 def decode_error(raw: msgspec.Raw) -> RpcError:
     """Decode the error of an answer; malformed members get defaults."""
     try:
-        members = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+        members = decoders.decode(raw, dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError):
         members = {}
     code, message = _decoded(members.get("code")), _decoded(members.get("message"))

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.tasks import Tasks
@@ -91,7 +92,7 @@ class Serving:
     def cancel(self, params: msgspec.Raw) -> None:
         """Handle `$/cancel_request`: cancel all pending requests with its id."""
         try:
-            request_id = msgspec.json.decode(params, type=dict[str, msgspec.Raw])["requestId"]
+            request_id = decoders.decode(params, dict[str, msgspec.Raw])["requestId"]
         except (msgspec.DecodeError, RecursionError, KeyError):
             self._odd("$/cancel_request without a requestId")
             return

@@ -16,6 +16,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.review.change import ChangeRecord, Entry
 from acp_nvim.review.contents import Content, is_stored
 from acp_nvim.review.evidence import Verdict
@@ -56,7 +57,7 @@ def decode(data: bytes, kind: type[T]) -> T:
         version = fields.pop("version", None) if isinstance(fields, dict) else None
         if version != VERSION:
             raise ValueError(f"it has version {version}, not {VERSION}")
-        return msgspec.convert(fields, kind)
+        return decoders.convert(fields, kind)
     except (msgspec.ValidationError, RecursionError) as error:
         raise ValueError(str(error)) from error
 

@@ -14,6 +14,7 @@ from typing import Final, Literal
 import anyio.lowlevel
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.acp.diff import FileChange
 from acp_nvim.file_time import now
 from acp_nvim.limits import ENDS_SECONDS
@@ -352,7 +353,7 @@ class WorkJournal:
             return
         for line in lines:
             with suppress(msgspec.MsgspecError):
-                record = msgspec.json.decode(line, type=Record)
+                record = decoders.decode(line, Record)
                 if record.session == session:
                     paths = [os.fsdecode(path.encode("latin-1")) for path in record.paths]
                     yield msgspec.structs.replace(record, paths=paths)

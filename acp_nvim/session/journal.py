@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.lazy import pattern
 from acp_nvim.process.group import is_alive
 from acp_nvim.session.prompt import ContextItem, TextItem
@@ -214,7 +215,7 @@ def _read(directory: Path) -> dict[int, JournalEntry]:
     for path in directory.glob("*.json"):
         try:
             if path.stat().st_size <= 2 * JOURNAL_BYTES:
-                found[int(path.stem)] = msgspec.convert(json.loads(path.read_bytes()), JournalEntry)
+                found[int(path.stem)] = decoders.convert(json.loads(path.read_bytes()), JournalEntry)
         except (OSError, ValueError) as error:  # `ValueError`: also errors of msgspec and json
             log.warning("the journal %s cannot be read: %s", path, error)
     return found

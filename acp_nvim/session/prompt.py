@@ -16,6 +16,7 @@ import anyio.to_thread
 import msgspec
 from msgspec import UNSET
 
+from acp_nvim import decoders
 from acp_nvim.acp.answers import Abilities
 from acp_nvim.acp.schema_common import (
     ContentBlock,
@@ -99,7 +100,7 @@ class Found(msgspec.Struct, frozen=True):
 
 def context_items(given: list[dict[str, Any]]) -> list[ContextItem]:
     """Decode items from Lua; without `type` they are texts. Raises `msgspec.ValidationError`."""
-    return [msgspec.convert({"type": "text", **one}, ContextItem) for one in given]
+    return [decoders.convert({"type": "text", **one}, ContextItem) for one in given]
 
 
 class Prompt(msgspec.Struct):

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.limits import FRAME_SECONDS
 from acp_nvim.tasks import failed
 from acp_nvim.ui.batches import Batches
@@ -95,31 +96,31 @@ class NvimEditor:
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """See `Editor`."""
-        return msgspec.convert(await self._ask("read_buffer", path, known), BufferText | None)
+        return decoders.convert(await self._ask("read_buffer", path, known), BufferText | None)
 
     async def saved_text(self, path: str) -> str | None:
         """See `Editor`."""
-        return msgspec.convert(await self._ask("saved_text", path), str | None)
+        return decoders.convert(await self._ask("saved_text", path), str | None)
 
     async def unopened(self, path: str) -> UnopenedFile:
         """See `Editor`."""
-        return msgspec.convert(await self._ask("unopened", path), UnopenedFile)
+        return decoders.convert(await self._ask("unopened", path), UnopenedFile)
 
     async def write_buffer(self, path: str, change: TextChange, state: str, save: bool) -> BufferWrite | None:
         """See `Editor`."""
-        return msgspec.convert(await self._ask("write_buffer", path, change, state, save), BufferWrite | None)
+        return decoders.convert(await self._ask("write_buffer", path, change, state, save), BufferWrite | None)
 
     async def follow_disk(self, path: str, state: str, found: FoundOnDisk) -> BufferWrite | None:
         """See `Editor`."""
-        return msgspec.convert(await self._ask("follow_disk", path, state, found), BufferWrite | None)
+        return decoders.convert(await self._ask("follow_disk", path, state, found), BufferWrite | None)
 
     async def file_gone(self, path: str) -> bool:
         """See `Editor`."""
-        return msgspec.convert(await self._ask("file_gone", path), bool)
+        return decoders.convert(await self._ask("file_gone", path), bool)
 
     async def file_moved(self, path: str, new: str) -> bool:
         """See `Editor`."""
-        return msgspec.convert(await self._ask("file_moved", path, new), bool)
+        return decoders.convert(await self._ask("file_moved", path, new), bool)
 
     async def file_removed(self, path: str) -> None:
         """See `Editor`."""
@@ -127,7 +128,7 @@ class NvimEditor:
 
     async def stale_buffers(self) -> list[str]:
         """See `Editor`."""
-        return msgspec.convert(await self._ask("stale_buffers"), list[str])
+        return decoders.convert(await self._ask("stale_buffers"), list[str])
 
     async def _ask(self, method: str, *args: Any) -> Any:
         """Call the Lua function of a method of `Editor`."""

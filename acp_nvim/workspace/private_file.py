@@ -13,6 +13,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from acp_nvim import decoders
+
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 T = TypeVar("T")
@@ -130,7 +132,7 @@ class SharedJson(Generic[T]):
         """Return the content; None when there is no file. Rename a broken file, so that this fails only once."""
         try:
             with self.path.open("rb") as file:
-                return msgspec.json.decode(file.read(self._most), type=self._kind)
+                return decoders.decode(file.read(self._most), self._kind)
         except FileNotFoundError:
             return None
         except msgspec.MsgspecError as error:

@@ -19,6 +19,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.file_time import TICK_NS
 from acp_nvim.process.group import is_alive
 from acp_nvim.workspace.private_file import make_directory
@@ -142,7 +143,7 @@ class Saves:
         self._read[file] = at + end
         for line in data[:end].splitlines():
             with suppress(msgspec.MsgspecError):
-                self._take(msgspec.json.decode(line, type=_Line))
+                self._take(decoders.decode(line, _Line))
 
     def _take(self, line: _Line) -> None:
         path = os.fsdecode(unquote_to_bytes(line.path))

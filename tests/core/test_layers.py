@@ -17,6 +17,7 @@ LAYERS = [
     "errors",
     "limits",
     "lazy",
+    "decoders",
     "tasks",
     "file_time",
     "jsonrpc",

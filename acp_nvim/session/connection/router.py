@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 import anyio
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.acp import elicitation
 from acp_nvim.acp.answers import Asked
 from acp_nvim.acp.dialect import Dialect
@@ -258,7 +259,7 @@ class MessageRouter:
     def _session_of(self, params: msgspec.Raw) -> PeerSession | None:
         """Find the session of a message that is not decoded."""
         try:
-            return self.sessions.get(msgspec.json.decode(params, type=_Envelope).session_id)
+            return self.sessions.get(decoders.decode(params, _Envelope).session_id)
         except msgspec.DecodeError:
             return None
 
