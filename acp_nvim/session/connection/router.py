@@ -91,7 +91,7 @@ def _memory(params: msgspec.Raw) -> int:
     return len(text) + CONTAINER_BYTES * (text.count(b"{") + text.count(b"[")) + VALUE_BYTES * text.count(b",")
 
 
-class Run:
+class UpdateRun:
     """Joins updates that arrive together into one: text chunks of one message, or updates of one tool call.
 
     Joining them here, and not only in the batches for the editor, halves the time for a flood of them
@@ -157,7 +157,7 @@ class MessageRouter:
         """Serves a question to the user that names no session."""
         self.beside: OnFailure = lambda _: None
         """Reports a bug that concerns no session."""
-        self._run = Run()
+        self._run = UpdateRun()
 
     def adopt(self, session_id: str, session: PeerSession) -> None:
         """Route updates with that id to `session`, also those that came before the id was known."""
