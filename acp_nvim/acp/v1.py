@@ -67,7 +67,7 @@ class DialectV1(Dialect):
     def update(self, params: msgspec.Raw) -> tuple[str, updates.Update]:
         """See `Dialect.update`."""
         try:
-            decoded = decoders.decode(params, wire.SessionNotification)
+            decoded = decoders.json_decoder(wire.SessionNotification).decode(params)
             if decoded.left_out is not UNSET:
                 decoded = decode(params, wire.SessionNotification)
         except (msgspec.ValidationError, RecursionError):

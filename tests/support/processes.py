@@ -29,14 +29,14 @@ class Process:
 
 
 def look_at(pid: int) -> Process | None:
-    """The process of that id; None when it is gone or a zombie."""
+    """The process of that id; None when it is gone, a zombie, or ending: then it has no command line any more."""
     try:
         stat = (PROC / str(pid) / "stat").read_text(errors="replace")
         command = (PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
         return None
     state, parent, group = stat.rpartition(")")[2].split()[:3]
-    if state in "ZX":
+    if state in "ZX" or not command:
         return None
     words = command.decode(errors="replace").rstrip("\0").split("\0")
     return Process(pid, int(parent), int(group), tuple(words))
