@@ -66,6 +66,20 @@ vim.wait(10000, function() return floor.ready end, 1)
 return (vim.uv.hrtime() - begun) / 1e6
 """
 
+IMPORTED = """
+import gc, os, sys, time
+gc.disable()
+spent = [time.process_time()]
+import pynvim
+import anyio._backends._asyncio, msgspec
+spent.append(time.process_time())
+sys.path.insert(0, sys.argv[1])
+import acp_nvim.plugin, acp_nvim.app, acp_nvim.ui.neovim_rpc
+spent.append(time.process_time())
+print(*spent, flush=True)
+os._exit(0)
+"""
+
 
 @dataclass(frozen=True)
 class Felt:
@@ -124,6 +138,17 @@ def felt(directory: Path, by_hand: bool, python: str = sys.executable) -> Felt:
         moments, longest = editor.lua("return { _G.moments, _G.longest }")
         typed, ready = ((moments[name] - begun) * 1000 for name in ("typed", "ready"))
         return Felt(typed, ready, longest)
+
+
+def imported(python: str = sys.executable) -> list[float]:
+    """Milliseconds of processor time until Python runs, has imported the libraries, and has imported our modules.
+
+    No first command without a warning can be faster than the first two: the host is a program in Python.
+    """
+    command = [python, "-P", "-E", "-c", IMPORTED, str(ROOT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    begun, libraries, ours = (float(seconds) * 1000 for seconds in done.stdout.split())
+    return [begun, libraries - begun, ours - libraries]
 
 
 def plugin_load(rounds: int = 15) -> float:

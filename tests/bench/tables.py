@@ -40,6 +40,9 @@ def bench_start() -> None:
         figure = f"{ready:.0f} ms, {least:.0f} ms: {ready / least:.2f} x"
         line("  until the session is ready, the floor", figure, held(ready, 100, "ms"))
         line("  the longest stall after the first key", f"{longest:.1f} ms", held(longest, 16, "ms"))
+    parts = [statistics.median(part) for part in zip(*(starting.imported() for _ in range(ROUNDS)), strict=True)]
+    figures = ", ".join(f"{part:.0f}" for part in parts)
+    line("processor time: Python itself, pynvim and other libraries, our modules", f"{figures} ms", "")
     for python in os.environ.get("PYTHONS", "").split():
         runs = [fresh(partial(starting.felt, by_hand=True, python=python)) for _ in range(ROUNDS)]
         ready = statistics.median(run.ready for run in runs)
