@@ -42,7 +42,7 @@ def bench_start() -> None:
         line("  the longest stall after the first key", f"{longest:.1f} ms", held(longest, 16, "ms"))
     parts = [statistics.median(part) for part in zip(*(starting.imported() for _ in range(ROUNDS)), strict=True)]
     figures = ", ".join(f"{part:.0f}" for part in parts)
-    line("processor time: Python itself, pynvim and other libraries, our modules", f"{figures} ms", "")
+    line("processor time to load Python, the libraries, our modules", f"{figures} ms", "")
     for python in os.environ.get("PYTHONS", "").split():
         runs = [fresh(partial(starting.felt, by_hand=True, python=python)) for _ in range(ROUNDS)]
         ready = statistics.median(run.ready for run in runs)
