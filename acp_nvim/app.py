@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import ChainMap
 from collections.abc import Coroutine
 from functools import partial
 from inspect import iscoroutine
@@ -40,6 +41,7 @@ from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.cancelling import Patience
 from acp_nvim.session.connection.peers import AgentLeases, Peers
 from acp_nvim.session.connection.startup import PeerSettings
+from acp_nvim.session.conversation import Conversation
 from acp_nvim.session.failures import WarningDeduplicator
 from acp_nvim.session.journal import Journal
 from acp_nvim.session.requests.followed import what_followed
@@ -93,6 +95,8 @@ class App:
             tasks,
             lambda: LastSeen(self._seen_directory),
         )
+        by_key: list[Any] = [self._services.children.by_key, self.sessions]
+        self.conversations: ChainMap[int, Conversation] = ChainMap(*by_key)
         self.peers.ask_user = partial(ask_unscoped, self.sessions.values)
         self.transcripts = TranscriptStore(tasks, partial(self._trouble, "no_transcripts"))
         self._seen_directory: Path | None = None
@@ -104,12 +108,14 @@ class App:
             messages.Open: self._open,
             messages.DiskChanged: self._disk_changed,
             **self._resume.handlers,
-            **ChatHandlers(self.sessions, editor).handlers,
+            **ChatHandlers(self.sessions, self.conversations, editor).handlers,
             **permission_handlers(self.permissions, self._rules, editor),
             **ElicitationHandlers(self._services.elicitations, editor, tasks).handlers,
             **sign_in_handlers(self.sign_ins, self.sessions),
-            **review_handlers(self.reviews, self.sessions.values, tasks),
-            **HistoryHandlers(self.transcripts, self.sessions, editor, partial(self._trouble, "no_history")).handlers,
+            **review_handlers(self.reviews, self.conversations.values, tasks),
+            **HistoryHandlers(
+                self.transcripts, self.conversations, editor, partial(self._trouble, "no_history")
+            ).handlers,
             **SessionListHandlers(self.transcripts, agents, self.peers, editor, tasks).handlers,
             **SessionHandlers(
                 self.sessions, self.transcripts, self._journal, agents, self._resume.worktree_at, editor
@@ -143,7 +149,7 @@ class App:
 
     def on_bug_in(self, key: object, error: Exception) -> None:
         """Report a bug of the host in the session with that key; outside of the sessions if there is none."""
-        session = self.sessions.get(key) if isinstance(key, int) else None
+        session = self.conversations.get(key) if isinstance(key, int) else None
         (session.on_bug if session is not None else self._on_bug)(error)
 
     def _on_bug(self, error: Exception) -> None:
@@ -185,8 +191,11 @@ class App:
         self._tasks.spawn(umask.narrow_all, ours, Path(worktrees).expanduser())
         self._resume.worktrees = Worktrees(Path(worktrees).expanduser())
         self.transcripts.configure(Path(hello.state_path, "transcripts"), config.history, configured_env(config))
+        self._services.children.number_from(hello.last_subagent)
         for session in self.sessions.values():
             self._configure(session)
+        for child in self._services.children.by_key.values():
+            child.requests.take_settings_of(child.parent.requests)
         alive = [events.SessionRef(one.key, one.agent, one.place.cwd) for one in self.sessions.values()]
         self._editor.publish(events.Ready(version=__version__, pid=os.getpid(), sessions=alive))
 
@@ -256,9 +265,9 @@ class App:
     async def _tell_of_review(self) -> None:
         await anyio.sleep(FRAME_SECONDS)
         self._telling = None
-        for session in list(self.sessions.values()):
+        for session in list(self.conversations.values()):
             with session.tasks.contained("telling of a review"):
-                session.presenter.publish_status()
+                session.publish_status()
 
     def _directories(self) -> list[str]:
         """Return the real paths of all directories in which agents work."""
@@ -266,7 +275,7 @@ class App:
 
     async def _followed(self, what: Followed) -> None:
         """Report a change of a file to the sessions that work on it; a conflict also if there are none."""
-        there = [one for one in self.sessions.values() if one.roots.contains(what.path)]
+        there = [one for one in self.conversations.values() if one.roots.contains(what.path)]
         concerned = [one for one in there if one.state not in GONE] or there
         for session in concerned:
             with session.tasks.contained("telling of a file"):

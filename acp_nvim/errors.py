@@ -25,6 +25,7 @@ SEVERITY: dict[str, Severity] = {
     "no_worktree": "error",
     "bad_message": "warn",
     "turn_failed": "error",
+    "not_cancelled": "warn",
     "no_log": "warn",
     "no_defaults": "warn",
     "host_bug": "error",

@@ -37,6 +37,7 @@ def initialize_params(v2: bool, terminal: bool = True) -> dict[str, Any]:
             "auth": {"terminal": True},
             "elicitation": ELICITATION,
             "plan": {},
+            "subagents": {},
             "_meta": {**TERMINAL_OUTPUT, LAUNCH: True},
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         },

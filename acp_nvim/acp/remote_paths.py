@@ -155,6 +155,13 @@ class MovedPaths:
                     for one in update.terminals
                 ]
                 return replace(update, patch=self.patch(update.patch), terminals=tuple(terminals))
+            case updates.SessionMessageChunk():
+                return replace(update, content=self._block(update.content))
+            case updates.SubagentChanged():
+                cwd = self._paths.shown(update.cwd) if isinstance(update.cwd, str) else update.cwd
+                return replace(
+                    update, cwd=cwd, additional_directories=_each(update.additional_directories, self._paths.shown)
+                )
             case updates.ToolCallContentAdded():
                 return replace(update, item=self._item(update.item))
             case updates.TerminalChanged():

@@ -24,6 +24,7 @@ from acp_nvim.acp.fields import (
     Text,
     Title,
     Unknown,
+    Untyped,
     Uri,
     Value,
     Wire,
@@ -148,6 +149,14 @@ class EnvVariable(Wire, kw_only=True):
 
     name: Argument
     value: Argument
+
+
+class Error(Wire, kw_only=True):
+    """The definition `Error` of the official schema."""
+
+    code: int
+    message: Words
+    data: Untyped = UNSET
 
 
 class HttpHeader(Sent, kw_only=True):
@@ -288,6 +297,10 @@ class SessionAdditionalDirectoriesCapabilities(Wire, kw_only=True):
     """The definition `SessionAdditionalDirectoriesCapabilities` of the official schema."""
 
 
+class SessionCancelCapabilities(Wire, kw_only=True):
+    """The definition `SessionCancelCapabilities` of the official schema."""
+
+
 class SessionConfigSelectOption(Wire, kw_only=True):
     """The definition `SessionConfigSelectOption` of the official schema."""
 
@@ -328,6 +341,13 @@ class SessionMessage(Wire, kw_only=True, tag_field="sessionUpdate", tag="session
     content: Maybe[Annotated[list[ContentBlock], cut(limits.CONTENT_ITEMS)]] = UNSET
 
 
+class SessionMessageChunk(Wire, kw_only=True, tag_field="sessionUpdate", tag="session_message_chunk"):
+    """The definition `SessionMessageChunk` of the official schema."""
+
+    message_id: Id
+    content: ContentBlock
+
+
 class StringMultiSelectItems(Wire, kw_only=True, tag_field="type", tag="string"):
     """The definition `StringMultiSelectItems` of the official schema."""
 
@@ -346,6 +366,12 @@ class StringPropertySchema(Wire, kw_only=True, tag_field="type", tag="string"):
     default: Maybe[Value] = UNSET
     enum: Maybe[Annotated[list[Value], exact(limits.FORM_CHOICES)]] = UNSET
     one_of: Maybe[Annotated[list[EnumOption], exact(limits.FORM_CHOICES)]] = UNSET
+
+
+class SubagentSessionCapabilities(Wire, kw_only=True):
+    """The definition `SubagentSessionCapabilities` of the official schema."""
+
+    cancel: Maybe[SessionCancelCapabilities] = UNSET
 
 
 class Terminal(Wire, kw_only=True, tag_field="type", tag="terminal"):

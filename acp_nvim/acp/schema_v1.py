@@ -472,6 +472,26 @@ class SetSessionModelRequest(Sent, kw_only=True):
     model_id: str
 
 
+class StateUpdate(Wire, kw_only=True):
+    """The definition `StateUpdate` of the official schema."""
+
+    state: Words
+    stop_reason: Maybe[Word] = UNSET
+    error: Maybe[Error] = UNSET
+
+
+class SubagentUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="subagent_update"):
+    """The definition `SubagentUpdate` of the official schema."""
+
+    session_id: Id
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    capabilities: Maybe[SubagentSessionCapabilities] = UNSET
+    state: Maybe[StateUpdate] = UNSET
+    cwd: Maybe[Path] = UNSET
+    additional_directories: Maybe[Annotated[list[Path], cut(limits.DIRECTORIES)]] = UNSET
+
+
 class TerminalOutputRequest(Wire, kw_only=True):
     """The definition `TerminalOutputRequest` of the official schema."""
 
@@ -580,7 +600,9 @@ SessionUpdate: TypeAlias = (
     | Notice
     | CompactionUpdate
     | CompactionSummaryChunk
+    | SubagentUpdate
     | SessionMessage
+    | SessionMessageChunk
     | UnknownSessionUpdate
 )
 

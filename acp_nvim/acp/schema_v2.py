@@ -199,14 +199,6 @@ class ElicitationUrlMode(Wire, kw_only=True, tag_field="mode", tag="url"):
         self.require_one(("session_id",), ("request_id",))
 
 
-class Error(Wire, kw_only=True):
-    """The definition `Error` of the official schema."""
-
-    code: int
-    message: Words
-    data: Untyped = UNSET
-
-
 class InitializeResponse(Wire, kw_only=True):
     """The definition `InitializeResponse` of the official schema."""
 
@@ -383,7 +375,7 @@ class SetSessionConfigOptionResponse(Wire, kw_only=True):
     config_options: Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]
 
 
-class StateUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="state_update"):
+class StateUpdateFields(Wire, kw_only=True):
     """The definition `StateUpdate` of the official schema."""
 
     open_members: ClassVar[dict[str, frozenset[str]]] = {"state": frozenset({"idle", "requires_action", "running"})}
@@ -395,6 +387,18 @@ class StateUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="state_upda
 
     def __post_init__(self) -> None:
         self.require_known()
+
+
+class SubagentUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="subagent_update"):
+    """The definition `SubagentUpdate` of the official schema."""
+
+    session_id: Id
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    capabilities: Maybe[SubagentSessionCapabilities] = UNSET
+    state: Maybe[StateUpdateFields] = UNSET
+    cwd: Maybe[Path] = UNSET
+    additional_directories: Maybe[Annotated[list[Path], cut(limits.DIRECTORIES)]] = UNSET
 
 
 class TerminalCancelCapabilities(Wire, kw_only=True):
@@ -532,6 +536,15 @@ class DiffChangeMove(DiffPathPairChange, kw_only=True, tag_field="operation", ta
     """The definition `DiffPathPairChange` of the official schema."""
 
 
+class StateUpdate(StateUpdateFields, kw_only=True, tag_field="sessionUpdate", tag="state_update"):
+    """The definition `StateUpdate` of the official schema."""
+
+    open_members: ClassVar[dict[str, frozenset[str]]] = {"state": frozenset({"idle", "requires_action", "running"})}
+
+    def __post_init__(self) -> None:
+        self.require_known()
+
+
 class ToolCallUpdate(ToolCallUpdateFields, kw_only=True, tag_field="sessionUpdate", tag="tool_call_update"):
     """The definition `ToolCallUpdate` of the official schema."""
 
@@ -635,7 +648,9 @@ SessionUpdate: TypeAlias = (
     | Notice
     | CompactionUpdate
     | CompactionSummaryChunk
+    | SubagentUpdate
     | SessionMessage
+    | SessionMessageChunk
     | UnknownSessionUpdate
 )
 

@@ -36,13 +36,19 @@ class TerminalShown(msgspec.Struct, frozen=True):
     terminal_id: str
 
 
+class SessionShown(msgspec.Struct, frozen=True):
+    """An item of a tool call's content: a link to another session, such as that of a subagent."""
+
+    session_id: str
+
+
 class UnknownItem(msgspec.Struct, frozen=True):
     """An item of an unknown kind, as it was received."""
 
     original: dict[str, Any]
 
 
-Item = Shown | Diff | TerminalShown | UnknownItem
+Item = Shown | Diff | TerminalShown | SessionShown | UnknownItem
 
 
 class ToolCallPatch(msgspec.Struct, kw_only=True):

@@ -15,7 +15,8 @@ from acp_nvim.acp.decoding import convert, salvage
 from acp_nvim.acp.field_limits import ID_CHARS, NAME_CHARS, TEXT_CHARS, URI_CHARS, WORD_CHARS, WORDS_CHARS
 from acp_nvim.acp.fields import Unknown, Wire, given, lacks, lacks_inside, left, shortened
 from acp_nvim.acp.schema_v1 import Plan
-from acp_nvim.acp.tool_call import Item, Location, ToolCallPatch
+from acp_nvim.acp.tool_call import Item, Location, SessionShown, ToolCallPatch, UnknownItem
+from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.limits import LEFT_OUT
 
 log = logging.getLogger(__name__)
@@ -86,12 +87,44 @@ def common_update(update: Any) -> updates.Update:
         case wire.CompactionSummaryChunk():
             return updates.MessageChunk("thought", update.content, compaction_message(update.compaction_id))
         case wire.SessionMessage():
-            sender, recipient = given(update.sender_session_id), given(update.recipient_session_id)
-            return updates.SessionMessage(update.content, sender, recipient)
+            sender, recipient = update.sender_session_id, update.recipient_session_id
+            return updates.SessionMessage(update.message_id, update.content, sender, recipient)
+        case wire.SessionMessageChunk():
+            return updates.SessionMessageChunk(update.message_id, update.content)
         case Unknown():
             return _unstable(update.original)
         case _:
             raise AssertionError(f"untranslated update {update!r}")
+
+
+def state_changed(update: Any, background: frozenset[str] | None = None) -> updates.StateChanged:
+    """Translate a state (a wire type of either version); its error is described like one that answers a prompt."""
+    error, reason = given(update.error), None
+    if error is not None:
+        reason = f"{RpcError(error.code, error.message, given(error.data)).describe()} (code {error.code})"
+    return updates.StateChanged(update.state, given(update.stop_reason), reason, background)
+
+
+def subagent_changed(update: Any) -> updates.Update:
+    """Translate a `subagent_update` (a wire type of either version)."""
+    can, state = update.capabilities, update.state
+    return updates.SubagentChanged(
+        session_id=update.session_id,
+        title=update.title,
+        description=update.description,
+        can_cancel=UNSET if can is UNSET else can is not None and given(can.cancel) is not None,
+        state=state_changed(state) if isinstance(state, Wire) else state,
+        cwd=update.cwd,
+        additional_directories=update.additional_directories,
+    )
+
+
+def other_item(said: dict[str, Any]) -> Item:
+    """Translate an item of a tool call that the schema does not have: a link to a session, or an unknown one."""
+    session_id = said.get("sessionId")
+    if said.get("type") == "session" and isinstance(session_id, str):
+        return SessionShown(shortened(session_id, ID_CHARS))
+    return UnknownItem(said)
 
 
 def _unstable(said: dict[str, Any]) -> updates.Update:

@@ -168,11 +168,34 @@ class Compaction(msgspec.Struct, frozen=True):
 
 
 class SessionMessage(msgspec.Struct, frozen=True):
-    """A message between this session and another one (unstable); without `content` it is unchanged."""
+    """A message between this session and another one (ACP "Subagents"); absent members are unchanged."""
 
+    message_id: str
     content: list[ContentBlock] | UnsetType | None = UNSET
-    sender: str | None = None
-    recipient: str | None = None
+    sender: str | UnsetType | None = UNSET
+    recipient: str | UnsetType | None = UNSET
+
+
+class SessionMessageChunk(msgspec.Struct, frozen=True):
+    """A piece of a message between this session and another one."""
+
+    message_id: str
+    content: ContentBlock
+
+
+class SubagentChanged(msgspec.Struct, frozen=True):
+    """The agent has created a child session, or changes what it says of it (ACP "Subagents").
+
+    Absent members are unchanged; None: not known any more. `can_cancel`: the client may cancel the child's work.
+    """
+
+    session_id: str
+    title: str | UnsetType | None = UNSET
+    description: str | UnsetType | None = UNSET
+    can_cancel: bool | UnsetType = UNSET
+    state: StateChanged | UnsetType | None = UNSET
+    cwd: str | UnsetType | None = UNSET
+    additional_directories: list[str] | UnsetType | None = UNSET
 
 
 class UnknownUpdate(msgspec.Struct, frozen=True):
@@ -199,6 +222,8 @@ Update = (
     | UsageChanged
     | NoticeGiven
     | SessionMessage
+    | SessionMessageChunk
+    | SubagentChanged
     | Compaction
     | UnknownUpdate
 )

@@ -19,14 +19,16 @@ from acp_nvim.acp.dialect import Call, Dialect, Place, Way
 from acp_nvim.acp.elicitation import elicitation_asked
 from acp_nvim.acp.fields import given, left
 from acp_nvim.acp.terminal import Exit, TerminalPatch
-from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, UnknownItem
+from acp_nvim.acp.tool_call import Item, Shown, TerminalShown
 from acp_nvim.acp.translation import (
     common_update,
     config_options,
     options_left,
+    other_item,
     permission_options,
     plan_entries,
     read_opened,
+    subagent_changed,
     tool_call_patch,
 )
 
@@ -158,7 +160,7 @@ def _item(one: wire.ToolCallContent) -> Item:
         case wire.Terminal():
             return TerminalShown(one.terminal_id)
         case wire.UnknownToolCallContent():
-            return UnknownItem(one.original)
+            return other_item(one.original)
 
 
 def _commands(update: wire.AvailableCommandsUpdate) -> updates.Update:
@@ -177,6 +179,7 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
     wire.ToolCallUpdate: lambda one: _tool_call(one, announced=False),
     wire.Plan: lambda one: updates.PlanReplaced(plan_entries(one.entries), left=left(one, "entries")),
     wire.AvailableCommandsUpdate: _commands,
+    wire.SubagentUpdate: subagent_changed,
     wire.CurrentModeUpdate: lambda one: updates.ModeChanged(one.current_mode_id),
     wire.ConfigOptionUpdate: lambda one: updates.ConfigReplaced(
         config_options(one.config_options, "id"), options_left(one)

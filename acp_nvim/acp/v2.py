@@ -22,18 +22,20 @@ from acp_nvim.acp.dialect import Call, Dialect, Place, Way
 from acp_nvim.acp.elicitation import elicitation_asked
 from acp_nvim.acp.fields import given, lacks, left
 from acp_nvim.acp.terminal import Exit, TerminalPatch
-from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, UnknownItem
+from acp_nvim.acp.tool_call import Item, Shown, TerminalShown
 from acp_nvim.acp.translation import (
     common_update,
     config_options,
     options_left,
+    other_item,
     permission_options,
     plan_entries,
     plan_of_another_kind,
     read_opened,
+    state_changed,
+    subagent_changed,
     tool_call_patch,
 )
-from acp_nvim.jsonrpc.messages import RpcError
 
 
 class DialectV2(Dialect):
@@ -117,7 +119,7 @@ def _item(one: wire.ToolCallContent) -> Item:
         case wire.Terminal():
             return TerminalShown(one.terminal_id)
         case wire.UnknownToolCallContent():
-            return UnknownItem(one.original)
+            return other_item(one.original)
 
 
 def _diff(one: wire.Diff) -> diff.Diff:
@@ -152,12 +154,9 @@ def _change(one: wire.DiffChange) -> diff.FileChange:
 
 
 def _state(update: wire.StateUpdate) -> updates.Update:
-    work, error, reason = given(update.background), given(update.error), None
-    if error is not None:  # described like an error answer to a prompt
-        reason = f"{RpcError(error.code, error.message, given(error.data)).describe()} (code {error.code})"
+    work = given(update.background)
     calls = [one.tool_call_id for one in work or () if isinstance(one, wire.BackgroundToolCall)]
-    background = None if work is None else frozenset(calls)
-    return updates.StateChanged(update.state, given(update.stop_reason), reason, background)
+    return state_changed(update, None if work is None else frozenset(calls))
 
 
 def _plan(update: wire.PlanUpdate) -> updates.Update:
@@ -193,6 +192,7 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
     wire.AgentThought: lambda one: updates.MessageReplaced("thought", one.message_id, one.content),
     wire.UserMessage: lambda one: updates.MessageReplaced("user", one.message_id, one.content),
     wire.StateUpdate: _state,
+    wire.SubagentUpdate: subagent_changed,
     wire.ToolCallUpdate: lambda one: updates.ToolCallChanged(tool_call_patch(one, _item)),
     wire.ToolCallContentChunk: lambda one: updates.ToolCallContentAdded(
         one.tool_call_id, _item(one.content), is_cut=lacks(one, "content")

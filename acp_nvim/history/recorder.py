@@ -80,7 +80,7 @@ class Recorder:
                 self._note_message(event, block)
             case events.ToolCall(block=block, call=call):
                 self._note(block, LATE_SECONDS if call.status in _WORKING else SOON_SECONDS)
-            case events.Plan(block=block):
+            case events.Plan(block=block) | events.Subagent(block=block) if block:
                 self._note(block, LATE_SECONDS)
             case (
                 events.Notice(block=block)

@@ -34,6 +34,8 @@ class TurnLog:
         self.session = session
         self.agent = agent
         self.roots = roots
+        self.parent: TurnLog | None = None
+        """The log of the session whose agent has created this one: while it is active, it has the changes, too."""
         self.active = False
         self.prompt = ""
         self.began: dict[str, Snapshot] = {}
@@ -117,8 +119,14 @@ class Ledger:
         return events.ReviewCounts(len(found), sum(one.added for one in found), sum(one.removed for one in found))
 
     def logs_of(self, sessions: Sequence[int]) -> list[TurnLog]:
-        """Return the logs of the sessions with these keys."""
-        return [one for one in self.logs if one.session in sessions]
+        """Return the logs of the sessions with these keys, and the active ones of their parents."""
+        found = {one.session: one for one in self.logs if one.session in sessions}
+        for one in list(found.values()):
+            while one.parent is not None:
+                one = one.parent
+                if one.active:
+                    found[one.session] = one
+        return list(found.values())
 
     async def apply_agent(
         self, verdict: Verdict, path: str, before: Content, after: Content, seen: Observation | None = None
@@ -134,7 +142,7 @@ class Ledger:
         entry = self.entries.get(path)
         if entry is None:
             entry = self.entries[path] = Entry(path, before)
-        entry.sessions |= verdict.live_sessions
+        entry.sessions |= verdict.live_sessions | {turn.session for turn in turns if turn.session > 0}
         changes = [entry, *(turn.change(path, before) for turn in turns)]
         if after.text is None and any(one.text is not None for one in changes):
             after = await self.with_text(path, after, entry.encoding)

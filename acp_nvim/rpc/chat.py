@@ -13,6 +13,7 @@ from acp_nvim.acp.schema_common import AudioContent, ImageContent
 from acp_nvim.acp.tool_call import Shown
 from acp_nvim.rpc import messages
 from acp_nvim.rpc.messages import Handlers
+from acp_nvim.session.conversation import Conversation
 from acp_nvim.session.prompt import Prompt, context_items
 from acp_nvim.session.session import Session
 from acp_nvim.session.transcript.media import UnusableError, write_media
@@ -21,22 +22,30 @@ from acp_nvim.ui.events import CallMedia, PromptsTaken, QueuedText, QueueLate
 
 
 class ChatHandlers:
-    """Passes messages to `sessions` by their keys; an unknown key raises `KeyError`."""
+    """Passes messages to `sessions` by their keys; an unknown key raises `KeyError`.
 
-    def __init__(self, sessions: Mapping[int, Session], editor: Editor) -> None:
+    `conversations` contains also the child sessions of agents, to which no prompt may go.
+    """
+
+    def __init__(
+        self, sessions: Mapping[int, Session], conversations: Mapping[int, Conversation], editor: Editor
+    ) -> None:
         self._sessions = sessions
+        self._conversations = conversations
         self._editor = editor
         self.handlers: Handlers = {
             messages.Prompt: self._prompt,
             messages.QueueSet: self._set_queue,
             messages.Steer: lambda message: sessions[message.session].steering.steer(message.id),
-            messages.Cancel: lambda message: sessions[message.session].cancel(message.force),
+            messages.Cancel: lambda message: conversations[message.session].cancel(message.force),
             messages.Stop: lambda message: sessions[message.session].stop(),
-            messages.Redraw: self._redraw,
+            messages.Redraw: lambda message: conversations[message.session].redraw(message.after),
             messages.CallDetails: self._call_details,
-            messages.CallMedia: lambda message: sessions[message.session].tasks.spawn(self._write_media, message),
-            messages.TerminalOpen: lambda message: sessions[message.session].presenter.open_terminal(message.terminal),
-            messages.TerminalClose: lambda message: sessions[message.session].presenter.close_terminal(
+            messages.CallMedia: lambda message: conversations[message.session].tasks.spawn(self._write_media, message),
+            messages.TerminalOpen: lambda message: conversations[message.session].presenter.open_terminal(
+                message.terminal
+            ),
+            messages.TerminalClose: lambda message: conversations[message.session].presenter.close_terminal(
                 message.terminal
             ),
             messages.ConfigSet: self._set_option,
@@ -66,28 +75,19 @@ class ChatHandlers:
             session.open()
         session.presenter.publish_status()
 
-    def _redraw(self, message: messages.Redraw) -> None:
-        session = self._sessions[message.session]
-        session.presenter.redraw(message.after)
-        session.configuration.publish()
-        session.presenter.publish_status()
-        session.requests.previews.tell_again()
-        if session.queue:
-            session.queue.publish(again=True)
-
     def _set_option(self, message: messages.ConfigSet) -> None:
         session = self._sessions[message.session]
         if not session.configuration.set(message.option, message.value, message.keep):
             session.open()
 
     def _call_details(self, message: messages.CallDetails) -> None:
-        details = self._sessions[message.session].presenter.transcript.call_details(message.block)
+        details = self._conversations[message.session].presenter.transcript.call_details(message.block)
         if details is not None:
             self._editor.publish(details)
 
     async def _write_media(self, message: messages.CallMedia) -> None:
         answer = partial(CallMedia, session=message.session)
-        call = self._sessions[message.session].presenter.transcript.call_block(message.block)
+        call = self._conversations[message.session].presenter.transcript.call_block(message.block)
         shown = call.items() if call else []
         item = shown[message.place] if 0 <= message.place < len(shown) else None
         if not isinstance(item, Shown) or not isinstance(item.block, ImageContent | AudioContent):

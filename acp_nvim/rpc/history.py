@@ -15,7 +15,7 @@ from acp_nvim.history.records import remember
 from acp_nvim.history.store import TranscriptStore
 from acp_nvim.process import umask
 from acp_nvim.rpc.messages import Export, Handlers, RememberPrompt, TranscriptCall, TranscriptOpen
-from acp_nvim.session.session import Session
+from acp_nvim.session.conversation import Conversation
 from acp_nvim.session.transcript.kept_views import shown
 from acp_nvim.traffic.masking import without_secrets
 from acp_nvim.ui import events
@@ -38,7 +38,11 @@ class HistoryHandlers:
     """
 
     def __init__(
-        self, store: TranscriptStore, sessions: Mapping[int, Session], editor: Editor, trouble: Callable[[str], None]
+        self,
+        store: TranscriptStore,
+        sessions: Mapping[int, Conversation],
+        editor: Editor,
+        trouble: Callable[[str], None],
     ) -> None:
         self._store = store
         self._sessions = sessions
@@ -106,7 +110,7 @@ class HistoryHandlers:
         path = None if problem else wanted.path
         self._editor.publish(Exported(session=session, path=path, problem=problem, done=True))
 
-    async def _live(self, session: Session) -> AsyncIterator[str]:
+    async def _live(self, session: Conversation) -> AsyncIterator[str]:
         """Export an open session, with what is added to it meanwhile."""
         transcript, markdown = session.presenter.transcript, Markdown(session.agent)
         yield markdown.head(session.place.cwd, None, session.presenter.metadata.title)

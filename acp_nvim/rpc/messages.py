@@ -41,6 +41,7 @@ class Hello(Message):
     state_path: str  #: directory of files that outlive this Neovim
     cache_path: str
     config: Config
+    last_subagent: int = 0  #: the greatest key that an earlier host has chosen for a child session
     instance: str = ""  #: identifies this Neovim: machine, pid and start time; without it nothing is journaled
 
 

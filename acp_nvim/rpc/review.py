@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.rpc import messages
 from acp_nvim.rpc.messages import Handlers
-from acp_nvim.session.session import Session
+from acp_nvim.session.conversation import Conversation
 from acp_nvim.tasks import Tasks
 
 
-def review_handlers(reviews: Reviews, sessions: Callable[[], Iterable[Session]], tasks: Tasks) -> Handlers:
+def review_handlers(reviews: Reviews, sessions: Callable[[], Iterable[Conversation]], tasks: Tasks) -> Handlers:
     """Return the handlers of messages for `reviews`, and for the previews of `sessions`."""
     real = os.path.realpath
 

@@ -171,7 +171,7 @@ class Cancelling:
 
 def _others(peer: AgentPeer) -> int:
     """Return the number of other sessions that use the process."""
-    return len(peer.router.sessions) - 1
+    return peer.router.chats - 1
 
 
 async def _until(event: anyio.Event, scope: anyio.CancelScope) -> None:

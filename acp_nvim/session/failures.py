@@ -76,6 +76,20 @@ def others_end(others: int) -> str:
     return f"The process serves {others} other {'chat' if others == 1 else 'chats'}, whose turns would end with it."
 
 
+def not_cancelled(agent: str, name: str, is_over: bool) -> Failure:
+    """Return the failure for a subagent whose agent lets the user cancel only the session that created it."""
+    if is_over:
+        return Failure("not_cancelled", f"{name} does not work any more.", "Its agent is gone.", agent)
+    step = ":AcpCancel in the chat that it belongs to stops the whole turn."
+    return Failure("not_cancelled", f"Agent {agent!r} cannot cancel the subagent {name!r} alone.", step, agent)
+
+
+def too_many_subagents(agent: str, most: int) -> Failure:
+    """Return the failure for a subagent beyond `most`, of which nothing is shown."""
+    what = f"Agent {agent!r} has more than {most} subagents at work, or they are nested too deeply."
+    return Failure("bad_message", what, f"What the others do is not shown. {_LOG}", agent)
+
+
 def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:
     """Return the failure for an agent that has not answered `initialize` within that many seconds."""
     what = f"Agent {name!r} did not answer `initialize` within {seconds:g} s and was stopped."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
 
@@ -17,6 +18,26 @@ from acp_nvim.session.connection.peers import Peers
 from acp_nvim.tasks import Tasks
 from acp_nvim.ui.editor import Editor
 from acp_nvim.workspace.last_seen import LastSeen
+
+FIRST_CHILD_KEY: Final = 1_000_000
+"""Keys of child sessions are greater: the editor chooses those of its own sessions below."""
+
+
+class Children:
+    """The child sessions of all sessions by key (`acp_nvim.session.subagents.Subagent`)."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[int, Any] = {}
+        self._last_key = FIRST_CHILD_KEY
+
+    def number_from(self, last_key: int) -> None:
+        """Choose greater keys than `last_key`, which the editor has from an earlier host."""
+        self._last_key = max(self._last_key, last_key)
+
+    def new_key(self) -> int:
+        """Return a key that no session of the editor has had."""
+        self._last_key += 1
+        return self._last_key
 
 
 class Services(msgspec.Struct, frozen=True):
@@ -33,3 +54,4 @@ class Services(msgspec.Struct, frozen=True):
     last_seen: Callable[[], LastSeen]
     defaults: KeptDefaults = msgspec.field(default_factory=KeptDefaults)
     elicitations: PendingElicitations = msgspec.field(default_factory=PendingElicitations)
+    children: Children = msgspec.field(default_factory=Children)

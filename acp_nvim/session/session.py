@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import anyio
 
 from acp_nvim.acp import updates
-from acp_nvim.acp.answers import Asked, Opened
+from acp_nvim.acp.answers import Opened
 from acp_nvim.acp.dialect import Place
 from acp_nvim.errors import Failure, FailureError
-from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.session import failures
 from acp_nvim.session.auth.sign_ins import SignIn
 from acp_nvim.session.cancelling import Cancelling
@@ -21,16 +19,14 @@ from acp_nvim.session.config.configuration import Configuration
 from acp_nvim.session.connection.calls import KeptSession, ResumeWay, send
 from acp_nvim.session.connection.connecting import ABOUT, Connecting
 from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.connection.router import PeerSession
 from acp_nvim.session.journal import SessionJournal
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.queue import PromptQueue
-from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.services import Services
 from acp_nvim.session.state import AT_REST, PUBLIC, Effect, Event, State, StateMachine
 from acp_nvim.session.steering import Steering
+from acp_nvim.session.subagents import ParentConversation, Subagents
 from acp_nvim.session.transcript.presenter import Presenter
-from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import failed, is_running
 from acp_nvim.ui import events
@@ -43,30 +39,27 @@ CLOSE_SECONDS: Final = 5.0
 log = logging.getLogger(__name__)
 
 
-class Session(PeerSession):
-    """A conversation; `key` is the number by which the editor knows it."""
+class Session(ParentConversation):
+    """A conversation of the user with an agent."""
 
     def __init__(self, key: int, agent: str, place: Place, services: Services, journal: SessionJournal) -> None:
-        self.key, self.agent, self.place = key, agent, place
-        self._services = services
-        self.session_id: str | None = None
         self.worktree: str | None = None
-        self.states = StateMachine(self._act, self._publish_status)
-        self.presenter = Presenter(key, place.cwd, services.editor, self._publish_status)
-        self.tasks = services.tasks.owned_by(self.on_bug)
-        self.roots = Roots([place.cwd, *place.additional_directories])
-        self.changes = TurnChanges(key, agent, self.roots, services.reviews, self.presenter, self.tasks)
-        self.requests = AgentRequests(self.presenter, services, self._publish_status, self.changes)
+        self.states = StateMachine(self._act, self.publish_status)
+        presenter = Presenter(key, place.cwd, services.editor, self.publish_status)
+        roots = Roots([place.cwd, *place.additional_directories])
+        super().__init__(key, agent, agent, place, roots, presenter, services)
+        services.reviews.on_trouble.append(self.changes.show_trouble)
+        self.subagents = Subagents(self, services)
         self.queue = PromptQueue(self.presenter, journal)
         self.sign_in = SignIn(self, services.sign_ins)
-        self.connecting = Connecting(agent, services, self.presenter, self.sign_in, self._begin, self.tasks, self.queue)
+        self.connecting = Connecting(
+            agent, services, self.presenter, self.sign_in, self._begin, self.tasks, self._forget_transcript
+        )
         crash_loop = self.connecting.crash_loop
-        self.turns = Turns(self.states, self.presenter, self.requests, self.changes, crash_loop)
+        self.turns = Turns(self.states, self.presenter, self.requests, self.changes, crash_loop, self.subagents)
         self.cancelling = Cancelling(self.states, self.turns, self.queue, self.tasks.spawn, self._leave_peer)
         self.steering = Steering(self.turns, self.queue, self.tasks.spawn, self.at_work, self.open)
         self.configuration = Configuration(agent, self.presenter, services, self.at_work, self.tasks, journal)
-        self.peer: AgentPeer | None = None
-        self._warnings = failures.WarningDeduplicator()
         self._has_work = False
         self._task: anyio.Event | None = None
 
@@ -111,14 +104,14 @@ class Session(PeerSession):
         """Send a prompt after those in the queue."""
         self.queue.add(prompt, show=not self.turns.turn.running)
         self.open()
-        self._publish_status()
+        self.publish_status()
 
     def cancel(self, force: bool = False) -> None:
         """Cancel what is in progress, see `session/state.py`; with `force`, end the agent's process if necessary."""
         if self.sign_in.cancel() and self.states.now.turn is None and self.states.now.base in AT_REST:
             return
         self.states.on("insist" if force else "cancel")
-        self._publish_status()
+        self.publish_status()
 
     def stop(self) -> None:
         """Leave the agent, whose process ends with its last session. Transcript and queue stay."""
@@ -138,6 +131,7 @@ class Session(PeerSession):
             except FailureError as error:
                 log.warning("%r could not be closed: %s", self, error.failure)
         self.stop()
+        self.subagents.discard()
 
     def _act(self, effect: Effect) -> None:
         """Carry out an effect of the state machine."""
@@ -237,8 +231,9 @@ class Session(PeerSession):
             self.presenter.notice(*words)
         for complaint in (*peer.info.complaints, *opened.complaints):
             self.on_trouble(failures.left_out(self.agent, complaint))
+        self.subagents.attach(peer)
         self.states.on("opened")
-        self._publish_status()
+        self.publish_status()
         self.presenter.publish(events.SessionReady(session=self.key, session_id=session_id, agent=self.agent))
 
     def _give_up_start(self) -> None:
@@ -249,10 +244,13 @@ class Session(PeerSession):
             self.turns.end("cancelled")
         self.presenter.notice("info", words)
         self.queue.hold()
-        self._publish_status()
+        self.publish_status()
 
     def on_update(self, update: updates.Update) -> None:
         """Show an update of the agent, except echoes of prompts and replays of what is shown."""
+        if isinstance(update, updates.SubagentChanged):
+            self.subagents.take(update)
+            return
         if not self.connecting.replaying.takes(update):
             return
         if isinstance(update, updates.StateChanged):
@@ -261,27 +259,40 @@ class Session(PeerSession):
             if self.peer is not None and self.connecting.replaying.is_over and not isinstance(update, ABOUT):
                 answers = self.configuration.is_asking and isinstance(update, updates.MessageChunk)
                 self.turns.background.heard(update, answers)
-            self.presenter.update(update)
+            if isinstance(update, updates.SessionMessage | updates.SessionMessageChunk):
+                self.messages.take(update)
+            else:
+                self.presenter.update(update)
 
-    def on_caught_up(self) -> None:
-        """Show what has changed since the last call, when all received messages are handled."""
-        self.requests.refusals.caught_up()
-        self.presenter.caught_up()
+    def takes(self, update: updates.Update) -> bool:
+        """Whether to show an update: not if it repeats what is shown already."""
+        return self.connecting.replaying.takes(update)
 
-    def on_request(self, method: str, asked: Asked) -> Awaitable[Any]:
-        """Serve a request of the agent for a permission, file, terminal or elicitation."""
-        if self.peer is None:
-            raise RpcError(INVALID_PARAMS, f"{method}: the session is not open yet")
-        return self.requests.serve(asked)
+    @property
+    def is_replaying(self) -> bool:
+        """Whether the agent may be repeating an earlier conversation."""
+        return not self.connecting.replaying.is_over
 
-    def on_crowd(self, what: str, most: int) -> RpcError:
-        """Return the error for a request if `most` of its kind wait already; notify the user once in a turn."""
-        return self.requests.refusals.refuse(what, most)
+    def name_of(self, session_id: str) -> str:
+        """Return the name of another session of the agent, for the user."""
+        name = "this session" if session_id == self.session_id else self.subagents.named(session_id)
+        return name or f"session {session_id}"
 
-    def on_trouble(self, failure: Failure) -> None:
-        """Report a lost or malformed message, once for each kind."""
-        if self._warnings.is_news(failure):
-            self.presenter.notice(failure.severity, str(failure))
+    def _forget_transcript(self) -> None:
+        """Clear the transcript, which the agent replays: also what is shown of its child sessions."""
+        self.presenter.forget()
+        self.subagents.discard()
+        self.messages.forget()
+        self.queue.unshow()
+
+    def redraw(self, after: bool) -> None:
+        """See `Conversation.redraw`; its options and its queue, too."""
+        self.presenter.redraw(after)
+        self.configuration.publish()
+        self.publish_status()
+        self.requests.previews.tell_again()
+        if self.queue:
+            self.queue.publish(again=True)
 
     def on_idle(self) -> None:
         """Leave the idle process, which is stopped; the next prompt starts it again."""
@@ -289,17 +300,12 @@ class Session(PeerSession):
             self.peer.leave(self.session_id)
             self._lose("sleep", "cancelled")
 
-    def on_bug(self, error: Exception) -> None:
-        """Report a bug of this plugin in the session, once for each kind."""
-        failure = failures.bug(self.agent, error)
-        if self._warnings.is_news(failure):
-            self.presenter.failure(failure)
-
     @property
     def is_busy(self) -> bool:
         """Whether anything is in progress that needs the agent."""
         goes_on = self.state in ("starting", "running", "background", "waiting") or self.queue.next is not None
-        return goes_on or bool(self.turns.turn.background) or self.requests.terminals.running
+        works = bool(self.turns.turn.background) or self.subagents.busy
+        return goes_on or works or self.requests.terminals.running
 
     def on_gone(self, failure: Failure | None) -> None:
         """Handle the end of the agent; `failure` is None if we left it. While opening, `Connecting` reports it."""
@@ -351,13 +357,14 @@ class Session(PeerSession):
         self.tasks.all_of(
             "leaving the agent",
             self.requests.cancel_waiting,
+            self.subagents.leave,
             self.configuration.leave,
             partial(self.states.on, event),
-            self._publish_status,
+            self.publish_status,
             self.turns.abandon,
         )
 
-    def _publish_status(self) -> None:
+    def publish_status(self) -> None:
         """Publish the status of the session; fields about the agent are None without one."""
         info, takes = (self.peer.info, self.peer.abilities) if self.peer else (None, None)
         status = events.StatusView(
@@ -376,5 +383,6 @@ class Session(PeerSession):
             directories=self.roots.directories if self.states.now.wanted else [],
             asleep=self.states.now.base == "asleep",
             takes=PromptTypes(takes.image, takes.audio, takes.embedded_context) if takes else None,
+            subagents=self.subagents.views,
         )
         self.presenter.publish(events.Status(session=self.key, status=self.presenter.metadata.added_to(status)))

@@ -59,7 +59,6 @@ class TurnChanges:
         self._said: set[str] = set()  # notices about snapshots of this turn
         reviews.ledger.logs.append(self.log)
         reviews.evidence.works.append(self.work)
-        reviews.on_trouble.append(self._show_trouble)
         presenter.on_call.append(self._call_changed)
 
     @property
@@ -121,11 +120,14 @@ class TurnChanges:
             self.log.began = self._last_snapshots() | self.log.began
             await self._keep()
 
-    def begun(self) -> None:
-        """Begin a turn without a prompt: changes of the workspace from now on are the agent's."""
+    def begun(self, prompt: str = "") -> None:
+        """Begin a turn that the user has not prompted: changes of the workspace from now on are the agent's.
+
+        `prompt` describes the turn in the list of checkpoints.
+        """
         if self._turn:
             self._said.clear()
-        self._open_log("")
+        self._open_log(prompt)
         self.tasks.spawn(self._keep)
 
     async def _keep(self) -> None:
@@ -247,7 +249,14 @@ class TurnChanges:
                 self.log.active = self.log.active and goes_on
             self.tasks.spawn(self._keep)
 
-    def _show_trouble(self, directory: str, words: str) -> bool:
+    def forget(self) -> None:
+        """Record nothing more: the conversation is over, and its changes are known."""
+        self.reviews.ledger.logs.remove(self.log)
+        self.reviews.evidence.works.remove(self.work)
+        self._presenter.on_call.remove(self._call_changed)
+
+    def show_trouble(self, directory: str, words: str) -> bool:
+        """Show a problem of the review of a directory, in words; return False if the agent does not work there."""
         if directory not in self._roots.directories:
             return False
         self._presenter.notice("warn", words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 import anyio
 import msgspec
@@ -29,6 +29,22 @@ EMPTY_TURN_SECONDS: Final = 2.0
 """Wait before a turn is reported as empty: some agents end a turn, and speak then."""
 
 
+class ChildSessions(Protocol):
+    """What a session's turns need of its child sessions (`acp_nvim.session.subagents`)."""
+
+    def begin_turn(self) -> None:
+        """Tell all children that the user has prompted the parent."""
+
+    def end_turn(self) -> None:
+        """Tell all children that the turn of the parent has ended."""
+
+    def refuse(self) -> None:
+        """Cancel the questions and commands of all children, as their parent is cancelled."""
+
+    def cancel_running(self) -> int:
+        """Cancel the work of the children that allow it; return how many work."""
+
+
 class Turns:
     """The turns of one session; at most one runs."""
 
@@ -39,6 +55,7 @@ class Turns:
         requests: AgentRequests,
         changes: TurnChanges,
         crash_loop: CrashLoopGuard,
+        children: ChildSessions,
     ) -> None:
         self.turn = Turn()
         self.presenter = presenter
@@ -48,6 +65,7 @@ class Turns:
         self._requests = requests
         self._changes = changes
         self._crash_loop = crash_loop
+        self._children = children
         self._tasks = changes.tasks
         self._prompting = anyio.CancelScope()
         self._call_id: int | None = None  # of the prompt's request, until it is answered
@@ -194,6 +212,8 @@ class Turns:
         self._requests.refusals.begin_turn()
         self.turn.begin(prompted, reported, continues)
         self._states.on("begin" if prompted else "begin_own")
+        if prompted:
+            self._children.begin_turn()
         self.background.begun()
         if not prompted:
             self._changes.begun()
@@ -208,6 +228,7 @@ class Turns:
         """
         self._requests.permissions.refusing = True
         self._requests.terminals.cancel_turn()
+        self._children.refuse()
         if self.turn.is_sent or self.turn.continues:
             peer.notify(*peer.dialect.cancel(session_id))
         if not self.turn.is_sent:
@@ -224,7 +245,8 @@ class Turns:
         if commands:
             words = "1 command" if commands == 1 else f"{commands} commands"
             self.presenter.notice("info", f"Stopped: {words} that went on after the turn")
-        if not (self.turn.background or self._requests.waiting or commands):
+        children = self._children.cancel_running()
+        if not (self.turn.background or self._requests.waiting or commands or children):
             return False
         peer.notify(*peer.dialect.cancel(session_id))
         self._requests.cancel_waiting(overrule=True)
@@ -270,6 +292,7 @@ class Turns:
         self._tasks.all_of(
             "ending a turn",
             self._requests.granted.end_turn,
+            self._children.end_turn,
             self.presenter.metadata.end_turn,
             partial(self._settle, "cancelled" if stop_reason == "cancelled" else "unfinished"),
             partial(self._report_end, stop_reason),

@@ -30,6 +30,7 @@ _OF_BLOCKS: dict[type, type] = {
     events.Replace: events.Append,
     events.ToolCall: events.ToolCall,
     events.Plan: events.Plan,
+    events.Subagent: events.Subagent,
 }
 """Events that are coalesced with those of the same group and block, and their groups."""
 _GROUPS = frozenset(_OF_BLOCKS.values())
@@ -194,7 +195,7 @@ class _Entry:
                 self.texts.extend(_pieces(event.text))
             case events.Replace():
                 self._begin_text(event)
-            case events.ToolCall() | events.Plan() | events.Notice():
+            case events.ToolCall() | events.Plan() | events.Subagent() | events.Notice():
                 self.event = event
             case _:
                 self.alive = False

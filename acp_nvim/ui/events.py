@@ -22,7 +22,9 @@ from acp_nvim.ui.views import OtherItem as OtherItem
 from acp_nvim.ui.views import PlanStep as PlanStep
 from acp_nvim.ui.views import ResourceItem as ResourceItem
 from acp_nvim.ui.views import ReviewCounts as ReviewCounts
+from acp_nvim.ui.views import SessionItem as SessionItem
 from acp_nvim.ui.views import StatusView as StatusView
+from acp_nvim.ui.views import SubagentView as SubagentView
 from acp_nvim.ui.views import TerminalItem as TerminalItem
 from acp_nvim.ui.views import TextItem as TextItem
 from acp_nvim.ui.views import Usage as Usage
@@ -117,6 +119,13 @@ class Plan(SessionEvent):
     removed: bool = False  #: the agent has withdrawn it
     over: bool = False  #: it belongs to an earlier turn, and is sent again
     left: int = 0  #: number of entries that were cut
+
+
+class Subagent(SessionEvent):
+    """A child session was created or changed; it replaces what the block of its parent `session` shows."""
+
+    block: int  #: 0: the transcript of the parent does not show it
+    subagent: SubagentView
 
 
 class Option(msgspec.Struct, omit_defaults=True):

@@ -70,13 +70,19 @@ class ResourceItem(msgspec.Struct, tag_field="type", tag="resource", omit_defaul
     chars: int = 0  #: number of characters that were cut
 
 
+class SessionItem(msgspec.Struct, tag_field="type", tag="session"):
+    """A link to another session of the agent, such as that of a subagent."""
+
+    session_id: str  #: the agent's
+
+
 class OtherItem(msgspec.Struct, tag_field="type", tag="other"):
     """Any other content of a tool call, described by a label."""
 
     label: str
 
 
-Item = TextItem | DiffItem | TerminalItem | MediaItem | ResourceItem | OtherItem
+Item = TextItem | DiffItem | TerminalItem | MediaItem | ResourceItem | SessionItem | OtherItem
 
 
 class CallView(msgspec.Struct, omit_defaults=True):
@@ -129,6 +135,22 @@ class Usage(msgspec.Struct, omit_defaults=True):
     currency: str | None = None
 
 
+class SubagentView(msgspec.Struct, omit_defaults=True):
+    """A child session, which the agent has created and works in (ACP "Subagents")."""
+
+    session: int  #: its key
+    session_id: str  #: the agent's
+    title: str
+    state: str  #: `running`, `waiting` (for the user), `idle`, `unknown` or `stopped` (its agent is gone)
+    description: str | None = None
+    stop_reason: str | None = None  #: of its last work, as in the protocol
+    activity: str | None = None  #: while it works: `thinking`, `writing`, or the title of a tool call
+    started: float | None = None  #: seconds since 1970, of its last work
+    ended: float | None = None  #: seconds since 1970
+    review: ReviewCounts | None = None  #: its changes that are still to be reviewed
+    cancel: bool = False  #: it can be cancelled without its parent
+
+
 class StatusView(msgspec.Struct, omit_defaults=True):
     """The state of a session, as `status()` returns it."""
 
@@ -158,3 +180,4 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     directories: list[str] = []  #: real paths of the directories in which the agent works
     takes: PromptTypes | None = None  #: None while no agent runs
     asleep: bool = False  #: the agent was stopped because it was idle; the next prompt starts it again
+    subagents: list[SubagentView] = []  #: the child sessions that the agent has created in this session

@@ -34,6 +34,10 @@ class Roots:
         """The real paths of the directories in which the agent works; the first is its working directory."""
         return list(self._directories)
 
+    def move(self, directories: Sequence[str]) -> None:
+        """Use other directories from now on: the agent of a child session may move it."""
+        self._directories = [os.path.realpath(directory) for directory in directories]
+
     @property
     def outermost(self) -> list[str]:
         """The directories that are not below another one."""

@@ -18,7 +18,6 @@ from acp_nvim.session.auth.sign_ins import SignIn
 from acp_nvim.session.connection.calls import KeptSession, ResumeWay, offers, send, usable_servers
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.router import PeerSession
-from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.services import Services
 from acp_nvim.session.state import CrashLoopGuard
 from acp_nvim.session.transcript.presenter import Presenter
@@ -41,11 +40,11 @@ ABOUT = (
 
 
 class Replaying:
-    """Decides which updates of a replayed conversation are shown. A full replay first clears the transcript."""
+    """Decides which updates of a replayed conversation are shown. A full replay clears the transcript (`forget`)."""
 
-    def __init__(self, presenter: Presenter, queue: PromptQueue) -> None:
-        self._queue = queue
+    def __init__(self, presenter: Presenter, forget: Callable[[], None]) -> None:
         self._presenter = presenter
+        self._forget = forget
         self._view: Literal["shown", "hidden", "anew"] = "shown"
         self._heard = 0
         self.is_over = True
@@ -76,8 +75,7 @@ class Replaying:
         self._heard += 1
         if self._view == "anew":
             self._view = "shown"
-            self._presenter.forget()
-            self._queue.unshow()
+            self._forget()
         return self._view == "shown"
 
     async def settled(self, late: bool) -> None:
@@ -114,12 +112,12 @@ class Connecting:
         sign_in: SignIn,
         begin: Callable[[AgentPeer, str, Opened], None],
         tasks: Tasks,
-        queue: PromptQueue,
+        forget: Callable[[], None],
     ) -> None:
         self.wanted: KeptSession | None = None
         self.last: str | None = None
         self.crash_loop = CrashLoopGuard()
-        self.replaying = Replaying(presenter, queue)
+        self.replaying = Replaying(presenter, forget)
         self.refusal: Failure | None = None  # why this session is never opened
         self._reopening: Way | None = None  # the way that is being tried
         self._missed = False  # the session that the user chose could not be opened

@@ -146,6 +146,7 @@ class MessageRouter:
     def __init__(self, name: str) -> None:
         self.dialect: Dialect = DialectV1()
         self.sessions: dict[str, PeerSession] = {}
+        self._parents: dict[str, str] = {}  # child session -> the session that it was created in
         self._name = name
         self.last_word = 0.0
         self._left: set[str] = set()
@@ -159,9 +160,19 @@ class MessageRouter:
         """Reports a bug that concerns no session."""
         self._run = UpdateRun()
 
-    def adopt(self, session_id: str, session: PeerSession) -> None:
-        """Route updates with that id to `session`, also those that came before the id was known."""
+    @property
+    def chats(self) -> int:
+        """The number of sessions that the user has with the agent, without their child sessions."""
+        return len(self.sessions) - len(self._parents)
+
+    def adopt(self, session_id: str, session: PeerSession, parent: str | None = None) -> None:
+        """Route updates with that id to `session`, also those that came before the id was known.
+
+        `parent` is the id of the session that the agent has created a child session in; it is forgotten with it.
+        """
         self.sessions[session_id] = session
+        if parent is not None:
+            self._parents[session_id] = parent
         self._left.discard(session_id)
         early = self._early.pop(session_id, [])
         self._early_count -= len(early)
@@ -175,9 +186,12 @@ class MessageRouter:
             raise FailureError(failures.session_taken(self._name, session_id))
 
     def forget(self, session_id: str) -> None:
-        """Stop routing to that session; unknown ids are ignored."""
+        """Stop routing to that session and its child sessions; unknown ids are ignored."""
         self.sessions.pop(session_id, None)
+        self._parents.pop(session_id, None)
         self._left.add(session_id)
+        for child in [one for one, parent in self._parents.items() if parent == session_id]:
+            self.forget(child)
 
     def flush(self, *more: tuple[str, Update]) -> None:
         """Hand over the joined updates, and then `more`: ids of sessions with updates for them."""

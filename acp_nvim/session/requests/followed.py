@@ -26,6 +26,8 @@ class FollowedFiles:
 
     def __init__(self, presenter: Presenter, roots: Roots, seen: LastSeen) -> None:
         self.seen = seen
+        self.is_quiet = False
+        """Whether another conversation shows the notices."""
         self._presenter = presenter
         self._roots = roots
         self._own: dict[str, str] = {}  # the stamps of the files after the agent's changes
@@ -55,7 +57,7 @@ class FollowedFiles:
             self.seen.moved(what.path, what.detail)
         if what.kind in ("read", "merged") and self._own.get(what.path) == what.stamp:
             await self._see_own(what)
-        if what.kind != "read":
+        if what.kind != "read" and not self.is_quiet:
             level: Severity = "info" if what.kind in ("merged", "moved") else "warn"
             self._presenter.notice(level, what_followed(what, self._roots.name))
 

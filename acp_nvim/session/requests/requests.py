@@ -31,13 +31,14 @@ class AgentRequests:
 
     def __init__(
         self,
+        agent: str,
         presenter: Presenter,
         services: Services,
         on_permissions: Callable[[], None],
         changes: TurnChanges,
     ) -> None:
-        agent, roots, tasks = changes.log.agent, changes.log.roots, changes.tasks
-        where = SessionPaths(agent, presenter.cwd, roots)
+        roots, tasks = changes.log.roots, changes.tasks
+        self.where = where = SessionPaths(agent, presenter.cwd, roots)
         self.on_asked: Callable[[Asked], None] = lambda asked: None
         self.serving = 0
         """Number of unanswered requests, without those about existing terminals."""
@@ -69,6 +70,11 @@ class AgentRequests:
             partial(self.permissions.cancel, overrule),
             partial(self.elicitations.cancel, overrule, of_session),
         )
+
+    def take_settings_of(self, other: AgentRequests) -> None:
+        """Use the user's settings for files and commands that another conversation has."""
+        self.files.save, self.files.access.asks = other.files.save, other.files.access.asks
+        self.terminals.access.mode = other.terminals.access.mode
 
     def begin_agent(self, peer: AgentPeer, fresh: bool) -> None:
         """Begin to serve an agent process; in a `fresh` session it has seen no file."""

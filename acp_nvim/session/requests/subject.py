@@ -49,7 +49,7 @@ _KNOWN_CHANGES = frozenset({"add", "delete", "modify", "move", "copy"})
 _OF_COMMANDS = frozenset({"command", "cmd", "args", "cwd", "workdir", "env"})
 
 
-class SessionPaths(msgspec.Struct, frozen=True):
+class SessionPaths(msgspec.Struct):
     """Resolves the paths of one session and its `agent`: `cwd` is as the user writes it, `roots` are real paths."""
 
     agent: str

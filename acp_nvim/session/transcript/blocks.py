@@ -173,6 +173,7 @@ Block = (
     | KeptBlock
     | events.Notice
     | events.Plan  # its latest state
+    | events.Subagent  # its latest state
     | PermissionAuto
     | Summary
 )

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from acp_nvim.acp import schema_common as content
 from acp_nvim.acp.diff import Diff, FileChange
 from acp_nvim.acp.terminal import Terminal
-from acp_nvim.acp.tool_call import Item, Location, Shown, TerminalShown, UnknownItem
+from acp_nvim.acp.tool_call import Item, Location, SessionShown, Shown, TerminalShown, UnknownItem
 from acp_nvim.limits import TERMINAL_LINES
 from acp_nvim.session.transcript.blocks import Block, CallBlock
 from acp_nvim.session.transcript.truncation import IN_CHAT, WHOLE, CutHunk, TextLimits, beginning, hunks
@@ -103,6 +103,8 @@ def _items(block: CallBlock, place: int, one: Item, limits: TextLimits) -> Seque
             return block.cut_diff(one, _cut)
         case TerminalShown(terminal_id):
             return [_terminal(terminal_id, block.terminals.get(terminal_id), limits)]
+        case SessionShown(session_id):
+            return [views.SessionItem(session_id)]
         case UnknownItem(original):
             return [views.OtherItem(f"content of an unknown kind ({original.get('type')!r})")]
 

@@ -12,7 +12,6 @@ from acp_nvim.acp.translation import compaction_message
 from acp_nvim.errors import Failure, Severity
 from acp_nvim.limits import TROUBLES, TURN_BLOCKS
 from acp_nvim.session.prompt import Prompt
-from acp_nvim.session.transcript import views
 from acp_nvim.session.transcript.metadata import Metadata
 from acp_nvim.session.transcript.transcript import Transcript
 from acp_nvim.traffic.masking import without_secrets
@@ -60,6 +59,18 @@ class Presenter:
     def notice(self, level: Severity, text: str) -> None:
         """Show a notice of this plugin in the chat."""
         self.publish(self.transcript.notice(level, text))
+
+    def renew_notice(self, level: Severity, text: str, block: int) -> int:
+        """Show a notice in place of the one at `block`, or a new one if that is 0; return its block."""
+        shown = self.transcript.notice(level, text, block)
+        self.publish(shown)
+        return shown.block
+
+    def subagent(self, view: events.SubagentView, block: int) -> int:
+        """Show a child session at `block`, or at a new block if that is 0; return it: 0 if the turn has no room."""
+        shown = self.transcript.subagent(view, block)
+        self.publish(shown)
+        return shown.block
 
     def failure(self, failure: Failure, more: str = "") -> None:
         """Report a failure in the transcript, as a message, and in the log."""
@@ -220,9 +231,6 @@ class Presenter:
                 self.notice("info", f"Compaction of the conversation: {update.status}{reason}")
                 summary = updates.MessageReplaced("thought", compaction_message(update.compaction_id), update.summary)
                 self.publish(self.transcript.replace_message(summary))
-            case updates.SessionMessage(content=[_, *_] as content, sender=sender, recipient=recipient):
-                who = f"from session {sender}" if sender else f"to session {recipient or '(unknown)'}"
-                self.notice("info", f"Message {who}: {views.text_of(content)}")
             case updates.UnknownUpdate(kind) if kind not in self._unknown_kinds:
                 if len(self._unknown_kinds) < TROUBLES:
                     self._unknown_kinds.add(kind)

@@ -116,6 +116,18 @@ class Transcript(ToolCalls):
             self._add(shown)
         return shown
 
+    def subagent(self, view: events.SubagentView, number: int) -> events.Subagent:
+        """Show a child session in that block, or in a new one if it is 0; the block 0 is none: the turn has no room."""
+        if number or not self.is_full:
+            place = number or len(self._blocks) + 1
+            shown = events.Subagent(session=self.session, block=place, subagent=view)
+            if number:
+                self._blocks[number - 1] = shown
+            else:
+                self._add(shown)
+            return shown
+        return events.Subagent(session=self.session, block=0, subagent=view)
+
     def summary(self, checkpoint_id: str, time: float, files: list[FileView]) -> Summary:
         """Add a summary of the files that a turn has changed; `time` is in seconds since 1970."""
         shown = Summary(session=self.session, block=len(self._blocks) + 1, id=checkpoint_id, time=time, files=files)
@@ -244,6 +256,9 @@ class Transcript(ToolCalls):
         elif isinstance(block, QuestionBlock) and isinstance(block.asked, Elicitation):
             done = next((one for one in block.news if isinstance(one, ElicitationDone)), None)
             words = views.elicitation_words(block.asked.request, done)
+            yield events.Notice(session=self.session, block=number, level="info", text=words)
+        elif isinstance(block, events.Subagent):  # its conversation is not stored
+            words = views.subagent_words(block.subagent)
             yield events.Notice(session=self.session, block=number, level="info", text=words)
         elif isinstance(block, KeptBlock):
             yield from kept_views.whole(self.session, block.kept)

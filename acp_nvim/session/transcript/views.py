@@ -169,6 +169,13 @@ def elicitation_view(
     )
 
 
+def subagent_words(view: events.SubagentView) -> str:
+    """Return what is stored of a child session with the conversation of its parent."""
+    did = view.stop_reason if view.state in ("idle", "stopped") and view.stop_reason else view.state
+    about = f"\n{view.description}" if view.description and view.description != view.title else ""
+    return f"Subagent {view.title}: {did}{about}"
+
+
 def elicitation_words(request: told.ElicitationView, done: told.ElicitationDone | None) -> str:
     """Return a question and its outcome in words, as they are stored with the conversation."""
     lines = [f"The agent asked: {request.message}"]

@@ -56,6 +56,26 @@
 ---@field status string
 ---@field priority string
 
+---A child session, which the agent has created and works in (ACP "Subagents").
+---@class acp.Subagent
+---@field session integer its key
+---@field session_id string the agent's
+---@field title string
+---@field state string `running`, `waiting` (for the user), `idle`, `unknown` or `stopped` (its agent is gone)
+---@field description? string
+---@field stop_reason? string of its last work, as in the protocol
+---@field activity? string while it works: `thinking`, `writing`, or the title of a tool call
+---@field started? number seconds since 1970, of its last work
+---@field ended? number seconds since 1970
+---@field review? acp.ReviewCounts its changes that are still to be reviewed
+---@field cancel? boolean it can be cancelled without its parent
+
+---The changes that are still to be reviewed.
+---@class acp.ReviewCounts
+---@field files integer
+---@field added integer lines
+---@field removed integer lines
+
 ---A permission request of an agent, or of the host for a file outside of the session's directories.
 ---@class acp.Request
 ---@field id integer unique in this Neovim
@@ -107,6 +127,7 @@
 ---@field directories? string[] real paths of the directories in which the agent works
 ---@field takes? acp.PromptTypes nil while no agent runs
 ---@field asleep? boolean the agent was stopped because it was idle; the next prompt starts it again
+---@field subagents? acp.Subagent[] the child sessions that the agent has created in this session
 
 ---The tokens in the context window, and the cost of the session.
 ---@class acp.Usage
@@ -114,12 +135,6 @@
 ---@field size integer
 ---@field cost? number
 ---@field currency? string
-
----The changes that are still to be reviewed.
----@class acp.ReviewCounts
----@field files integer
----@field added integer lines
----@field removed integer lines
 
 ---Content that the agent accepts in prompts, besides texts and links.
 ---@class acp.PromptTypes
@@ -335,9 +350,10 @@
 ---  "terminal": A terminal in the content of a tool call.
 ---  "media": An image or a sound; `call_media` writes it to a file.
 ---  "resource": A resource with a URI: a link, or an embedded text.
+---  "session": A link to another session of the agent, such as that of a subagent.
 ---  "other": Any other content of a tool call, described by a label.
 ---@class acp.Content
----@field type "text"|"diff"|"terminal"|"media"|"resource"|"other"
+---@field type "text"|"diff"|"terminal"|"media"|"resource"|"session"|"other"
 ---@field text? string (text, resource)
 ---@field lines? integer (text, diff, resource) number of lines that were cut; number of lines after this hunk that were cut
 ---@field chars? integer (text, resource) number of characters that were cut
@@ -362,6 +378,7 @@
 ---@field uri? string (media, resource)
 ---@field name? string (resource)
 ---@field description? string (resource)
+---@field session_id? string (session) the agent's
 ---@field label? string (other)
 
 ---An event of any type; each type has a class of its own below.
@@ -427,6 +444,13 @@
 ---@field removed? boolean the agent has withdrawn it
 ---@field over? boolean it belongs to an earlier turn, and is sent again
 ---@field left? integer number of entries that were cut
+
+---A child session was created or changed; it replaces what the block of its parent `session` shows.
+---@class acp.event.Subagent: acp.Event
+---@field type "subagent"
+---@field session integer its key
+---@field block integer 0: the transcript of the parent does not show it
+---@field subagent acp.Subagent
 
 ---The agent requests a permission, and waits for the answer.
 ---@class acp.event.Permission: acp.Event

@@ -82,6 +82,7 @@
 ---@field state_path string directory of files that outlive this Neovim
 ---@field cache_path string
 ---@field config acp.host.Config
+---@field last_subagent? integer the greatest key that an earlier host has chosen for a child session
 ---@field instance? string identifies this Neovim: machine, pid and start time; without it nothing is journaled
 
 ---Send a prompt, or queue it while a turn runs.

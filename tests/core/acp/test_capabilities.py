@@ -20,6 +20,7 @@ def test_only_what_works_is_offered() -> None:
             "auth": {"terminal": True},
             "elicitation": {"form": {}, "url": {}},
             "plan": {},
+            "subagents": {},
             "_meta": {"terminal_output": True, "terminal-auth": True},
             "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         },

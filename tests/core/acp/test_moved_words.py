@@ -111,6 +111,19 @@ SAID_V2 = [
         {"sessionUpdate": "session_message", "messageId": "m", "content": [LINK_HERE]},
     ),
     (
+        {"sessionUpdate": "subagent_update", "sessionId": "c", "cwd": "/work/a", "additionalDirectories": ["/work/b"]},
+        {
+            "sessionUpdate": "subagent_update",
+            "sessionId": "c",
+            "cwd": "/home/me/p/a",
+            "additionalDirectories": ["/home/me/p/b"],
+        },
+    ),
+    (
+        {"sessionUpdate": "session_message_chunk", "messageId": "m", "content": LINK},
+        {"sessionUpdate": "session_message_chunk", "messageId": "m", "content": LINK_HERE},
+    ),
+    (
         {"sessionUpdate": "agent_message", "messageId": "m", "content": [LINK, WORDS]},
         {"sessionUpdate": "agent_message", "messageId": "m", "content": [LINK_HERE, WORDS]},
     ),

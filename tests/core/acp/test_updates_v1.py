@@ -132,7 +132,31 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
     ),
     (
         {"sessionUpdate": "session_message", "messageId": "m", "senderSessionId": "s2", "content": [TEXT]},
-        updates.SessionMessage([HI], "s2"),
+        updates.SessionMessage("m", [HI], "s2"),
+    ),
+    (
+        {"sessionUpdate": "session_message_chunk", "messageId": "m", "content": TEXT},
+        updates.SessionMessageChunk("m", HI),
+    ),
+    (
+        {"sessionUpdate": "subagent_update", "sessionId": "c", "title": "T", "capabilities": {"cancel": {}}},
+        updates.SubagentChanged("c", "T", can_cancel=True),
+    ),
+    (
+        {
+            "sessionUpdate": "subagent_update",
+            "sessionId": "c",
+            "description": None,
+            "capabilities": {"cancel": None},
+            "state": {"state": "idle", "stopReason": "end_turn"},
+            "cwd": "/d",
+            "additionalDirectories": ["/e"],
+        },
+        updates.SubagentChanged("c", UNSET, None, False, updates.StateChanged("idle", "end_turn"), "/d", ["/e"]),
+    ),
+    (
+        {"sessionUpdate": "subagent_update", "sessionId": "c", "capabilities": None, "state": None, "cwd": None},
+        updates.SubagentChanged("c", can_cancel=False, state=None, cwd=None),
     ),
     (
         {"sessionUpdate": "compaction_update", "compactionId": "k", "status": "failed", "error": "E"},

@@ -99,8 +99,8 @@ UNSTABLE_MEMBERS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
 """Members that only the unstable schema gives to a definition of the stable one."""
 
 UNSTABLE_VARIANTS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
-    "v1": {"SessionUpdate": ("session_message",)},
-    "v2": {"SessionUpdate": ("session_message",)},
+    "v1": {"SessionUpdate": ("session_message", "session_message_chunk", "subagent_update")},
+    "v2": {"SessionUpdate": ("session_message", "session_message_chunk", "subagent_update")},
 }
 """Alternatives, by tag, that only the unstable schema gives to a union of the stable one."""
 
@@ -131,6 +131,16 @@ PATCHES: Final[dict[str, dict[str, Json]]] = {
         "SetSessionModelRequest": {
             "properties": {"sessionId": {"type": "string"}, "modelId": {"type": "string"}},
             "required": ["sessionId", "modelId"],
+        },
+        # A state of version 1 has no background work, and why it is idle is only shown.
+        "StateUpdate": {
+            "properties": {
+                "state": {"type": "string"},
+                "stopReason": {"type": ["string", "null"]},
+                "error": {"anyOf": [{"$ref": "#/$defs/Error"}, {"type": "null"}]},
+            },
+            "required": ["state"],
+            "anyOf": [],
         },
         # Unstable, and nothing that we send.
         "ForkSessionRequest": {"properties": {"systemPrompt": None}},

@@ -1,0 +1,101 @@
+"""What the sessions of users and the child sessions of agents have in common: they are shown, reviewed and served."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Awaitable
+from typing import Any
+
+from acp_nvim.acp import updates
+from acp_nvim.acp.answers import Asked
+from acp_nvim.acp.dialect import Place
+from acp_nvim.errors import Failure
+from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.session import failures
+from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.connection.router import PeerSession
+from acp_nvim.session.requests.requests import AgentRequests
+from acp_nvim.session.services import Services
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.session.transcript.session_messages import SessionMessages
+from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.workspace.roots import Roots
+
+
+class Conversation(PeerSession):
+    """A conversation with an agent; `key` is the number by which the editor knows it.
+
+    `author` is the name under which its changes are reviewed. The agent works below `roots`, from `place` on.
+    """
+
+    def __init__(
+        self, key: int, agent: str, author: str, place: Place, roots: Roots, presenter: Presenter, services: Services
+    ) -> None:
+        self.key, self.agent, self.place, self.roots = key, agent, place, roots
+        self._services = services
+        self.session_id: str | None = None
+        self.peer: AgentPeer | None = None
+        self.presenter = presenter
+        self.tasks = services.tasks.owned_by(self.on_bug)
+        self.changes = TurnChanges(key, author, roots, services.reviews, presenter, self.tasks)
+        self.requests = AgentRequests(agent, presenter, services, self.publish_status, self.changes)
+        self.messages = SessionMessages(presenter, self.name_of)
+        self._warnings = failures.WarningDeduplicator()
+
+    @property
+    @abstractmethod
+    def state(self) -> str:
+        """The state as in the status of the conversation."""
+
+    @abstractmethod
+    def name_of(self, session_id: str) -> str:
+        """Return the name of another session of the agent, for the user."""
+
+    @abstractmethod
+    def takes(self, update: updates.Update) -> bool:
+        """Whether to show an update: not if it repeats what is shown already."""
+
+    @property
+    @abstractmethod
+    def is_replaying(self) -> bool:
+        """Whether the agent may be repeating an earlier conversation."""
+
+    @abstractmethod
+    def publish_status(self) -> None:
+        """Publish the status of the conversation, as it is now, to the editor."""
+
+    @abstractmethod
+    def cancel(self, force: bool = False) -> None:
+        """Cancel what the agent does in it; `force`: also if it does not answer."""
+
+    def redraw(self, after: bool) -> None:
+        """Publish everything again that the editor shows of it; `after`: only the part after another host's."""
+        self.presenter.redraw(after)
+        self.publish_status()
+        self.requests.previews.tell_again()
+
+    def on_caught_up(self) -> None:
+        """Show what has changed since the last call, when all received messages are handled."""
+        self.requests.refusals.caught_up()
+        self.presenter.caught_up()
+
+    def on_request(self, method: str, asked: Asked) -> Awaitable[Any]:
+        """Serve a request of the agent for a permission, file, terminal or elicitation."""
+        if self.peer is None:
+            raise RpcError(INVALID_PARAMS, f"{method}: the session is not open")
+        return self.requests.serve(asked)
+
+    def on_crowd(self, what: str, most: int) -> RpcError:
+        """Return the error for a request if `most` of its kind wait already; notify the user once in a turn."""
+        return self.requests.refusals.refuse(what, most)
+
+    def on_trouble(self, failure: Failure) -> None:
+        """Report a lost or malformed message, once for each kind."""
+        if self._warnings.is_news(failure):
+            self.presenter.notice(failure.severity, str(failure))
+
+    def on_bug(self, error: Exception) -> None:
+        """Report a bug of this plugin in the conversation, once for each kind."""
+        failure = failures.bug(self.agent, error)
+        if self._warnings.is_news(failure):
+            self.presenter.failure(failure)

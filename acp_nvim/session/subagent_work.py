@@ -1,0 +1,120 @@
+"""The work of one child session: when it begins and ends, as its agent reports it, or as its updates show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from acp_nvim.acp.updates import StateChanged
+from acp_nvim.session.requests.requests import AgentRequests
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.ui import events
+
+WORKING = frozenset({"running", "requires_action"})
+"""Reported states in which a child works, or waits for the user."""
+
+
+class SubagentWork:
+    """The work of a child session called `name`; `on_change` is called when it has begun or ended.
+
+    An agent need not report states: then work begins with an update, and ends with the turn of the parent. What an
+    idle child does ends with its tool calls.
+    """
+
+    def __init__(
+        self, presenter: Presenter, requests: AgentRequests, changes: TurnChanges, on_change: Callable[[], None]
+    ) -> None:
+        self.reported: StateChanged | None = None
+        """The state as the agent has reported it last."""
+        self.runs = False
+        self.started: float | None = None
+        self.ended: float | None = None
+        self._presenter = presenter
+        self._requests = requests
+        self._changes = changes
+        self._on_change = on_change
+        self._cancelled = False
+        self._is_prompted = True  # the user has prompted the parent since the last work
+
+    def __repr__(self) -> str:
+        return f"<SubagentWork runs={self.runs} reported={self.reported}>"
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether the agent says that the child works."""
+        return self.reported is not None and self.reported.state in WORKING
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the last work has ended, as reported."""
+        return self.reported.stop_reason if self.reported is not None else None
+
+    def take_state(self, state: StateChanged | None, name: str, is_replaying: bool) -> None:
+        """Take a reported state; None: it is not known any more, which ends nothing."""
+        self.reported = state
+        if state is None or is_replaying:
+            return
+        if state.state in WORKING:
+            if state.state == "running" and not self.runs:
+                self._cancelled = self._requests.permissions.refusing = False
+            self.begin(name)
+        elif state.state == "idle":
+            self.end(state.stop_reason or "end_turn")
+            if state.error is not None:
+                self._presenter.notice("error", f"{name} has failed: {state.error}")
+
+    def heard(self, name: str) -> None:
+        """Note an update that shows that the child works, unless that was cancelled."""
+        if not (self.runs or self._cancelled):
+            self.begin(name)
+
+    def caught_up(self) -> None:
+        """Note that all messages are handled: what an idle child does is over with its tool calls."""
+        is_idle = self.reported is not None and self.reported.state == "idle"
+        if self.runs and is_idle and not self._presenter.transcript.unfinished():
+            self.end("end_turn")
+
+    def refuse(self) -> None:
+        """Cancel its questions and commands: the user has cancelled it, or its parent."""
+        self._cancelled = True
+        self._requests.permissions.refusing = True
+        self._requests.terminals.cancel_turn()
+        self._requests.cancel_waiting(overrule=True)
+
+    def prompted(self) -> None:
+        """Note that the user has prompted the parent: what was cancelled before is over, and limits begin anew."""
+        self._is_prompted, self._cancelled = True, False
+        self._requests.permissions.refusing = False
+
+    def begin(self, name: str) -> None:
+        """Begin work, unless it runs; `name` describes it in the list of checkpoints."""
+        if self.runs:
+            return
+        self.runs, self.started, self.ended = True, time.time(), None
+        self._presenter.close_calls("unfinished", self._requests.rejected)
+        self._presenter.transcript.begin_turn(self._is_prompted)
+        self._is_prompted = False
+        self._requests.begin_turn()
+        self._requests.refusals.begin_turn()
+        self._presenter.metadata.begin_turn()
+        self._changes.begun(name)
+        self._on_change()
+
+    def end(self, stop_reason: str) -> None:
+        """End the work, if it runs: close its tool calls, and find what it has changed."""
+        if not self.runs:
+            return
+        self.runs, self.ended = False, time.time()
+        status = "cancelled" if self._cancelled or stop_reason == "cancelled" else "unfinished"
+        key = self._presenter.transcript.session
+        self._changes.tasks.all_of(
+            "ending the work of a subagent",
+            self._requests.granted.end_turn,
+            partial(self._presenter.close_calls, status, self._requests.rejected),
+            self._presenter.metadata.end_turn,
+            partial(self._presenter.publish, events.FilesMaybeChanged(session=key)),
+            partial(self._changes.end, goes_on=False),
+            self._on_change,
+        )

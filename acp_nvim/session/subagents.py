@@ -1,0 +1,395 @@
+"""Child sessions, which agents create for their subagents (ACP "Subagents"): they are shown, and never prompted."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import Final
+
+from msgspec import UNSET
+
+from acp_nvim.acp import updates
+from acp_nvim.acp.dialect import Place
+from acp_nvim.acp.fields import shortened
+from acp_nvim.errors import Failure, FailureError
+from acp_nvim.session import failures
+from acp_nvim.session.connection.connecting import ABOUT
+from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.conversation import Conversation
+from acp_nvim.session.services import Services
+from acp_nvim.session.subagent_work import SubagentWork
+from acp_nvim.session.transcript.child_presenter import ChildPresenter
+from acp_nvim.ui import events
+from acp_nvim.workspace.roots import Roots
+
+SUBAGENTS: Final = 200
+"""Child sessions kept for one session; the oldest that has nothing to do makes room for a new one."""
+NESTING: Final = 8
+"""Maximum depth of child sessions in child sessions."""
+TITLE_CHARS: Final = 200
+"""Characters of a child's title, which is a line in the chat and a name in lists."""
+
+
+class ParentConversation(Conversation):
+    """A conversation in which the agent may create child sessions."""
+
+    subagents: Subagents
+
+
+class Subagent(ParentConversation):
+    """The child session with the id `session_id` at the agent, which has created it in the session `parent`."""
+
+    session_id: str
+
+    def __init__(self, key: int, session_id: str, parent: ParentConversation, services: Services) -> None:
+        self.parent = parent
+        self.title: str | None = None
+        self.description: str | None = None
+        self.block = 0
+        """Its block in the transcript of the parent; 0: none."""
+        self.has_block = False
+        """Whether it is to have one: not if an agent only repeats that it has created it."""
+        self.can_cancel = False
+        self._cwd: str | None = None
+        self._directories: list[str] | None = None
+        roots = Roots(parent.roots.directories)
+        presenter = ChildPresenter(key, parent.place.cwd, services.editor, self.publish_status)
+        super().__init__(key, parent.agent, self.author, parent.place, roots, presenter, services)
+        self.session_id = session_id
+        self.changes.log.parent = parent.changes.log
+        self.changes.snapshot_wait = parent.changes.snapshot_wait
+        self.requests.take_settings_of(parent.requests)
+        self.requests.followed.is_quiet = True
+        self.work = SubagentWork(presenter, self.requests, self.changes, self._work_changed)
+        self.subagents = Subagents(self, services)
+
+    def __repr__(self) -> str:
+        return f"<Subagent {self.key} of {self.parent.key} {self.state}>"
+
+    @property
+    def name(self) -> str:
+        """A title for the user: the agent's, else the description, else the id."""
+        words = (self.title or "").strip() or (self.description or "").strip() or f"subagent {self.session_id}"
+        return shortened(words.partition("\n")[0], TITLE_CHARS)
+
+    @property
+    def author(self) -> str:
+        """The name for its changes: its own and that of the agent."""
+        return f"{self.name if self.title else 'a subagent'} ({self.parent.agent})"
+
+    @property
+    def state(self) -> str:
+        """The state of the child session as in `SubagentView.state`."""
+        reported = self.work.reported.state if self.work.reported is not None else None
+        if self.peer is None:
+            return "stopped"
+        if self.requests.waiting or reported == "requires_action":
+            return "waiting"
+        if reported == "unknown":
+            return "unknown"
+        return "running" if self.work.runs else "idle"
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it needs the process at the moment."""
+        return self.work.is_reported or self.requests.waiting > 0 or self.requests.terminals.running
+
+    @property
+    def view(self) -> events.SubagentView:
+        """What the editor is told of it."""
+        activity = self.presenter.metadata.activity.words
+        return events.SubagentView(
+            session=self.key,
+            session_id=self.session_id,
+            title=self.name,
+            state=self.state,
+            description=self.description,
+            stop_reason=self.work.stop_reason,
+            activity=activity,
+            started=self.work.started,
+            ended=self.work.ended,
+            review=self.changes.counts,
+            cancel=self.can_cancel,
+        )
+
+    def take(self, said: updates.SubagentChanged) -> None:
+        """Apply what the agent says of it; absent members keep their values."""
+        if said.title is not UNSET:
+            self.title = said.title
+        if said.description is not UNSET:
+            self.description = said.description
+        if said.can_cancel is not UNSET:
+            self.can_cancel = said.can_cancel
+        if said.cwd is not UNSET or said.additional_directories is not UNSET:
+            self._cwd = self._cwd if said.cwd is UNSET else said.cwd
+            more = said.additional_directories
+            self._directories = self._directories if more is UNSET else more
+            self._move()
+        self.changes.log.agent = self.changes.work.agent = self.author
+        if said.state is not UNSET:
+            self.work.take_state(said.state, self.name, self.is_replaying)
+        self.publish_status()
+
+    def _work_changed(self) -> None:
+        self.has_block |= self.work.runs
+        self.publish_status()
+
+    def _move(self) -> None:
+        """Move it to the directories that the agent reports, as far as they are in those of the parent.
+
+        An agent cannot give a child more than the user has given the parent.
+        """
+        within = self.parent.roots
+        mine = [self._cwd or self.parent.place.cwd, *(within.directories[1:] if self._directories is None else ())]
+        mine += self._directories or ()
+        kept = [one for one in mine if os.path.isabs(one) and within.contains(os.path.realpath(one))]
+        if kept[:1] != mine[:1]:  # it works elsewhere: its files there are outside
+            kept = within.directories
+        self.roots.move(kept)
+        self.place = Place(kept[0], additional_directories=kept[1:])
+        self.presenter.cwd = self.requests.where.cwd = kept[0]
+
+    def attach(self, peer: AgentPeer) -> None:
+        """Take what the agent sends for it from now on. An id that another session has is not taken."""
+        if self.peer is peer:
+            return
+        try:
+            peer.router.require_free(self.session_id, self)
+        except FailureError:
+            peer.router.odd(f"it announces the session {self.session_id!r} as a subagent, which is another session")
+            return
+        self.peer = peer
+        self.requests.begin_agent(peer, fresh=True)
+        peer.router.adopt(self.session_id, self, parent=self.parent.session_id)
+        self.subagents.attach(peer)
+        self.publish_status()
+
+    def name_of(self, session_id: str) -> str:
+        """Return the name of another session of the agent, for the user."""
+        if session_id == self.parent.session_id:
+            return "the agent that created this subagent"
+        return self.subagents.named(session_id) or self.parent.name_of(session_id)
+
+    def takes(self, update: updates.Update) -> bool:
+        """Whether to show an update: not if it repeats what is shown already."""
+        return self.parent.takes(update)
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether the agent may be repeating an earlier conversation."""
+        return self.parent.is_replaying
+
+    def on_update(self, update: updates.Update) -> None:
+        """Show an update of the agent; it begins the child's work unless that was cancelled."""
+        if isinstance(update, updates.SubagentChanged):
+            self.subagents.take(update)
+        elif isinstance(update, updates.StateChanged):
+            self.work.take_state(update, self.name, self.is_replaying)
+            self.publish_status()
+        elif isinstance(update, updates.SessionMessage | updates.SessionMessageChunk):
+            if self.takes(update):
+                self.messages.take(update)
+        elif self.takes(update):
+            if not (isinstance(update, ABOUT) or self.is_replaying):
+                self.work.heard(self.name)
+            self.presenter.update(update)
+
+    def on_caught_up(self) -> None:
+        """See `Conversation.on_caught_up`."""
+        super().on_caught_up()
+        self.work.caught_up()
+
+    def on_idle(self) -> None:
+        """Leave the idle process, which is stopped."""
+        self.leave()
+
+    def on_gone(self, failure: Failure | None) -> None:
+        """Leave the process, which has ended; the parent reports why."""
+        self.leave()
+
+    def leave(self) -> None:
+        """End what it does, as the agent is gone or the session was left; its conversation stays."""
+        if self.peer is None:
+            return
+        self.work.reported = None
+        self.tasks.all_of(
+            "leaving a subagent",
+            partial(self.work.end, "error"),
+            self.requests.terminals.close,
+            self.requests.cancel_waiting,
+            self.subagents.leave,
+            self._forget_peer,
+        )
+
+    def _forget_peer(self) -> None:
+        self.peer = None
+        self.publish_status()
+
+    def cancel(self, force: bool = False) -> None:
+        """Cancel its work, if the agent allows it for this child (its `capabilities.cancel`)."""
+        if self.peer is None or not (self.can_cancel and self.peer.alive):
+            self.presenter.failure(failures.not_cancelled(self.agent, self.name, self.peer is None))
+            return
+        self.refuse()
+        self.peer.notify(*self.peer.dialect.cancel(self.session_id))
+
+    def refuse(self) -> None:
+        """Cancel its questions and commands: the user has cancelled it, or its parent."""
+        self.work.refuse()
+        self.subagents.refuse()
+
+    def begin_turn(self) -> None:
+        """Note that the user has prompted the parent."""
+        self.work.prompted()
+        self.subagents.begin_turn()
+
+    def end_turn(self) -> None:
+        """Note that the turn of the parent has ended: a child that reports no state has ended with it."""
+        if not self.work.is_reported:
+            self.work.end("end_turn")
+        self.subagents.end_turn()
+
+    def discard(self) -> None:
+        """Forget it, as the transcript of its parent no longer has it, or is too long."""
+        self.leave()
+        self.changes.forget()
+        self.subagents.discard()
+
+    def publish_status(self) -> None:
+        """Publish its own status, and show it in the transcript of its parent."""
+        status = events.StatusView(
+            agent=self.agent,
+            agent_title=self.name,
+            state=self.state,
+            cwd=self.place.cwd,
+            pending_permissions=self.requests.permissions.count,
+            pending_elicitations=self.requests.elicitations.count,
+            queue=0,
+            session_id=self.session_id,
+            stop_reason=self.work.stop_reason,
+            review=self.changes.counts,
+            directories=self.roots.directories if self.peer is not None else [],
+            subagents=self.subagents.views,
+        )
+        status = self.presenter.metadata.added_to(status)
+        status.title = self.name
+        self.presenter.publish(events.Status(session=self.key, status=status))
+        self.parent.subagents.show(self)
+
+
+class Subagents:
+    """The child sessions that the agent has created in one session, by their ids."""
+
+    def __init__(self, parent: ParentConversation, services: Services) -> None:
+        self._parent = parent
+        self._services = services
+        self._children: dict[str, Subagent] = {}
+        self._announced: set[str] = set()  # since the connection began
+
+    def __repr__(self) -> str:
+        return f"<Subagents {list(self._children.values())}>"
+
+    @property
+    def views(self) -> list[events.SubagentView]:
+        """What the editor is told of them, in the order of their creation."""
+        return [child.view for child in self._children.values()]
+
+    @property
+    def busy(self) -> bool:
+        """Whether one of them needs the process at the moment."""
+        return any(child.is_busy or child.subagents.busy for child in self._children.values())
+
+    def take(self, said: updates.SubagentChanged) -> None:
+        """Create the child that the agent announces, or apply what it says of a known one."""
+        is_shown = self._parent.takes(said)
+        child = self._children.get(said.session_id) or self._create(said.session_id)
+        if child is None:
+            return
+        self._announced.add(said.session_id)
+        child.has_block |= is_shown
+        child.take(said)
+        if self._parent.peer is not None:
+            child.attach(self._parent.peer)
+
+    def _create(self, session_id: str) -> Subagent | None:
+        if _depth(self._parent) >= NESTING or not self._has_room():
+            self._parent.on_trouble(failures.too_many_subagents(self._parent.agent, SUBAGENTS))
+            return None
+        child = Subagent(self._services.children.new_key(), session_id, self._parent, self._services)
+        self._children[session_id] = self._services.children.by_key[child.key] = child
+        return child
+
+    def _has_room(self) -> bool:
+        if len(self._children) < SUBAGENTS:
+            return True
+        oldest = next((one for one in self._children.values() if not one.is_busy and one.state != "running"), None)
+        if oldest is not None:
+            self._discard(oldest)
+        return oldest is not None
+
+    def _discard(self, child: Subagent) -> None:
+        del self._children[child.session_id]
+        self._services.children.by_key.pop(child.key, None)
+        if child.peer is not None:
+            child.peer.router.forget(child.session_id)
+        child.discard()
+
+    def show(self, child: Subagent) -> None:
+        """Show a child in the transcript of the parent, and in its status."""
+        if self._children.get(child.session_id) is child:
+            if child.has_block:
+                child.block = self._parent.presenter.subagent(child.view, child.block)
+            self._parent.publish_status()
+
+    def at_block(self, block: int) -> Subagent | None:
+        """Return the child that the transcript of the parent shows at that block."""
+        return next((one for one in self._children.values() if one.block == block), None)
+
+    def named(self, session_id: str) -> str | None:
+        """Return the name of the child with that id; None if there is none."""
+        child = self._children.get(session_id)
+        return child.name if child is not None else None
+
+    def attach(self, peer: AgentPeer) -> None:
+        """Attach the children that were announced while the parent was being opened."""
+        for child in [one for id_, one in self._children.items() if id_ in self._announced]:
+            child.attach(peer)
+
+    def leave(self) -> None:
+        """Leave the agent with all children; their conversations stay."""
+        self._announced.clear()
+        for child in list(self._children.values()):
+            child.leave()
+
+    def discard(self) -> None:
+        """Forget all children, as their parent is over."""
+        for child in list(self._children.values()):
+            self._discard(child)
+
+    def refuse(self) -> None:
+        """Cancel the questions and commands of all children, as their parent is cancelled."""
+        for child in self._children.values():
+            if child.peer is not None:
+                child.refuse()
+
+    def cancel_running(self) -> int:
+        """Cancel the work of the children that allow it; return how many work."""
+        working = [child for child in self._children.values() if child.state in ("running", "waiting")]
+        for child in working:
+            if child.can_cancel:
+                child.cancel()
+        return len(working)
+
+    def begin_turn(self) -> None:
+        """Tell all children that the user has prompted the parent."""
+        for child in self._children.values():
+            child.begin_turn()
+
+    def end_turn(self) -> None:
+        """Tell all children that the turn of the parent has ended."""
+        for child in self._children.values():
+            child.end_turn()
+
+
+def _depth(conversation: Conversation) -> int:
+    return 1 + _depth(conversation.parent) if isinstance(conversation, Subagent) else 0

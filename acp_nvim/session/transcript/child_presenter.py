@@ -1,0 +1,22 @@
+"""Presents a child session, whose chat the editor may never show."""
+
+from __future__ import annotations
+
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.ui import events
+
+
+class ChildPresenter(Presenter):
+    """Presents a child session; its messages are not sent until the editor shows its chat, which then gets all."""
+
+    is_shown = False
+
+    def redraw(self, after: bool = False) -> None:
+        """See `Presenter.redraw`; the editor shows the chat from now on."""
+        self.is_shown = True
+        super().redraw(after)
+
+    def publish(self, event: events.Event | None) -> None:
+        """See `Presenter.publish`."""
+        is_hidden = isinstance(event, events.Append | events.Replace) and not self.is_shown
+        super().publish(None if is_hidden else event)
