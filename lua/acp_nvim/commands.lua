@@ -92,22 +92,22 @@ function M.prompt(args)
 end
 
 function M.paste()
-  local session = sessions.current() or client.chat()
+  local session = sessions.current_owner() or client.chat()
   if session then
     images.paste(session)
   end
 end
 
+---@param session? acp.Session
 ---@param act fun(session: acp.Session): boolean
-local function to_current(act)
-  local session = sessions.current()
+local function to(session, act)
   if not session or not act(session) then
     message.info("no agent runs here")
   end
 end
 
 function M.cancel(args)
-  to_current(function(session)
+  to(sessions.current(), function(session)
     return requests.send(session, "cancel", { force = args.bang })
   end)
 end
@@ -116,14 +116,14 @@ function M.close()
   local session = sessions.current()
   if not session then
     return message.info("no session is open")
-  elseif session.kept then
+  elseif session.kept or session.parent then
     return windows.close(session)
   end
   require("acp_nvim.sessions.closing").close(session)
 end
 
 function M.fork()
-  local session = sessions.current()
+  local session = sessions.current_owner()
   if not session or session.kept or not session.status.session_id then
     return message.info("no agent runs here: there is no session to be forked")
   end
@@ -131,7 +131,7 @@ function M.fork()
 end
 
 function M.stop()
-  to_current(function(session)
+  to(sessions.current_owner(), function(session)
     return requests.send(session, "stop")
   end)
 end

@@ -136,10 +136,11 @@ function M.set_location(location)
 end
 
 ---@param key integer of the session
-function M.turn_began(key)
+---@param is_subagent? boolean the turn was not begun by the user
+function M.turn_began(key, is_subagent)
   unshown[key], latest[key], running[key] = nil, nil, true
   sign.clear(key)
-  if config.get().follow.resume == "turn" then
+  if not is_subagent and config.get().follow.resume == "turn" then
     paused = false
   end
 end

@@ -156,7 +156,7 @@ function M.done(session, event)
     end)
     if event.why and questions.is_touched(question) then
       local words = "the question of %s is over; what you had filled in is kept in the chat"
-      message.news(words:format(session.agent or "the agent"), vim.log.levels.WARN)
+      message.news(words:format(sessions.name(session)), vim.log.levels.WARN)
     end
   end
   return new

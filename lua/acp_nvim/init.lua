@@ -73,7 +73,7 @@ end
 function M.set_config(option, value, opts)
   opts = opts or {}
   local session = find(opts.session)
-  if not session or session.kept then
+  if not session or session.kept or session.parent then
     return false, "there is no such session"
   end
   return require("acp_nvim.options").set(session, option, value, opts.keep)

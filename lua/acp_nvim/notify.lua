@@ -4,6 +4,7 @@ local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
 local float = require("acp_nvim.permission.float")
 local message = require("acp_nvim.message")
+local sessions = require("acp_nvim.sessions")
 local unread = require("acp_nvim.chat.unread")
 
 local M = {}
@@ -19,7 +20,7 @@ local function ring()
 end
 
 local function show(session, words, level)
-  message.news(("%s %s"):format(cells.plain(session.agent or "the agent"), words), level)
+  message.news(("%s %s"):format(cells.plain(sessions.name(session)), words), level)
   ring()
 end
 

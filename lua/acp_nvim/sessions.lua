@@ -6,17 +6,18 @@ local by_key = {}
 ---@type table<integer, acp.Session> by chat buffer and by prompt buffer
 local by_buffer = {}
 local uses = 0
+local FIRST_CHILD_KEY = 1000000 -- greater keys are those of subagents, chosen by the host
 
 ---@param agent? string
+---@param used integer
 ---@return acp.Session
-function M.add(key, agent, cwd)
-  uses = uses + 1
+local function add(key, agent, cwd, used)
   local session = {
     key = key,
     agent = agent,
     cwd = cwd,
     status = { agent = agent, state = "starting", pending_permissions = 0, queue = 0 },
-    used = uses,
+    used = used,
     outbox = {},
     returned = {},
     context = {},
@@ -26,8 +27,44 @@ function M.add(key, agent, cwd)
     plans = { shown = {}, active = {}, several = false },
   }
   by_key[key] = session
-  vim.g.acp_nvim_last_session = math.max(vim.g.acp_nvim_last_session or 0, key)
   return session
+end
+
+---@param agent? string
+---@return acp.Session
+function M.add(key, agent, cwd)
+  uses = uses + 1
+  vim.g.acp_nvim_last_session = math.max(vim.g.acp_nvim_last_session or 0, key)
+  return add(key, agent, cwd, uses)
+end
+
+---Adds the session of a subagent, or returns it if it is known.
+---@param key integer that the host chose
+---@param parent acp.Session in which the agent created it
+---@return acp.Session
+function M.add_child(key, parent)
+  local session = by_key[key]
+  if not session then
+    session = add(key, parent.agent, parent.cwd, 0)
+    session.parent = parent.key
+    vim.g.acp_nvim_last_subagent = math.max(vim.g.acp_nvim_last_subagent or 0, key)
+  end
+  session.host = parent.host
+  return session
+end
+
+---@return acp.Session? the session itself, or for that of a subagent the one that takes prompts
+function M.owner(session)
+  while session and session.parent do
+    session = by_key[session.parent]
+  end
+  return session
+end
+
+---@return string name of the agent, or of the subagent
+function M.name(session)
+  local agent = session.agent or "the agent"
+  return session.parent and ("%s (subagent of %s)"):format(session.status.title or "a subagent", agent) or agent
 end
 
 ---Adds a session under a key that this Neovim has not used, not even before a reload of the modules.
@@ -36,10 +73,11 @@ end
 function M.new(agent, cwd)
   local highest = vim.g.acp_nvim_last_session or 0
   for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
-    highest = math.max(highest, vim.b[bufnr].acp_nvim_session or 0)
+    local key = vim.b[bufnr].acp_nvim_session or 0
+    highest = key < FIRST_CHILD_KEY and math.max(highest, key) or highest
   end
   for key in pairs(by_key) do
-    highest = math.max(highest, key)
+    highest = key < FIRST_CHILD_KEY and math.max(highest, key) or highest
   end
   return M.add(highest + 1, agent, cwd)
 end
@@ -57,6 +95,13 @@ end
 ---@param session acp.Session without buffers
 function M.remove(session)
   by_key[session.key] = nil
+end
+
+---@return acp.Session[] of the subagents that a session has created
+function M.children(session)
+  return vim.tbl_filter(function(one)
+    return one.parent == session.key
+  end, M.all())
 end
 
 ---@param bufnr integer its chat or its prompt
@@ -84,7 +129,12 @@ end
 function M.last_used(accept)
   local last
   for _, session in pairs(by_key) do
-    if not session.kept and (not accept or accept(session)) and (not last or session.used > last.used) then
+    if
+      not session.kept
+      and not session.parent
+      and (not accept or accept(session))
+      and (not last or session.used > last.used)
+    then
       last = session
     end
   end
@@ -96,10 +146,15 @@ function M.current()
   return by_buffer[vim.api.nvim_get_current_buf()] or M.last_used()
 end
 
+---@return acp.Session? as `current`, but never that of a subagent: the one that takes prompts and has options
+function M.current_owner()
+  return M.owner(M.current())
+end
+
 ---@param agent? string
 ---@return acp.Session? the session to use when none is named
 function M.usable(agent)
-  local focused = by_buffer[vim.api.nvim_get_current_buf()]
+  local focused = M.owner(by_buffer[vim.api.nvim_get_current_buf()])
   return M.last_used(function(session)
     return session == focused and (not agent or session.agent == agent)
   end) or M.last_used(function(session)
@@ -113,9 +168,12 @@ function M.find(id)
   if by_key[id] then
     return by_key[id]
   end
-  return M.last_used(function(session)
-    return session.status.session_id == id
-  end)
+  local latest
+  for _, session in pairs(by_key) do -- of a subagent, too
+    local is_it = not session.kept and session.status.session_id == id
+    latest = is_it and (not latest or session.used > latest.used) and session or latest
+  end
+  return latest
 end
 
 return M

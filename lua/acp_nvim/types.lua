@@ -42,6 +42,7 @@
 ---@field checkpoint? string turn to restore
 ---@field terminal? integer number of a terminal in the session
 ---@field form? integer id of an agent's question
+---@field subagent? integer key of a subagent's session
 ---@field words? string description of the turn, or of the terminal's command
 
 ---@class acp.Block
@@ -90,6 +91,7 @@
 ---@field used integer grows with each use of any session
 ---@field queue? { held: boolean, prompts: acp.QueuedPrompt[] } prompts not yet in the transcript
 ---@field kept? string id of the saved conversation that is shown: there is no agent and no prompt
+---@field parent? integer key of the session in which the agent created this one: that of a subagent, without a prompt
 ---@field kept_query? string the search that found it
 ---@field recalling? boolean an earlier conversation is being replayed
 ---@field additional_directories? string[] besides those of the configuration

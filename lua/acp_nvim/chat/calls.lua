@@ -2,6 +2,7 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local content = require("acp_nvim.chat.blocks.content")
+local duration = require("acp_nvim.chat.blocks.duration")
 local icons = require("acp_nvim.chat.blocks.icons")
 local limits = require("acp_nvim.limits")
 local transcript = require("acp_nvim.chat.transcript")
@@ -24,15 +25,6 @@ local STATUS = {
   rejected = { group = "AcpStatusPending", words = "rejected" }, -- the host sets these two for calls
   unfinished = { group = "AcpStatusPending", words = "unfinished" }, -- that are open when their turn ends
 }
-
-local function duration(seconds)
-  if seconds < 60 then
-    return ("%.1f s"):format(seconds)
-  elseif seconds < 3600 then
-    return ("%d min %d s"):format(seconds / 60, seconds % 60)
-  end
-  return ("%d h %d min"):format(seconds / 3600, seconds % 3600 / 60)
-end
 
 local function title_of(call)
   local title = Lines.one_line(call.title)

@@ -8,6 +8,7 @@ local login = lazy("acp_nvim.login")
 local permission = lazy("acp_nvim.permission")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
+local sessions = require("acp_nvim.sessions")
 local windows = require("acp_nvim.chat.windows")
 
 local M = {}
@@ -27,14 +28,14 @@ local function jump(session, backwards)
 end
 
 local function attach_both(session, bufnr, where)
-  local modes = where == "prompt" and BOTH or "n"
+  local modes, owner = where == "prompt" and BOTH or "n", sessions.owner(session) or session
   keymaps.map(bufnr, "n", "cancel", requests.send, session, "cancel", { force = false })
   keymaps.map(bufnr, "n", "sign_in", function()
     login.ask(session.agent)
   end)
-  keymaps.map(bufnr, modes, "mode_next", lazy.fn("acp_nvim.options", "next"), session, "mode")
-  keymaps.map(bufnr, modes, "model", lazy.fn("acp_nvim.options.picker", "option"), session, "model")
-  keymaps.map(bufnr, modes, "config", lazy.fn("acp_nvim.options.picker", "all"), session)
+  keymaps.map(bufnr, modes, "mode_next", lazy.fn("acp_nvim.options", "next"), owner, "mode")
+  keymaps.map(bufnr, modes, "model", lazy.fn("acp_nvim.options.picker", "option"), owner, "model")
+  keymaps.map(bufnr, modes, "config", lazy.fn("acp_nvim.options.picker", "all"), owner)
   keymaps.map(bufnr, "n", "help", function()
     help.show(where, #permission.waiting(session) > 0)
   end)

@@ -13,6 +13,14 @@ local windows = require("acp_nvim.windows.open")
 
 local M = {}
 
+---@type fun(key: integer)
+local open_subagent
+
+---@param open fun(key: integer) opens the chat of a subagent, by the key of its session
+function M.set_open_subagent(open)
+  open_subagent = open
+end
+
 ---@param pattern string with one capture
 ---@param col integer byte, 0-based
 ---@return string? capture of the match that contains the column
@@ -185,6 +193,8 @@ local function go(session, block, target)
     if not forms.open(target.form) then
       message.info("This question is closed already.")
     end
+  elseif target.subagent then
+    open_subagent(target.subagent)
   elseif target.terminal then
     terminals.open(session, target)
   elseif target.media then

@@ -10,6 +10,7 @@ local fit = require("acp_nvim.chat.windows.fit")
 local follow = require("acp_nvim.follow")
 local forms = require("acp_nvim.forms")
 local kept_sessions = require("acp_nvim.sessions.kept")
+local lazy = require("acp_nvim.lazy")
 local message = require("acp_nvim.message")
 local notice = require("acp_nvim.chat.blocks.notice")
 local notify = require("acp_nvim.notify")
@@ -21,6 +22,7 @@ local prompt = require("acp_nvim.prompt.buffer")
 local queue = require("acp_nvim.prompt.queue")
 local queue_buffer = require("acp_nvim.prompt.queue_buffer")
 local states = require("acp_nvim.states")
+local subagents = lazy("acp_nvim.chat.subagents")
 local summary = require("acp_nvim.chat.blocks.summary")
 local targets = require("acp_nvim.chat.targets")
 local terminals = require("acp_nvim.terminals")
@@ -49,7 +51,9 @@ end
 ---Counts unread messages. Messages of a conversation that is replayed are not new.
 ---@param event acp.Event of type append or replace
 local function count_unread(session, event)
-  if session.recalling then
+  if session.parent then
+    return -- the chat of its parent shows that it works
+  elseif session.recalling then
     session.heard = math.max(session.heard or 0, event.block)
   else
     unread.message(session, event.block, event.kind)
@@ -83,6 +87,9 @@ return {
     fire_tool_call(session, event.call)
   end,
   plan = plans.show,
+  subagent = function(session, event)
+    subagents.changed(session, event)
+  end,
   permission = function(session, event)
     if permission.asked(session, event.block, event.request) then
       autocmds.fire("AcpPermissionRequest", { session = session.key, request = event.request })

@@ -64,6 +64,9 @@ end
 
 ---Closes the windows and buffers of a session, and removes it from the registry.
 function M.forget(session)
+  for _, child in ipairs(sessions.children(session)) do
+    M.forget(child)
+  end
   windows.close(session)
   host_exit.abandon_permissions(session)
   sessions.remove(session)
@@ -208,6 +211,9 @@ function M.prompt(text, opts)
   if opts.session_id then
     session = sessions.find(opts.session_id)
     problem = not session and ("there is no session %s"):format(opts.session_id) or nil
+    if session and session.parent then
+      return false, "a subagent takes no prompts: its agent gives it work"
+    end
   else
     session, problem = M.session(opts.agent)
   end

@@ -57,7 +57,9 @@ end
 ---@param again? boolean restart an agent that has ended
 ---@return boolean known the running host knows the session
 local function introduce(session, again)
-  if not host.ensure() then
+  if session.parent then
+    return false -- the host knows it from the agent
+  elseif not host.ensure() then
     return false
   elseif session.host == host.channel() then
     local state = session.status.state

@@ -10,7 +10,7 @@ local M = {}
 
 ---@return acp.Session? the current one, else a new one; nil when a kept conversation is current
 local function current_session()
-  local session = sessions.current()
+  local session = sessions.current_owner()
   if session and session.kept then
     message.info("this conversation is kept: it has no agent")
     return nil
@@ -84,7 +84,7 @@ end
 ---@param column integer
 ---@return string[]
 function M.complete(line, column)
-  local session = sessions.current()
+  local session = sessions.current_owner()
   local options = session and session.options or {}
   local words = split(line:sub(1, column):match("^.-Acp[%a]*!?%s+(.*)$") or "")
   if #words == 1 then

@@ -68,13 +68,13 @@ end
 ---@return table<integer, string> rows of the options
 ---@return integer rows above its text
 local function text_of(one, more)
-  local session = sessions.get(one.session) or {}
+  local session = sessions.get(one.session) or { status = {} }
   local rendered = block.render(one.request, {
     letters = is_inside() and answer_keys.letters(one.request) or nil, -- the keys work in the float only
     cwd = session.cwd,
     files = #previews.of_request(one.request.id),
   })
-  local title = ("%s asks"):format(session.agent or "the agent")
+  local title = ("%s asks"):format(sessions.name(session))
   title = more > 0 and ("%s · %d more wait%s"):format(title, more, more == 1 and "s" or "") or title
   local text = { lines = rendered.lines, highlights = rendered.highlights, title = title, answers = answers() }
   local rows, lines, bodies = rendered.option_rows or {}, {}, {}

@@ -55,7 +55,8 @@ function M.choose(list)
     prompt = ("%d permissions wait"):format(#list),
     kind = "acp_permissions",
     format_item = function(one)
-      local agent = (sessions.get(one.session) or {}).agent or "the agent"
+      local session = sessions.get(one.session)
+      local agent = session and sessions.name(session) or "the agent"
       local kind, title = Lines.one_line(one.request.kind), Lines.one_line(one.request.title)
       return ("%s: %s%s"):format(agent, kind ~= "" and kind .. "  " or "", title)
     end,

@@ -209,7 +209,7 @@ end
 
 ---Implements :AcpQueue.
 function M.open()
-  local session = sessions.current()
+  local session = sessions.current_owner()
   if not session then
     return message.info("no agent runs here")
   end

@@ -1,11 +1,8 @@
 -- Shows kept conversations: chats without an agent and a prompt.
 local chat_buffer = require("acp_nvim.chat.buffer")
-local config = require("acp_nvim.config")
 local highlights = require("acp_nvim.highlights")
-local keymaps = require("acp_nvim.keymaps")
-local keys = require("acp_nvim.chat.keys")
 local message = require("acp_nvim.message")
-local named = require("acp_nvim.buffers.named")
+local read_only = require("acp_nvim.chat.read_only")
 local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
 local windows = require("acp_nvim.chat.windows")
@@ -14,22 +11,8 @@ local winbar = require("acp_nvim.chat.winbar")
 local M = {}
 
 local function set_up(session, bufnr)
-  keys.attach_chat(session)
-  keymaps.map(bufnr, "n", "close", function()
-    if not pcall(vim.api.nvim_win_close, 0, false) then
-      vim.cmd.enew() -- the last window of all
-    end
-  end)
-  for _, key in ipairs(config.keys("focus_prompt")) do
-    local opts = { buffer = bufnr, nowait = true, remap = true, desc = "acp: continue it" }
-    vim.keymap.set("n", key, "<Plug>(AcpSessionActions)", opts)
-  end
-  named.on_read(bufnr, function()
-    if not session.bufnr then
-      chat_buffer.adopt(session, bufnr)
-      set_up(session, bufnr)
-      requests.redraw(session)
-    end
+  read_only.attach(session, bufnr, "continue it", "<Plug>(AcpSessionActions)", function()
+    requests.redraw(session)
   end)
 end
 

@@ -94,7 +94,7 @@ function M.list(opts, on_news)
     list.on_news()
   end)
   local open = vim.tbl_filter(function(session)
-    return not session.kept
+    return not session.kept and not session.parent
   end, sessions.all())
   table.sort(open, function(one, other)
     return one.used > other.used

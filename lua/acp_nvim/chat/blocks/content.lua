@@ -3,6 +3,7 @@ local Diffs = require("acp_nvim.chat.blocks.diff")
 local Lines = require("acp_nvim.chat.blocks.lines")
 local limits = require("acp_nvim.limits")
 local paths = require("acp_nvim.chat.blocks.paths")
+local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
@@ -95,6 +96,12 @@ local ADD = {
     out:add({ INDENT, { words, "AcpLink" }, { uri, "AcpToolDetail" } })
   end,
   resource = add_resource,
+  session = function(out, item)
+    local session = sessions.find(item.session_id)
+    local name = session and session.status.title or "session " .. item.session_id
+    out.targets[#out.lines] = session and session.parent and { subagent = session.key } or nil
+    out:add({ INDENT, { "→ ", "AcpToolDetail" }, { Lines.one_line(name), session and "AcpLink" or "AcpToolDetail" } })
+  end,
 }
 
 ---@param items? acp.Content[]

@@ -11,6 +11,7 @@ return {
   fetch = "↓",
   switch_mode = "↔",
   other = "•",
+  subagent = "◇",
   pending = "○",
   in_progress = "◐",
   paused = "‖",

@@ -1,0 +1,77 @@
+-- Shows the subagents of an agent: a block in the chat of their parent, which opens a chat of its own.
+local autocmds = require("acp_nvim.autocmds")
+local block = require("acp_nvim.chat.blocks.subagent")
+local chat_buffer = require("acp_nvim.chat.buffer")
+local follow = require("acp_nvim.follow")
+local highlights = require("acp_nvim.highlights")
+local lazy = require("acp_nvim.lazy")
+local client = lazy("acp_nvim.host.client")
+local message = require("acp_nvim.message")
+local read_only = require("acp_nvim.chat.read_only")
+local requests = require("acp_nvim.host.requests")
+local sessions = require("acp_nvim.sessions")
+local targets = require("acp_nvim.chat.targets")
+local transcript = require("acp_nvim.chat.transcript")
+local winbar = require("acp_nvim.chat.winbar")
+local windows = require("acp_nvim.chat.windows")
+
+local M = {}
+
+---@type table<integer, string> by the session's key: the state for which AcpSubagent was fired last
+local fired = {}
+
+---@param parent acp.Session
+---@param event acp.Event of type subagent
+function M.changed(parent, event)
+  local view = event.subagent
+  local child = sessions.add_child(view.session, parent)
+  child.status.title = view.title
+  local before, now = fired[child.key], view.state
+  if (before == "running") ~= (now == "running") then
+    if now == "running" then
+      follow.turn_began(child.key, true)
+    else
+      follow.turn_ended(child.key)
+    end
+  end
+  if event.block > 0 then
+    transcript.draw(parent, event.block, "subagent", block(view))
+  end
+  if before ~= now then
+    fired[child.key] = now
+    autocmds.fire("AcpSubagent", { session = parent.key, subagent = view })
+  end
+end
+
+local function set_up(session, bufnr)
+  read_only.attach(session, bufnr, "to the prompt of its agent", function()
+    local owner = sessions.owner(session)
+    if owner then
+      client.show(owner)
+    end
+  end, function()
+    requests.redraw(session)
+  end)
+end
+
+---Opens the chat of a subagent.
+---@param key integer of its session
+function M.open(key)
+  local session = sessions.get(key)
+  if not session then
+    return message.info("nothing is kept of this subagent's conversation")
+  end
+  highlights.define()
+  if chat_buffer.ensure(session) then
+    set_up(session, session.bufnr)
+    if not requests.redraw(session) then
+      chat_buffer.restore_text(session)
+    end
+  end
+  windows.focus_chat(session)
+  winbar.update(session)
+end
+
+targets.set_open_subagent(M.open)
+
+return M
