@@ -46,7 +46,7 @@ from acp_nvim.session.failures import WarningDeduplicator
 from acp_nvim.session.journal import Journal
 from acp_nvim.session.requests.followed import what_followed
 from acp_nvim.session.requests.unscoped_requests import ask_unscoped
-from acp_nvim.session.services import Services
+from acp_nvim.session.services import FIRST_CHILD_KEY, Services
 from acp_nvim.session.session import Session
 from acp_nvim.tasks import Tasks, failed, is_running
 from acp_nvim.traffic.masking import LEARNED, secret_values
@@ -205,7 +205,8 @@ class App:
             self.receive(method, params)
 
     def _open(self, wanted: messages.Open) -> None:
-        (self.sessions.get(wanted.session) or self.new_session(wanted)).wake()
+        if wanted.session <= FIRST_CHILD_KEY:  # the others are opened by agents
+            (self.sessions.get(wanted.session) or self.new_session(wanted)).wake()
 
     def new_session(self, wanted: messages.Open, before: Recalled | None = None) -> Session:
         """Create a session with the key that the editor chose; `before` is the conversation that it continues."""

@@ -15,6 +15,7 @@ from acp_nvim.history.records import About, KeptEvent, Recalled
 from acp_nvim.history.store import TranscriptStore
 from acp_nvim.rpc.messages import Handlers, Open, Resume
 from acp_nvim.session import failures
+from acp_nvim.session.services import FIRST_CHILD_KEY
 from acp_nvim.session.session import Session
 from acp_nvim.session.transcript.kept_views import in_order, shown
 from acp_nvim.tasks import Tasks, is_running
@@ -77,7 +78,7 @@ class ResumeHandlers:
         session = self._sessions.get(wanted.session)
         if session is not None:
             _begin(session, wanted)
-        else:
+        elif wanted.session <= FIRST_CHILD_KEY:  # the others are opened by agents
             self._waiting[wanted.session] = []
             self._preparing[wanted.session] = self._tasks.spawn(self._prepare, wanted)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from acp_nvim.acp.updates import StateChanged
+from acp_nvim.acp.updates import StateChanged, ToolCallChanged, Update
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn_changes import TurnChanges
@@ -47,6 +47,10 @@ class SubagentWork:
         return self.reported is not None and self.reported.state in WORKING
 
     @property
+    def _is_idle(self) -> bool:
+        return self.reported is not None and self.reported.state == "idle"
+
+    @property
     def stop_reason(self) -> str | None:
         """Why the last work has ended, as reported."""
         return self.reported.stop_reason if self.reported is not None else None
@@ -65,15 +69,18 @@ class SubagentWork:
             if state.error is not None:
                 self._presenter.notice("error", f"{name} has failed: {state.error}")
 
-    def heard(self, name: str) -> None:
-        """Note an update that shows that the child works, unless that was cancelled."""
-        if not (self.runs or self._cancelled):
+    def heard(self, update: Update, name: str) -> None:
+        """Note an update that shows that the child works, unless that was cancelled.
+
+        An idle child works again with a tool call that runs: agents report the end of others late.
+        """
+        is_running_call = isinstance(update, ToolCallChanged) and update.patch.status in ("pending", "in_progress")
+        if not (self.runs or self._cancelled or (self._is_idle and not is_running_call)):
             self.begin(name)
 
     def caught_up(self) -> None:
         """Note that all messages are handled: what an idle child does is over with its tool calls."""
-        is_idle = self.reported is not None and self.reported.state == "idle"
-        if self.runs and is_idle and not self._presenter.transcript.unfinished():
+        if self.runs and self._is_idle and not self._presenter.transcript.unfinished():
             self.end("end_turn")
 
     def refuse(self) -> None:

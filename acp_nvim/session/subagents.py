@@ -191,7 +191,7 @@ class Subagent(ParentConversation):
                 self.messages.take(update)
         elif self.takes(update):
             if not (isinstance(update, ABOUT) or self.is_replaying):
-                self.work.heard(self.name)
+                self.work.heard(update, self.name)
             self.presenter.update(update)
 
     def on_caught_up(self) -> None:

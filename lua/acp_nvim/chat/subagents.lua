@@ -4,6 +4,7 @@ local block = require("acp_nvim.chat.blocks.subagent")
 local chat_buffer = require("acp_nvim.chat.buffer")
 local follow = require("acp_nvim.follow")
 local highlights = require("acp_nvim.highlights")
+local host = require("acp_nvim.host")
 local lazy = require("acp_nvim.lazy")
 local client = lazy("acp_nvim.host.client")
 local message = require("acp_nvim.message")
@@ -17,16 +18,17 @@ local windows = require("acp_nvim.chat.windows")
 
 local M = {}
 
----@type table<integer, string> by the session's key: the state for which AcpSubagent was fired last
-local fired = {}
+---@type table<integer, acp.Event> the last event of each subagent, by the key of its session
+local last = {}
 
 ---@param parent acp.Session
 ---@param event acp.Event of type subagent
 function M.changed(parent, event)
   local view = event.subagent
   local child = sessions.add_child(view.session, parent)
-  child.status.title = view.title
-  local before, now = fired[child.key], view.state
+  child.status.title, child.status.session_id = view.title, view.session_id -- before its own status comes
+  local before, now = last[child.key] and last[child.key].subagent.state, view.state
+  last[child.key] = event
   if (before == "running") ~= (now == "running") then
     if now == "running" then
       follow.turn_began(child.key, true)
@@ -38,7 +40,6 @@ function M.changed(parent, event)
     transcript.draw(parent, event.block, "subagent", block(view))
   end
   if before ~= now then
-    fired[child.key] = now
     autocmds.fire("AcpSubagent", { session = parent.key, subagent = view })
   end
 end
@@ -72,6 +73,20 @@ function M.open(key)
   winbar.update(session)
 end
 
+---Shows the subagents of the host that has ended as over.
+local function end_all()
+  for _, parent in ipairs(sessions.all()) do
+    for _, view in ipairs(parent.status.subagents or {}) do
+      local event = last[view.session]
+      if event and view.state ~= "idle" then
+        view.state, view.activity = "stopped", nil
+        M.changed(parent, vim.tbl_extend("force", event, { subagent = view }))
+      end
+    end
+  end
+end
+
 targets.set_open_subagent(M.open)
+host.on_exit(end_all)
 
 return M

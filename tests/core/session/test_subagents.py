@@ -286,3 +286,35 @@ async def test_idle_children_make_room_and_none_is_kept_after_the_session(host: 
     host.app.receive("session_close", {"id": 1, "session": 1})
     await host.until("the end of all", lambda: not host.app.conversations)
     assert [one.session for one in host.app.reviews.ledger.logs] == [1]
+
+
+async def test_late_news_of_an_idle_child_is_shown_and_begins_no_work(host: Host) -> None:
+    host.script(
+        CHILDREN
+        + """
+    def turn(agent, prompt):
+        child(agent, prompt, "one", title="One", state={"state": "running"})
+        tool(agent, "one", "t", status="in_progress")
+        child(agent, prompt, "one", state={"state": "idle", "stopReason": "end_turn"})
+        agent.update("one", {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "failed"})
+        say(agent, "one", "too late")
+        if prompt.text == "more":
+            tool(agent, "one", "u", status="in_progress")
+            agent.note(more=True)
+            wait_for("done")
+            agent.update("one", {"sessionUpdate": "tool_call_update", "toolCallId": "u", "status": "completed"})
+
+    def wait_for(name):
+        while not os.path.exists(name):
+            time.sleep(0.01)
+"""
+    )
+    assert await host.turn() == "end_turn"
+    one = await key_of(host, "one")
+    await host.until("the end", lambda: views(host)["one"].state == "idle")
+    assert [call.status for call in host.calls(one).values()] == ["failed"]
+    host.prompt("more")
+    await host.until_note("more")
+    await host.until("its work", lambda: views(host)["one"].state == "running")
+    (host.cwd / "done").touch()
+    await host.until("the end of its work", lambda: views(host)["one"].state == "idle")
