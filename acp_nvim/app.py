@@ -41,13 +41,13 @@ from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.cancelling import Patience
 from acp_nvim.session.connection.peers import AgentLeases, Peers
 from acp_nvim.session.connection.startup import PeerSettings
-from acp_nvim.session.conversation import Conversation
 from acp_nvim.session.failures import WarningDeduplicator
 from acp_nvim.session.journal import Journal
 from acp_nvim.session.requests.followed import what_followed
 from acp_nvim.session.requests.unscoped_requests import ask_unscoped
 from acp_nvim.session.services import FIRST_CHILD_KEY, Services
 from acp_nvim.session.session import Session
+from acp_nvim.session.subagents import ParentConversation
 from acp_nvim.tasks import Tasks, failed, is_running
 from acp_nvim.traffic.masking import LEARNED, secret_values
 from acp_nvim.ui import events
@@ -96,7 +96,7 @@ class App:
             lambda: LastSeen(self._seen_directory),
         )
         by_key: list[Any] = [self._services.children.by_key, self.sessions]
-        self.conversations: ChainMap[int, Conversation] = ChainMap(*by_key)
+        self.conversations: ChainMap[int, ParentConversation] = ChainMap(*by_key)
         self.peers.ask_user = partial(ask_unscoped, self.sessions.values)
         self.transcripts = TranscriptStore(tasks, partial(self._trouble, "no_transcripts"))
         self._seen_directory: Path | None = None

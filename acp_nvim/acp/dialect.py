@@ -147,6 +147,14 @@ class Dialect(ABC):
         """Return the method and the parameters of the notification `session/cancel`."""
         return "session/cancel", schema_v1.CancelNotification(session_id=session_id)
 
+    def cancel_tool_call(self, session_id: str, tool_call_id: str) -> Call[None] | None:
+        """Cancel one tool call that is `cancellable`: `tool_call/cancel`. None: not in this version."""
+        return None
+
+    def cancel_terminal(self, session_id: str, terminal_id: str) -> Call[None] | None:
+        """Cancel one terminal of the agent that is `cancellable`: `terminal/cancel`. None: not in this version."""
+        return None
+
     def set_mode(self, session_id: str, mode_id: str) -> Call[None]:
         """Set the mode by its id: `session/set_mode`, of version 1 only."""
         params = schema_v1.SetSessionModeRequest(session_id=session_id, mode_id=mode_id)

@@ -95,6 +95,20 @@ class BackgroundToolCall(Wire, kw_only=True, tag_field="type", tag="tool_call"):
     tool_call_id: Id
 
 
+class CancelTerminalRequest(Sent, kw_only=True):
+    """The definition `CancelTerminalRequest` of the official schema."""
+
+    session_id: str
+    terminal_id: str
+
+
+class CancelToolCallRequest(Sent, kw_only=True):
+    """The definition `CancelToolCallRequest` of the official schema."""
+
+    session_id: str
+    tool_call_id: str
+
+
 class Command(Wire, kw_only=True, tag_field="type", tag="command"):
     """The definition `Command` of the official schema."""
 

@@ -24,7 +24,7 @@ class Exit(msgspec.Struct, frozen=True):
 class TerminalPatch(msgspec.Struct, kw_only=True):
     """An update of a terminal: omitted keeps, None clears, a value replaces. `output` is a snapshot.
 
-    `ours`: the host runs the command, with an id that is never reused.
+    `ours`: the host runs the command, with an id that is never reused. `cancellable`: the agent can cancel it alone.
     """
 
     terminal_id: str
@@ -32,6 +32,7 @@ class TerminalPatch(msgspec.Struct, kw_only=True):
     cwd: str | UnsetType | None = UNSET
     output: bytes | UnsetType | None = UNSET
     exit: Exit | UnsetType | None = UNSET
+    cancellable: bool | UnsetType = UNSET
     ours: bool = False
 
 
@@ -45,6 +46,7 @@ class Terminal:
         self.terminal_id = terminal_id
         self.number = number
         self.ours = False
+        self.cancellable = False
         self.command: str | None = None
         self.cwd: str | None = None
         self.exit: Exit | None = None
@@ -60,6 +62,8 @@ class Terminal:
             self.cwd = patch.cwd
         if patch.exit is not UNSET:
             self.exit = patch.exit
+        if patch.cancellable is not UNSET:
+            self.cancellable = patch.cancellable
         if patch.output is not UNSET:
             self._output.clear()
             self.dropped = 0

@@ -69,6 +69,7 @@ class ToolCallPatch(msgspec.Struct, kw_only=True):
     lacks_title: bool | UnsetType = UNSET
     lacks_content: bool | UnsetType = UNSET
     lacks_input: bool | UnsetType = UNSET
+    cancellable: bool | UnsetType = UNSET
     size: int | UnsetType = UNSET
     """Size of the update message in bytes."""
     passed: tuple[str, ...] | UnsetType = UNSET
@@ -94,6 +95,8 @@ class ToolCallPatch(msgspec.Struct, kw_only=True):
             self.raw_output = later.raw_output
         if later.meta is not UNSET:
             self.meta = later.meta
+        if later.cancellable is not UNSET:
+            self.cancellable = later.cancellable
         return True
 
     def _can_absorb(self, later: ToolCallPatch) -> bool:
@@ -119,7 +122,7 @@ class ToolCall(msgspec.Struct, kw_only=True):
     """The current state of one tool call; the defaults are those of the specification.
 
     `content_left` items and `locations_left` locations were dropped. `lacks_title`, `lacks_content` (an item of it) and
-    `lacks_input` (the raw input): parts were dropped.
+    `lacks_input` (the raw input): parts were dropped. `cancellable`: the agent can cancel it alone, at the moment.
     """
 
     tool_call_id: str
@@ -137,9 +140,10 @@ class ToolCall(msgspec.Struct, kw_only=True):
     lacks_title: bool = False
     lacks_content: bool = False
     lacks_input: bool = False
+    cancellable: bool = False
 
     def apply(self, patch: ToolCallPatch) -> bool:
-        """Apply `patch`; return True if it changed anything but the metadata, which is not displayed."""
+        """Apply `patch`; return True if it changed anything that is displayed."""
         changed = False
         for name in _FIELDS:
             value = getattr(patch, name)
@@ -151,7 +155,7 @@ class ToolCall(msgspec.Struct, kw_only=True):
                 value = list(value)  # a copy: chunks are appended to it
             if value != getattr(self, name):
                 setattr(self, name, value)
-                changed = changed or name != "meta"
+                changed = changed or name not in _HIDDEN
         return changed
 
     def append(self, item: Item) -> None:
@@ -175,4 +179,5 @@ class ToolCall(msgspec.Struct, kw_only=True):
 
 
 _FIELDS = tuple(name for name in ToolCall.__struct_fields__ if name != "tool_call_id")
+_HIDDEN = ("meta", "cancellable")
 _CLEARED = ToolCall(tool_call_id="")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from acp_nvim.acp import answers, updates
 from acp_nvim.acp import schema_common as wire
@@ -172,7 +172,13 @@ def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
     if call.raw_input is not UNSET:
         patch.raw_input, patch.lacks_input = call.raw_input, lacks(call, "rawInput")
     patch.name, patch.raw_output, patch.meta = call.name, call.raw_output, call.meta
+    patch.cancellable = cancellable(getattr(call, "capabilities", UNSET))
     return patch
+
+
+def cancellable(capabilities: Any) -> bool | UnsetType:
+    """Return whether the capabilities of a tool call or a terminal allow to cancel it; `UNSET` if they are absent."""
+    return UNSET if capabilities is UNSET else given(capabilities and capabilities.cancel) is not None
 
 
 # --- configuration, permissions --------------------------------------------------------------------------------------

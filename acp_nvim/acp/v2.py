@@ -24,6 +24,7 @@ from acp_nvim.acp.fields import given, lacks, left
 from acp_nvim.acp.terminal import Exit, TerminalPatch
 from acp_nvim.acp.tool_call import Item, Shown, TerminalShown
 from acp_nvim.acp.translation import (
+    cancellable,
     common_update,
     config_options,
     options_left,
@@ -31,6 +32,7 @@ from acp_nvim.acp.translation import (
     permission_options,
     plan_entries,
     plan_of_another_kind,
+    read_nothing,
     read_opened,
     state_changed,
     subagent_changed,
@@ -106,6 +108,16 @@ class DialectV2(Dialect):
         call = self.prompt(session_id, blocks)
         return Call(call.method, call.params, lambda raw: answers.Steered(message_id=call.read(raw).message_id))
 
+    def cancel_tool_call(self, session_id: str, tool_call_id: str) -> Call[None]:
+        """See `Dialect.cancel_tool_call`."""
+        params = wire.CancelToolCallRequest(session_id=session_id, tool_call_id=tool_call_id)
+        return Call("tool_call/cancel", params, read_nothing)
+
+    def cancel_terminal(self, session_id: str, terminal_id: str) -> Call[None]:
+        """See `Dialect.cancel_terminal`."""
+        params = wire.CancelTerminalRequest(session_id=session_id, terminal_id=terminal_id)
+        return Call("terminal/cancel", params, read_nothing)
+
 
 # --- session/update --------------------------------------------------------------------------------------------------
 
@@ -174,6 +186,7 @@ def _terminal(update: wire.TerminalUpdate) -> updates.Update:
         patch.exit = Exit(given(ended.exit_code), given(ended.signal))
     else:
         patch.exit = ended
+    patch.cancellable = cancellable(update.capabilities)
     return updates.TerminalChanged(patch)
 
 

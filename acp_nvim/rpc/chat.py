@@ -13,12 +13,14 @@ from acp_nvim.acp.schema_common import AudioContent, ImageContent
 from acp_nvim.acp.tool_call import Shown
 from acp_nvim.rpc import messages
 from acp_nvim.rpc.messages import Handlers
-from acp_nvim.session.conversation import Conversation
+from acp_nvim.session.block_cancelling import Item
 from acp_nvim.session.prompt import Prompt, context_items
 from acp_nvim.session.session import Session
+from acp_nvim.session.subagents import ParentConversation, Subagent
 from acp_nvim.session.transcript.media import UnusableError, write_media
 from acp_nvim.ui.editor import Editor
 from acp_nvim.ui.events import CallMedia, PromptsTaken, QueuedText, QueueLate
+from acp_nvim.ui.session_events import SessionDone
 
 
 class ChatHandlers:
@@ -28,7 +30,7 @@ class ChatHandlers:
     """
 
     def __init__(
-        self, sessions: Mapping[int, Session], conversations: Mapping[int, Conversation], editor: Editor
+        self, sessions: Mapping[int, Session], conversations: Mapping[int, ParentConversation], editor: Editor
     ) -> None:
         self._sessions = sessions
         self._conversations = conversations
@@ -38,6 +40,7 @@ class ChatHandlers:
             messages.QueueSet: self._set_queue,
             messages.Steer: lambda message: sessions[message.session].steering.steer(message.id),
             messages.Cancel: lambda message: conversations[message.session].cancel(message.force),
+            messages.CancelBlock: self._cancel_block,
             messages.Stop: lambda message: sessions[message.session].stop(),
             messages.Redraw: lambda message: conversations[message.session].redraw(message.after),
             messages.CallDetails: self._call_details,
@@ -65,6 +68,27 @@ class ChatHandlers:
         if prompt.needs_reading():
             session.tasks.spawn(prompt.read)
         session.prompt(prompt)
+
+    async def _cancel_block(self, message: messages.CancelBlock) -> None:
+        session = self._conversations[message.session]
+        child = session.subagents.at_block(message.block)
+        if child is not None:
+            why = child.why_not_cancelled
+            item: Item | Subagent | str = child if why is None else str(why)
+        else:
+            item = session.blocks.find(message.block, message.terminal, ours=not message.or_turn)
+        if isinstance(item, Subagent):
+            self._editor.publish(SessionDone(id=message.id, words=f"Cancelling only {item.name!r}."))
+            item.cancel()
+        elif not isinstance(item, str):
+            words = f"Cancelling only {item.name}."
+            self._editor.publish(SessionDone(id=message.id, words=words))
+            await session.blocks.cancel(item)
+        elif message.or_turn:
+            self._editor.publish(SessionDone(id=message.id))
+            session.cancel()
+        else:
+            self._editor.publish(SessionDone(id=message.id, problem=item))
 
     def _set_queue(self, message: messages.QueueSet) -> None:
         session = self._sessions[message.session]

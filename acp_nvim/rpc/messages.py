@@ -74,6 +74,15 @@ class Cancel(SessionMessage):
     force: bool = False  #: end the process of an agent that does not answer
 
 
+class CancelBlock(SessionMessage):
+    """Cancel only what is at a block: a tool call, or a command in it; `session_done` answers."""
+
+    id: int  #: of the request
+    block: int
+    terminal: int = 0  #: number of the terminal under the cursor, which comes before its tool call; 0: none
+    or_turn: bool = False  #: cancel the turn if the agent cannot cancel it alone, or was asked to already
+
+
 class Stop(SessionMessage):
     """Disconnect from the agent, whose process ends with its last session; transcript and queue stay."""
 

@@ -12,6 +12,7 @@ from acp_nvim.acp.dialect import Place
 from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.session import failures
+from acp_nvim.session.block_cancelling import BlockCancelling
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.router import PeerSession
 from acp_nvim.session.requests.requests import AgentRequests
@@ -39,6 +40,7 @@ class Conversation(PeerSession):
         self.tasks = services.tasks.owned_by(self.on_bug)
         self.changes = TurnChanges(key, author, roots, services.reviews, presenter, self.tasks)
         self.requests = AgentRequests(agent, presenter, services, self.publish_status, self.changes)
+        self.blocks = BlockCancelling(presenter, self.requests.terminals, self.at_work)
         self.messages = SessionMessages(presenter, self.name_of)
         self._warnings = failures.WarningDeduplicator()
 
@@ -46,6 +48,10 @@ class Conversation(PeerSession):
     @abstractmethod
     def state(self) -> str:
         """The state as in the status of the conversation."""
+
+    @abstractmethod
+    def at_work(self) -> tuple[AgentPeer, str] | None:
+        """Return the agent and the id of the session there if requests about it may be sent; None otherwise."""
 
     @abstractmethod
     def name_of(self, session_id: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import Final
 
@@ -140,11 +139,8 @@ class Subagent(ParentConversation):
         An agent cannot give a child more than the user has given the parent.
         """
         within = self.parent.roots
-        mine = [self._cwd or self.parent.place.cwd, *(within.directories[1:] if self._directories is None else ())]
-        mine += self._directories or ()
-        kept = [one for one in mine if os.path.isabs(one) and within.contains(os.path.realpath(one))]
-        if kept[:1] != mine[:1]:  # it works elsewhere: its files there are outside
-            kept = within.directories
+        more = within.directories[1:] if self._directories is None else self._directories
+        kept = within.inside([self._cwd or self.parent.place.cwd, *more])
         self.roots.move(kept)
         self.place = Place(kept[0], additional_directories=kept[1:])
         self.presenter.cwd = self.requests.where.cwd = kept[0]
@@ -163,6 +159,9 @@ class Subagent(ParentConversation):
         peer.router.adopt(self.session_id, self, parent=self.parent.session_id)
         self.subagents.attach(peer)
         self.publish_status()
+
+    def at_work(self) -> None:
+        """Return None: no request about a child session may be sent, whatever the agent offers for others."""
 
     def name_of(self, session_id: str) -> str:
         """Return the name of another session of the agent, for the user."""
@@ -227,11 +226,20 @@ class Subagent(ParentConversation):
 
     def cancel(self, force: bool = False) -> None:
         """Cancel its work, if the agent allows it for this child (its `capabilities.cancel`)."""
-        if self.peer is None or not (self.can_cancel and self.peer.alive):
-            self.presenter.failure(failures.not_cancelled(self.agent, self.name, self.peer is None))
-            return
-        self.refuse()
-        self.peer.notify(*self.peer.dialect.cancel(self.session_id))
+        why = self.why_not_cancelled
+        if why is not None:
+            self.presenter.failure(why)
+        elif self.peer is not None:
+            self.refuse()
+            self.peer.notify(*self.peer.dialect.cancel(self.session_id))
+
+    @property
+    def why_not_cancelled(self) -> Failure | None:
+        """The reason why it cannot be cancelled alone; None if it can."""
+        is_over = self.peer is None or not self.peer.alive
+        if is_over or not self.can_cancel:
+            return failures.not_cancelled(self.agent, self.name, is_over)
+        return None
 
     def refuse(self) -> None:
         """Cancel its questions and commands: the user has cancelled it, or its parent."""

@@ -110,7 +110,7 @@ class SessionsListed(Event, omit_defaults=False):
 
 
 class SessionDone(Event):
-    """A session was closed or deleted, or a work tree removed; the answer to the request for it."""
+    """A session was closed or deleted, a work tree removed, or something cancelled; the answer to the request."""
 
     id: int
     words: str = ""  #: what was done

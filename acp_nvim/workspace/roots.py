@@ -38,6 +38,11 @@ class Roots:
         """Use other directories from now on: the agent of a child session may move it."""
         self._directories = [os.path.realpath(directory) for directory in directories]
 
+    def inside(self, directories: Sequence[str]) -> list[str]:
+        """Return those of the absolute paths that are in these directories; all of these if the first is elsewhere."""
+        kept = [one for one in directories if os.path.isabs(one) and self.contains(os.path.realpath(one))]
+        return kept if kept[:1] == list(directories[:1]) else self.directories
+
     @property
     def outermost(self) -> list[str]:
         """The directories that are not below another one."""

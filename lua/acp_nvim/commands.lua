@@ -1,8 +1,9 @@
 -- The functions behind the user commands.
+local lazy = require("acp_nvim.lazy")
 local agents = require("acp_nvim.agents")
+local cancelling = lazy("acp_nvim.chat.cancelling")
 local client = require("acp_nvim.host.client")
 local completion = require("acp_nvim.prompt.completion")
-local lazy = require("acp_nvim.lazy")
 local context = lazy("acp_nvim.prompt.context")
 local follow = lazy("acp_nvim.follow")
 local images = lazy("acp_nvim.prompt.images")
@@ -108,6 +109,9 @@ end
 
 function M.cancel(args)
   to(sessions.current(), function(session)
+    if not args.bang and vim.api.nvim_get_current_buf() == session.bufnr then
+      return cancelling.block(session, true)
+    end
     return requests.send(session, "cancel", { force = args.bang })
   end)
 end

@@ -113,6 +113,17 @@ const TURNS = {
   async limit() {
     return { stopReason: "max_tokens" };
   },
+  async jobs(ctx, session, signal) {
+    const capabilities = { cancel: {} };
+    await session.update(ctx, "terminal_update", { terminalId: "job-t", command: "watch", capabilities });
+    const content = [{ type: "terminal", terminalId: "job-t" }];
+    const call = { toolCallId: "job", title: "Job", kind: "execute", status: "in_progress", content, capabilities };
+    await session.update(ctx, "tool_call_update", call);
+    session.cancelled = new Set();
+    await until({ get aborted() { return signal.aborted || session.cancelled.size === 2; } }, () => {}); // prettier-ignore
+    await session.say(ctx, "Both are gone.", session.newMessage());
+    return { stopReason: "end_turn" };
+  },
 };
 
 TURNS["snapshot of the last end"] = TURNS.snapshot;
@@ -343,6 +354,23 @@ function setConfigOption({ params }) {
   return { configOptions: session.configOptions };
 }
 
+async function cancelToolCall(ctx) {
+  const { sessionId, toolCallId } = ctx.params;
+  const session = known(sessionId);
+  session.cancelled.add(toolCallId);
+  await session.update(ctx, "tool_call_update", { toolCallId, status: "cancelled", capabilities: null });
+  return {};
+}
+
+async function cancelTerminal(ctx) {
+  const { sessionId, terminalId } = ctx.params;
+  const session = known(sessionId);
+  session.cancelled.add(terminalId);
+  const exitStatus = { signal: "SIGTERM" };
+  await session.update(ctx, "terminal_update", { terminalId, exitStatus, capabilities: null });
+  return {};
+}
+
 export const agent = acp
   .agent({ name: "peer-v2" })
   .onRequest(calls.initialize, initialize)
@@ -355,5 +383,7 @@ export const agent = acp
   .onRequest(calls.session.delete, ({ params }) => void sessions.delete(known(params.sessionId, false).id))
   .onRequest(calls.session.setConfigOption, setConfigOption)
   .onRequest(calls.session.prompt, prompt)
+  .onRequest(calls.toolCall.cancel, cancelToolCall)
+  .onRequest(calls.terminal.cancel, cancelTerminal)
   .onNotification(calls.session.cancel, ({ params }) => known(params.sessionId).turn.abort());
 await serve(acp, agent, import.meta);

@@ -35,6 +35,21 @@ async def test_a_turn_is_cancelled_while_the_agent_asks(talk: Talk) -> None:
     assert ("permission", "cancelled") in talk.shown()
 
 
+@pytest.mark.parametrize("peer", [V2], ids=lambda peer: peer.name)
+async def test_a_command_and_then_its_tool_call_are_cancelled_alone(talk: Talk) -> None:
+    await talk.open()
+    talk.host.prompt("jobs")
+    await talk.host.until("a tool call", lambda: talk.of("call"))
+    [block] = talk.host.calls()
+    for question, terminal in enumerate((1, 0)):
+        talk.host.app.receive("cancel_block", {"session": 1, "id": question, "block": block, "terminal": terminal})
+    assert (await talk.host.editor.until_event(events.TurnEnd)).stop_reason == "end_turn"
+    [call] = talk.of("call")
+    assert (call.status, call.content[0].signal) == ("cancelled", "SIGTERM")
+    assert talk.host.text() == "Both are gone."
+    assert len(await talk.until_sent("terminal/cancel")) == len(await talk.until_sent("tool_call/cancel")) == 1
+
+
 async def test_prompts_wait_for_the_end_of_the_turn(talk: Talk) -> None:
     await talk.open()
     talk.host.prompt("slow")

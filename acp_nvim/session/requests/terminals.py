@@ -92,6 +92,16 @@ class AgentTerminals:
         """Kill the commands of all turns as `cancel_turn` does; return how many."""
         return self._kill_all(self._alive)
 
+    def is_running(self, terminal_id: str) -> bool:
+        """Whether a command runs in that terminal, which is not being ended already."""
+        terminal = self._known.get(terminal_id)
+        return terminal is not None and terminal in self._alive - self._killed
+
+    def end(self, terminal_id: str) -> None:
+        """Kill the command in that terminal as `cancel_turn` does; the agent goes on."""
+        if self.is_running(terminal_id):
+            self._kill_all({self._known[terminal_id]})
+
     def create(self, wanted: CommandToRun) -> Awaitable[dict[str, Any]]:
         """Return an awaitable of the answer to `terminal/create`. If the user has to decide, that is shown now."""
         if not wanted.command:

@@ -43,6 +43,10 @@ class TerminalRegistry:
             self._all.append(terminal)
         return terminal
 
+    def is_current(self, terminal: Terminal) -> bool:
+        """Whether the terminal belongs to the present agent process, which knows it by its id."""
+        return self._by_id.get(terminal.terminal_id) is terminal
+
     def take(self, news: TerminalNews) -> tuple[Terminal, TerminalOutput | None]:
         """Apply news of a terminal; return the terminal, and the event to publish if it is open."""
         if isinstance(news, TerminalChanged):

@@ -236,17 +236,24 @@ local function no_target(key)
   end
 end
 
+---@return acp.Block? block under the cursor
+---@return acp.Target? target of its line
+---@return integer? offset row in the block
+function M.at_cursor(session)
+  local block, offset = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  return block, block and block.rendered and target_at(session, block, offset), offset
+end
+
 ---Opens the target under the cursor in a chat.
 ---@param key string that was pressed
 function M.open(session, key)
-  local cursor = vim.api.nvim_win_get_cursor(0)
-  local block, offset = transcript.block_at(session, cursor[1] - 1)
+  local block, target, offset = M.at_cursor(session)
   local rendered = block and block.rendered
-  local target = rendered and target_at(session, block, offset)
   if rendered and not target and block.kind == "tool_call" and offset == 0 then
     target = first_place(session, block)
   end
-  target = target or target_in_line(vim.api.nvim_get_current_line(), cursor[2], session.cwd)
+  local column = vim.api.nvim_win_get_cursor(0)[2]
+  target = target or target_in_line(vim.api.nvim_get_current_line(), column, session.cwd)
   if target then
     go(session, block or {}, target)
   elseif rendered and block.kind == "tool_call" then

@@ -193,6 +193,7 @@ stopped. Only when all sessions can be resumed: the next prompt starts the agent
   key("close", "q", "Chat and form: close the windows; the session continues. The review's list: close it."),
   key("session_actions", "gs", "Chat: choose an action for this session: continue, fork, close, delete."),
   key("cancel", "<C-c>", "Chat and prompt, normal mode: cancel the turn."),
+  key("cancel_block", "gc", "Chat, on a tool call or the output of a command: cancel only that, where the agent can."),
   key("sign_in", "gl", "Chat and prompt, normal mode: sign in to the agent."),
   key("help", "g?", "Chat, prompt and form: show the keys."),
   key("mode_next", "<M-m>", "Chat and prompt: the agent's next mode."),

@@ -798,7 +798,7 @@
 ---@field waits string[] agents that have not answered yet
 ---@field problems table<string, string> why agents could not answer, by their names
 
----A session was closed or deleted, or a work tree removed; the answer to the request for it.
+---A session was closed or deleted, a work tree removed, or something cancelled; the answer to the request.
 ---@class acp.event.SessionDone: acp.Event
 ---@field type "session_done"
 ---@field id integer

@@ -110,6 +110,14 @@
 ---@field session integer its key
 ---@field force? boolean end the process of an agent that does not answer
 
+---Cancel only what is at a block: a tool call, or a command in it; `session_done` answers.
+---@class acp.message.CancelBlock
+---@field session integer its key
+---@field id integer of the request
+---@field block integer
+---@field terminal? integer number of the terminal under the cursor, which comes before its tool call; 0: none
+---@field or_turn? boolean cancel the turn if the agent cannot cancel it alone, or was asked to already
+
 ---Disconnect from the agent, whose process ends with its last session; transcript and queue stay.
 ---@class acp.message.Stop
 ---@field session integer its key

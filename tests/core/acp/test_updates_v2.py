@@ -53,6 +53,17 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
         {"sessionUpdate": "agent_message", "messageId": "m", "content": None},
         updates.MessageReplaced("agent", "m", None),
     ),
+    *(
+        (
+            {"sessionUpdate": "tool_call_update", "toolCallId": "c", "capabilities": said},
+            updates.ToolCallChanged(ToolCallPatch(tool_call_id="c", cancellable=can)),
+        )
+        for said, can in ((None, False), ({}, False), ({"cancel": None}, False), ({"cancel": {"x": 1}}, True))
+    ),
+    (
+        {"sessionUpdate": "terminal_update", "terminalId": "t", "capabilities": {"cancel": {}}},
+        updates.TerminalChanged(TerminalPatch(terminal_id="t", cancellable=True)),
+    ),
     ({"sessionUpdate": "state_update", "state": "running"}, updates.StateChanged("running")),
     ({"sessionUpdate": "state_update", "state": "requires_action"}, updates.StateChanged("requires_action")),
     (

@@ -185,3 +185,11 @@ def test_a_call_told_at_once_is_one_update() -> None:
 def test_what_may_be_evidence_is_an_update_of_its_own(later: dict[str, Any]) -> None:
     assert not _patch(status="pending").absorb(_patch(**later))
     assert not _patch(status="completed").absorb(_patch(status="failed"))
+
+
+def test_the_latest_word_on_cancelling_counts() -> None:
+    first = _patch(status="pending", cancellable=True)
+    assert first.absorb(_patch(status="in_progress"))
+    assert first.patch.cancellable is True
+    assert first.absorb(_patch(status="completed", cancellable=False))
+    assert first.patch.cancellable is False

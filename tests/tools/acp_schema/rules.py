@@ -73,6 +73,8 @@ SENT: Final[dict[str, tuple[str, ...]]] = {
         "PromptRequest",
         "RequestPermissionResponse",
         "CreateElicitationResponse",
+        "CancelToolCallRequest",
+        "CancelTerminalRequest",
     ),
 }
 """What is built and encoded. A union here is one struct that has the members of all alternatives."""
