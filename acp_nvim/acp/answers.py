@@ -206,11 +206,23 @@ Asked = PermissionAsked | FileToRead | FileToWrite | CommandToRun | TerminalAske
 """A request of an agent."""
 
 
+class TurnTokens(msgspec.Struct, frozen=True):
+    """The tokens that a turn has used; None: not reported. `total` is as the agent counts it."""
+
+    total: int
+    input: int
+    output: int
+    thought: int | None = None
+    cached_read: int | None = None
+    cached_write: int | None = None
+
+
 class PromptAnswer(msgspec.Struct, frozen=True):
     """The answer to `session/prompt`: in version 1 why the turn ended, in version 2 the id of the prompt's message."""
 
     stop_reason: str | None = None
     message_id: str | None = None
+    tokens: TurnTokens | None = None
 
 
 class Steered(msgspec.Struct, frozen=True):

@@ -400,6 +400,17 @@ class ToolCallLocation(Wire, kw_only=True):
     line: Maybe[int] = UNSET
 
 
+class Usage(Wire, kw_only=True):
+    """The definition `Usage` of the official schema."""
+
+    total_tokens: int
+    input_tokens: int
+    output_tokens: int
+    thought_tokens: Maybe[int] = UNSET
+    cached_read_tokens: Maybe[int] = UNSET
+    cached_write_tokens: Maybe[int] = UNSET
+
+
 class UsageUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="usage_update"):
     """The definition `UsageUpdate` of the official schema."""
 

@@ -310,6 +310,7 @@ class PromptResponse(Wire, kw_only=True):
     """The definition `PromptResponse` of the official schema."""
 
     stop_reason: Word
+    usage: Maybe[Usage] = UNSET
 
 
 class ReadTextFileRequest(Wire, kw_only=True):

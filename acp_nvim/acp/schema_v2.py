@@ -397,6 +397,7 @@ class StateUpdateFields(Wire, kw_only=True):
     state: Word
     background: Maybe[Annotated[list[BackgroundWork], exact(limits.BACKGROUND)]] = UNSET
     stop_reason: Maybe[Word] = UNSET
+    usage: Maybe[Usage] = UNSET
     error: Maybe[Error] = UNSET
 
     def __post_init__(self) -> None:

@@ -63,6 +63,29 @@ def read_page(raw: msgspec.Raw) -> answers.SessionPage:
     return answers.SessionPage(sessions, given(page.next_cursor))
 
 
+def turn_tokens(
+    usage: wire.Usage | UnsetType | None, meta: dict[str, Any] | UnsetType | None
+) -> answers.TurnTokens | None:
+    """Translate the usage of a turn, or the counts of gemini-cli, `_meta.quota.token_count`; None: there are none."""
+    if isinstance(usage, wire.Usage):
+        return answers.TurnTokens(
+            total=usage.total_tokens,
+            input=usage.input_tokens,
+            output=usage.output_tokens,
+            thought=given(usage.thought_tokens),
+            cached_read=given(usage.cached_read_tokens),
+            cached_write=given(usage.cached_write_tokens),
+        )
+    quota = (given(meta) or {}).get("quota")
+    counts = quota.get("token_count") if isinstance(quota, dict) else None
+    if not isinstance(counts, dict):
+        return None
+    read, written = counts.get("input_tokens"), counts.get("output_tokens")
+    if type(read) is not int or type(written) is not int:
+        return None
+    return answers.TurnTokens(total=read + written, input=read, output=written)
+
+
 # --- session/update --------------------------------------------------------------------------------------------------
 
 
@@ -97,12 +120,14 @@ def common_update(update: Any) -> updates.Update:
             raise AssertionError(f"untranslated update {update!r}")
 
 
-def state_changed(update: Any, background: frozenset[str] | None = None) -> updates.StateChanged:
+def state_changed(
+    update: Any, background: frozenset[str] | None = None, tokens: answers.TurnTokens | None = None
+) -> updates.StateChanged:
     """Translate a state (a wire type of either version); its error is described like one that answers a prompt."""
     error, reason = given(update.error), None
     if error is not None:
         reason = f"{RpcError(error.code, error.message, given(error.data)).describe()} (code {error.code})"
-    return updates.StateChanged(update.state, given(update.stop_reason), reason, background)
+    return updates.StateChanged(update.state, given(update.stop_reason), reason, background, tokens)
 
 
 def subagent_changed(update: Any) -> updates.Update:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from acp_nvim.acp.answers import Command, ConfigOption
+from acp_nvim.acp.answers import Command, ConfigOption, TurnTokens
 from acp_nvim.acp.schema_common import ContentBlock
 from acp_nvim.acp.terminal import TerminalPatch
 from acp_nvim.acp.tool_call import Item, ToolCallPatch
@@ -101,12 +101,14 @@ class StateChanged(msgspec.Struct, frozen=True):
     """The agent works (`running`), waits for the user (`requires_action`) or for a prompt (`idle`).
 
     An `idle` that ends a turn has a reason. `background` are the tool calls that continue; None if not reported.
+    `tokens` are those of the work that has ended.
     """
 
     state: str
     stop_reason: str | None = None
     error: str | None = None
     background: frozenset[str] | None = None
+    tokens: TurnTokens | None = None
 
 
 class CommandsReplaced(msgspec.Struct, frozen=True):

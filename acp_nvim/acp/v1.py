@@ -27,9 +27,11 @@ from acp_nvim.acp.translation import (
     other_item,
     permission_options,
     plan_entries,
+    read_most,
     read_opened,
     subagent_changed,
     tool_call_patch,
+    turn_tokens,
 )
 
 
@@ -133,7 +135,8 @@ class DialectV1(Dialect):
         return Call(f"session/{way or 'new'}", params, partial(read_opened, answer, _opened), way or "")
 
     def _read_prompted(self, raw: msgspec.Raw) -> answers.PromptAnswer:
-        return answers.PromptAnswer(stop_reason=decode(raw, wire.PromptResponse).stop_reason)
+        answer = read_most(wire.PromptResponse, raw)
+        return answers.PromptAnswer(answer.stop_reason, tokens=turn_tokens(answer.usage, answer.meta))
 
     def steer(self, session_id: str, blocks: Sequence[wire.ContentBlock]) -> Call[answers.Steered]:
         """Request `_session/steering`, an extension of the adapters of Claude and Codex (`_meta.steering`)."""

@@ -37,6 +37,7 @@ from acp_nvim.acp.translation import (
     state_changed,
     subagent_changed,
     tool_call_patch,
+    turn_tokens,
 )
 
 
@@ -168,7 +169,8 @@ def _change(one: wire.DiffChange) -> diff.FileChange:
 def _state(update: wire.StateUpdate) -> updates.Update:
     work = given(update.background)
     calls = [one.tool_call_id for one in work or () if isinstance(one, wire.BackgroundToolCall)]
-    return state_changed(update, None if work is None else frozenset(calls))
+    tokens = turn_tokens(update.usage, update.meta)
+    return state_changed(update, None if work is None else frozenset(calls), tokens)
 
 
 def _plan(update: wire.PlanUpdate) -> updates.Update:

@@ -147,6 +147,7 @@ class Turns:
                 self._finish("error")
                 return
             if peer.dialect.answer_ends_turn:  # version 1, before any later message is taken
+                self.presenter.metadata.take_tokens(accepted.tokens)
                 self._finish(accepted.stop_reason or "end_turn")
             else:
                 self.turn.accept(accepted.message_id)
@@ -261,6 +262,7 @@ class Turns:
             with self._tasks.contained("telling why a turn failed"):
                 if news.error is not None:
                     self.presenter.failure(failures.turn_failed_with(self._agent, news.error))
+            self.presenter.metadata.take_tokens(news.tokens)
             self._finish(news.stop_reason or "end_turn")
             if self.turn.prompted:
                 self._prompting.cancel()  # an answer that is still missing must not hold up the next prompt

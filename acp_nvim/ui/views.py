@@ -151,6 +151,17 @@ class SubagentView(msgspec.Struct, omit_defaults=True):
     cancel: bool = False  #: it can be cancelled without its parent
 
 
+class Tokens(msgspec.Struct, omit_defaults=True):
+    """The tokens that the last turn has used."""
+
+    total: int
+    input: int
+    output: int
+    thought: int | None = None
+    cached_read: int | None = None
+    cached_write: int | None = None
+
+
 class StatusView(msgspec.Struct, omit_defaults=True):
     """The state of a session, as `status()` returns it."""
 
@@ -172,6 +183,7 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     mode_next: str | None = None  #: name of the requested mode until it is confirmed
     model_next: str | None = None  #: name of the requested model until it is confirmed
     usage: Usage | None = None
+    tokens: Tokens | None = None  #: of the last turn, if the agent reports them
     plan: list[PlanStep] | None = None  #: entries of all plans of the turn
     activity: str | None = None  #: while a turn runs: `thinking`, `writing`, or the title of a tool call
     turn_started: float | None = None  #: seconds since 1970, while a turn runs

@@ -44,6 +44,21 @@ def key(editor):
 
 
 @pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        ({"total": 3600, "input": 2400, "output": 900, "cached_read": 300}, "2k in, 900 out"),
+        ({"total": 2_000_001, "input": 2_000_000, "output": 1}, "2.0M in, 1 out"),
+        (None, ""),
+    ],
+)
+def test_the_tokens_of_the_last_turn_come_last(editor, key, tokens, words):
+    editor.apply(status(key, "idle", usage={"used": 5, "size": 10}, **({"tokens": tokens} if tokens else {})))
+    shown = editor.lua(SHOWN, key, 80)[0].rstrip()
+    assert shown == " ● demo idle · 5/10 (50%)" + (f" · {words}" if words else "")
+    assert "in," not in editor.lua(SHOWN, key, 20)[0]
+
+
+@pytest.mark.parametrize(
     ("width", "words"),
     [
         (10, " ◐ claude"),

@@ -9,11 +9,12 @@ import msgspec
 from msgspec import UNSET
 
 from acp_nvim.acp import updates
+from acp_nvim.acp.answers import TurnTokens
 from acp_nvim.acp.tool_call import ToolCall
 from acp_nvim.acp.updates import Role
 from acp_nvim.session.config.options import Switches
 from acp_nvim.ui import events
-from acp_nvim.ui.views import Usage
+from acp_nvim.ui.views import Tokens, Usage
 
 ACTIVITY_CHARS: Final = 200
 """Characters of a tool call's title in the status: more than a line of the screen. Some titles are whole scripts."""
@@ -78,6 +79,7 @@ class Metadata:
         self.title: str | None = None
         self.switches = Switches()
         self.usage: Usage | None = None
+        self.tokens: Tokens | None = None
         self.activity = Activity()
         self.turn_started: float | None = None
         self._plans: dict[int, list[events.PlanStep]] = {}  # by block
@@ -122,6 +124,11 @@ class Metadata:
                 return False
         return True
 
+    def take_tokens(self, tokens: TurnTokens | None) -> None:
+        """Note what a turn has used; zeros, which agents report for a cancelled turn, are not known numbers."""
+        if tokens is not None and tokens.total > 0:
+            self.tokens = Tokens(**msgspec.structs.asdict(tokens))
+
     def added_to(self, view: events.StatusView) -> events.StatusView:
         """Return the status `view` with the metadata filled in."""
         switches = self.switches
@@ -135,6 +142,7 @@ class Metadata:
             mode_next=switches.next_name("mode"),
             model_next=switches.next_name("model"),
             usage=self.usage,
+            tokens=self.tokens,
             plan=[step for plan in self._plans.values() for step in plan] if self._plans else None,
             activity=self.activity.words,
             turn_started=self.turn_started,

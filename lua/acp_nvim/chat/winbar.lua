@@ -16,7 +16,8 @@ local BETWEEN_CELLS = 3
 local LEAST = 12 -- cells of a text that is cut: a shorter one is of no use
 
 ---Display order of the parts.
-local ORDER = "activity elapsed title worktree plan permissions questions queue review others mode model context cost"
+local ORDER =
+  "activity elapsed title worktree plan permissions questions queue review others mode model context cost tokens"
 ---@type table<string, integer>
 local PLACES = {}
 for name in ORDER:gmatch("%a+") do

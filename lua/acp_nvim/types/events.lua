@@ -119,6 +119,7 @@
 ---@field mode_next? string name of the requested mode until it is confirmed
 ---@field model_next? string name of the requested model until it is confirmed
 ---@field usage? acp.Usage
+---@field tokens? acp.Tokens of the last turn, if the agent reports them
 ---@field plan? acp.PlanEntry[] entries of all plans of the turn
 ---@field activity? string while a turn runs: `thinking`, `writing`, or the title of a tool call
 ---@field turn_started? number seconds since 1970, while a turn runs
@@ -135,6 +136,15 @@
 ---@field size integer
 ---@field cost? number
 ---@field currency? string
+
+---The tokens that the last turn has used.
+---@class acp.Tokens
+---@field total integer
+---@field input integer
+---@field output integer
+---@field thought? integer
+---@field cached_read? integer
+---@field cached_write? integer
 
 ---Content that the agent accepts in prompts, besides texts and links.
 ---@class acp.PromptTypes

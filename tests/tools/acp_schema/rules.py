@@ -95,8 +95,8 @@ LIKE_V2: Final = (
 """Definitions of version 1 that are taken from version 2, which says the same or allows more: one class for both."""
 
 UNSTABLE_MEMBERS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
-    "v1": {"SessionCapabilities": ("fork",)},
-    "v2": {},
+    "v1": {"SessionCapabilities": ("fork",), "PromptResponse": ("usage",)},
+    "v2": {"IdleStateUpdate": ("usage",)},
 }
 """Members that only the unstable schema gives to a definition of the stable one."""
 

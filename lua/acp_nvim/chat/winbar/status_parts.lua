@@ -120,6 +120,13 @@ function Parts:cost(usage)
   end
 end
 
+---@param tokens? acp.Tokens
+function Parts:tokens(tokens)
+  if type(tokens) == "table" then
+    self:add("tokens", ("%s in, %s out"):format(short(tokens.input), short(tokens.output)))
+  end
+end
+
 ---@param to any requested value, which is not set yet
 function Parts:switched(name, now, to)
   local words = type(to) == "string" and ("%s → %s …"):format(cells.plain(now), cells.plain(to)) or now
@@ -147,6 +154,7 @@ function M.list(session)
   parts:switched("mode", status.mode_name or status.mode, status.mode_next)
   parts:switched("model", status.model_name or status.model, status.model_next)
   parts:cost(usage)
+  parts:tokens(status.tokens)
   parts:add("worktree", status.worktree and cells.plain("⎇ " .. vim.fs.basename(status.worktree)), { cut = true })
   parts:add("title", cells.plain(status.title), { cut = true })
   return parts.list
