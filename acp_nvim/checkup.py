@@ -43,6 +43,9 @@ _WORDS = {
     "fork": "fork",
     "close": "close",
     "delete": "delete",
+    "rename": "rename",
+    "archive": "archive",
+    "system_prompt": "system prompt",
     "additional_directories": "additional directories",
     "image": "images",
     "audio": "audio",
@@ -51,6 +54,7 @@ _WORDS = {
     "mcp_http": "MCP over http",
     "mcp_sse": "MCP over sse",
     "sign_out": "sign-out",
+    "providers": "providers",
 }
 """The abilities that the report names, and their names there."""
 

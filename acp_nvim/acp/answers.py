@@ -40,7 +40,8 @@ class AuthMethod(msgspec.Struct, frozen=True, kw_only=True):
 class Abilities(msgspec.Struct, frozen=True, kw_only=True):
     """The capabilities of an agent. `mode_methods`: `session/set_mode` and `session/set_model`.
 
-    `steering`: it accepts prompts during a turn.
+    `steering`: it accepts prompts during a turn. `system_prompt`: it adds one to its instructions, or replaces these
+    (`system_prompt_override`). `rename`: it stores titles.
     """
 
     image: bool = False
@@ -52,11 +53,17 @@ class Abilities(msgspec.Struct, frozen=True, kw_only=True):
     close: bool = False
     delete: bool = False
     fork: bool = False
+    rename: bool = False
+    archive: bool = False
+    system_prompt: bool = False
+    system_prompt_override: bool = False
     additional_directories: bool = False
     mode_methods: bool = False
     steering: bool = False
     sign_in: bool = False
     sign_out: bool = False
+    auth_status: bool = False
+    providers: bool = False
     mcp_stdio: bool = False
     mcp_http: bool = False
     mcp_sse: bool = False

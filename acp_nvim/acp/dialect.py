@@ -39,11 +39,16 @@ Way = Literal["load", "resume", "fork"]
 
 
 class Place(msgspec.Struct, frozen=True):
-    """The directories of a session, and its MCP servers (as sent to the agent)."""
+    """The directories of a session, its MCP servers (as sent to the agent), and its system prompt.
+
+    `system_prompt` is "" if there is none; its `system_prompt_mode` is `append` or `override`.
+    """
 
     cwd: str
     mcp_servers: Sequence[dict[str, Any]] = ()
     additional_directories: Sequence[str] = ()
+    system_prompt: str = ""
+    system_prompt_mode: str = "append"
 
     @property
     def more_directories(self) -> list[str] | UnsetType:

@@ -43,12 +43,50 @@ class Annotations(Wire, kw_only=True):
     priority: Maybe[float] = UNSET
 
 
+class ArchiveSessionRequest(Sent, kw_only=True):
+    """The definition `ArchiveSessionRequest` of the official schema."""
+
+    session_id: str
+
+
 class AudioContent(Wire, kw_only=True, tag_field="type", tag="audio"):
     """The definition `AudioContent` of the official schema."""
 
     annotations: Maybe[Annotations] = UNSET
     data: Data
     mime_type: Word
+
+
+class AuthAccount(Wire, kw_only=True):
+    """The definition `AuthAccount` of the official schema."""
+
+    label: Words
+    active: Maybe[bool] = UNSET
+    name: Maybe[Name] = UNSET
+    email: Maybe[Words] = UNSET
+    organization: Maybe[Words] = UNSET
+
+
+class AuthStatusCapabilities(Wire, kw_only=True):
+    """The definition `AuthStatusCapabilities` of the official schema."""
+
+
+class AuthStatusRequest(Sent, kw_only=True):
+    """The definition `AuthStatusRequest` of the official schema."""
+
+
+class AuthStatusResponse(Wire, kw_only=True):
+    """The definition `AuthStatusResponse` of the official schema."""
+
+    state: Word
+    accounts: Omittable[Annotated[list[AuthAccount], cut(limits.AUTH_METHODS)]] = UNSET
+
+
+class AuthStatusUpdateNotification(Wire, kw_only=True):
+    """The definition `AuthStatusUpdateNotification` of the official schema."""
+
+    state: Word
+    accounts: Omittable[Annotated[list[AuthAccount], cut(limits.AUTH_METHODS)]] = UNSET
 
 
 class BooleanPropertySchema(Wire, kw_only=True, tag_field="type", tag="boolean"):
@@ -115,6 +153,12 @@ class DeleteSessionRequest(Sent, kw_only=True):
     """The definition `DeleteSessionRequest` of the official schema."""
 
     session_id: str
+
+
+class DisableProviderRequest(Sent, kw_only=True):
+    """The definition `DisableProviderRequest` of the official schema."""
+
+    provider_id: str
 
 
 class EmbeddedResource(Wire, kw_only=True, tag_field="type", tag="resource"):
@@ -202,11 +246,22 @@ class IntegerPropertySchema(Wire, kw_only=True, tag_field="type", tag="integer")
     default: Maybe[int] = UNSET
 
 
+class ListProvidersRequest(Sent, kw_only=True):
+    """The definition `ListProvidersRequest` of the official schema."""
+
+
+class ListProvidersResponse(Wire, kw_only=True):
+    """The definition `ListProvidersResponse` of the official schema."""
+
+    providers: Annotated[list[ProviderInfo], cut(limits.AUTH_METHODS)]
+
+
 class ListSessionsRequest(Sent, kw_only=True):
     """The definition `ListSessionsRequest` of the official schema."""
 
     cwd: Maybe[str] = UNSET
     cursor: Maybe[str] = UNSET
+    archived: Maybe[str] = UNSET
 
 
 class ListSessionsResponse(Wire, kw_only=True):
@@ -268,6 +323,26 @@ class PromptRequest(Sent, kw_only=True):
     prompt: list[ContentBlock]
 
 
+class ProviderCurrentConfig(Wire, kw_only=True):
+    """The definition `ProviderCurrentConfig` of the official schema."""
+
+    api_type: Word
+    base_url: Uri
+
+
+class ProviderInfo(Wire, kw_only=True):
+    """The definition `ProviderInfo` of the official schema."""
+
+    provider_id: Id
+    supported: Annotated[list[Word], cut(limits.ENTRIES)]
+    required: bool
+    current: Maybe[ProviderCurrentConfig] = UNSET
+
+
+class ProvidersCapabilities(Wire, kw_only=True):
+    """The definition `ProvidersCapabilities` of the official schema."""
+
+
 class RequestPermissionResponse(Sent, kw_only=True):
     """The definition `RequestPermissionResponse` of the official schema."""
 
@@ -297,6 +372,10 @@ class SessionAdditionalDirectoriesCapabilities(Wire, kw_only=True):
     """The definition `SessionAdditionalDirectoriesCapabilities` of the official schema."""
 
 
+class SessionArchiveCapabilities(Wire, kw_only=True):
+    """The definition `SessionArchiveCapabilities` of the official schema."""
+
+
 class SessionCancelCapabilities(Wire, kw_only=True):
     """The definition `SessionCancelCapabilities` of the official schema."""
 
@@ -321,6 +400,7 @@ class SessionInfo(Wire, kw_only=True):
     additional_directories: Omittable[Annotated[list[Path], cut(limits.DIRECTORIES)]] = UNSET
     title: Maybe[Title] = UNSET
     updated_at: Maybe[Word] = UNSET
+    archived: Maybe[bool] = UNSET
 
 
 class SessionInfoUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="session_info_update"):
@@ -346,6 +426,48 @@ class SessionMessageChunk(Wire, kw_only=True, tag_field="sessionUpdate", tag="se
 
     message_id: Id
     content: ContentBlock
+
+
+class SessionSystemPromptCapabilities(Wire, kw_only=True):
+    """The definition `SessionSystemPromptCapabilities` of the official schema."""
+
+    mode: Maybe[SessionSystemPromptModeCapabilities] = UNSET
+
+
+class SessionSystemPromptModeCapabilities(Wire, kw_only=True):
+    """The definition `SessionSystemPromptModeCapabilities` of the official schema."""
+
+    override: Maybe[SessionSystemPromptOverrideCapabilities] = UNSET
+
+
+class SessionSystemPromptOverrideCapabilities(Wire, kw_only=True):
+    """The definition `SessionSystemPromptOverrideCapabilities` of the official schema."""
+
+
+class SessionTitleCapabilities(Wire, kw_only=True):
+    """The definition `SessionTitleCapabilities` of the official schema."""
+
+
+class SetProviderRequest(Sent, kw_only=True):
+    """The definition `SetProviderRequest` of the official schema."""
+
+    provider_id: str
+    api_type: str
+    base_url: str
+    headers: Omittable[dict[str, str]] = UNSET
+
+
+class SetSessionTitleRequest(Sent, kw_only=True):
+    """The definition `SetSessionTitleRequest` of the official schema."""
+
+    session_id: str
+    title: str
+
+
+class SetSessionTitleResponse(Wire, kw_only=True):
+    """The definition `SetSessionTitleResponse` of the official schema."""
+
+    title: Title
 
 
 class StringMultiSelectItems(Wire, kw_only=True, tag_field="type", tag="string"):
@@ -374,6 +496,13 @@ class SubagentSessionCapabilities(Wire, kw_only=True):
     cancel: Maybe[SessionCancelCapabilities] = UNSET
 
 
+class SystemPrompt(Sent, kw_only=True):
+    """The definition `SystemPrompt` of the official schema."""
+
+    mode: str
+    content: list[ContentBlock]
+
+
 class Terminal(Wire, kw_only=True, tag_field="type", tag="terminal"):
     """The definition `Terminal` of the official schema."""
 
@@ -398,6 +527,12 @@ class ToolCallLocation(Wire, kw_only=True):
 
     path: Path
     line: Maybe[int] = UNSET
+
+
+class UnarchiveSessionRequest(Sent, kw_only=True):
+    """The definition `UnarchiveSessionRequest` of the official schema."""
+
+    session_id: str
 
 
 class Usage(Wire, kw_only=True):

@@ -39,6 +39,7 @@ class AgentAuthCapabilities(Wire, kw_only=True):
     """The definition `AgentAuthCapabilities` of the official schema."""
 
     logout: Maybe[LogoutCapabilities] = UNSET
+    status: Maybe[AuthStatusCapabilities] = UNSET
 
 
 class AgentCapabilities(Wire, kw_only=True):
@@ -49,6 +50,7 @@ class AgentCapabilities(Wire, kw_only=True):
     mcp_capabilities: Omittable[McpCapabilities] = UNSET
     session_capabilities: Omittable[SessionCapabilities] = UNSET
     auth: Omittable[AgentAuthCapabilities] = UNSET
+    providers: Maybe[ProvidersCapabilities] = UNSET
 
 
 class AuthMethodAgent(Wire, kw_only=True, tag_field="type", tag=UNTAGGED):
@@ -183,6 +185,7 @@ class ForkSessionRequest(Sent, kw_only=True):
     cwd: str
     additional_directories: Omittable[list[str]] = UNSET
     mcp_servers: Omittable[list[McpServer]] = UNSET
+    system_prompt: Maybe[SystemPrompt] = UNSET
 
 
 class ForkSessionResponse(Wire, kw_only=True):
@@ -217,6 +220,7 @@ class LoadSessionRequest(Sent, kw_only=True):
     cwd: str
     additional_directories: Omittable[list[str]] = UNSET
     session_id: str
+    system_prompt: Maybe[SystemPrompt] = UNSET
 
 
 class LoadSessionResponse(Wire, kw_only=True):
@@ -281,6 +285,7 @@ class NewSessionRequest(Sent, kw_only=True):
     cwd: str
     additional_directories: Omittable[list[str]] = UNSET
     mcp_servers: list[McpServer]
+    system_prompt: Maybe[SystemPrompt] = UNSET
 
 
 class NewSessionResponse(Wire, kw_only=True):
@@ -344,6 +349,7 @@ class ResumeSessionRequest(Sent, kw_only=True):
     cwd: str
     additional_directories: Omittable[list[str]] = UNSET
     mcp_servers: Omittable[list[McpServer]] = UNSET
+    system_prompt: Maybe[SystemPrompt] = UNSET
 
 
 class ResumeSessionResponse(Wire, kw_only=True):
@@ -363,6 +369,9 @@ class SessionCapabilities(Wire, kw_only=True):
     resume: Maybe[SessionResumeCapabilities] = UNSET
     close: Maybe[SessionCloseCapabilities] = UNSET
     fork: Maybe[SessionForkCapabilities] = UNSET
+    system_prompt: Maybe[SessionSystemPromptCapabilities] = UNSET
+    title: Maybe[SessionTitleCapabilities] = UNSET
+    archive: Maybe[SessionArchiveCapabilities] = UNSET
 
 
 class SessionCloseCapabilities(Wire, kw_only=True):

@@ -37,12 +37,15 @@ from acp_nvim.acp.schema_common import *
 class AgentAuthCapabilities(Wire, kw_only=True):
     """The definition `AgentAuthCapabilities` of the official schema."""
 
+    status: Maybe[AuthStatusCapabilities] = UNSET
+
 
 class AgentCapabilities(Wire, kw_only=True):
     """The definition `AgentCapabilities` of the official schema."""
 
     session: Maybe[SessionCapabilities] = UNSET
     auth: Maybe[AgentAuthCapabilities] = UNSET
+    providers: Maybe[ProvidersCapabilities] = UNSET
 
 
 class AgentMessage(Wire, kw_only=True, tag_field="sessionUpdate", tag="agent_message"):
@@ -260,6 +263,7 @@ class NewSessionRequest(Sent, kw_only=True):
     cwd: str
     additional_directories: Omittable[list[str]] = UNSET
     mcp_servers: Omittable[list[McpServer]] = UNSET
+    system_prompt: Maybe[SystemPrompt] = UNSET
 
 
 class NewSessionResponse(Wire, kw_only=True):
@@ -331,6 +335,7 @@ class ResumeSessionRequest(Sent, kw_only=True):
     additional_directories: Omittable[list[str]] = UNSET
     mcp_servers: Omittable[list[McpServer]] = UNSET
     replay_from: Maybe[ReplayFrom] = UNSET
+    system_prompt: Maybe[SystemPrompt] = UNSET
 
 
 class ResumeSessionResponse(Wire, kw_only=True):
@@ -347,6 +352,9 @@ class SessionCapabilities(Wire, kw_only=True):
     mcp: Maybe[McpCapabilities] = UNSET
     delete: Maybe[SessionDeleteCapabilities] = UNSET
     additional_directories: Maybe[SessionAdditionalDirectoriesCapabilities] = UNSET
+    system_prompt: Maybe[SessionSystemPromptCapabilities] = UNSET
+    title: Maybe[SessionTitleCapabilities] = UNSET
+    archive: Maybe[SessionArchiveCapabilities] = UNSET
 
 
 class SessionConfigBoolean(Wire, kw_only=True, tag_field="type", tag="boolean"):

@@ -63,6 +63,17 @@ def read_page(raw: msgspec.Raw) -> answers.SessionPage:
     return answers.SessionPage(sessions, given(page.next_cursor))
 
 
+def can_override(capabilities: wire.SessionSystemPromptCapabilities | None) -> bool:
+    """Return whether a system prompt may replace the agent's own instructions."""
+    mode = given(capabilities.mode) if capabilities is not None else None
+    return mode is not None and given(mode.override) is not None
+
+
+def system_prompt(text: str, mode: str) -> wire.SystemPrompt | UnsetType:
+    """Return a system prompt as it is sent; absent if the text is empty."""
+    return wire.SystemPrompt(mode=mode, content=[wire.TextContent(text=text)]) if text else UNSET
+
+
 def turn_tokens(
     usage: wire.Usage | UnsetType | None, meta: dict[str, Any] | UnsetType | None
 ) -> answers.TurnTokens | None:

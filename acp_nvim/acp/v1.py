@@ -21,6 +21,7 @@ from acp_nvim.acp.fields import given, left
 from acp_nvim.acp.terminal import Exit, TerminalPatch
 from acp_nvim.acp.tool_call import Item, Shown, TerminalShown
 from acp_nvim.acp.translation import (
+    can_override,
     common_update,
     config_options,
     options_left,
@@ -30,6 +31,7 @@ from acp_nvim.acp.translation import (
     read_most,
     read_opened,
     subagent_changed,
+    system_prompt,
     tool_call_patch,
     turn_tokens,
 )
@@ -130,6 +132,7 @@ class DialectV1(Dialect):
             cwd=place.cwd,
             mcp_servers=[_server(one) for one in place.mcp_servers],
             additional_directories=place.more_directories,
+            system_prompt=system_prompt(place.system_prompt, place.system_prompt_mode),
             **({"session_id": session_id} if way else {}),
         )
         return Call(f"session/{way or 'new'}", params, partial(read_opened, answer, _opened), way or "")
@@ -263,11 +266,17 @@ def _abilities(answer: wire.InitializeResponse, sign_in: bool) -> answers.Abilit
         close=given(session.close) is not None,
         delete=given(session.delete) is not None,
         fork=given(session.fork) is not None,
+        rename=given(session.title) is not None,
+        archive=given(session.archive) is not None,
+        system_prompt=given(session.system_prompt) is not None,
+        system_prompt_override=can_override(given(session.system_prompt)),
         additional_directories=given(session.additional_directories) is not None,
         mode_methods=True,
         steering=isinstance(steering, dict) and steering.get("supported") is True,
         sign_in=sign_in,
         sign_out=given(auth.logout) is not None,
+        auth_status=given(auth.status) is not None,
+        providers=given(said.providers) is not None,
         mcp_stdio=True,
         mcp_http=mcp.http is True,
         mcp_sse=mcp.sse is True,

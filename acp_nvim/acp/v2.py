@@ -24,6 +24,7 @@ from acp_nvim.acp.fields import given, lacks, left
 from acp_nvim.acp.terminal import Exit, TerminalPatch
 from acp_nvim.acp.tool_call import Item, Shown, TerminalShown
 from acp_nvim.acp.translation import (
+    can_override,
     cancellable,
     common_update,
     config_options,
@@ -36,6 +37,7 @@ from acp_nvim.acp.translation import (
     read_opened,
     state_changed,
     subagent_changed,
+    system_prompt,
     tool_call_patch,
     turn_tokens,
 )
@@ -77,7 +79,7 @@ class DialectV2(Dialect):
             name=answer.info.name,
             title=given(answer.info.title),
             version=answer.info.version,
-            abilities=_abilities(given(capabilities.session), bool(methods)),
+            abilities=_abilities(capabilities, bool(methods)),
             auth_methods=methods,
         )
 
@@ -87,6 +89,7 @@ class DialectV2(Dialect):
             "cwd": place.cwd,
             "mcp_servers": [decoders.convert({"type": "stdio", **one}, wire.McpServer) for one in place.mcp_servers],
             "additional_directories": place.more_directories,
+            "system_prompt": system_prompt(place.system_prompt, place.system_prompt_mode),
         }
         if way is None:
             return Call(
@@ -254,10 +257,12 @@ def _permission(asked: wire.RequestPermissionRequest) -> answers.PermissionAsked
             return common
 
 
-def _abilities(session: wire.SessionCapabilities | None, sign_in: bool) -> answers.Abilities:
+def _abilities(said: wire.AgentCapabilities, sign_in: bool) -> answers.Abilities:
     """Translate capabilities: without `session` there are no sessions; with it, most operations are mandatory."""
+    auth, session = given(said.auth) or wire.AgentAuthCapabilities(), given(said.session)
+    auth_status, providers = given(auth.status) is not None, given(said.providers) is not None
     if session is None:
-        return answers.Abilities(sign_in=sign_in, sign_out=sign_in)
+        return answers.Abilities(sign_in=sign_in, sign_out=sign_in, auth_status=auth_status, providers=providers)
     prompt = given(session.prompt) or wire.PromptCapabilities()
     mcp = given(session.mcp) or wire.McpCapabilities()
     return answers.Abilities(
@@ -269,9 +274,15 @@ def _abilities(session: wire.SessionCapabilities | None, sign_in: bool) -> answe
         resume=True,
         close=True,
         delete=given(session.delete) is not None,
+        rename=given(session.title) is not None,
+        archive=given(session.archive) is not None,
+        system_prompt=given(session.system_prompt) is not None,
+        system_prompt_override=can_override(given(session.system_prompt)),
         additional_directories=given(session.additional_directories) is not None,
         sign_in=sign_in,
         sign_out=sign_in,
+        auth_status=auth_status,
+        providers=providers,
         steering=True,
         mcp_stdio=given(mcp.stdio) is not None,
         mcp_http=given(mcp.http) is not None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -20,6 +20,13 @@ class Defaults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mode: str | None = None
     model: str | None = None
     options: dict[str, str | bool] = {}
+
+
+class SystemPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A system prompt: `append` adds it to the agent's own instructions, `override` replaces these."""
+
+    text: str
+    mode: Literal["append", "override"] = "append"
 
 
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +64,7 @@ class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
     terminal: bool | None = None
     defaults: Defaults = Defaults()
     idle_seconds: float | None = None
+    system_prompt: SystemPrompt | None = None
 
     @property
     def offers_terminal(self) -> bool:
@@ -80,6 +88,7 @@ class AgentSettings(msgspec.Struct, forbid_unknown_fields=True):
     terminal: bool | None = None
     defaults: Defaults | None = None
     idle_seconds: float | None = None
+    system_prompt: SystemPrompt | None = None
     state: list[str] | None = None
 
 

@@ -43,6 +43,13 @@ GET = 'return require("acp_nvim.config").get()'
         ("{ agents = { x = { comand = { 'y' } } } }", 'agents.x.comand: no such field; did you mean "command"?'),
         ("{ agents = { x = { command = 'y' } } }", "agents.x.command: must be a list of strings"),
         ("{ agents = { x = { command = { 'y' }, env = 3 } } }", "agents.x.env: must be a table of names and strings"),
+        *(
+            (
+                f"{{ agents = {{ claude = {{ system_prompt = {prompt} }} }} }}",
+                "agents.claude.system_prompt: must be a text",
+            )
+            for prompt in ("3", "''", "{}", "{ text = ' ' }", "{ text = 'a', mode = 'new' }", "{ text = 'a', b = 1 }")
+        ),
         ("{ agents = { 'x' } }", "agents: must be a map from a name to an agent"),
         ("{ 'x', [{}] = 1 }", "no such option"),
         ("3", "must be a table, not a number"),
@@ -68,6 +75,15 @@ def test_setup_wins_over_the_global(tmp_path):
         assert editor.messages() == []
     finally:
         editor.close()
+
+
+def test_a_system_prompt_is_a_text_or_a_table(editor):
+    editor.lua("""require("acp_nvim").setup({ agents = {
+      claude = { system_prompt = "a" }, codex = { system_prompt = { text = "b", mode = "override" } } } })""")
+    agents = editor.lua(GET)["agents"]
+    assert agents["claude"]["system_prompt"] == {"text": "a"}
+    assert agents["codex"]["system_prompt"] == {"text": "b", "mode": "override"}
+    assert editor.messages() == []
 
 
 @pytest.mark.parametrize("key", ['""', '{ "x", "" }', 'string.rep("x", 51)', "3", "true"])

@@ -185,7 +185,8 @@ class Connecting:
             for directory in peer.paths.missing(place.additional_directories):
                 words = f"The directory {directory} is left out: nothing says where it is for the agent"
                 self._presenter.notice("warn", f"{words} (agents.{peer.name}.paths).")
-            await self._open(peer, session, msgspec.structs.replace(place, mcp_servers=servers), kept)
+            place = msgspec.structs.replace(place, mcp_servers=servers)
+            await self._open(peer, session, self._with_system_prompt(peer, place, kept is None), kept)
         except FailureError as error:
             if error.failure.code == "auth_required":
                 self._sign_in.needed(peer, error.failure)
@@ -194,6 +195,23 @@ class Connecting:
             self.replaying.end()
             peer.release(self)
         self.wanted = None if self.wanted is kept else self.wanted  # the user may have chosen another meanwhile
+
+    def _with_system_prompt(self, peer: AgentPeer, place: Place, is_new: bool) -> Place:
+        """Add the system prompt, as far as the agent takes one; tell the user of a new session if it does not."""
+        prompt = peer.definition.system_prompt
+        if prompt is None:
+            return place
+        is_override = prompt.mode == "override"
+        can = peer.abilities
+        if can.system_prompt_override if is_override else can.system_prompt:
+            return msgspec.structs.replace(place, system_prompt=prompt.text, system_prompt_mode=prompt.mode)
+        if is_new:
+            words = "takes no system prompt"
+            if can.system_prompt:
+                words = 'can only add a system prompt to its own instructions (mode = "append")'
+            words = f"Agent {peer.name!r} {words}: agents.{peer.name}.system_prompt is left out."
+            self._presenter.notice("warn", words)
+        return place
 
     async def _open(self, peer: AgentPeer, session: PeerSession, place: Place, kept: KeptSession | None) -> None:
         """Try the ways to open the session; for `go_on` those that the agent survives, and last a new session."""

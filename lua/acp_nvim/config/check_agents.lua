@@ -36,6 +36,16 @@ function FIELDS.idle_seconds(value)
   end
 end
 
+function FIELDS.system_prompt(value)
+  local prompt = type(value) == "string" and { text = value } or value
+  local example = 'must be a text, or { text = "...", mode = "append" or "override" }'
+  if type(prompt) ~= "table" or type(prompt.text) ~= "string" or vim.trim(prompt.text) == "" then
+    return example
+  end
+  local is_known = prompt.mode == nil or prompt.mode == "append" or prompt.mode == "override"
+  return (not is_known or vim.tbl_count(prompt) > (prompt.mode and 2 or 1)) and example or nil
+end
+
 function FIELDS.paths(value)
   local is_paths = type(value) == "table"
     and vim.islist(value)
@@ -77,6 +87,8 @@ local function normalized(field, value)
     return vim.tbl_map(function(pair)
       return { here = vim.fs.normalize(pair.here), there = pair.there }
     end, value)
+  elseif field == "system_prompt" and type(value) == "string" then
+    return { text = value }
   elseif field == "defaults" then
     local options = value.options and next(value.options) and value.options or nil
     local said = { mode = value.mode, model = value.model, options = options }

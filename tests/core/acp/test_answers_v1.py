@@ -61,6 +61,7 @@ def test_an_initialize_answer_may_say_much() -> None:
         mode_methods=True,
         sign_in=True,
         sign_out=True,
+        providers=True,
         mcp_stdio=True,
         mcp_http=True,
     )

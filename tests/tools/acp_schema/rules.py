@@ -29,6 +29,10 @@ READ: Final[dict[str, tuple[str, ...]]] = {
         "ListSessionsResponse",
         "SetSessionConfigOptionResponse",
         "PromptResponse",
+        "SetSessionTitleResponse",
+        "AuthStatusResponse",
+        "AuthStatusUpdateNotification",
+        "ListProvidersResponse",
     ),
     "v2": (
         "UpdateSessionNotification",
@@ -41,6 +45,10 @@ READ: Final[dict[str, tuple[str, ...]]] = {
         "ListSessionsResponse",
         "SetSessionConfigOptionResponse",
         "PromptResponse",
+        "SetSessionTitleResponse",
+        "AuthStatusResponse",
+        "AuthStatusUpdateNotification",
+        "ListProvidersResponse",
     ),
 }
 """What is decoded: everything that these lead to is bounded."""
@@ -63,6 +71,13 @@ SENT: Final[dict[str, tuple[str, ...]]] = {
         "SetSessionConfigOptionRequest",
         "RequestPermissionResponse",
         "CreateElicitationResponse",
+        "SetSessionTitleRequest",
+        "ArchiveSessionRequest",
+        "UnarchiveSessionRequest",
+        "AuthStatusRequest",
+        "ListProvidersRequest",
+        "SetProviderRequest",
+        "DisableProviderRequest",
     ),
     "v2": (
         "NewSessionRequest",
@@ -75,6 +90,13 @@ SENT: Final[dict[str, tuple[str, ...]]] = {
         "CreateElicitationResponse",
         "CancelToolCallRequest",
         "CancelTerminalRequest",
+        "SetSessionTitleRequest",
+        "ArchiveSessionRequest",
+        "UnarchiveSessionRequest",
+        "AuthStatusRequest",
+        "ListProvidersRequest",
+        "SetProviderRequest",
+        "DisableProviderRequest",
     ),
 }
 """What is built and encoded. A union here is one struct that has the members of all alternatives."""
@@ -95,8 +117,25 @@ LIKE_V2: Final = (
 """Definitions of version 1 that are taken from version 2, which says the same or allows more: one class for both."""
 
 UNSTABLE_MEMBERS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
-    "v1": {"SessionCapabilities": ("fork",), "PromptResponse": ("usage",)},
-    "v2": {"IdleStateUpdate": ("usage",)},
+    "v1": {
+        "SessionCapabilities": ("fork", "systemPrompt", "title", "archive"),
+        "AgentCapabilities": ("providers",),
+        "AgentAuthCapabilities": ("status",),
+        "PromptResponse": ("usage",),
+        "NewSessionRequest": ("systemPrompt",),
+        "LoadSessionRequest": ("systemPrompt",),
+        "ResumeSessionRequest": ("systemPrompt",),
+    },
+    "v2": {
+        "SessionCapabilities": ("systemPrompt", "title", "archive"),
+        "AgentCapabilities": ("providers",),
+        "AgentAuthCapabilities": ("status",),
+        "IdleStateUpdate": ("usage",),
+        "NewSessionRequest": ("systemPrompt",),
+        "ResumeSessionRequest": ("systemPrompt",),
+        "ListSessionsRequest": ("archived",),
+        "SessionInfo": ("archived",),
+    },
 }
 """Members that only the unstable schema gives to a definition of the stable one."""
 
@@ -144,8 +183,6 @@ PATCHES: Final[dict[str, dict[str, Json]]] = {
             "required": ["state"],
             "anyOf": [],
         },
-        # Unstable, and nothing that we send.
-        "ForkSessionRequest": {"properties": {"systemPrompt": None}},
     },
     "v2": {
         # Some agents send version 1's two texts instead of the changes.
@@ -166,7 +203,7 @@ PATCHES: Final[dict[str, dict[str, Json]]] = {
 
 TEXTS: Final[dict[str, str]] = {
     **dict.fromkeys(("AbsolutePath", "path", "oldPath", "cwd", "additionalDirectories"), "Path"),
-    **dict.fromkeys(("uri", "url", "SessionListCursor", "cursor", "nextCursor"), "Uri"),
+    **dict.fromkeys(("uri", "url", "baseUrl", "SessionListCursor", "cursor", "nextCursor"), "Uri"),
     **dict.fromkeys(("name", "PlanEntry.content", "ElicitationSchema.required"), "Name"),
     **dict.fromkeys(("AvailableCommand.name", "Command.name", "ElicitationSchema.properties"), "Id"),
     **dict.fromkeys(("command", "args", "env", "EnvVariable.name", "value"), "Argument"),
@@ -201,6 +238,8 @@ LISTS: Final[dict[str, str]] = {
     "sessions": "cut(limits.SESSIONS)",
     "additionalDirectories": "cut(limits.DIRECTORIES)",
     "authMethods": "cut(limits.AUTH_METHODS)",
+    "accounts": "cut(limits.AUTH_METHODS)",
+    "providers": "cut(limits.AUTH_METHODS)",
     "audience": "cut(limits.ICONS)",
     "icons": "cut(limits.ICONS)",
     "sizes": "cut(limits.ICONS)",
