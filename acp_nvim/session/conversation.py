@@ -10,7 +10,7 @@ from acp_nvim.acp import updates
 from acp_nvim.acp.answers import Asked
 from acp_nvim.acp.dialect import Place
 from acp_nvim.errors import Failure
-from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.session import failures
 from acp_nvim.session.block_cancelling import BlockCancelling
 from acp_nvim.session.connection.peer import AgentPeer
@@ -74,6 +74,11 @@ class Conversation(PeerSession):
     def cancel(self, force: bool = False) -> None:
         """Cancel what the agent does in it; `force`: also if it does not answer."""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the conversation is open at an agent."""
+        return self.peer is not None
+
     def redraw(self, after: bool) -> None:
         """Publish everything again that the editor shows of it; `after`: only the part after another host's."""
         self.presenter.redraw(after)
@@ -87,8 +92,6 @@ class Conversation(PeerSession):
 
     def on_request(self, method: str, asked: Asked) -> Awaitable[Any]:
         """Serve a request of the agent for a permission, file, terminal or elicitation."""
-        if self.peer is None:
-            raise RpcError(INVALID_PARAMS, f"{method}: the session is not open")
         return self.requests.serve(asked)
 
     def on_crowd(self, what: str, most: int) -> RpcError:

@@ -245,10 +245,11 @@ class Connecting:
             raise FailureError(failures.not_offered(peer.name, call.method))
         self._reopening = way
         try:
-            if session_id is None or way == "fork":
-                await send(peer, call, partial(self._opened, peer, session, None))
-            else:
-                await self._reopen(peer, session, session_id, call)
+            with peer.router.early_requests.opening():
+                if session_id is None or way == "fork":
+                    await send(peer, call, partial(self._opened, peer, session, None))
+                else:
+                    await self._reopen(peer, session, session_id, call)
             if way is not None:
                 await self.replaying.settled(late=way == "load")
         except FailureError as error:

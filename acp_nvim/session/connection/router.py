@@ -21,6 +21,7 @@ from acp_nvim.elicitation.pending import OpenUrls
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.session import failures
+from acp_nvim.session.connection.early_requests import EarlyRequest, EarlyRequests
 from acp_nvim.tasks import OnFailure, contained, failed
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,10 @@ class PeerSession(Protocol):
 
     def on_idle(self) -> None:
         """The idle process is being stopped; the next prompt starts it again."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the agent has opened the session, so that its requests can be served."""
 
     @property
     def is_busy(self) -> bool:
@@ -150,7 +155,8 @@ class MessageRouter:
         self._name = name
         self.last_word = 0.0
         self._left: set[str] = set()
-        self._early: dict[str, list[Update]] = {}
+        self._early: dict[str, list[Update | EarlyRequest]] = {}
+        self.early_requests = EarlyRequests()
         self._early_count = self._early_bytes = 0
         self._unanswered = self._unanswered_bytes = 0
         self.open_urls = OpenUrls()
@@ -166,9 +172,10 @@ class MessageRouter:
         return len(self.sessions) - len(self._parents)
 
     def adopt(self, session_id: str, session: PeerSession, parent: str | None = None) -> None:
-        """Route updates with that id to `session`, also those that came before the id was known.
+        """Route messages with that id to `session`, also those that came before the id was known.
 
-        `parent` is the id of the session that the agent has created a child session in; it is forgotten with it.
+        Called before a session is reopened, and when it is open: only then its requests are served. `parent` is the id
+        of the session that the agent has created a child session in; it is forgotten with it.
         """
         self.sessions[session_id] = session
         if parent is not None:
@@ -178,7 +185,14 @@ class MessageRouter:
         self._early_count -= len(early)
         if not self._early:
             self._early_bytes = 0  # bytes are not counted by session
-        self.flush(*((session_id, update) for update in early))
+        self.flush()
+        for one in early:
+            if not isinstance(one, EarlyRequest):
+                self.flush((session_id, one))
+            elif session.is_open:
+                one.serve(session)
+            else:
+                self._keep(session_id, one)
 
     def require_free(self, session_id: str, session: PeerSession) -> None:
         """Raise `FailureError` if another session has that id already."""
@@ -203,10 +217,14 @@ class MessageRouter:
                 except Exception as error:
                     failed(f"taking {type(update).__name__}", error, session.on_bug)
             elif session_id not in self._left and self._early_count < EARLY_UPDATES:
-                self._early.setdefault(session_id, []).append(update)
-                self._early_count += 1
+                self._keep(session_id, update)
             elif session_id not in self._left:
                 self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
+
+    def _keep(self, session_id: str, one: Update | EarlyRequest) -> None:
+        """Keep a message for a session that is not open yet."""
+        self._early.setdefault(session_id, []).append(one)
+        self._early_count += 1
 
     def notification(self, method: str, params: msgspec.Raw) -> None:
         """Route `session/update` and `elicitation/complete` to their session; log other notifications."""
@@ -297,10 +315,11 @@ class MessageRouter:
             if session_id is None and self.ask_user is not None and isinstance(asked, ElicitationAsked):
                 return self._watched(method, self._owner(params), self.ask_user(asked))
             session = self.sessions.get(session_id or "")
-            if session is None:
-                raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
-            owner = session.on_bug  # the session may have left the agent when something fails
-            work = session.on_request(method, asked)
+            if session is not None and session.is_open:
+                owner = session.on_bug  # the session may have left the agent when something fails
+                work = session.on_request(method, asked)
+            else:
+                owner, work = self._held(method, session_id or "", asked)
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
         except RpcError:
@@ -310,6 +329,23 @@ class MessageRouter:
         self._unanswered += 1
         self._unanswered_bytes += len(params)
         return self._watched(method, owner, work, len(params))
+
+    def _held(self, method: str, session_id: str, asked: Asked) -> tuple[OnFailure, Awaitable[Any]]:
+        """Hold a request for a session that may be open soon. Raises `RpcError` if there is none."""
+        if session_id in self._left or not self.early_requests.has_room or self._early_count >= EARLY_UPDATES:
+            raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
+        request = EarlyRequest(session_id, method, asked)
+        self._keep(session_id, request)
+        return request.on_bug, self._answer_early(request, self.early_requests.hold(request))
+
+    async def _answer_early(self, request: EarlyRequest, answer: Awaitable[Any]) -> Any:
+        try:
+            return await answer
+        finally:
+            kept = self._early.get(request.session_id, [])
+            if request in kept:  # it was not served
+                kept.remove(request)
+                self._early_count -= 1
 
     async def _watched(self, method: str, owner: OnFailure, answer: Awaitable[Any], counted: int | None = None) -> Any:
         """Await an answer and report a bug in it; `counted` is the size of a request that is counted as unanswered."""
