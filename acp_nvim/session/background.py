@@ -50,13 +50,13 @@ class Background:
         self._last_word = self._last_open = 0.0
         requests.on_asked = self._asked
 
-    def heard(self, update: updates.Update, answers: bool) -> None:
+    def heard(self, update: updates.Update, setting: bool) -> None:
         """Begin a turn if an update, which is not part of a replay, shows that the agent works by itself.
 
-        `answers`: it only reports the effect of a setting that the user has changed.
+        `setting`: the agent has not answered yet to a setting that the user has changed, and may report its effect.
         """
         self._last_word = anyio.current_time()
-        if self._turn.running or answers or self._late is not None:
+        if self._turn.running or self._late is not None or (setting and _reports_setting(update)):
             return
         call, transcript = None, self._presenter.transcript
         if isinstance(update, updates.ToolCallChanged):
@@ -136,6 +136,13 @@ class Background:
             self._late = None
             self._requests.permissions.refusing = False
             self._presenter.close_calls("cancelled", self._requests.rejected, self._turn.background)
+
+
+def _reports_setting(update: updates.Update) -> bool:
+    """Return whether an update can report the effect of a setting: as a message, or as a call that is already over."""
+    if isinstance(update, updates.ToolCallChanged):
+        return update.announced and update.patch.kind == "think" and update.patch.status in ("completed", "failed")
+    return isinstance(update, updates.MessageChunk)
 
 
 def _begins_turn(update: updates.Update, call: ToolCall | None, background: Collection[str], cancelled: bool) -> bool:

@@ -257,8 +257,7 @@ class Session(ParentConversation):
             self.turns.take_state(update)
         elif self.peer is None or self.turns.turn.take_message(update, self.peer.dialect.message_ids):
             if self.peer is not None and self.connecting.replaying.is_over and not isinstance(update, ABOUT):
-                answers = self.configuration.is_asking and isinstance(update, updates.MessageChunk)
-                self.turns.background.heard(update, answers)
+                self.turns.background.heard(update, self.configuration.is_asking)
             if isinstance(update, updates.SessionMessage | updates.SessionMessageChunk):
                 self.messages.take(update)
             else:

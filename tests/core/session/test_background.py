@@ -140,21 +140,33 @@ async def test_before_any_turn_a_greeting_and_a_look_for_instructions_are_none(t
         assert begun(host) == []
 
 
-async def test_words_about_a_setting_are_none(tmp_path: Path) -> None:
-    script = """
-        SESSION = {"modes": {"currentModeId": "a", "availableModes": [
-            {"id": "a", "name": "A"}, {"id": "b", "name": "B"}]}}
+CHUNK = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "[MODE_UPDATE] b"}}
+CALL = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "[MODE_UPDATE] b", "kind": "think"}
+
+
+@pytest.mark.parametrize(
+    ("update", "begins"),
+    [
+        (CHUNK, False),
+        (CALL | {"status": "completed"}, False),
+        (CALL | {"status": "in_progress"}, True),
+        (CALL | {"status": "completed", "kind": "edit"}, True),
+    ],
+)
+async def test_a_report_about_a_setting_is_none(tmp_path: Path, update: dict[str, Any], begins: bool) -> None:
+    script = f"""
+        SESSION = {{"modes": {{"currentModeId": "a", "availableModes": [
+            {{"id": "a", "name": "A"}}, {{"id": "b", "name": "B"}}]}}}}
 
         def session_set_mode(agent, request):
-            content = {"type": "text", "text": "[MODE_UPDATE] b"}
-            agent.update("session-1", {"sessionUpdate": "agent_message_chunk", "content": content})
-            return {}
+            agent.update("session-1", {update!r})
+            return {{}}
     """
     async with running(tmp_path, script) as host:
         await host.turn()
         host.app.receive("config_set", {"session": 1, "option": "mode", "value": "b"})
-        await host.until("the words", lambda: "[MODE_UPDATE]" in host.text())
-        assert begun(host) == [False]
+        await host.until("the report", lambda: "[MODE_UPDATE]" in host.text() + str(host.calls()))
+        assert begun(host) == ([False, True] if begins else [False])
 
 
 @pytest.mark.parametrize("when", ["before the answer", "after the answer"])
