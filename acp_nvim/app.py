@@ -137,7 +137,7 @@ class App:
                 if iscoroutine(work):
                     self._tasks.spawn(self._finish, method, work)
         except (KeyError, msgspec.ValidationError) as error:
-            words = f"acp_nvim: {method}: {error!r}"
+            words = f"acp_nvim failed to take {method!r} of its Lua side. Please report it with the log (:AcpLog)."
             failed(f"taking {method}", error, lambda _: self._editor.publish(events.Error(text=words, code="host_bug")))
         except Exception as error:
             key = params.get("session") if isinstance(params, dict) else None

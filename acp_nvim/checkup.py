@@ -26,6 +26,7 @@ from acp_nvim.rpc.settings import Config
 from acp_nvim.session import failures
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.startup import PeerSettings
+from acp_nvim.session.plain_words import plain
 from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.masking import Masker, known_secrets
 
@@ -118,7 +119,7 @@ async def _report(catalogue: Catalogue, name: str, wanted: Wanted, guard: Guard)
 def _failed(report: Report, failure: Failure) -> None:
     report.problem, report.detail = failure.what, list(failure.detail)
     step = failure.next_step.removeprefix("Your next prompt starts it again. ")  # there are no prompts here, and no log
-    report.next_step = step.replace(":AcpLog shows what it said.", "Check that its command starts an ACP agent.")
+    report.next_step = step.replace(failures.LOG, "Check that its command starts an ACP agent.")
 
 
 async def _talk(report: Report, definition: AgentDefinition, cwd: str, config: Config, guard: Guard) -> None:
@@ -157,7 +158,7 @@ async def _try_session(report: Report, peer: AgentPeer) -> None:
     except msgspec.DecodeError as error:
         report.why = failures.malformed_answer(report.name, call.method, error).what
     except RpcError as error:
-        report.why = error.describe()
+        report.why = plain(error.describe()) or f"it refused, with the code {error.code}"
         report.signed_in = False if failures.wants_sign_in(error) else None
     else:
         report.signed_in = True

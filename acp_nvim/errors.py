@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
@@ -62,3 +63,10 @@ class FailureError(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(str(failure))
         self.failure = failure
+
+
+def configured(error: msgspec.ValidationError, option: str) -> str:
+    """Return what is wrong with the value of an `option`, naming the part as in the configuration (`env.X`)."""
+    what, _, place = str(error).partition(" - at `$")
+    steps = re.sub(r"\[(\d+)\]", lambda index: f"[{int(index[1]) + 1}]", place.rstrip("`"))  # Lua counts from 1
+    return f"{what[:1].lower()}{what[1:]} in {option}{steps}"

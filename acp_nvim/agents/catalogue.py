@@ -15,7 +15,7 @@ import msgspec
 
 from acp_nvim import decoders
 from acp_nvim.agents.definition import QUIRKS, AgentDefinition, AgentInfo, AgentSettings, BuiltinAgent
-from acp_nvim.errors import Failure, FailureError
+from acp_nvim.errors import Failure, FailureError, configured
 
 DEMO = "demo"
 _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
@@ -105,7 +105,7 @@ def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefi
     try:
         wanted = decoders.convert({} if settings == [] else settings, AgentSettings)  # Lua's empty table is a list
     except msgspec.ValidationError as error:
-        raise FailureError(_bad_settings(name, str(error))) from error
+        raise FailureError(_bad_settings(name, configured(error, f"agents.{name}"))) from error
     strange = sorted((wanted.quirks or frozenset()) - QUIRKS.keys())
     if strange:
         raise FailureError(_bad_settings(name, f"there is no quirk {strange[0]!r} (known: {', '.join(QUIRKS)})"))

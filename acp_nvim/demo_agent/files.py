@@ -62,7 +62,7 @@ def _ask(turn: Turn, method: str, **params: Any) -> Any:
     try:
         return turn.request(method, **params)
     except RpcError as error:
-        raise FileTrouble(f"The editor said: {error.message} (code {error.code})") from error
+        raise FileTrouble(f"The editor said: {error.message}") from error
 
 
 def _read_disk(path: str) -> str:

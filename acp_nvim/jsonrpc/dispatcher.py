@@ -208,10 +208,8 @@ class Dispatcher:
         elif bytes(memoryview(message.id)[:1]) in (b"{", b"[", b"t", b"f"):
             self._refuse(Invalid("an id is a string, a number or null", message.id), reply)
         elif message.left_out is not ABSENT:  # a request that was cut must not be executed
-            words = (
-                f"{method}: a list of more than {LIST_ENTRIES:,} entries, or a text of more than {STRING_BYTES:,} bytes"
-            )
-            reply(messages.encode_error(message.id, RpcError(messages.INVALID_PARAMS, words)))
+            words = f"a list of more than {LIST_ENTRIES:,} entries, or a text of more than {STRING_BYTES:,} bytes"
+            reply(messages.encode_error(message.id, RpcError(messages.INVALID_PARAMS, f"{method}: {words}")))
             self.guard("telling what was lost", self._handler.lost, words)
         elif found:  # the user would be shown something else than the agent has sent
             error = RpcError(messages.INVALID_PARAMS, f"{method}: {_too_wide(found)}")
@@ -244,7 +242,7 @@ class Dispatcher:
             self._complain(messages.INVALID_REQUEST, "an empty batch array", self._send)
             return
         if len(entries) > BATCH_ENTRIES:
-            words = f"a batch array of {len(entries):,} messages is longer than the limit of {BATCH_ENTRIES:,}"
+            words = f"{len(entries):,} messages came as one; the limit is {BATCH_ENTRIES:,}"
             self.guard("telling what was lost", self._handler.lost, words)
             self._complain(messages.INVALID_REQUEST, words, self._send)
             return

@@ -108,11 +108,9 @@ class Cancelling:
 
     async def _escalate(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
         """Try stronger and stronger measures until the turn is over."""
-        if self._turns.withdraw(peer):
-            self._presenter.notice("info", "Asked the agent again to stop ($/cancel_request) ...")
-        else:
+        if not self._turns.withdraw(peer):
             peer.notify(*peer.dialect.cancel(session_id))
-            self._presenter.notice("info", "Asked the agent again to stop (session/cancel) ...")
+        self._presenter.notice("info", "Asked the agent again to stop ...")
         await self._any_of(over)
         if not over.is_set() and peer.abilities.close:
             await self._close(peer, session_id, over)
@@ -132,7 +130,7 @@ class Cancelling:
 
         Its answer may come before the end of the turn. `leave` ends its process unless other sessions use it.
         """
-        self._presenter.notice("info", "Closing the session (session/close) ...")
+        self._presenter.notice("info", "Closing the session ...")
         refused: list[Failure] = []
 
         async def close() -> None:

@@ -1,7 +1,11 @@
-"""Failures of agents, in words for the user: what failed, which agent, what to do next."""
+"""Failures of agents, in plain words for the user: what failed, which agent, what to do next.
+
+The functions here write the terms of the protocol (methods, error codes, members) into the log, which the notice names.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -12,10 +16,11 @@ import msgspec
 from acp_nvim.acp.answers import AuthMethod
 from acp_nvim.acp.auth_methods import named_by_error
 from acp_nvim.agents.definition import AgentDefinition
-from acp_nvim.errors import Failure
+from acp_nvim.errors import Failure, configured
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, RpcError
 from acp_nvim.lazy import pattern
-from acp_nvim.limits import TROUBLES
+from acp_nvim.limits import LOGGED_LINE_CHARS, TROUBLES
+from acp_nvim.session.plain_words import plain, reason, task
 
 UNAUTHORIZED: Final = 401
 """The HTTP status of a provider, which some agents use as error code."""
@@ -23,7 +28,11 @@ UNAUTHORIZED: Final = 401
 _ABOUT_SIGN_IN = pattern(r"\b401\b|unauthori[sz]ed|authenticat|(logged|signed) in|api.?key|credentials", re.IGNORECASE)
 _MAY_SIGN_IN = "If it wants a sign-in: :AcpLogin."
 
-_LOG = ":AcpLog shows what it said."
+LOG: Final = ":AcpLog shows what it said."
+_CHECK = "Check that its command starts an ACP agent, and its version; :AcpLog shows what it said."
+_LEFT_OUT = "That part was left out; :AcpLog names it."
+
+log = logging.getLogger(__name__)
 
 NOT_RESTORED = frozenset({"agent_refused", "not_offered", "session_taken"})
 """Codes of failures to reopen a session that would recur with each attempt."""
@@ -47,6 +56,16 @@ def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueEr
         what = f"Agent {name!r} cannot start: {program!r}: {reason}."
         step = f"Correct agents.{name}.command in your configuration."
     return Failure("agent_not_found", what, step, name)
+
+
+def _note(name: str, words: str) -> None:
+    """Log what the user is not told, in the terms of the protocol."""
+    log.info("%s: %s", name, words[: 2 * LOGGED_LINE_CHARS])
+
+
+def _note_error(name: str, method: str, error: RpcError) -> None:
+    data = "" if error.data is None else f", data {error.data!r:.{LOGGED_LINE_CHARS}}"
+    _note(name, f"{method} was refused: {error.message!r:.{LOGGED_LINE_CHARS}} (code {error.code}){data}")
 
 
 def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Failure:
@@ -87,12 +106,13 @@ def not_cancelled(agent: str, name: str, is_over: bool) -> Failure:
 def too_many_subagents(agent: str, most: int) -> Failure:
     """Return the failure for a subagent beyond `most`, of which nothing is shown."""
     what = f"Agent {agent!r} has more than {most} subagents at work, or they are nested too deeply."
-    return Failure("bad_message", what, f"What the others do is not shown. {_LOG}", agent)
+    return Failure("bad_message", what, "What the others do is not shown.", agent)
 
 
 def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:
     """Return the failure for an agent that has not answered `initialize` within that many seconds."""
-    what = f"Agent {name!r} did not answer `initialize` within {seconds:g} s and was stopped."
+    _note(name, f"initialize was not answered within {seconds:g} s")
+    what = f"Agent {name!r} was started, did not answer within {seconds:g} s, and was stopped."
     step = "Check that its command starts an ACP agent; timeouts.initialize sets the limit."
     return Failure("agent_silent", what, step, name, last_words)
 
@@ -103,9 +123,11 @@ def refused(name: str, method: str, error: RpcError) -> Failure:
 
 
 def _refusal(name: str, method: str, error: RpcError) -> Failure:
-    said = error.describe()
-    what = f"Agent {name!r} refused `{method}`: {said} (code {error.code})."
-    return Failure("agent_refused", what, f"{_MAY_SIGN_IN} {_LOG}" if _ABOUT_SIGN_IN.search(said) else _LOG, name)
+    _note_error(name, method, error)
+    why = reason(error)
+    what = f"Agent {name!r} refused to {task(method)}{': ' if why else ''}{why}."
+    is_about_sign_in = _ABOUT_SIGN_IN.search(error.describe())
+    return Failure("agent_refused", what, f"{_MAY_SIGN_IN} {LOG}" if is_about_sign_in else LOG, name)
 
 
 def wants_sign_in(error: RpcError) -> bool:
@@ -121,7 +143,9 @@ class SignInWanted(Failure, frozen=True):
 
 def sign_in_wanted(name: str, error: RpcError) -> SignInWanted:
     """Return the failure for an error answer that asks for a sign-in."""
-    what = f"Agent {name!r} wants you to sign in first (:AcpLogin): {error.describe().rstrip('.')}."
+    _note_error(name, "a request", error)
+    why = plain(error.describe())
+    what = f"Agent {name!r} wants you to sign in first (:AcpLogin){': ' if why else ''}{why}."
     return SignInWanted("auth_required", what, "", name, methods=named_by_error(error.data))
 
 
@@ -136,15 +160,18 @@ def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
         if versions:
             return wrong_version(name, min(versions), newest)
     if error.code == AUTH_REQUIRED:  # without naming a method
-        what = f"Agent {name!r} wants you to sign in first ({error.describe()})."
+        _note_error(name, "initialize", error)
+        why = plain(error.describe())
+        what = f"Agent {name!r} wants you to sign in first{f' ({why})' if why else ''}."
         return Failure("auth_required", what, "Sign in with the agent's own program, then prompt again.", name)
     return _refusal(name, "initialize", error)
 
 
 def malformed_answer(name: str, method: str, error: msgspec.DecodeError) -> Failure:
     """Return the failure for a result that does not follow the protocol."""
-    what = f"Agent {name!r} answered `{method}` with something that is not ACP: {error}."
-    return Failure("agent_refused", what, "Check that its command starts an ACP agent, and its version.", name)
+    _note(name, f"the answer to {method} is malformed: {error}")
+    what = f"Agent {name!r} was asked to {task(method)}, and answered something that acp_nvim does not understand."
+    return Failure("agent_refused", what, _CHECK, name)
 
 
 def wrong_version(name: str, version: int, newest: int) -> Failure:
@@ -156,21 +183,28 @@ def wrong_version(name: str, version: int, newest: int) -> Failure:
 
 def not_offered(name: str, method: str) -> Failure:
     """Return the failure for a method that the agent's capabilities do not name."""
+    _note(name, f"{method} is not among its capabilities, and was not sent")
     step = "Nothing was sent. A newer version of the agent may offer it."
-    return Failure("not_offered", f"Agent {name!r} does not offer `{method}`.", step, name)
+    return Failure("not_offered", f"Agent {name!r} does not offer to {task(method)}.", step, name)
 
 
 def turn_failed_with(name: str, words: str) -> Failure:
-    """Return the failure for a turn that the agent ended with an error."""
-    return Failure("turn_failed", f"Agent {name!r} failed on this prompt: {words}.", "You can prompt again.", name)
+    """Return the failure for a turn that the agent ended with an error, in those `words` of it."""
+    _note(name, f"the turn failed: {words}")
+    return _turn_failed(name, words)
 
 
 def turn_failed(name: str, error: RpcError) -> Failure:
     """Return the failure for a turn whose prompt was answered with an error."""
-    failure = turn_failed_with(name, f"{error.describe()} (code {error.code})")
-    if _ABOUT_SIGN_IN.search(failure.what):
-        return msgspec.structs.replace(failure, next_step=f"{_MAY_SIGN_IN} {failure.next_step}")
-    return failure
+    _note_error(name, "session/prompt", error)
+    return _turn_failed(name, error.describe())
+
+
+def _turn_failed(name: str, words: str) -> Failure:
+    why = plain(words)
+    what = f"Agent {name!r} failed on this prompt{': ' if why else ''}{why}."
+    step = "You can prompt again; :AcpLog shows what it said."
+    return Failure("turn_failed", what, f"{_MAY_SIGN_IN} {step}" if _ABOUT_SIGN_IN.search(words) else step, name)
 
 
 def no_worktree(name: str, reason: str) -> Failure:
@@ -187,36 +221,39 @@ def session_taken(name: str, session_id: str) -> Failure:
 
 def bad_message(name: str, method: str, error: Exception) -> Failure:
     """Return the failure for a message of a known method that is malformed."""
-    what = f"Agent {name!r} sent a malformed {method}: {error}."
-    return Failure("bad_message", what, "That part was left out.", name)
+    _note(name, f"a malformed {method}: {error}")
+    return Failure("bad_message", f"Agent {name!r} sent something malformed.", _LEFT_OUT, name)
 
 
-def bad_mcp_servers(name: str, reason: str) -> Failure:
+def bad_mcp_servers(name: str, error: msgspec.ValidationError) -> Failure:
     """Return the failure for MCP servers whose configuration cannot be sent."""
-    what = f"The mcp_servers of agent {name!r} cannot be used: {reason}."
+    _note(name, f"malformed MCP servers: {error}")
+    what = f"The mcp_servers of agent {name!r} cannot be used: {configured(error, 'mcp_servers')}."
     return Failure("agent_misconfigured", what, f"Correct agents.{name}.mcp_servers in your configuration.", name)
 
 
 def left_out(name: str, complaint: str) -> Failure:
     """Return the failure for a malformed part of an answer whose rest is used."""
-    what = f"Agent {name!r} answered with something malformed, or too long: {complaint}."
-    return Failure("bad_message", what, "That part was left out.", name)
+    _note(name, f"a part of an answer is left out: {complaint}")
+    return Failure("bad_message", f"Agent {name!r} answered something malformed, or too long.", _LEFT_OUT, name)
 
 
 def lost_message(name: str, words: str) -> Failure:
     """Return the failure for a message that could not be received."""
-    return Failure("bad_message", f"A message of agent {name!r} was lost: {words}.", "The connection goes on.", name)
+    _note(name, f"a message was lost: {words}")
+    step = "Everything else goes on; :AcpLog has more."
+    return Failure("bad_message", f"A message of agent {name!r} was lost: {plain(words)}.", step, name)
 
 
 def bug(name: str, error: BaseException) -> Failure:
     """Return the failure for a bug of this plugin that concerns an agent."""
-    what = f"acp_nvim failed while working with agent {name!r}: {error!r}."
+    what = f"acp_nvim failed while working with agent {name!r}: {plain(repr(error))}."
     return Failure("host_bug", what, "Please report it with the log (:AcpLog). You can prompt again.", name)
 
 
 def own_bug(error: BaseException) -> Failure:
     """Return the failure for a bug of this plugin that concerns no agent."""
-    what = f"acp_nvim failed: {error!r}."
+    what = f"acp_nvim failed: {plain(repr(error))}."
     return Failure("host_bug", what, "Please report it with the log (:AcpLog). Everything else goes on.")
 
 

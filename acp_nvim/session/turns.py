@@ -25,6 +25,12 @@ from acp_nvim.session.turn import Turn
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.ui import events
 
+STOPPED: Final = {
+    "max_tokens": "the agent has used up the tokens of a turn",
+    "max_turn_requests": "the agent has asked its model as often as it may in a turn",
+    "refusal": "the agent refuses to go on",
+}
+"""Stop reasons (ACP "Prompt Turn", Stop Reasons) in words."""
 EMPTY_TURN_SECONDS: Final = 2.0
 """Wait before a turn is reported as empty: some agents end a turn, and speak then."""
 
@@ -308,7 +314,7 @@ class Turns:
         self.background.ended()
         if stop_reason not in ("end_turn", "error"):
             level: Severity = "info" if stop_reason == "cancelled" else "warn"
-            self.presenter.notice(level, f"Stopped: {stop_reason}")
+            self.presenter.notice(level, f"Stopped: {STOPPED.get(stop_reason, stop_reason.replace('_', ' '))}")
 
     def lose_agent(self, stop_reason: str) -> None:
         """End what the agent did, also in the background and in terminals: its process is gone."""

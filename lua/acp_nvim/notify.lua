@@ -41,7 +41,11 @@ function M.question(session, request)
 end
 
 ---@type table<string, string>
-local ENDS = { refusal = "has refused to go on", max_tokens = "has used up its tokens" }
+local ENDS = {
+  refusal = "has refused to go on",
+  max_tokens = "has used up its tokens",
+  max_turn_requests = "has asked its model as often as it may in a turn",
+}
 
 ---@param stop_reason string
 function M.turn_end(session, stop_reason)
@@ -53,7 +57,9 @@ function M.turn_end(session, stop_reason)
   if config.get().notify.turn_end then
     local title = cells.plain(session.status.title)
     local is_good = stop_reason == "end_turn"
-    local words = is_good and "is done" or ENDS[stop_reason] or ("stopped: %s"):format(cells.plain(stop_reason))
+    local words = is_good and "is done"
+      or ENDS[stop_reason]
+      or ("stopped: %s"):format(cells.plain((stop_reason:gsub("_", " "))))
     local about = title ~= "" and (": %s"):format(title) or ""
     show(session, ("%s (:AcpChat)%s"):format(words, about), vim.log.levels[is_good and "INFO" or "WARN"])
   end

@@ -44,7 +44,7 @@ async def test_what_cannot_be_understood_is_told_as_our_bug(host: Host, method: 
     host.app.receive(method, params)
     [error] = host.editor.all(events.Error)
     assert (error.code, error.session) == ("host_bug", None)
-    assert error.text.startswith(f"acp_nvim: {method}: ")
+    assert error.text.startswith(f"acp_nvim failed to take {method!r} of its Lua side.")
 
 
 async def test_hello_is_answered_with_the_sessions_that_are_alive(host: Host) -> None:

@@ -10,7 +10,7 @@ from tests.peers.talk import Talk
 
 pytestmark = pytest.mark.anyio
 
-FAILED = "Agent 'it' failed on this prompt: Internal error: the provider is down (code -32603). You can prompt again."
+FAILED = "Agent 'it' failed on this prompt: the provider is down. You can prompt again; :AcpLog shows what it said."
 
 
 async def test_a_turn_is_cancelled_in_the_middle(talk: Talk) -> None:
@@ -90,7 +90,7 @@ async def test_a_question_that_the_agent_withdraws_is_over(talk: Talk) -> None:
 
 async def test_another_stop_reason_is_told(talk: Talk) -> None:
     assert await talk.host.turn("limit") == "max_tokens"
-    assert talk.host.notices() == ["Stopped: max_tokens"]
+    assert talk.host.notices() == ["Stopped: the agent has used up the tokens of a turn"]
 
 
 async def test_files_come_along_with_a_prompt(talk: Talk) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -29,15 +30,28 @@ def shapes_file() -> Path:
     return Path(name)
 
 
+_PROTOCOL = re.compile(
+    r"\b(?:session|fs|terminal|elicitation)/[a-z]\w+|\$/\w+|(?<!\w)-32\d{3}\b|\$[.\[]\w|[Pp]rompt turn|\{\""
+)
+"""Methods, error codes and paths of the protocol, and JSON: for the log."""
+
+
+def terms_of_the_protocol(text: str) -> list[str]:
+    """Those in a text for the user, except in what it quotes of an agent's stderr, which is indented."""
+    return _PROTOCOL.findall("\n".join(line for line in text.split("\n") if not line.startswith("  ")))
+
+
 problems: list[str] = []
 """What was published and is no event of the contract; a fixture fails the test by it."""
 
 
 def check(event: events.Event) -> None:
-    """Note what is wrong with an event that the core publishes: its class, or the type of a field."""
+    """Note what is wrong with an event that the core publishes: its class, the type of a field, its words."""
     if type(event) not in event_types().values():
         problems.append(f"{type(event)} is no event of acp_nvim.ui")
         return
+    if isinstance(event, events.Notice | events.Error | request_events.SignInDone):
+        problems.extend(f"{term!r} is no word for the user: {event!r}" for term in terms_of_the_protocol(event.text))
     try:
         msgspec.convert(msgspec.to_builtins(event, builtin_types=(bytes,)), type(event))
     except msgspec.ValidationError as error:

@@ -18,6 +18,7 @@ from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.peers import Peers
 from acp_nvim.session.connection.startup import Launch, in_terminal, path_map
+from acp_nvim.session.plain_words import reason
 from acp_nvim.traffic.masking import LEARNED, is_secret_variable
 from acp_nvim.ui.request_events import SignInTerminal
 
@@ -176,7 +177,9 @@ class Attempt:
         try:
             await peer.request(call.method, call.params)
         except RpcError as error:
-            raise FailureError(failed(self.agent, f"{error.describe()} (code {error.code}).")) from error
+            log.info("%s: %s was refused: %r", self.agent, call.method, error)
+            why = reason(error) or "the agent refuses, :AcpLog shows what it said"
+            raise FailureError(failed(self.agent, f"{why}.")) from error
 
     async def _in_terminal(self) -> None:
         """Run the agent's program in a terminal (ACP "Authentication", Terminal authentication)."""

@@ -240,7 +240,7 @@ class Connecting:
         try:
             call = peer.dialect.open_session(place, way, session_id or "")
         except msgspec.ValidationError as error:
-            raise FailureError(failures.bad_mcp_servers(peer.name, str(error))) from error
+            raise FailureError(failures.bad_mcp_servers(peer.name, error)) from error
         if not offers(peer.abilities, call.needs):  # before the transcript is prepared for a replay
             raise FailureError(failures.not_offered(peer.name, call.method))
         self._reopening = way

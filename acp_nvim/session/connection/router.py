@@ -277,7 +277,6 @@ class MessageRouter:
         """Report a malformed update to its session, and hand over what can be used of it."""
         self.flush()
         failure = failures.bad_message(self._name, method, error)
-        self.odd(str(failure))
         session = self._session_of(params)
         if session is not None:
             session.on_trouble(failure)
@@ -391,7 +390,6 @@ class MessageRouter:
         """Report a message that was too large to all sessions of this agent."""
         self.flush()
         failure = failures.lost_message(self._name, words)
-        self.odd(str(failure))
         for session in list(self.sessions.values()):
             with contained("telling of a lost message", session.on_bug):
                 session.on_trouble(failure)

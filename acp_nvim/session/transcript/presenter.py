@@ -21,6 +21,8 @@ from acp_nvim.ui.events import TerminalOutput
 
 log = logging.getLogger(__name__)
 
+UNKNOWN_UPDATE = "The agent sent something that this version of acp_nvim cannot show; :AcpLog names it."
+
 WRITES_FILES = frozenset({"edit", "delete", "move", "execute", "other"})
 """Kinds of tool calls that may change files on disk."""
 
@@ -45,7 +47,7 @@ class Presenter:
         self.on_told: Callable[[events.Event], None] = lambda event: None
         self._commands: events.Commands | None = None
         self._unknown_kinds: set[str] = set()
-        self._warned: set[str] = set()
+        self._told: set[str] = set()
         self._status_changed = False  # published once for all updates that arrive together
 
     def prompt(self, prompt: Prompt) -> None:
@@ -117,12 +119,12 @@ class Presenter:
     def _warn_left(self, what: str, count: int) -> None:
         """Warn that `count` items of a list are not kept."""
         if count:
-            self._warn_once(what, f"The agent lists more {what} than acp_nvim keeps: … and {count:,} more")
+            self._once("warn", what, f"The agent lists more {what} than acp_nvim keeps: … and {count:,} more")
 
-    def _warn_once(self, what: str, text: str) -> None:
-        if what not in self._warned:
-            self._warned.add(what)
-            self.notice("warn", text)
+    def _once(self, level: Severity, what: str, text: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            self.notice(level, text)
 
     def caught_up(self) -> None:
         """Publish the pending changes, as all messages that have arrived are handled."""
@@ -210,7 +212,7 @@ class Presenter:
         has_room = self.transcript.has_room(tool_call_id)
         if not has_room:
             text = f"More than {TURN_BLOCKS:,} tool calls and messages in one turn: … and more, not shown"
-            self._warn_once("tool calls and messages", text)
+            self._once("warn", "tool calls and messages", text)
         return has_room
 
     def _remark(self, update: updates.Update) -> None:
@@ -228,10 +230,11 @@ class Presenter:
                 self.notice(level, "\n".join(filter(None, (update.title, update.description))))
             case updates.Compaction():
                 reason = f": {update.error}" if update.error else ""
-                self.notice("info", f"Compaction of the conversation: {update.status}{reason}")
+                self.notice("info", f"Compaction of the conversation: {update.status.replace('_', ' ')}{reason}")
                 summary = updates.MessageReplaced("thought", compaction_message(update.compaction_id), update.summary)
                 self.publish(self.transcript.replace_message(summary))
             case updates.UnknownUpdate(kind) if kind not in self._unknown_kinds:
                 if len(self._unknown_kinds) < TROUBLES:
                     self._unknown_kinds.add(kind)
-                    self.notice("info", f"The agent sent an update that acp_nvim does not know: {kind}")
+                    log.info("session %s: an update of the unknown kind %r", self._key, kind)
+                    self._once("info", "updates", UNKNOWN_UPDATE)

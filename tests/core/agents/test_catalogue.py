@@ -97,7 +97,7 @@ def test_a_default_that_nobody_knows_is_told_when_it_is_used() -> None:
         ({}, "command"),
         ({"command": []}, "`command` is empty"),
         ({"command": "mine --acp"}, "array"),
-        ({"command": ["mine", 5]}, "command[1]"),
+        ({"command": ["mine", 5]}, "in agents.mine.command[2]"),
         ({"command": ["mine"], "env": {"A": 1}}, "env"),
         ({"command": ["mine"], "comand": []}, "comand"),
         ({"command": ["mine"], "quirks": ["slow"]}, "there is no quirk 'slow' (known: "),

@@ -103,7 +103,7 @@ async def test_of_a_batch_array_that_is_too_long_nothing_is_taken_and_the_next_m
         assert len(peer.handler.log) == BATCH_ENTRIES + 1
         assert [one["error"]["code"] for one in peer.heard if "error" in one] == [INVALID_REQUEST]
         [words] = peer.handler.losses
-        assert words == "a batch array of 1,001 messages is longer than the limit of 1,000"
+        assert words == "1,001 messages came as one; the limit is 1,000"
 
 
 async def test_what_is_refused_at_once_takes_no_task() -> None:

@@ -112,4 +112,4 @@ async def test_version_2_has_no_forks(host: Host) -> None:
     host.hello(protocol={"v2": True})
     host.app.receive("resume", {"session": 1, "agent": "it", "cwd": str(host.cwd), "session_id": "s", "how": "fork"})
     await host.until_state("failed", 1)
-    assert "does not offer `session/fork`" in host.notices(1)[-1]
+    assert "does not offer to fork the session" in host.notices(1)[-1]

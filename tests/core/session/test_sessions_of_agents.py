@@ -134,7 +134,7 @@ async def test_an_agent_lists_its_sessions_of_a_directory_page_by_page(host: Hos
 
 @pytest.mark.parametrize(
     ("source", "words"),
-    [("", "does not offer `session/list`"), ("def initialize(agent, request): agent.exit(3)", "exit code 3")],
+    [("", "does not offer to list its sessions"), ("def initialize(agent, request): agent.exit(3)", "exit code 3")],
 )
 async def test_what_keeps_an_agent_from_listing_is_told(host: Host, source: str, words: str) -> None:
     host.script(source)
@@ -284,6 +284,6 @@ async def test_no_directory_but_a_worktree_of_ours_is_removed(host: Host) -> Non
 async def test_what_an_agent_can_is_known_also_when_it_cannot_list(host: Host) -> None:
     host.script('INITIALIZE = {"agentCapabilities": {"loadSession": True}}')
     told = await listed(host, agents=["it"])
-    assert "does not offer `session/list`" in told.problems["it"]
+    assert "does not offer to list its sessions" in told.problems["it"]
     [known] = (await ask(host, "agents_known", AgentsKnown, 2)).agents
     assert (known.running, known.offers) == (True, ["load"])

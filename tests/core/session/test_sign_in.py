@@ -361,7 +361,7 @@ async def test_what_an_agent_does_not_offer_is_not_sent(host: Host) -> None:
     await host.turn()
     host.app.receive("logout", {"agent": "it", "cwd": str(host.cwd)})
     told = await done(host)
-    assert (told.outcome, "logout" in told.text) == ("failed", True)
+    assert (told.outcome, "does not offer to sign you out" in told.text) == ("failed", True)
     assert script.received("logout") == []
 
 

@@ -103,7 +103,7 @@ async def test_one_that_never_answers_initialize_is_stopped(host: Host) -> None:
     host.hello(timeouts={"initialize": 300})
     error = await failed(host)
     assert error.code == "agent_silent"
-    assert "did not answer `initialize` within 0.3 s and was stopped" in error.text
+    assert "was started, did not answer within 0.3 s, and was stopped" in error.text
     assert [pid for pid in script.notes("started") if look_at(pid)] == []
 
 
@@ -128,35 +128,37 @@ async def test_an_answer_that_is_not_acp(host: Host, version: str) -> None:
     host.script(f'INITIALIZE = {{"protocolVersion": {version}}}')
     error = await failed(host)
     assert error.code == "agent_refused"
-    assert "answered `initialize` with something that is not ACP" in error.text
-    assert "protocolVersion" in error.text
+    assert "was asked to start, and answered something that acp_nvim does not understand" in error.text
+    assert "protocolVersion" in host.log_path.read_text()
 
 
 @pytest.mark.parametrize(
     ("code", "message", "data", "words"),
     [
-        (-32603, "Internal error", {"details": "no network"}, "Internal error: no network (code -32603)"),
-        (-31002, "vendor", None, "vendor (code -31002)"),
-        (429, '{"error": {"code": 429}}', "", '{"error": {"code": 429}} (code 429)'),
-        (1001, "exited\n  at frame 1", {"restartable": True}, "exited\n  at frame 1 (code 1001)"),
+        (-32603, "Internal error", {"details": "no network"}, ": no network"),
+        (-32601, "Method not found", "session/new", ": it does not know how"),
+        (-31002, "vendor", None, ": vendor"),
+        (429, '{"error": {"code": 429}}', "", ""),
+        (1001, "exited\n  at frame 1", {"restartable": True}, ": exited"),
     ],
 )
-@pytest.mark.parametrize("method", ["initialize", "session/new"])
-async def test_a_refusal_is_told_with_its_reason_and_code(
-    host: Host, method: str, code: int, message: str, data: object, words: str
+@pytest.mark.parametrize(("method", "task"), [("initialize", "start"), ("session/new", "open a session")])
+async def test_a_refusal_is_told_with_its_reason_and_the_log_has_the_rest(
+    host: Host, method: str, task: str, code: int, message: str, data: object, words: str
 ) -> None:
     name = method.replace("/", "_")
     host.script(f"def {name}(agent, request): raise Error({code}, {message!r}, {data!r})")
     error = await failed(host)
     assert error.code == "agent_refused"
-    assert f"Agent 'it' refused `{method}`: {words}." in error.text
+    assert f"Agent 'it' refused to {task}{words}. :AcpLog shows what it said." in error.text
+    assert f"it: {method} was refused: {message!r} (code {code})" in host.log_path.read_text()
 
 
 async def test_a_new_session_without_an_id_is_not_acp(host: Host) -> None:
     host.script('def session_new(agent, request): return {"id": "x"}')
     error = await failed(host)
-    assert "answered `session/new` with something that is not ACP" in error.text
-    assert "sessionId" in error.text
+    assert "was asked to open a session, and answered something that acp_nvim does not understand" in error.text
+    assert "sessionId" in host.log_path.read_text()
 
 
 async def test_a_sign_in_that_is_needed_is_told_and_the_prompt_goes_out_afterwards(host: Host, tmp_path: Path) -> None:

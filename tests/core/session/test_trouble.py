@@ -1,9 +1,10 @@
-"""Messages that are malformed: said once, in words that name the member; everything else goes on."""
+"""Messages that are malformed: said once, in words; the log names the member; everything else goes on."""
 
 from __future__ import annotations
 
 import pytest
 
+from acp_nvim.session.transcript.presenter import UNKNOWN_UPDATE
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 
@@ -20,7 +21,8 @@ async def test_a_malformed_update_is_told_once_and_the_turn_goes_on(host: Host) 
     assert await host.turn() == "end_turn"
     assert host.text() == "Done."
     [told] = [text for text in host.notices() if "malformed" in text]
-    assert "toolCallId" in told
+    assert told == "Agent 'it' sent something malformed. That part was left out; :AcpLog names it."
+    assert host.log_path.read_text().count("toolCallId") == 3
 
 
 async def test_what_is_right_of_a_malformed_update_is_used(host: Host) -> None:
@@ -32,7 +34,8 @@ async def test_what_is_right_of_a_malformed_update_is_used(host: Host) -> None:
     await host.turn()
     [call] = host.calls().values()
     assert (call.title, call.status, call.locations) == ("Edit", "completed", [events.FileLine("/p/f")])
-    assert [text for text in host.notices() if "$.update.title" in text]
+    assert len([text for text in host.notices() if "malformed" in text]) == 1
+    assert "$.update.title" in host.log_path.read_text()
 
 
 async def test_text_before_it_stands_before_it(host: Host) -> None:
@@ -54,10 +57,17 @@ async def test_a_part_of_an_answer_that_is_malformed_is_left_out_and_told(host: 
     host.script('SESSION = {"configOptions": [{"id": 5}], "modes": {"currentModeId": "m", "availableModes": []}}')
     host.open()
     assert (await host.until_state("idle")).mode == "m"
-    assert any("configOptions[0]" in text for text in host.notices())
+    assert any("answered something malformed" in text for text in host.notices())
+    assert "configOptions[0]" in host.log_path.read_text()
 
 
-async def test_an_unknown_update_is_told(host: Host) -> None:
-    host.script('def turn(agent, prompt): prompt.update("_hologram", depth=3)')
+async def test_unknown_updates_are_told_once_and_named_in_the_log(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            for kind in ("_hologram", "_hologram", "_smell"):
+                prompt.update(kind, depth=3)
+    """)
     assert await host.turn() == "end_turn"
-    assert any("_hologram" in text for text in host.notices())
+    assert host.notices() == [UNKNOWN_UPDATE]
+    logged = host.log_path.read_text()
+    assert [logged.count(f"unknown kind '{kind}'") for kind in ("_hologram", "_smell")] == [1, 1]

@@ -70,11 +70,19 @@ async def test_the_status_says_who_it_is_and_how_the_last_turn_ended(host: Host)
     assert (status.stop_reason, status.queue, status.pending_permissions) == ("refusal", 0, 0)
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "refusal", "something_new"])
-async def test_an_unusual_end_is_told(host: Host, reason: str) -> None:
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("max_tokens", "the agent has used up the tokens of a turn"),
+        ("max_turn_requests", "the agent has asked its model as often as it may in a turn"),
+        ("refusal", "the agent refuses to go on"),
+        ("something_new", "something new"),
+    ],
+)
+async def test_an_unusual_end_is_told(host: Host, reason: str, words: str) -> None:
     host.script(f"def turn(agent, prompt): return {reason!r}")
     assert await host.turn() == reason
-    assert host.notices() == [f"Stopped: {reason}"]
+    assert host.notices() == [f"Stopped: {words}"]
 
 
 async def test_prompts_during_a_turn_wait_and_go_out_in_order(host: Host) -> None:

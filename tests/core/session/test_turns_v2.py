@@ -56,7 +56,9 @@ async def test_an_error_is_told_whatever_the_agent_does_next(host: Host) -> None
     await host.turn("one")
     await host.until("the agent's own turn to end", lambda: len(host.of(events.TurnEnd)) == 2)
     assert [end.stop_reason for end in host.of(events.TurnEnd)] == ["error", "end_turn"]
-    assert host.notices() == ["Agent 'it' failed on this prompt: no one (code -32603). You can prompt again."]
+    assert host.notices() == [
+        "Agent 'it' failed on this prompt: no one. You can prompt again; :AcpLog shows what it said."
+    ]
 
 
 @pytest.mark.parametrize("dies", ["in its turn", "after it"])

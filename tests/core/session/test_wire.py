@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from acp_nvim.limits import TROUBLES
+from acp_nvim.session.transcript.presenter import UNKNOWN_UPDATE
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 
@@ -124,7 +125,7 @@ async def test_an_update_of_an_unknown_kind_is_a_line_and_its_rest_is_passed_ove
             prompt.say("on")
     """)
     await host.turn()
-    assert host.notices() == ["The agent sent an update that acp_nvim does not know: next_edit"]
+    assert host.notices() == [UNKNOWN_UPDATE]
     assert host.text() == "on"
 
 
@@ -138,8 +139,8 @@ async def test_updates_of_unknown_kinds_do_not_fill_the_chat(host: Host) -> None
             prompt.say("on")
     """)
     await host.turn()
-    assert sum(text.endswith(": same") for text in host.notices()) == 1
-    assert len(host.notices()) == TROUBLES
+    assert host.notices() == [UNKNOWN_UPDATE]
+    assert host.log_path.read_text().count("unknown kind") == TROUBLES
     assert host.text() == "on"
 
 
@@ -197,9 +198,9 @@ async def test_a_line_of_half_a_megabyte_and_half_a_character_are_taken(host: Ho
 @pytest.mark.parametrize(
     ("code", "message", "data", "words"),
     [
-        (-32603, "Internal error", {"details": "provider is down"}, "Internal error: provider is down (code -32603)"),
-        (400, '{"error":{"code":400}}', None, '{"error":{"code":400}} (code 400)'),
-        (-31002, "retry later", ["x"], "retry later (code -31002)"),
+        (-32603, "Internal error", {"details": "provider is down"}, ": provider is down"),
+        (400, '{"error":{"code":400}}', None, ""),
+        (-31002, "retry later", ["x"], ": retry later"),
     ],
 )
 async def test_an_error_answer_to_a_prompt_is_told_and_the_session_goes_on(
@@ -215,8 +216,9 @@ async def test_an_error_answer_to_a_prompt_is_told_and_the_session_goes_on(
     error = await host.editor.until_event(events.Error)
     assert (error.code, error.text) == (
         "turn_failed",
-        f"Agent 'it' failed on this prompt: {words}. You can prompt again.",
+        f"Agent 'it' failed on this prompt{words}. You can prompt again; :AcpLog shows what it said.",
     )
+    assert f"session/prompt was refused: {message!r} (code {code})" in host.log_path.read_text()
     assert await host.turn("good") == "end_turn"
     assert host.text() == "fine"
     assert len(host.scripts["it"].notes("started")) == 1
@@ -232,8 +234,8 @@ async def test_a_result_without_a_stop_reason_ends_the_turn_in_words(host: Host)
     host.script('def turn(agent, prompt): return {"usage": {}}')
     assert await host.turn() == "error"
     error = await host.editor.until_event(events.Error)
-    assert "answered `session/prompt` with something that is not ACP" in error.text
-    assert "stopReason" in error.text
+    assert "was asked to take the prompt, and answered something that acp_nvim does not understand" in error.text
+    assert "stopReason" in host.log_path.read_text()
 
 
 async def test_a_second_answer_to_a_prompt_changes_nothing(host: Host) -> None:

@@ -1,0 +1,125 @@
+"""Words for the user: what a request asks for, and what agents say in errors, without terms of the protocol."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from acp_nvim.jsonrpc.messages import METHOD_NOT_FOUND, REASONS, RpcError
+from acp_nvim.lazy import pattern
+
+SAID_CHARS: Final = 500
+"""Characters shown of an agent's error: some put a whole log there. `:AcpLog` has the rest."""
+SAID_LINES: Final = 5
+"""Lines shown of it: the sentence, and a hint or two."""
+ROUNDS: Final = 8
+"""Times that terms are removed, as others may remain side by side; a text that still has some is not shown."""
+JSON_DEPTH: Final = 8
+"""Depth to which a reason is looked for in JSON: agents wrap their provider's answers a few times."""
+
+_TASKS: Final = {
+    "initialize": "start",
+    "authenticate": "sign you in",
+    "auth/login": "sign you in",
+    "logout": "sign you out",
+    "auth/logout": "sign you out",
+    "session/new": "open a session",
+    "session/load": "load the session",
+    "session/resume": "resume the session",
+    "session/fork": "fork the session",
+    "session/list": "list its sessions",
+    "session/close": "close the session",
+    "session/delete": "delete the session",
+    "session/prompt": "take the prompt",
+    "_session/steering": "take a prompt while it works",
+    "session/set_mode": "change the mode",
+    "session/set_model": "change the model",
+    "session/set_config_option": "change the option",
+}
+
+_METHOD = pattern(
+    r"[`'\"]?(?<![\w/.:$-])(?:\$/cancel_request|"
+    r"(?:_?session|fs|terminal|elicitation|auth|mcp|providers|proxy|tool_call)/[a-z_]\w*)(?![\w/]|[.-][a-z_])[`'\"]?"
+)
+_JSON_PATH = pattern(r"(?:(?: ?[-–—:])? ?\b(?:at|in) )?[`'\"]?\$(?:\.[\w-]+|\[[^\]\s]*\])+[`'\"]?")
+_CODE = pattern(
+    r"\( ?(?:error )?code:? ?-?\d+ ?\)|(?:\b(?:json-?rpc )?error )?(?:\bcode:? ?)?(?<![\w.])\(?-32\d{3}(?!\d)\)?:?",
+    re.IGNORECASE,
+)
+_FRAME = pattern(r'\s*(?:at\s|File "|Traceback |stack backtrace|Stack trace|\d+:\s+0x)')
+_GENERIC = pattern(
+    r"\A(?:[\"'`]?(?:(?:json-?rpc )?error: )?(?:internal (?:server )?error|invalid params?|invalid request|parse error|"
+    r"server error|method not found)\b[\"'`\s:.,;-]*)+",
+    re.IGNORECASE,
+)
+_GAP = pattern(r"\s{2,}|[^\S ]")
+_SPACES = pattern(r" {2,}")
+_GAP_BEFORE_SIGN = pattern(r" +(?=[.,:;!?)]|$)", re.MULTILINE)
+_TERMS = (
+    (_METHOD, "the request"),
+    (_CODE, ""),
+    (_JSON_PATH, ""),
+    (_GENERIC, ""),
+    (_GAP_BEFORE_SIGN, ""),
+    (_SPACES, " "),
+)
+_JSON_STARTS = pattern(r'\{\s*["\'}]|\{\s*\w+\s*:|\[\s*[\[{"\']')
+
+
+def task(method: str) -> str:
+    """Return what a request asks the agent to do, as in "refused to ..."."""
+    return _TASKS.get(method, "do what it was asked")
+
+
+def plain(words: str) -> str:
+    """Return what an agent said, without JSON, stack traces, methods, paths into messages and codes of the protocol.
+
+    At most `SAID_LINES` lines and `SAID_CHARS` characters; "" if nothing is left. Without a full stop at the end.
+    """
+    lines = [_GAP.sub(" ", line.strip()) for line in _without_json(words[: 20 * SAID_CHARS]).splitlines()]
+    said = "\n".join([line for line in lines if line and not _FRAME.match(line)][:SAID_LINES])
+    for _ in range(ROUNDS):
+        before = said
+        for term, instead in _TERMS:
+            said = term.sub(instead, said)
+        said = said.strip(" \t\r\n:;,.-–—`")
+        if said == before:
+            break
+    else:
+        return ""
+    said = "" if said == "the request" else said
+    return said if len(said) <= SAID_CHARS else f"{said[:SAID_CHARS].rstrip()} …"
+
+
+def reason(error: RpcError) -> str:
+    """Return why an agent refused a request, in its own plain words; "" if it gave no other than the protocol's."""
+    if error.code == METHOD_NOT_FOUND:
+        return "it does not know how"
+    return plain(error.describe())
+
+
+def _without_json(words: str, depth: int = JSON_DEPTH) -> str:
+    """Replace JSON in a text by the reason in it, if there is one; what only begins like JSON is cut off."""
+    start = _JSON_STARTS.search(words)
+    if start is None or not depth:
+        return words if start is None else words[: start.start()]
+    import json  # imported here: few errors contain JSON
+
+    before = words[: start.start()]
+    try:
+        value, end = json.JSONDecoder().raw_decode(words, start.start())
+    except (ValueError, RecursionError):
+        return before
+    found = _reason_in(value, depth - 1)
+    return f"{before}{'' if found in before else found}{_without_json(words[end:], depth - 1)}"
+
+
+def _reason_in(value: Any, depth: int) -> str:
+    """Return the first text in a JSON value that explains an error."""
+    if isinstance(value, str) or not depth:
+        return _without_json(value, depth) if isinstance(value, str) else ""
+    inner = value if isinstance(value, list) else []
+    if isinstance(value, dict):
+        inner = [value[name] for name in REASONS if name in value]
+    found = (_reason_in(one, depth - 1) for one in inner if isinstance(one, str | dict | list))
+    return next((text for text in found if text.strip()), "")

@@ -1,0 +1,158 @@
+"""What the user reads of failures has no terms of the protocol; the log has them."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import logging
+from typing import Any, Final
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.errors import Failure
+from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.session import failures
+from acp_nvim.session.plain_words import SAID_CHARS, SAID_LINES, plain, task
+from tests.support.contract import terms_of_the_protocol
+
+METHODS: Final = ["initialize", "session/load", "session/prompt", "authenticate", "_vendor/x"]
+SAID: Final = [
+    "Internal error",
+    "Method not found: session/set_mode",
+    '{"error": {"code": -32603, "message": "no model"}}',
+    'API Error: 400 {"type": "error", "error": {"message": "bad at `$.update.locations[0]`"}}',
+    "Invalid params: Expected `str`, got `int` - at `$.update.locations[0].path`",
+    "fs/read_text_file failed (code -32002)\n    at Server.read (/x/index.js:3)",
+    "{ code: -32603, message: 'x' }",
+    'session/prompt: [{"code": "invalid_type", "path": ["prompt"]}]',
+    "not logged in, error code: -32000",
+    "",
+    "x" * 100_000,
+    "\0\ud800 Grüße",
+]
+ERRORS: Final = [
+    RpcError(code, message, data)
+    for code in (-32603, -32601, -32602, -32000, -32022, 401, 1001, 0)
+    for message in SAID
+    for data in (None, "session/load", {"details": {"x": 1}}, {"message": "$.a.b: -32603"}, {"supported": [3]}, ["x"])
+]
+MALFORMED: Final = msgspec.ValidationError("Expected `str`, got `int` - at `$.update.locations[0].path`")
+VALUES: Final[dict[str, list[Any]]] = {
+    "name": ["it", "a{b}", "ü" * 50],
+    "method": METHODS,
+    "words": SAID,
+    "complaint": [str(MALFORMED), "999 more of 'options' than acp_nvim keeps"],
+    "reason": ["git: not found"],
+    "session_id": ["session-1"],
+    "seconds": [0.3],
+    "others": [0, 1, 5],
+    "newest": [2],
+    "version": [0, 2, 3],
+    "returncode": [None, 0, 3, -9, -200],
+    "last_words": [(), ("session/load failed",)],
+    "cwd": ["/nowhere", "/"],
+    "definition": [AgentDefinition(name="it", command=["it"], install="get it", url="u")],
+}
+ERROR_TYPES: Final[dict[str, list[Any]]] = {
+    "RpcError": ERRORS,
+    "msgspec.DecodeError": [MALFORMED, msgspec.DecodeError("JSON is malformed: trailing characters (byte 3)")],
+    "msgspec.ValidationError": [MALFORMED, msgspec.ValidationError("Expected `array`, got `object`")],
+    "Exception": [MALFORMED],
+    "BaseException": [MALFORMED, KeyError("session/load"), *ERRORS[:40]],
+    "OSError | ValueError": [FileNotFoundError(2, "No such file"), ValueError("embedded null byte")],
+}
+FUNCTIONS: Final = {
+    name: function
+    for name, function in inspect.getmembers(failures, inspect.isfunction)
+    if function.__module__ == failures.__name__
+    and not name.startswith("_")
+    and function.__annotations__["return"] != "bool"
+}
+"""Everything in `failures` that makes a failure, or a sentence."""
+
+
+def cases(function: Any) -> list[tuple[Any, ...]]:
+    """Arguments in which each value occurs, and most pairs of values."""
+    values = [
+        ERROR_TYPES[str(one.annotation)] if one.name == "error" else VALUES[one.name]
+        for one in inspect.signature(function).parameters.values()
+    ]
+    turned = [itertools.islice(itertools.cycle(one), place, None) for place, one in enumerate(values)]
+    return list(itertools.islice(zip(*turned, strict=False), max(map(len, values)) + 7))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_failure_has_terms_of_the_protocol(name: str) -> None:
+    told = [FUNCTIONS[name](*arguments) for arguments in cases(FUNCTIONS[name])]
+    shown = [str(msgspec.structs.replace(one, detail=())) if isinstance(one, Failure) else one for one in told]
+    assert len(shown) >= 2
+    assert [one for one in shown if terms_of_the_protocol(one) or len(one) > 3 * SAID_CHARS] == []
+
+
+LOGGED: Final = [
+    (
+        failures.refused,
+        ("it", "session/load", RpcError(-32603, "no", {"a": 5})),
+        ["session/load", "-32603", "{'a': 5}"],
+    ),
+    (failures.not_initialized, ("it", RpcError(-32602, "no"), 1), ["initialize", "-32602"]),
+    (failures.sign_in_wanted, ("it", RpcError(-32000, "sign in")), ["-32000"]),
+    (failures.malformed_answer, ("it", "session/new", MALFORMED), ["session/new", "$.update.locations[0].path"]),
+    (failures.not_offered, ("it", "session/fork"), ["session/fork"]),
+    (failures.turn_failed, ("it", RpcError(-32603, "no", "why")), ["session/prompt", "-32603", "why"]),
+    (failures.turn_failed_with, ("it", "no (code -32603)"), ["-32603"]),
+    (failures.bad_message, ("it", "session/update", MALFORMED), ["session/update", "$.update.locations[0].path"]),
+    (failures.bad_mcp_servers, ("it", MALFORMED), ["$.update.locations[0].path"]),
+    (failures.left_out, ("it", str(MALFORMED)), ["$.update.locations[0].path"]),
+    (failures.lost_message, ("it", "an integer of 65 bits"), ["65 bits"]),
+    (failures.silent, ("it", 3.0, ()), ["initialize"]),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments", "terms"), LOGGED, ids=[one[0].__name__ for one in LOGGED])
+def test_the_log_has_what_the_notice_has_not(
+    function: Any, arguments: tuple[Any, ...], terms: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="acp_nvim"):
+        function(*arguments)
+    assert [term for term in terms if term not in caplog.text] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Internal error: no network (code -32603)", "no network"),
+        ("exited with code 1\n  at frame 1", "exited with code 1"),
+        ('API Error: 400 {"error": {"message": "Bad model"}}', "API Error: 400 Bad model"),
+        ('[{"error": {"message": "Exhausted\\nTry later"}}]', "Exhausted\nTry later"),
+        ("`session/load` failed: see src/session/load.py", "the request failed: see src/session/load.py"),
+        ("openai/gpt-4 is not there", "openai/gpt-4 is not there"),
+        ("429 Too Many Requests", "429 Too Many Requests"),
+        ("one [a] two", "one [a] two"),
+        ("code -32603", ""),
+        ('{"a":' * 1000, ""),
+        (" " * 2000 + "in" + " " * 2000 + "a ( code" + "(" * 1000, "in a ( code" + "(" * 489 + " …"),
+        ("1\n2\n3\n4\n5\n6", "1\n2\n3\n4\n5"),
+    ],
+)
+def test_what_an_agent_said_in_plain_words(said: str, shown: str) -> None:
+    assert plain(said) == shown
+
+
+PIECES = st.sampled_from([*SAID[:-2], " ", "\n", "(", ")", "`", "at ", "{", "}", "[", '"', ": ", "code ", "-32603"])
+
+
+@given(st.lists(PIECES | st.text(max_size=20), max_size=12))
+def test_whatever_an_agent_says_is_plain_and_short(pieces: list[str]) -> None:
+    shown = plain("".join(pieces))
+    assert terms_of_the_protocol(shown.replace("\n  ", "\n")) == []
+    assert len(shown) <= SAID_CHARS + 2
+    assert len(shown.split("\n")) <= SAID_LINES
+
+
+def test_a_request_without_words_of_its_own_has_some() -> None:
+    assert task("_vendor/x") == "do what it was asked"
