@@ -37,12 +37,17 @@ class StderrTail:
     """Keeps a bounded number of bounded lines, without colours and control characters."""
 
     def __init__(self) -> None:
+        self._fed = 0.0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._lines: deque[str] = deque(maxlen=STDERR_LINES)
+        self._lines: deque[tuple[float, str]] = deque(maxlen=STDERR_LINES)
         self._open = ""
 
-    def feed(self, data: bytes) -> list[str]:
-        """Add bytes, and return the lines that they complete, cleaned: at most the last `STDERR_READ_LINES`."""
+    def feed(self, data: bytes, time: float = 0.0) -> list[str]:
+        """Add bytes that were read at a time, in seconds.
+
+        Return the lines that they complete, cleaned: at most the last `STDERR_READ_LINES`.
+        """
+        self._fed = time
         *whole, rest = self._decoder.decode(data).split("\n")
         done: list[str] = []
         if len(whole) > STDERR_READ_LINES:
@@ -51,13 +56,13 @@ class StderrTail:
             done.append(_clean(self._open + piece))
             self._open = ""
         self._open = (self._open + rest)[: STDERR_LINE_CHARS * 4]
-        self._lines.extend(line for line in done if line)
+        self._lines.extend((self._fed, line) for line in done if line)
         return done
 
-    def lines(self) -> tuple[str, ...]:
-        """Return the kept lines, oldest first, with an unfinished last line."""
-        last = _clean(self._open)
-        return (*self._lines, last) if last else tuple(self._lines)
+    def lines(self, since: float = 0.0) -> tuple[str, ...]:
+        """Return the kept lines that were read at `since` or later, oldest first, with an unfinished last line."""
+        last = [(self._fed, _clean(self._open))] if self._open else []
+        return tuple(line for fed, line in (*self._lines, *last) if line and fed >= since)
 
 
 def _clean(line: str) -> str:
@@ -80,6 +85,7 @@ class Child:
         self.mark = mark
         self.began = began
         self._guard = guard
+        self.ended: float | None = None  # when `wait` saw the end, on the clock of `anyio.current_time`
 
     def __repr__(self) -> str:
         return f"<Child {self.name} pid={self.pid} returncode={self.returncode}>"
@@ -106,13 +112,15 @@ class Child:
         assert self._process.stderr is not None
         with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:
-                for line in self.stderr.feed(await self._process.stderr.receive(TAKEN_BYTES)):
+                for line in self.stderr.feed(await self._process.stderr.receive(TAKEN_BYTES), anyio.current_time()):
                     log.info("%s stderr: %s", self.name, line)
                 await anyio.lowlevel.checkpoint()  # reading available data does not yield to other tasks
 
     async def wait(self) -> int:
         """Wait until the process has ended, and return its exit code."""
-        return await self._process.wait()
+        code = await self._process.wait()
+        self.ended = self.ended or anyio.current_time()
+        return code
 
     async def stop(self, on_rung: Callable[[Rung], None] = ignore_rung) -> None:
         """Stop the process and its descendants (see `stopping.stop`); return when all are gone. Cannot be cancelled."""

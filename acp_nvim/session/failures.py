@@ -71,13 +71,13 @@ def _note_error(name: str, method: str, error: RpcError) -> None:
 def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Failure:
     """Return the failure for a process that has ended by itself.
 
-    `returncode` is negative for a signal, None if unknown; `last_words` are its last lines on stderr.
+    `returncode` is negative for a signal, None if unknown; `last_words` are lines of its stderr that may explain it.
     """
     how = "its connection" if returncode is None else f"with exit code {returncode}"
     if returncode is not None and returncode < 0:
         known = {one.value: one.name for one in signal.Signals}
         how = f"by signal {known.get(-returncode, -returncode)}"
-    said = "Its last words on stderr:" if last_words else "It said nothing on stderr."
+    said = "Its last words on stderr:" if last_words else "It did not say why; :AcpLog has all that it said."
     step = f"Your next prompt starts it again. {said}"
     return Failure("agent_exited", f"Agent {name!r} ended {how}.", step, name, last_words)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -37,6 +38,10 @@ from acp_nvim.tasks import Tasks, contained, failed
 
 EXIT_SECONDS: Final = 1.0
 """Time for an agent to exit after closing its stdout, before it is stopped."""
+LAST_WORDS_SECONDS: Final = 2.0
+"""Time before its end in which an agent explains it: some write a traceback, answer with an error, and exit then."""
+PIPES_SECONDS: Final = 0.1
+"""Time by which stderr may be read after a message that was written later: the two are separate pipes."""
 IDLE_LOOK_SECONDS: Final = 60.0
 """Longest time between two checks for idleness: the process may have become idle, or the limit may have changed."""
 
@@ -63,6 +68,7 @@ class AgentPeer:
         self._recording: Recording | None = None
         self._holders: set[object] = set()
         self._stopping = False
+        self._began_to_work = False  # it has answered `initialize`
         self._last_call = 0.0
         self._reason: Failure | None = None  # reported to the sessions other than `_ended_by`, which ended it
         self._ended_by: set[str] = set()
@@ -119,6 +125,7 @@ class AgentPeer:
                     await self._child.sink.send(run.first)
             handshake = initialize(definition, self.paths, self.settings, self.request, self._last_words)
             self.router.dialect, self.info = await handshake
+            self._began_to_work = True
             self._tasks.spawn(prepare)
         except BaseException:
             self._stopping = True
@@ -280,4 +287,16 @@ class AgentPeer:
         return failures.exited(self.name, self._child.returncode, self._last_words())
 
     def _last_words(self) -> tuple[str, ...]:
-        return self._child.stderr.lines() if self._child else ()
+        """Return the lines of stderr that can explain why the agent ended, or does not start.
+
+        Agents write to stderr all the time, so lines from before the last message say nothing about the end. Except for
+        those of its last `LAST_WORDS_SECONDS`: it may have written them before it sent an error. A process that was
+        killed by SIGKILL did not know of that.
+        """
+        child = self._child
+        if child is None:
+            return ()
+        since = self.last_word + PIPES_SECONDS if self._began_to_work else 0.0
+        if child.returncode != -signal.SIGKILL:
+            since = min(since, (child.ended or anyio.current_time()) - LAST_WORDS_SECONDS)
+        return child.stderr.lines(since)

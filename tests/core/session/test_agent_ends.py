@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
+from acp_nvim.session.connection import peer
 from acp_nvim.ui import events
 from tests.core.session.host import Host
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
 
@@ -62,7 +67,71 @@ async def test_silence_on_stderr_is_told(host: Host) -> None:
     await host.turn()
     text = (await host.editor.until_event(events.Error)).text
     assert "ended with exit code 0." in text
-    assert "It said nothing on stderr." in text
+    assert "It did not say why; :AcpLog has all that it said." in text
+
+
+NOISY = """
+    def turn(agent, prompt):
+        if prompt.text == "talk":
+            agent.stderr("request 1 is served\\n")
+            prompt.say("talked")
+"""
+
+
+async def test_what_it_said_before_the_last_message_does_not_explain_a_kill(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peer, "PIPES_SECONDS", LIMIT)
+    script = host.script(NOISY)
+    await host.turn("talk")
+    await host.until("the line in the log", lambda: "request 1 is served" in host.log_path.read_text())
+    os.kill(script.notes("started")[0], signal.SIGKILL)
+    text = (await host.editor.until_event(events.Error)).text
+    assert text.startswith("Agent 'it' ended by signal SIGKILL.")
+    assert text.endswith("It did not say why; :AcpLog has all that it said.")
+
+
+async def test_what_it_said_since_its_last_message_is_told_after_a_kill(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peer, "PIPES_SECONDS", 0.0)
+    script = host.script("""
+        def turn(agent, prompt):
+            agent.stderr("before\\n")
+            prompt.say("I choke")
+            return NO_ANSWER
+
+        def say_why(agent, request):
+            agent.stderr("out of memory\\n")
+    """)
+    host.open()
+    host.prompt("choke")
+    await host.until("its words", lambda: host.text() and "before" in host.log_path.read_text())
+    host.app.sessions[1].peer.notify("say/why", {})
+    await host.until("the line in the log", lambda: "out of memory" in host.log_path.read_text())
+    os.kill(script.notes("started")[0], signal.SIGKILL)
+    text = (await host.editor.until_event(events.Error)).text
+    assert text.splitlines()[1:] == ["  out of memory"]
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(LIMIT, ["  Traceback"]), (-LIMIT, [])], ids=["shortly", "long"])
+async def test_what_it_wrote_before_it_answered_with_an_error_counts_for_a_while(
+    host: Host, monkeypatch: pytest.MonkeyPatch, seconds: float, told: list[str]
+) -> None:
+    monkeypatch.setattr(peer, "LAST_WORDS_SECONDS", seconds)
+    host.script("""
+        def leave(agent, request):
+            agent.exit(70)
+
+        def turn(agent, prompt):
+            agent.stderr("Traceback\\n")
+            raise Error(-32603, "Internal error")
+    """)
+    assert await host.turn("go") == "error"
+    await host.until("the line in the log", lambda: "Traceback" in host.log_path.read_text())
+    host.app.sessions[1].peer.notify("leave", {})
+    await host.until("the end", lambda: any("exit code 70" in text for text in host.notices()))
+    assert host.notices()[-1].splitlines()[1:] == told
 
 
 async def test_prompts_that_wait_are_kept_and_go_out_with_the_next_one(host: Host) -> None:
