@@ -31,6 +31,8 @@ STOPPED: Final = {
     "refusal": "the agent refuses to go on",
 }
 """Stop reasons (ACP "Prompt Turn", Stop Reasons) in words."""
+COMMAND_CHARS: Final = 50
+"""Characters of a slash command in a notice."""
 EMPTY_TURN_SECONDS: Final = 2.0
 """Wait before a turn is reported as empty: some agents end a turn, and speak then."""
 
@@ -75,6 +77,7 @@ class Turns:
         self._tasks = changes.tasks
         self._prompting = anyio.CancelScope()
         self._call_id: int | None = None  # of the prompt's request, until it is answered
+        self._command = ""  # the slash command that the last prompt begins with
         self._blocks_before = 0  # length of the transcript when the last prompt was shown
         begin, finish = partial(self.begin, prompted=False), partial(self._finish, "end_turn")
         self.background = Background(self.turn, presenter, requests, self._tasks, begin, finish)
@@ -103,6 +106,7 @@ class Turns:
         """
         try:
             with anyio.CancelScope() as self._prompting:
+                self._command = _command_of(prompt.text)
                 await self._begin_with(prompt)
                 self._blocks_before = len(self.presenter.transcript)
                 await self._changes.begin(prompt.text)
@@ -277,8 +281,9 @@ class Turns:
 
     def _finish(self, stop_reason: str) -> None:
         """End a turn that the agent has ended."""
+        was_cancelled = self._requests.permissions.refusing  # not all agents answer that it was cancelled
         self.end(stop_reason)
-        if stop_reason == "end_turn" and self._is_empty():
+        if stop_reason == "end_turn" and not was_cancelled and self._is_empty():
             self._tasks.spawn(self._report_empty_turn, self.turn.count)
         self._crash_loop.turn_done()
 
@@ -290,7 +295,10 @@ class Turns:
     async def _report_empty_turn(self, number: int) -> None:
         await anyio.sleep(EMPTY_TURN_SECONDS)
         if self.turn.count == number and self._is_empty():
-            self.presenter.notice("warn", f"Agent {self._agent!r} ended its turn without saying or doing anything.")
+            if self._command:  # such as /clear: it may have done it in silence
+                self.presenter.notice("info", f"Agent {self._agent!r} has ended {self._command} without a word.")
+            else:
+                self.presenter.notice("warn", f"Agent {self._agent!r} ended its turn without saying or doing anything.")
 
     def end(self, stop_reason: str) -> None:
         """End the turn: close its tool calls, drop its grants, tell the editor."""
@@ -335,3 +343,9 @@ class Turns:
             partial(self._requests.cancel_waiting, overrule=refusing, of_session=True),
             self.presenter.publish_status,
         )
+
+
+def _command_of(text: str) -> str:
+    """Return the slash command that a prompt begins with, "" if it is none."""
+    first = text[:COMMAND_CHARS].split(maxsplit=1)[:1]
+    return first[0] if first and text.startswith("/") else ""

@@ -250,6 +250,27 @@ async def test_an_empty_turn_is_told(host: Host, monkeypatch: pytest.MonkeyPatch
     assert host.notices() == []
     assert await host.turn("nothing") == "end_turn"
     await host.until("words", lambda: ["without saying" in one for one in host.notices()] == [True])
+    assert await host.turn("/clear all") == "end_turn"
+    told = "Agent 'it' has ended /clear without a word."
+    await host.until("words", lambda: [(one.level, one.text) for one in host.of(events.Notice)][1:] == [("info", told)])
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_turn_is_not_called_empty(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "EMPTY_TURN_SECONDS", 0.0)
+    host.script("""
+        def turn(agent, prompt):
+            if prompt.text == "long":
+                prompt.wait_cancelled()
+    """)
+    host.open()
+    host.prompt("long")
+    await host.until_received("session/prompt")
+    host.cancel()
+    assert (await host.editor.until_event(events.TurnEnd)).stop_reason == "end_turn"
+    assert await host.turn("nothing") == "end_turn"
+    await host.until("words on the second", lambda: "without saying" in "".join(host.notices()))
+    assert len(host.notices()) == 1
 
 
 @pytest.mark.anyio
