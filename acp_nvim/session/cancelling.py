@@ -90,14 +90,20 @@ class Cancelling:
         self._overdue, self._impatience = False, None
         self._turns.cancel(peer, session_id)
         if self._asked:
-            self._spawn(self._watch, peer, self._turns.turn.over)
+            self._spawn(self._watch, peer, session_id, self._turns.turn.over)
 
-    async def _watch(self, peer: AgentPeer, over: anyio.Event) -> None:
+    def make_way(self, peer: AgentPeer, session_id: str) -> None:
+        """Insist if an agent that has not stopped in time keeps a prompt waiting; not if other chats use it, too."""
+        if self._overdue and self._asked and self._queue.next is not None and not _others(peer):
+            self._insist(peer, session_id, force=False)
+
+    async def _watch(self, peer: AgentPeer, session_id: str, over: anyio.Event) -> None:
         with anyio.move_on_after(self.patience.agent):
             await over.wait()
         if self._asked and self._turns.turn.over is over and self._impatience is None:
             self._overdue = True
             self._presenter.failure(failures.hangs(peer.name, self.patience.agent, _others(peer)))
+            self.make_way(peer, session_id)
 
     def _insist(self, peer: AgentPeer, session_id: str, force: bool) -> None:
         if self._impatience is None:

@@ -85,8 +85,12 @@ def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Fa
 def hangs(name: str, seconds: float, others: int) -> Failure:
     """Return the failure for an agent that ignores a cancel for `seconds`; `others` counts its other chats."""
     what = f"Agent {name!r} has not stopped {seconds:g} s after it was asked to."
-    shared = f" {others_end(others)}" if others else ""
-    step = f":AcpCancel asks again, then closes the session, then ends the agent's process.{shared}"
+    who = (
+        f":AcpCancel restarts it. {others_end(others)} It"
+        if others
+        else "Your next prompt, or :AcpCancel, restarts it: it"
+    )
+    step = f"{who} is asked again, then its session is closed, then its process is ended. The chat stays."
     return Failure("agent_hangs", what, step, name)
 
 

@@ -104,6 +104,8 @@ class Session(ParentConversation):
         """Send a prompt after those in the queue."""
         self.queue.add(prompt, show=not self.turns.turn.running)
         self.open()
+        if (at_work := self.at_work()) is not None:
+            self.cancelling.make_way(*at_work)
         self.publish_status()
 
     def cancel(self, force: bool = False) -> None:

@@ -252,7 +252,9 @@ async def test_an_agent_that_does_not_stop_is_told_of_once_and_the_next_cancel_i
     host.cancel()
     error = await host.editor.until_event(events.Error)
     assert error.code == "agent_hangs"
-    assert error.text.startswith("Agent 'it' has not stopped 0.01 s after it was asked to. :AcpCancel asks again")
+    assert error.text.startswith(
+        "Agent 'it' has not stopped 0.01 s after it was asked to. Your next prompt, or :AcpCancel"
+    )
     assert host.notices() == [error.text]
     host.app.sessions[1].cancelling.patience = Patience(SOON, SOON)
     host.cancel()
@@ -267,7 +269,43 @@ async def test_who_shares_the_process_is_counted_before_anything_is_done(host: H
     await hanging(host, HANGS, agent=SOON)
     host.cancel()
     error = await host.editor.until_event(events.Error)
-    assert error.text.endswith("The process serves 2 other chats, whose turns would end with it.")
+    assert "The process serves 2 other chats, whose turns would end with it." in error.text
+    assert "Your next prompt" not in error.text
+    host.prompt("patient")
+    host.app.sessions[1].peer.notify("all/said", {})
+    await host.until_received("all/said")
+    assert methods(host)[-2:] == ["session/cancel", "all/said"]
+    assert host.notices() == [error.text]
+
+
+@pytest.mark.parametrize("typed", ["before", "after"])
+async def test_a_prompt_does_not_wait_for_ever_for_an_agent_that_does_not_stop(host: Host, typed: str) -> None:
+    """As with one that never answers once its command was cancelled."""
+    await hanging(
+        host,
+        """
+    INITIALIZE = {"agentCapabilities": {"loadSession": True}}
+    IGNORE_EOF = True
+    """
+        + HANGS,
+        agent=FOREVER if typed == "before" else SOON,
+        step=SOON,
+    )
+    if typed == "before":
+        host.cancel()
+        host.prompt("next")
+        await host.until_received("session/cancel")
+        assert host.notices() == []
+        session = host.app.sessions[1]
+        session.cancelling.patience = Patience(SOON, SOON)
+        await session.cancelling._watch(session.peer, session.session_id, session.turns.turn.over)
+    else:
+        host.cancel()
+        await host.editor.until_event(events.Error)
+        host.prompt("next")
+    await host.until("the answer", lambda: host.text().endswith("<next>"))
+    assert len([one for one in host.notices() if "has not stopped" in one]) == 1
+    assert len(host.scripts["it"].received("session/load")) == 1
 
 
 async def test_nothing_is_said_of_a_turn_that_ended_in_time(host: Host) -> None:
