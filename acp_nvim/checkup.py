@@ -24,9 +24,9 @@ from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.process.guarding import Guard
 from acp_nvim.rpc.settings import Config
 from acp_nvim.session import failures
+from acp_nvim.session.connection.command_forms import start_known_form
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.startup import PeerSettings
-from acp_nvim.session.plain_words import plain
 from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.masking import Masker, known_secrets
 
@@ -69,7 +69,10 @@ class Wanted(msgspec.Struct):
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """The result for one agent. `signed_in`: None if it is not known; `why` explains a failure."""
+    """The result for one agent. `signed_in`: None if it is not known; `why` explains a failure.
+
+    `hint` is how to sign in, `remark` what the chat would say of the process.
+    """
 
     name: str
     seconds: float = 0.0
@@ -83,6 +86,7 @@ class Report(msgspec.Struct, kw_only=True):
     signed_in: bool | None = None
     why: str | None = None
     hint: str | None = None
+    remark: str | None = None
 
 
 async def check(wanted: Wanted) -> None:
@@ -124,19 +128,21 @@ def _failed(report: Report, failure: Failure) -> None:
 
 async def _talk(report: Report, definition: AgentDefinition, cwd: str, config: Config, guard: Guard) -> None:
     seconds = min(config.timeouts.initialize / 1000, CHECKUP_INITIALIZE_SECONDS)
-    peer = AgentPeer(definition, cwd, PeerSettings(seconds, config.protocol.v2))
+    settings = PeerSettings(seconds, config.protocol.v2)
+    peer: AgentPeer | None = None
     async with anyio.create_task_group() as group:
         tasks = Tasks(group, lambda error: _failed(report, failures.bug(report.name, error)))
         try:
             begun = anyio.current_time()
-            await peer.start(tasks, guard)
+            peer = await start_known_form(definition, lambda form: AgentPeer(form, cwd, settings), tasks, guard)
             report.seconds = anyio.current_time() - begun
             _describe(report, peer)
             await _try_session(report, peer)
         except FailureError as error:
             _failed(report, error.failure)
         finally:
-            peer.leave(None)
+            if peer is not None:
+                peer.leave(None)
 
 
 def _describe(report: Report, peer: AgentPeer) -> None:
@@ -144,6 +150,7 @@ def _describe(report: Report, peer: AgentPeer) -> None:
     report.program = " ".join(filter(None, (info.title or info.name, info.version)))
     report.protocol = peer.dialect.version
     report.can = [words for name, words in _WORDS.items() if getattr(info.abilities, name)]
+    report.remark = peer.remark or None
     report.methods = [one.name if one.kind == "agent" else f"{one.name} ({one.kind})" for one in info.auth_methods]
 
 
@@ -158,7 +165,7 @@ async def _try_session(report: Report, peer: AgentPeer) -> None:
     except msgspec.DecodeError as error:
         report.why = failures.malformed_answer(report.name, call.method, error).what
     except RpcError as error:
-        report.why = plain(error.describe()) or f"it refused, with the code {error.code}"
+        report.why = failures.why(error)
         report.signed_in = False if failures.wants_sign_in(error) else None
     else:
         report.signed_in = True

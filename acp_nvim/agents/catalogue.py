@@ -58,6 +58,22 @@ def _called(agent_name: str) -> Iterator[BuiltinAgent]:
             yield agent
 
 
+def hint_without_name(definition: AgentDefinition) -> str:
+    """Return what to configure for an agent that does not report its name, so that its deviations are known.
+
+    "" if nothing: those of an agent with a data file's name are known by it, and of most programs there are none.
+    """
+    program = os.path.basename(definition.command[0])
+    for name in builtin_names():
+        text = (_FILES / f"{name}.toml").read_text(encoding="utf-8")
+        agent = builtin_agent(name) if f'"{program}"' in text else None
+        if agent is not None and any(command[0] == program for command in agent.commands):
+            is_known = agent.quirks <= definition.quirks
+            hint = f"{definition.name!r} does not say which program it is. If it is {agent.title}, call it {name!r}"
+            return "" if is_known else f"{hint} in your configuration: then acp_nvim knows its peculiarities."
+    return ""
+
+
 def demo_agent() -> BuiltinAgent:
     """Return the bundled agent, which needs no model, no key and no network."""
     command = [sys.executable, "-P", "-m", "acp_nvim.demo_agent"]
@@ -117,6 +133,8 @@ def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefi
         known["command"] = chosen_command(builtin.commands, env, wanted.prefix)
         given["env"] = env
     members = {**known, **given}
+    if builtin is not None and wanted.command is None:
+        members["other_commands"] = _other_forms(builtin.commands, members["command"])
     if not members.get("command"):
         reason = "there is no `command`" if wanted.command is None else "`command` is empty"
         raise FailureError(_bad_settings(name, reason))
@@ -128,6 +146,11 @@ def chosen_command(commands: list[list[str]], env: Mapping[str, str], prefix: li
     path = env.get("PATH", os.environ.get("PATH"))
     here = [] if prefix else [command for command in commands if shutil.which(command[0], path=path)]
     return [*here, *commands][0]
+
+
+def _other_forms(commands: list[list[str]], chosen: list[str]) -> list[list[str]]:
+    """Return the other commands of the chosen one's program: what other versions of it know."""
+    return [command for command in commands if command != chosen and command[0] == chosen[0]]
 
 
 def _bad_settings(name: str, reason: str) -> Failure:

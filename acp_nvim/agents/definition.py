@@ -50,14 +50,16 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
     """An agent that can be started.
 
-    `command` is an argument list, run with `prefix` before it. `mcp_servers` are in the form of the protocol; missing
-    members are added, and servers of a kind that the agent does not support are skipped. `paths` map directories if
-    the agent runs on another machine. `terminal`: it may run commands on this machine; None: unless it has a prefix.
-    Its process is stopped after `idle_seconds` without a turn; None: after the common time.
+    `command` is an argument list, run with `prefix` before it; `other_commands` are forms of it that other versions of
+    the program know, best first; a command that the user configured has none. `mcp_servers` are in the form of the
+    protocol; missing members are added, and servers of a kind that the agent does not support are skipped. `paths` map
+    directories if the agent runs on another machine. `terminal`: it may run commands on this machine; None: unless it
+    has a prefix. Its process is stopped after `idle_seconds` without a turn; None: after the common time.
     """
 
     name: str
     command: list[str]
+    other_commands: list[list[str]] = []
     mcp_servers: list[dict[str, Any]] = []
     prefix: list[str] = []
     paths: list[PathPair] = []
@@ -95,8 +97,9 @@ class AgentSettings(msgspec.Struct, forbid_unknown_fields=True):
 class BuiltinAgent(AgentInfo, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The data file of an agent (`agents/builtin/<name>.toml`).
 
-    The first of `commands` whose program is on this machine is run. `agent_names` are the names of the agent in its
-    answer to `initialize` (`agentInfo.name`).
+    The first of `commands` whose program is on this machine is run; later ones with the same program are tried if its
+    version does not know that form (`session/connection/command_forms.py`). `agent_names` are the names of the agent in
+    its answer to `initialize` (`agentInfo.name`).
     """
 
     title: str

@@ -134,6 +134,11 @@ def _refusal(name: str, method: str, error: RpcError) -> Failure:
     return Failure("agent_refused", what, f"{_MAY_SIGN_IN} {LOG}" if is_about_sign_in else LOG, name)
 
 
+def why(error: RpcError) -> str:
+    """Return why an agent refused a request, in its words."""
+    return plain(error.describe()) or "it gives no reason"
+
+
 def wants_sign_in(error: RpcError) -> bool:
     """Whether an error means that the user has to sign in before the same call can succeed."""
     return error.code in (AUTH_REQUIRED, UNAUTHORIZED)

@@ -18,7 +18,7 @@ HEAD = """\
 
 ---@class acp.BuiltinAgent
 ---@field title string
----@field commands string[][] tried in order: the first whose program is on this machine is run
+---@field commands string[][] tried in order: the first whose program is on this machine, and which it knows, is run
 ---@field url string
 ---@field install string what to type
 ---@field sign_in string how to sign in, outside of Neovim

@@ -179,7 +179,9 @@ class Attempt:
         except RpcError as error:
             log.info("%s: %s was refused: %r", self.agent, call.method, error)
             why = reason(error) or "the agent refuses, :AcpLog shows what it said"
-            raise FailureError(failed(self.agent, f"{why}.")) from error
+            said = (self.method.description or "").rstrip(".")  # it may be what the user has to type
+            about = f" The agent says about it: {said}." if said else ""
+            raise FailureError(failed(self.agent, f"{why}.{about}")) from error
 
     async def _in_terminal(self) -> None:
         """Run the agent's program in a terminal (ACP "Authentication", Terminal authentication)."""

@@ -177,6 +177,9 @@ class Connecting:
             await self._services.peers.settled(definition.name, place.cwd)
         peer = await self._services.peers.obtain(definition, place.cwd)
         peer.hold(self)
+        if peer.remark:
+            self._presenter.notice("info", peer.remark)
+            peer.remark = ""
         try:
             servers, unusable = usable_servers(definition.mcp_servers, peer.abilities)
             for server in unusable:

@@ -13,7 +13,7 @@ import msgspec
 
 from acp_nvim.acp.answers import Abilities, Initialized
 from acp_nvim.acp.dialect import Dialect
-from acp_nvim.agents.catalogue import quirks_of, state_of
+from acp_nvim.agents.catalogue import hint_without_name, quirks_of, state_of
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.connection import Connection
@@ -62,6 +62,8 @@ class AgentPeer:
         self.paths = path_map(definition)
         self.router = MessageRouter(definition.name)
         self.gone = anyio.Event()
+        self.remark = ""
+        """What the next session is to say of the process, once."""
         self._tasks: Tasks | None = None
         self._child: Child | None = None
         self._connection: Connection | None = None
@@ -87,6 +89,12 @@ class AgentPeer:
     def silent(self) -> bool:
         """Whether its connection is closed, so that no message can come."""
         return self._connection is not None and self._connection.closed
+
+    @property
+    def said_so_far(self) -> str:
+        """What a process that was just started has written to stderr, and to stdout instead of messages."""
+        said = self._child.stderr.lines() if self._child else ()
+        return "\n".join((*said, *self.router.noise))
 
     @property
     def quirks(self) -> frozenset[str]:
@@ -126,6 +134,7 @@ class AgentPeer:
             handshake = initialize(definition, self.paths, self.settings, self.request, self._last_words)
             self.router.dialect, self.info = await handshake
             self._began_to_work = True
+            self.remark = "" if self.info.name else hint_without_name(definition)
             self._tasks.spawn(prepare)
         except BaseException:
             self._stopping = True

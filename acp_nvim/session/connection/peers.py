@@ -15,6 +15,7 @@ from acp_nvim.agents.first_agent import FirstAgent
 from acp_nvim.limits import INITIALIZE_SECONDS
 from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.session.connection.command_forms import start_known_form, with_command
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.startup import PeerSettings
 from acp_nvim.tasks import Tasks
@@ -42,19 +43,28 @@ class Peers:
         self._peers: dict[tuple[str, str], AgentPeer] = {}
         self._starting: dict[tuple[str, str], anyio.Lock] = {}
         self._first: FirstAgent | None = None
+        self._forms: dict[str, list[str]] = {}  # the commands with which agents were started
 
     async def obtain(self, definition: AgentDefinition, cwd: str) -> AgentPeer:
         """Return the agent's process, started if it does not run. Raises `FailureError`."""
         key = (definition.name, cwd)
+        form = self._forms.get(definition.name)
+        if form in definition.other_commands:  # the form that its version knows
+            definition = with_command(definition, form)
         async with self._starting.setdefault(key, anyio.Lock()):
             peer = self._peers.get(key)
             if peer is None or not peer.alive or peer.definition != definition or peer.settings.v2 != self.settings.v2:
-                peer = AgentPeer(definition, cwd, self.settings)
-                peer.router.ask_user = partial(self.ask_user, peer)
-                await peer.start(self._tasks, self._guard, self._started(definition, cwd))
+                new, started = partial(self._new, cwd), self._started(definition, cwd)
+                peer = await start_known_form(definition, new, self._tasks, self._guard, started)
+                self._forms[definition.name] = peer.definition.command
                 self._peers[key] = peer
                 self._tasks.spawn(peer.stop_when_idle, partial(self._idle_seconds, definition))
             return peer
+
+    def _new(self, cwd: str, definition: AgentDefinition) -> AgentPeer:
+        peer = AgentPeer(definition, cwd, self.settings)
+        peer.router.ask_user = partial(self.ask_user, peer)
+        return peer
 
     def take_first(self, first: FirstAgent) -> None:
         """Use a process that was started early for the first agent that is obtained; stop it if that is another one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
@@ -27,6 +28,8 @@ from acp_nvim.tasks import OnFailure, contained, failed
 log = logging.getLogger(__name__)
 
 
+ODD_LINES: Final = 50
+"""Logged lines that are kept: a usage message has up to 40."""
 EARLY_UPDATES: Final = 10_000
 """Updates kept for sessions whose ids are still unknown, because a replay may come before the answer."""
 UNANSWERED_REQUESTS: Final = 1000
@@ -165,6 +168,8 @@ class MessageRouter:
         self.beside: OnFailure = lambda _: None
         """Reports a bug that concerns no session."""
         self._run = UpdateRun()
+        self.noise: deque[str] = deque(maxlen=ODD_LINES)
+        """The last lines that `odd` has logged, which may be what the agent wrote instead of messages."""
 
     @property
     def chats(self) -> int:
@@ -376,6 +381,7 @@ class MessageRouter:
 
     def odd(self, words: str) -> None:
         """Log a deviation from the protocol that the user need not know of."""
+        self.noise.append(words)
         log.warning("%s: %s", self._name, words)
 
     def bug(self, error: Exception) -> None:

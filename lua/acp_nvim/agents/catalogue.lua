@@ -2,7 +2,7 @@
 
 ---@class acp.BuiltinAgent
 ---@field title string
----@field commands string[][] tried in order: the first whose program is on this machine is run
+---@field commands string[][] tried in order: the first whose program is on this machine, and which it knows, is run
 ---@field url string
 ---@field install string what to type
 ---@field sign_in string how to sign in, outside of Neovim
@@ -97,7 +97,7 @@ return {
   },
   gemini = {
     title = "Gemini CLI",
-    commands = { { "gemini", "--acp" } },
+    commands = { { "gemini", "--acp" }, { "gemini", "--experimental-acp" } },
     url = "https://github.com/google-gemini/gemini-cli",
     install = "npm install -g @google/gemini-cli",
     sign_in = "Type `gemini` in a terminal and choose how to sign in, or set GEMINI_API_KEY.",
@@ -129,7 +129,7 @@ return {
   },
   kimi = {
     title = "Kimi Code",
-    commands = { { "kimi", "acp" } },
+    commands = { { "kimi", "acp" }, { "kimi", "--acp" } },
     url = "https://github.com/MoonshotAI/kimi-code",
     install = "npm install -g @moonshot-ai/kimi-code",
     sign_in = "Type `kimi login` in a terminal.",
@@ -150,7 +150,7 @@ return {
   },
   qwen = {
     title = "Qwen Code",
-    commands = { { "qwen", "--acp" } },
+    commands = { { "qwen", "--acp" }, { "qwen", "--experimental-acp" } },
     url = "https://github.com/QwenLM/qwen-code",
     install = "npm install -g @qwen-code/qwen-code",
     sign_in = "Type `qwen` in a terminal and choose how to sign in, or set OPENAI_API_KEY.",

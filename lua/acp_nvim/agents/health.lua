@@ -22,7 +22,8 @@ local health = vim.health
 ---@field methods string[]
 ---@field signed_in? boolean
 ---@field why? string
----@field hint? string
+---@field hint? string how to sign in
+---@field remark? string what the chat would say of the process
 
 ---@return boolean the agent can be started; else the problem is reported
 local function is_installed(name)
@@ -82,6 +83,9 @@ local function report(name, one)
     local program = one.program ~= "" and one.program or "no name"
     local words = "%s: %s, ACP version %d, answered in %.1f s (%s)"
     health.ok(words:format(name, program, one.protocol, one.seconds, place))
+    if one.remark then
+      health.info(("%s: %s"):format(name, (one.remark:gsub("\n", " "))))
+    end
     if #one.can > 0 then
       health.info(("%s can: %s"):format(name, table.concat(one.can, ", ")))
     end
