@@ -63,6 +63,7 @@ _TERMS = (
     (_GAP_BEFORE_SIGN, ""),
     (_SPACES, " "),
 )
+_MESSAGE = pattern(r"\b(?:details?|message|reason)['\"]?\s*:\s*(['\"])([^'\"\n]{1,500})\1")
 _JSON_STARTS = pattern(r'\{\s*["\'}]|\{\s*\w+\s*:|\[\s*[\[{"\']')
 
 
@@ -108,8 +109,9 @@ def _without_json(words: str, depth: int = JSON_DEPTH) -> str:
     before = words[: start.start()]
     try:
         value, end = json.JSONDecoder().raw_decode(words, start.start())
-    except (ValueError, RecursionError):
-        return before
+    except (ValueError, RecursionError):  # such as an object that Python or JavaScript has printed
+        message = _MESSAGE.search(words, start.start())
+        return f"{before}{message[2]}" if message else before
     found = _reason_in(value, depth - 1)
     return f"{before}{'' if found in before else found}{_without_json(words[end:], depth - 1)}"
 

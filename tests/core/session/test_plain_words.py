@@ -32,7 +32,7 @@ SAID: Final = [
     "not logged in, error code: -32000",
     "",
     "x" * 100_000,
-    "\0\ud800 Grüße",
+    "\0 Grüße",
 ]
 ERRORS: Final = [
     RpcError(code, message, data)
@@ -133,6 +133,9 @@ def test_the_log_has_what_the_notice_has_not(
         ("openai/gpt-4 is not there", "openai/gpt-4 is not there"),
         ("429 Too Many Requests", "429 Too Many Requests"),
         ("one [a] two", "one [a] two"),
+        ("\0\ud800", "\0\ud800"),
+        ("code: 400 - {'error': {'message': 'too long', 'code': 4}}", "code: 400 - too long"),
+        ('Failed {code: 7, message: "no"}', "Failed no"),
         ("code -32603", ""),
         ('{"a":' * 1000, ""),
         (" " * 2000 + "in" + " " * 2000 + "a ( code" + "(" * 1000, "in a ( code" + "(" * 489 + " …"),
