@@ -92,7 +92,7 @@ def test_tool_call_shows_diffs_terminals_and_whatever_else(editor):
     shown = editor.lines(key)
     assert editor.seen(key)[1] == "◐ ± run  strange"
     assert shown[2:4] == ["  this", "  and that^@"]
-    for line in ["  /p/a.py", "  -b", "  +B", "  /p/new.py (new file)", "  +x", "  terminal term-1",
+    for line in ["  /p/a.py", "  -b", "  +B", "  /p/new.py (new file)", "  +x", "  terminal",
                  "  image (image/png, 12 kB)"]:  # fmt: skip
         assert line in shown
 

@@ -131,8 +131,8 @@ def test_a_terminal_shows_its_command_what_it_printed_and_how_it_ended(editor):
 @pytest.mark.parametrize(
     ("more", "lines"),
     [
-        ({}, ["  terminal t-1"]),
-        ({"output": "words"}, ["  terminal t-1", "  words"]),
+        ({}, ["  terminal"]),
+        ({"output": "words"}, ["  terminal", "  words"]),
         ({"command": "ls", "exit_code": 0}, ["  $ ls"]),
         ({"command": "ls\n  -l\0", "output": "\n"}, ["  $ ls", "    -l^@"]),
         ({"command": "ls", "signal": "SIGTERM"}, ["  $ ls", "  killed by SIGTERM"]),

@@ -102,7 +102,7 @@ def _items(block: CallBlock, place: int, one: Item, limits: TextLimits) -> Seque
                 return [item for change in changes for item in _change(change, cuts=False)]
             return block.cut_diff(one, _cut)
         case TerminalShown(terminal_id):
-            return [_terminal(terminal_id, block.terminals.get(terminal_id), limits)]
+            return [_terminal(terminal_id, block, limits)]
         case SessionShown(session_id):
             return [views.SessionItem(session_id)]
         case UnknownItem(original):
@@ -150,14 +150,16 @@ def _change(change: FileChange, cuts: bool = True) -> Iterable[views.DiffItem]:
             yield views.DiffItem(change.path, new, old, change.operation, old_path, line, note, hunk.lines)
 
 
-def _terminal(terminal_id: str, terminal: Terminal | None, limits: TextLimits) -> views.TerminalItem:
+def _terminal(terminal_id: str, block: CallBlock, limits: TextLimits) -> views.TerminalItem:
+    """Return the view of a terminal. Agents' own ones often have no command: then the title of the call names it."""
+    terminal, title = block.terminals.get(terminal_id), block.call.title.strip("` \n")
     if terminal is None:
-        return views.TerminalItem(terminal_id)
+        return views.TerminalItem(terminal_id, command=title or None)
     ended = terminal.exit
     return views.TerminalItem(
         terminal_id=terminal_id,
         number=terminal.number,
-        command=terminal.command,
+        command=terminal.command or title or None,
         cwd=terminal.cwd,
         output=terminal.tail(limits.lines if limits is WHOLE else TERMINAL_LINES),
         exit_code=ended.exit_code if ended else None,

@@ -114,7 +114,9 @@ async def test_commands_that_an_adapter_tells_of_in_meta_are_terminals(host: Hos
     host.script(META)
     await host.turn()
     assert items(host) == [
-        events.TerminalItem("call", cwd="/elsewhere", output="Running tests\n1 passed", exit_code=2, number=1)
+        events.TerminalItem(
+            "call", command="npm test", cwd="/elsewhere", output="Running tests\n1 passed", exit_code=2, number=1
+        )
     ]
     open_terminal(host)
     assert text(host) == b"Running \x1b[1mtests\x1b[0m\n1 passed\n"
@@ -132,7 +134,10 @@ async def test_output_is_shown_although_the_content_names_no_terminal(host: Host
     """)
     await host.turn()
     [call] = host.calls().values()
-    assert call.content == [events.TextItem("words"), events.TerminalItem("c", output="a.txt\nb.txt", number=1)]
+    assert call.content == [
+        events.TextItem("words"),
+        events.TerminalItem("c", command="ls", output="a.txt\nb.txt", number=1),
+    ]
     assert call.status == "completed"
 
 
@@ -273,3 +278,28 @@ async def test_the_id_of_an_earlier_agent_is_another_terminal_but_for_ours() -> 
     terminals.take(printed("t", b"new"))
     terminals.take(printed("ours", b"more"))
     assert [whole(terminals, number).data for number in (1, 2, 3)] == [b"more", b"old", b"new"]
+
+
+@pytest.mark.parametrize(
+    ("title", "command"), [("`npm test`", "npm test"), ("", None), ("Run\nboth", "Run\nboth"), ("``` `", None)]
+)
+async def test_a_terminal_that_nobody_has_described_has_the_title_of_its_call(
+    host: Host, title: str, command: str | None
+) -> None:
+    host.script(f"""
+        def turn(agent, prompt):
+            prompt.tool("toolu_14c9", {title!r}, kind="execute",
+                        content=[{{"type": "terminal", "terminalId": "toolu_14c9"}}])
+    """)
+    await host.turn()
+    assert items(host) == [events.TerminalItem("toolu_14c9", command=command, number=1)]
+
+
+async def test_the_title_that_a_call_has_now_counts_until_its_command_is_known(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.tool("c", "Terminal", kind="execute", content=[{"type": "terminal", "terminalId": "c"}])
+            prompt.tool_update("c", title="ls")
+    """)
+    await host.turn()
+    assert [one.command for one in items(host)] == ["ls"]

@@ -56,7 +56,7 @@ local function add_command(out, item, cwd)
   local elsewhere = item.cwd and item.cwd ~= "" and item.cwd ~= cwd
   local place = elsewhere and "  in " .. paths.short(item.cwd, cwd) or ""
   if command == "" then
-    out:add({ INDENT, { "terminal " .. Lines.one_line(item.terminal_id) .. place, "AcpToolDetail" } })
+    out:add({ INDENT, { "terminal" .. place, "AcpToolDetail" } })
     return
   end
   out:add({ INDENT, { "$ ", "AcpToolDetail" }, { command, "AcpToolTitle" }, { place, "AcpToolDetail" } })
