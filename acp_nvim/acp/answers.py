@@ -139,6 +139,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     title: str | None = None
     updated_at: str | None = None
     additional_directories: list[str] = []
+    archived: bool = False
 
 
 class SessionPage(msgspec.Struct, frozen=True):

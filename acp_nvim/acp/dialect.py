@@ -16,7 +16,7 @@ from acp_nvim.acp.decoding import decode, salvage
 from acp_nvim.acp.elicitation import REQUEST_BYTES
 from acp_nvim.acp.fields import given
 from acp_nvim.acp.schema_common import ContentBlock
-from acp_nvim.acp.translation import config_options, read_most, read_nothing, read_page
+from acp_nvim.acp.translation import config_options, read_most, read_nothing, read_page, read_title
 from acp_nvim.acp.updates import Update
 
 T = TypeVar("T")
@@ -182,9 +182,13 @@ class Dialect(ABC):
 
         return Call("session/set_config_option", params, read)
 
-    def list_sessions(self, cwd: str | None, cursor: str | None) -> Call[SessionPage]:
-        """Request one page of the agent's stored sessions, of `cwd` or of all directories: `session/list`."""
-        params = wire.ListSessionsRequest(cwd=cwd or UNSET, cursor=cursor or UNSET)
+    def list_sessions(self, cwd: str | None, cursor: str | None, archived: bool = False) -> Call[SessionPage]:
+        """Request one page of the agent's stored sessions, of `cwd` or of all directories: `session/list`.
+
+        `archived`: with the archived ones, of an agent that archives sessions.
+        """
+        which = "include" if archived else UNSET
+        params = wire.ListSessionsRequest(cwd=cwd or UNSET, cursor=cursor or UNSET, archived=which)
         return Call("session/list", params, read_page, "list_sessions")
 
     def close_session(self, session_id: str) -> Call[None]:
@@ -194,3 +198,15 @@ class Dialect(ABC):
     def delete_session(self, session_id: str) -> Call[None]:
         """Delete a session at the agent for good: `session/delete`."""
         return Call("session/delete", wire.DeleteSessionRequest(session_id=session_id), read_nothing, "delete")
+
+    def set_title(self, session_id: str, title: str) -> Call[str]:
+        """Give a session another title: `session/set_title`. The answer is the title that the agent has stored."""
+        params = wire.SetSessionTitleRequest(session_id=session_id, title=title)
+        return Call("session/set_title", params, read_title, "rename")
+
+    def archive_session(self, session_id: str, archived: bool = True) -> Call[None]:
+        """Hide a session from lists, or show it again: `session/archive`, `session/unarchive`."""
+        if archived:
+            params = wire.ArchiveSessionRequest(session_id=session_id)
+            return Call("session/archive", params, read_nothing, "archive")
+        return Call("session/unarchive", wire.UnarchiveSessionRequest(session_id=session_id), read_nothing, "archive")

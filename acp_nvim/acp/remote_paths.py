@@ -272,9 +272,9 @@ class RemoteDialect:
         session_id, asked = self._dialect.asked(method, params)
         return session_id, self._moved.asked(method, asked)
 
-    def list_sessions(self, cwd: str | None, cursor: str | None) -> Call[SessionPage]:
+    def list_sessions(self, cwd: str | None, cursor: str | None, archived: bool = False) -> Call[SessionPage]:
         """Request like `Dialect.list_sessions`. Raises `FailureError` for a `cwd` that does not exist there."""
-        call = self._dialect.list_sessions(None if cwd is None else self._there(cwd), cursor)
+        call = self._dialect.list_sessions(None if cwd is None else self._there(cwd), cursor, archived)
 
         def read(raw: msgspec.Raw) -> SessionPage:
             page = call.read(raw)

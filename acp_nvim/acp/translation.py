@@ -47,6 +47,11 @@ def read_opened(kind: type[T], translate: Callable[[T], answers.Opened], raw: ms
     return msgspec.structs.replace(translate(decoded), complaints=tuple(complaints))
 
 
+def read_title(raw: msgspec.Raw) -> str:
+    """Decode the answer to `session/set_title`: the title that the agent has stored."""
+    return read_most(wire.SetSessionTitleResponse, raw).title
+
+
 def read_page(raw: msgspec.Raw) -> answers.SessionPage:
     """Decode the answer to `session/list`; `next_cursor` is None for the last page."""
     page = read_most(wire.ListSessionsResponse, raw)
@@ -57,6 +62,7 @@ def read_page(raw: msgspec.Raw) -> answers.SessionPage:
             title=given(one.title),
             updated_at=given(one.updated_at),
             additional_directories=given(one.additional_directories) or [],
+            archived=one.archived is True,
         )
         for one in page.sessions
     ]

@@ -7,30 +7,18 @@ events. `session` is a key: a positive integer that Lua chose when it opened the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import msgspec
 
 from acp_nvim.review.tracker import Edit
+from acp_nvim.rpc import agent_messages
+from acp_nvim.rpc.message_base import Handlers as Handlers
+from acp_nvim.rpc.message_base import Message, SessionMessage
 from acp_nvim.rpc.settings import Config
 from acp_nvim.session.connection.calls import ResumeWay
 from acp_nvim.ui.events import QueuedText, wire_name
 from acp_nvim.ui.request_events import AnswerAction
-
-
-class Message(msgspec.Struct, tag_field="message", tag=wire_name):
-    """Base of all messages; the tag is the method's name."""
-
-
-class SessionMessage(Message):
-    """Base of all messages about one session."""
-
-    session: int  #: its key
-
-
-Handlers = dict[type[Any], Callable[[Any], object]]
-"""Handlers by the class of the message. The app runs a coroutine that a handler returns in a task of its own."""
 
 
 class Hello(Message):
@@ -50,14 +38,14 @@ class Prompt(SessionMessage):
 
     text: str
     id: int | None = None  #: unique in this Neovim; `prompts_taken` reports it
-    context: list[dict[str, Any]] = []  #: attached items of `acp_nvim/session/prompt.py`
+    context: list[dict[str, Any]] = msgspec.field(default_factory=list)  #: attached: `acp_nvim/session/prompt.py`
 
 
 class QueueSet(SessionMessage):
     """Replace the queue by the user's edited version; prompts sent meanwhile are not sent again (`queue_late`)."""
 
     prompts: list[QueuedText]  #: known prompts that are missing here are dropped
-    known: list[int] = []  #: ids of the prompts that the user saw
+    known: list[int] = msgspec.field(default_factory=list)  #: ids of the prompts that the user saw
     held: bool = False  #: they wait until the user sends another one: no host had acknowledged all of them
     revision: int = 0  #: grows with each of these messages; `prompts_taken` reports it
 
@@ -194,6 +182,7 @@ class SessionsList(Message):
     query: str = ""  #: a text that the sessions must contain
     agents: list[str] | None = None  #: to be asked, and started if necessary; None: those that run and can list
     everywhere: bool = False  #: of all directories, not only `cwd`
+    archived: bool = False  #: only archived sessions; otherwise all others
 
 
 class SessionsMore(Message):
@@ -394,7 +383,7 @@ class Restore(RestorePlan):
 
 MESSAGES: dict[str, type[msgspec.Struct]] = {
     str(one.__struct_config__.tag): one
-    for one in list(globals().values())
+    for one in (*globals().values(), *vars(agent_messages).values())
     if getattr(getattr(one, "__struct_config__", None), "tag_field", None) == "message"
     and one not in (Message, SessionMessage)
 }

@@ -43,12 +43,15 @@ class _List(msgspec.Struct, eq=False):
         """Return the event that sends the list to the editor."""
         return SessionsListed(
             id=self.wanted.id,
-            entries=merged(self.wanted.open, self.found, self.listed, self.wanted.query),
+            entries=[one for one in self._entries() if one.archived == self.wanted.archived],
             asked=sorted(self.listed),
             more=sorted(self.cursors),
             waits=sorted(self.waits),
             problems=self.problems,
         )
+
+    def _entries(self) -> list[SessionEntry]:
+        return merged(self.wanted.open, self.found, self.listed, self.wanted.query)
 
 
 class SessionListHandlers:
@@ -111,7 +114,7 @@ class SessionListHandlers:
         try:
             peer = await self._agents.peer(agent, one.wanted.cwd)
             cwd = None if one.wanted.everywhere else one.wanted.cwd
-            page = await send(peer, peer.dialect.list_sessions(cwd, cursor))
+            page = await send(peer, peer.dialect.list_sessions(cwd, cursor, peer.abilities.archive))
         except FailureError as error:
             one.problems[agent] = str(error.failure)
         else:
@@ -161,7 +164,7 @@ def merged(
     for agent, sessions in sorted(listed.items()):
         for session in sessions:
             entry = by_name.get((agent, session.session_id)) or added(agent, session.cwd, session.session_id)
-            entry.listed = True
+            entry.listed, entry.archived = True, session.archived and entry.session is None
             entry.title = (entry.title if entry.session is not None else session.title) or entry.title or session.title
             entry.updated = max(entry.updated, session.updated or 0.0)
     there = [one for one in entries if one.session is not None and _has(one, query)]
@@ -196,7 +199,9 @@ def _wanted(page: SessionPage, wanted: SessionsList) -> list[ListedSession]:
     """Return the sessions in the wanted directory: not every agent filters by directory."""
     real = os.path.realpath(wanted.cwd)
     sessions = [one for one in page.sessions if wanted.everywhere or os.path.realpath(one.cwd) == real]
-    return [ListedSession(one.session_id, one.cwd, one.title, _seconds(one.updated_at)) for one in sessions]
+    return [
+        ListedSession(one.session_id, one.cwd, one.title, _seconds(one.updated_at), one.archived) for one in sessions
+    ]
 
 
 def _seconds(written: str | None) -> float | None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from acp_nvim.errors import FailureError
 from acp_nvim.history.store import TranscriptStore
 from acp_nvim.rpc import messages
+from acp_nvim.rpc.agent_messages import SessionArchive, SessionRename
 from acp_nvim.rpc.messages import Handlers
 from acp_nvim.session.connection.calls import send
 from acp_nvim.session.connection.peers import AgentLeases
@@ -42,6 +43,8 @@ class SessionHandlers:
         self.handlers: Handlers = {
             messages.SessionClose: self._close,
             messages.SessionDelete: self._delete,
+            SessionRename: self._rename,
+            SessionArchive: self._archive,
             messages.WorktreeLook: self._look,
             messages.WorktreeRemove: self._remove,
         }
@@ -78,6 +81,33 @@ class SessionHandlers:
             self._fails(wanted.id, f"what is kept here is not deleted: {error.strerror or error}")
         else:
             self._editor.publish(SessionDone(id=wanted.id, words=f"deleted {' and '.join(places)}"))
+
+    async def _rename(self, wanted: SessionRename) -> None:
+        try:
+            peer = await self._agents.peer(wanted.agent, wanted.cwd)
+            title = await send(peer, peer.dialect.set_title(wanted.session_id, wanted.title))
+        except FailureError as error:
+            self._fails(wanted.id, f"it is not renamed: {error.failure}")
+            return
+        session = self._sessions.get(wanted.session or 0)
+        if session is not None and session.session_id == wanted.session_id:
+            session.presenter.metadata.title = title
+            session.presenter.publish_status()
+        self._editor.publish(SessionDone(id=wanted.id, words=f"renamed to {title!r}"))
+
+    async def _archive(self, wanted: SessionArchive) -> None:
+        """Archive a session, which its agent closes, or undo that."""
+        try:
+            peer = await self._agents.peer(wanted.agent, wanted.cwd)
+            if wanted.archived and peer.abilities.archive:
+                await self._end(wanted.session)
+            await send(peer, peer.dialect.archive_session(wanted.session_id, wanted.archived))
+        except FailureError as error:
+            problem = "it is not archived" if wanted.archived else "it stays archived"
+            self._fails(wanted.id, f"{problem}: {error.failure}")
+        else:
+            words = "archived; :AcpSessions ++archived lists it" if wanted.archived else "not archived any more"
+            self._editor.publish(SessionDone(id=wanted.id, words=words))
 
     def _fails(self, question: int, problem: str) -> None:
         self._editor.publish(SessionDone(id=question, problem=problem))

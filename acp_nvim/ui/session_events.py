@@ -11,7 +11,7 @@ import msgspec
 
 from acp_nvim.ui.events import Event, RequestView, SessionEvent, Why
 
-Offer = Literal["list", "load", "resume", "fork", "close", "delete"]
+Offer = Literal["list", "load", "resume", "fork", "close", "delete", "rename", "archive"]
 """An operation that an agent supports for its sessions."""
 
 
@@ -82,6 +82,7 @@ class ListedSession(msgspec.Struct, omit_defaults=True):
     cwd: str
     title: str | None = None
     updated: float | None = None  #: seconds since 1970, if known
+    archived: bool = False
 
 
 class SessionEntry(msgspec.Struct, omit_defaults=True):
@@ -93,6 +94,7 @@ class SessionEntry(msgspec.Struct, omit_defaults=True):
     session: int | None = None  #: its key, if it is open
     kept: list[FoundSession] = []  #: its transcripts, the newest first
     listed: bool = False  #: the agent lists it
+    archived: bool = False  #: the agent lists it as archived
     title: str | None = None
     updated: float = 0.0  #: seconds since 1970; 0 if not known
     snippet: str | None = None  #: an excerpt of its transcripts around the match of the query
@@ -110,7 +112,7 @@ class SessionsListed(Event, omit_defaults=False):
 
 
 class SessionDone(Event):
-    """A session was closed or deleted, a work tree removed, or something cancelled; the answer to the request."""
+    """A session was closed, deleted, renamed or archived, a work tree removed, or something cancelled."""
 
     id: int
     words: str = ""  #: what was done

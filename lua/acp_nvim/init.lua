@@ -127,8 +127,9 @@ function M.chat(opts)
 end
 
 ---Lists sessions: open sessions, stored sessions of agents, and saved conversations. `agents`: the agents to query,
----which are started if need be; nil: those that run. `everywhere`: sessions of all directories.
----@param opts { text?: string, agents?: string[], everywhere?: boolean }
+---which are started if need be; nil: those that run. `everywhere`: sessions of all directories. `archived`: only sessions
+---that agents have archived; else all others.
+---@param opts { text?: string, agents?: string[], everywhere?: boolean, archived?: boolean }
 ---@param on_list acp.OnSessions `more`: agents with another page or without an answer yet; `go_on` fetches that and
 ---calls `on_list` again
 function M.sessions(opts, on_list)

@@ -192,7 +192,7 @@ stopped. Only when all sessions can be resumed: the next prompt starts the agent
   key("drop_context", "<M-x>", "Prompt: attach nothing after all."),
   key("focus_prompt", "i", "Chat: go to the prompt."),
   key("close", "q", "Chat and form: close the windows; the session continues. The review's list: close it."),
-  key("session_actions", "gs", "Chat: choose an action for this session: continue, fork, close, delete."),
+  key("session_actions", "gs", "Chat: choose an action for this session: continue, fork, rename, close, delete."),
   key("cancel", "<C-c>", "Chat and prompt, normal mode: cancel the turn."),
   key("cancel_block", "gc", "Chat, on a tool call or the output of a command: cancel only that, where the agent can."),
   key("sign_in", "gl", "Chat and prompt, normal mode: sign in to the agent."),

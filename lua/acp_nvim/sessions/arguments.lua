@@ -38,27 +38,33 @@ function M.complete_chat(lead, names)
   end, vim.list_extend(vim.list_slice(names), vim.startswith(lead, "+") and { "++dir=", "++worktree" } or {}))
 end
 
----@param text string to search for, and `agent:{name}` of agents to ask
+---@param text string to search for, `agent:{name}` of agents to ask, and `++archived`
 ---@return string query
 ---@return string[]? agents
+---@return boolean archived
 function M.sessions(text)
-  local words, agents = {}, nil
+  local words, agents, archived = {}, nil, false
   for word in text:gmatch("%S+") do
     local agent = word:match("^agent:(.+)$")
-    if agent then
+    if word == "++archived" then
+      archived = true
+    elseif agent then
       agents = agents or {}
       table.insert(agents, agent)
     else
       table.insert(words, word)
     end
   end
-  return agents and table.concat(words, " ") or vim.trim(text), agents
+  return (agents or archived) and table.concat(words, " ") or vim.trim(text), agents, archived
 end
 
 ---@param names string[] of agents
 ---@return string[]
 function M.complete_sessions(lead, names)
   local words = {}
+  if lead ~= "" and vim.startswith("++archived", lead) then
+    words[1] = "++archived"
+  end
   for _, name in ipairs(names) do
     local word = "agent:" .. name
     words[#words + 1] = vim.startswith(word, lead) and word or nil

@@ -1,4 +1,5 @@
--- Closes sessions, deletes what is kept of them, and removes their worktrees. Asks before anything is lost.
+-- Closes, renames and archives sessions, deletes what is kept of them, and removes their worktrees. Asks before anything
+-- is lost.
 local client = require("acp_nvim.host.client")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
@@ -82,6 +83,39 @@ local function unfinished_work(session)
   local typed = prompt and vim.api.nvim_buf_is_loaded(prompt) and vim.api.nvim_buf_get_lines(prompt, 0, -1, true) or {}
   if vim.trim(table.concat(typed, "\n")) ~= "" then
     return "What you typed in its prompt was not sent."
+  end
+end
+
+---@return { agent: string, cwd: string, session_id: string, session?: integer }
+local function named(entry)
+  local session = entry.session and entry.session.key or nil
+  return { agent = entry.agent, cwd = entry.cwd, session_id = entry.session_id, session = session }
+end
+
+---Lets the user type another title of a session, which its agent stores.
+function M.rename(entry)
+  vim.ui.input({ prompt = "New title: ", default = entry.title and question.title(entry) }, function(title)
+    title = vim.trim(title or "")
+    if title ~= "" then
+      question.ask("session_rename", vim.tbl_extend("error", named(entry), { title = title }), report)
+    end
+  end)
+end
+
+---Archives a session at its agent and closes its chat, or undoes that.
+---@param archived boolean
+function M.archive(entry, archived)
+  local function archive()
+    question.ask("session_archive", vim.tbl_extend("error", named(entry), { archived = archived }), report)
+    if entry.session and archived then
+      client.forget(entry.session)
+    end
+  end
+  local words = archived and entry.session and unfinished_work(entry.session)
+  if words then
+    ask(words .. " Archive this session?", { { words = "leave it open" }, { words = "archive it", act = archive } })
+  else
+    archive()
   end
 end
 

@@ -123,7 +123,7 @@ choose = function(list)
   end)
 end
 
----@param opts { query?: string, agents?: string[], everywhere?: boolean }
+---@param opts { query?: string, agents?: string[], everywhere?: boolean, archived?: boolean }
 ---@param on_ready fun(list: acp.SessionList) called once, when only slow agents have not answered
 ---@return acp.SessionList?
 local function when_ready(opts, on_ready)
@@ -135,14 +135,15 @@ end
 
 ---Implements :AcpSessions.
 function M.command(args)
-  local query, asked = session_arguments.sessions(args.args)
+  local query, asked, archived = session_arguments.sessions(args.args)
   for _, name in ipairs(asked or {}) do
     local problem = agents.problem(name)
     if problem then
       return message.error(problem)
     end
   end
-  latest = when_ready({ query = query, agents = asked, everywhere = args.bang }, function(list)
+  local opts = { query = query, agents = asked, everywhere = args.bang, archived = archived }
+  latest = when_ready(opts, function(list)
     if latest == list and not asked then
       choose(list)
     end
@@ -173,10 +174,11 @@ local function tell(list, on_list)
 end
 
 ---Lists sessions for other code.
----@param opts { text?: string, agents?: string[], everywhere?: boolean }
+---@param opts { text?: string, agents?: string[], everywhere?: boolean, archived?: boolean }
 ---@param on_list acp.OnSessions `more`: agents with another page, or without an answer; `go_on` waits for one of them
 function M.list(opts, on_list)
-  when_ready({ query = opts.text, agents = opts.agents, everywhere = opts.everywhere }, function(list)
+  local asked = { query = opts.text, agents = opts.agents, everywhere = opts.everywhere, archived = opts.archived }
+  when_ready(asked, function(list)
     tell(list, on_list)
   end)
 end

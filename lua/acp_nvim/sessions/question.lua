@@ -69,8 +69,8 @@ function M.agents(listener)
 end
 
 ---Requests the list of sessions and kept conversations.
----@param opts { query?: string, agents?: string[], everywhere?: boolean } `agents` are asked, and started if need be; nil:
----those that run
+---@param opts { query?: string, agents?: string[], everywhere?: boolean, archived?: boolean } `agents` are asked, and
+---started if need be; nil: those that run. `archived`: only archived ones; else all others
 ---@param on_news fun(list: acp.SessionList) called each time the list has changed
 ---@return acp.SessionList? nil when the host cannot run
 function M.list(opts, on_news)
@@ -111,6 +111,7 @@ function M.list(opts, on_news)
     query = query,
     agents = opts.agents,
     everywhere = opts.everywhere or false,
+    archived = opts.archived or false,
   })
   return list
 end

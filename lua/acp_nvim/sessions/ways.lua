@@ -9,7 +9,8 @@ local session_closing = require("acp_nvim.sessions.closing")
 local M = {}
 
 ---@class acp.SessionWay
----@field id string "show", "go_on", "load", "look", "new", "fork", "close" or "delete"
+---@field id string "show", "go_on", "load", "look", "new", "fork", "rename", "archive", "unarchive", "close" or
+---"delete"
 ---@field words string
 ---@field transcript? string id of the transcript to show
 
@@ -19,6 +20,9 @@ local M = {}
 local function continuations(entry, offers)
   local ways, is_kept = {}, #entry.kept > 0
   local may = offers or { resume = true, load = true }
+  if entry.archived then -- the agent continues it only when it is not archived any more
+    return { { id = "unarchive", words = "not archived any more: list it again" } }
+  end
   if is_kept and (may.resume or may.load) then
     table.insert(ways, { id = "go_on", words = "continue" })
     if offers and offers.load then
@@ -49,11 +53,21 @@ local function ways_of(entry, offers)
     local words = "view the stored conversation"
     add("look", index > 1 and ("%s until %s"):format(words, question.time_of(one.updated)) or words, one.id)
   end
-  if entry.session_id and is_startable and offers and offers.fork then
+  local at_agent = entry.session_id and is_startable and offers or {}
+  if at_agent.fork and not entry.archived then
     add("fork", "fork: another session with the conversation so far")
   end
   if not entry.session and is_kept and is_startable then
     add("new", "new session, with the stored conversation in the chat")
+  end
+  if at_agent.rename then
+    add("rename", "rename ...")
+  end
+  if at_agent.archive and not entry.archived then
+    add(
+      "archive",
+      ("archive: %s lists it no more"):format(entry.agent) .. (entry.session and "; its chat is closed" or "")
+    )
   end
   if entry.session then
     add("close", "close")
@@ -95,6 +109,15 @@ local actions = {
   fork = function(entry)
     local source = entry.session and entry.session.key or nil
     begin(entry, { session_id = entry.session_id, how = "fork", source = source })
+  end,
+  rename = function(entry)
+    session_closing.rename(entry)
+  end,
+  archive = function(entry)
+    session_closing.archive(entry, true)
+  end,
+  unarchive = function(entry)
+    session_closing.archive(entry, false)
   end,
   close = function(entry)
     session_closing.close(entry.session)

@@ -9,7 +9,7 @@
 ---@alias acp.FieldKind "boolean"|"choice"|"choices"|"integer"|"number"|"text"|"unknown"
 
 ---An operation that an agent supports for its sessions.
----@alias acp.Offer "close"|"delete"|"fork"|"list"|"load"|"resume"
+---@alias acp.Offer "archive"|"close"|"delete"|"fork"|"list"|"load"|"rename"|"resume"
 
 ---What happened to a file; `mode`: only its permissions changed, `binary`: it has no lines to show.
 ---@alias acp.Operation "add"|"binary"|"delete"|"mode"|"modify"|"rename"
@@ -336,6 +336,7 @@
 ---@field session? integer its key, if it is open
 ---@field kept? acp.FoundSession[] its transcripts, the newest first
 ---@field listed? boolean the agent lists it
+---@field archived? boolean the agent lists it as archived
 ---@field title? string
 ---@field updated? number seconds since 1970; 0 if not known
 ---@field snippet? string an excerpt of its transcripts around the match of the query
@@ -808,7 +809,7 @@
 ---@field waits string[] agents that have not answered yet
 ---@field problems table<string, string> why agents could not answer, by their names
 
----A session was closed or deleted, a work tree removed, or something cancelled; the answer to the request.
+---A session was closed, deleted, renamed or archived, a work tree removed, or something cancelled.
 ---@class acp.event.SessionDone: acp.Event
 ---@field type "session_done"
 ---@field id integer

@@ -90,7 +90,7 @@
 ---@field session integer its key
 ---@field text string
 ---@field id? integer unique in this Neovim; `prompts_taken` reports it
----@field context? table<string, any>[] attached items of `acp_nvim/session/prompt.py`
+---@field context? table<string, any>[] attached: `acp_nvim/session/prompt.py`
 
 ---Replace the queue by the user's edited version; prompts sent meanwhile are not sent again (`queue_late`).
 ---@class acp.message.QueueSet
@@ -208,6 +208,7 @@
 ---@field query? string a text that the sessions must contain
 ---@field agents? string[] to be asked, and started if necessary; nil: those that run and can list
 ---@field everywhere? boolean of all directories, not only `cwd`
+---@field archived? boolean only archived sessions; otherwise all others
 
 ---Request the next or first page of an agent's sessions; `sessions_listed` answers.
 ---@class acp.message.SessionsMore
@@ -357,3 +358,21 @@
 ---@field id string
 ---@field cwd string
 ---@field force? boolean also restore files that are not certain to be the agent's
+
+---Give a session that an agent stores another title; `session_done` answers.
+---@class acp.message.SessionRename
+---@field id integer of the request
+---@field agent string
+---@field cwd string
+---@field session_id string
+---@field title string
+---@field session? integer its key if it is open
+
+---Archive a session at its agent, or undo that; `session_done` answers.
+---@class acp.message.SessionArchive
+---@field id integer of the request
+---@field agent string
+---@field cwd string
+---@field session_id string
+---@field archived? boolean
+---@field session? integer its key if it is open; it is closed first

@@ -56,6 +56,12 @@ def test_only_what_has_the_text_is_listed() -> None:
     assert [one.session_id for one in entries] == ["s3", "s1"]
 
 
+def test_an_archived_session_is_told_apart_unless_it_is_open() -> None:
+    listed = {"a": [ListedSession(one, "/", archived=True) for one in ("s1", "s2")]}
+    first, second = merged([OpenSession(1, "a", "/", "s1")], [found("t", "s2")], listed, "")
+    assert (first.archived, second.archived, len(second.kept)) == (False, True, 1)
+
+
 IDS = st.sampled_from(["s1", "s2", "s3"])
 
 
