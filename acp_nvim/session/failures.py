@@ -99,18 +99,18 @@ def others_end(others: int) -> str:
     return f"The process serves {others} other {'chat' if others == 1 else 'chats'}, whose turns would end with it."
 
 
-def not_cancelled(agent: str, name: str, is_over: bool) -> Failure:
-    """Return the failure for a subagent whose agent lets the user cancel only the session that created it."""
+def not_cancelled(name: str, title: str, is_over: bool) -> Failure:
+    """Return the failure for the subagent `title`, whose agent lets the user cancel only the session it belongs to."""
     if is_over:
-        return Failure("not_cancelled", f"{name} does not work any more.", "Its agent is gone.", agent)
+        return Failure("not_cancelled", f"The subagent {title!r} does not work any more.", "Its agent is gone.", name)
     step = ":AcpCancel in the chat that it belongs to stops the whole turn."
-    return Failure("not_cancelled", f"Agent {agent!r} cannot cancel the subagent {name!r} alone.", step, agent)
+    return Failure("not_cancelled", f"Agent {name!r} cannot cancel the subagent {title!r} alone.", step, name)
 
 
-def too_many_subagents(agent: str, most: int) -> Failure:
+def too_many_subagents(name: str, most: int) -> Failure:
     """Return the failure for a subagent beyond `most`, of which nothing is shown."""
-    what = f"Agent {agent!r} has more than {most} subagents at work, or they are nested too deeply."
-    return Failure("bad_message", what, "What the others do is not shown.", agent)
+    what = f"Agent {name!r} has more than {most} subagents at work, or they are nested too deeply."
+    return Failure("bad_message", what, "What the others do is not shown.", name)
 
 
 def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:

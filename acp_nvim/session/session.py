@@ -305,7 +305,7 @@ class Session(ParentConversation):
     def is_busy(self) -> bool:
         """Whether anything is in progress that needs the agent."""
         goes_on = self.state in ("starting", "running", "background", "waiting") or self.queue.next is not None
-        works = bool(self.turns.turn.background) or self.subagents.busy
+        works = bool(self.turns.turn.background) or self.subagents.is_busy
         return goes_on or works or self.requests.terminals.running
 
     def on_gone(self, failure: Failure | None) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+import msgspec
 from msgspec import UNSET
 
 from acp_nvim.acp import updates
 from acp_nvim.acp.dialect import Place
 from acp_nvim.acp.fields import shortened
-from acp_nvim.errors import Failure, FailureError
+from acp_nvim.errors import Failure
 from acp_nvim.session import failures
 from acp_nvim.session.connection.connecting import ABOUT
 from acp_nvim.session.connection.peer import AgentPeer
@@ -24,7 +25,7 @@ from acp_nvim.workspace.roots import Roots
 SUBAGENTS: Final = 200
 """Child sessions kept for one session; the oldest that has nothing to do makes room for a new one."""
 NESTING: Final = 8
-"""Maximum depth of child sessions in child sessions."""
+"""Maximum depth of child sessions in each other."""
 TITLE_CHARS: Final = 200
 """Characters of a child's title, which is a line in the chat and a name in lists."""
 
@@ -91,12 +92,12 @@ class Subagent(ParentConversation):
     @property
     def is_busy(self) -> bool:
         """Whether it needs the process at the moment."""
-        return self.work.is_reported or self.requests.waiting > 0 or self.requests.terminals.running
+        mine = self.work.is_reported or self.requests.waiting > 0 or self.requests.terminals.running
+        return mine or self.subagents.is_busy
 
     @property
     def view(self) -> events.SubagentView:
         """What the editor is told of it."""
-        activity = self.presenter.metadata.activity.words
         return events.SubagentView(
             session=self.key,
             session_id=self.session_id,
@@ -104,7 +105,7 @@ class Subagent(ParentConversation):
             state=self.state,
             description=self.description,
             stop_reason=self.work.stop_reason,
-            activity=activity,
+            activity=self.presenter.metadata.activity.words,
             started=self.work.started,
             ended=self.work.ended,
             review=self.changes.counts,
@@ -121,8 +122,8 @@ class Subagent(ParentConversation):
             self.can_cancel = said.can_cancel
         if said.cwd is not UNSET or said.additional_directories is not UNSET:
             self._cwd = self._cwd if said.cwd is UNSET else said.cwd
-            more = said.additional_directories
-            self._directories = self._directories if more is UNSET else more
+            if said.additional_directories is not UNSET:
+                self._directories = said.additional_directories
             self._move()
         self.changes.log.agent = self.changes.work.agent = self.author
         if said.state is not UNSET:
@@ -149,9 +150,7 @@ class Subagent(ParentConversation):
         """Take what the agent sends for it from now on. An id that another session has is not taken."""
         if self.peer is peer:
             return
-        try:
-            peer.router.require_free(self.session_id, self)
-        except FailureError:
+        if peer.router.sessions.get(self.session_id, self) is not self:
             peer.router.odd(f"it announces the session {self.session_id!r} as a subagent, which is another session")
             return
         self.peer = peer
@@ -202,7 +201,7 @@ class Subagent(ParentConversation):
         """Leave the idle process, which is stopped."""
         self.leave()
 
-    def on_gone(self, failure: Failure | None) -> None:
+    def on_gone(self, _failure: Failure | None) -> None:
         """Leave the process, which has ended; the parent reports why."""
         self.leave()
 
@@ -279,14 +278,13 @@ class Subagent(ParentConversation):
             directories=self.roots.directories if self.peer is not None else [],
             subagents=self.subagents.views,
         )
-        status = self.presenter.metadata.added_to(status)
-        status.title = self.name
+        status = msgspec.structs.replace(self.presenter.metadata.added_to(status), title=self.name)
         self.presenter.publish(events.Status(session=self.key, status=status))
         self.parent.subagents.show(self)
 
 
 class Subagents:
-    """The child sessions that the agent has created in one session, by their ids."""
+    """The child sessions of one session, which its agent has created, by their ids."""
 
     def __init__(self, parent: ParentConversation, services: Services) -> None:
         self._parent = parent
@@ -298,20 +296,19 @@ class Subagents:
         return f"<Subagents {list(self._children.values())}>"
 
     @property
+    def is_busy(self) -> bool:
+        """Whether one of them needs the process at the moment."""
+        return any(child.is_busy for child in self._children.values())
+
+    @property
     def views(self) -> list[events.SubagentView]:
         """What the editor is told of them, in the order of their creation."""
         return [child.view for child in self._children.values()]
 
-    @property
-    def busy(self) -> bool:
-        """Whether one of them needs the process at the moment."""
-        return any(child.is_busy or child.subagents.busy for child in self._children.values())
-
     def take(self, said: updates.SubagentChanged) -> None:
         """Create the child that the agent announces, or apply what it says of a known one."""
         is_shown = self._parent.takes(said)
-        child = self._children.get(said.session_id) or self._create(said.session_id)
-        if child is None:
+        if (child := self._children.get(said.session_id) or self._create(said.session_id)) is None:
             return
         self._announced.add(said.session_id)
         child.has_block |= is_shown
@@ -330,10 +327,11 @@ class Subagents:
     def _has_room(self) -> bool:
         if len(self._children) < SUBAGENTS:
             return True
-        oldest = next((one for one in self._children.values() if not one.is_busy and one.state != "running"), None)
-        if oldest is not None:
-            self._discard(oldest)
-        return oldest is not None
+        for oldest in self._children.values():
+            if not oldest.is_busy and oldest.state != "running":
+                self._discard(oldest)
+                return True
+        return False
 
     def _discard(self, child: Subagent) -> None:
         del self._children[child.session_id]
@@ -355,8 +353,7 @@ class Subagents:
 
     def named(self, session_id: str) -> str | None:
         """Return the name of the child with that id; None if there is none."""
-        child = self._children.get(session_id)
-        return child.name if child is not None else None
+        return child.name if (child := self._children.get(session_id)) is not None else None
 
     def attach(self, peer: AgentPeer) -> None:
         """Attach the children that were announced while the parent was being opened."""

@@ -110,7 +110,7 @@ class Play:
 
     def user(self, method: str, which: int) -> None:
         """Something that Lua could say, of the parent or of a child."""
-        keys = [1, *self.host.app._services.children.by_key]
+        keys = sorted(self.host.app.conversations)
         key = keys[which % len(keys)]
         if key > 1 or method not in ("session_close", "stop", "resume"):
             self.host.app.receive(method, {"session": key, **FROM_LUA[method]})
@@ -123,8 +123,8 @@ class Play:
 
     def children(self) -> dict[str, Subagent]:
         """Those that take what the agent sends for the id."""
-        by_key = self.host.app._services.children.by_key.values()
-        return {child.session_id: child for child in by_key if child.peer is not None}
+        found = (one for one in self.host.app.conversations.values() if isinstance(one, Subagent))
+        return {child.session_id: child for child in found if child.peer is not None}
 
     def check(self) -> None:
         """All is where it belongs; nothing was sent for a child but a cancel that it allows."""

@@ -164,7 +164,7 @@ async def test_a_call_of_an_earlier_process_is_left_alone(host: Host) -> None:
     host.prompt("die")
     await host.until_state("failed")
     cancel(host, block)
-    assert (await answer(host)).problem == "No agent works here any more."
+    assert (await answer(host)).problem == "This cannot be cancelled alone. :AcpCancel stops the whole turn."
     await host.turn("again")
     cancel(host, block, 2)
     assert (await answer(host, 2)).problem == f"Agent 'it' cannot cancel only this. {WHOLE_TURN}"

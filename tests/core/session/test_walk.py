@@ -39,7 +39,7 @@ LOOK = {
     "jsonrpc/decoding.py _is_utf8",
     "jsonrpc/decoding.py require_shallow",
     "jsonrpc/decoding.py may_be_wide",
-    "session/connection/router.py UpdateRun.takes",
+    "session/connection/update_run.py UpdateRun.takes",
     "session/connection/connecting.py Replaying.takes",
     "session/turn.py Turn.take_message",
     "session/turn.py Turn._is_echo",
