@@ -126,7 +126,7 @@ well. `true`: all with more than one line. `false`: none.]]),
     check = checks.icons,
     default = {},
     doc = [[Icons of tool calls that replace the default ones: a map from a kind (`read`, `edit`, `delete`, `move`, `search`,
-`execute`, `think`, `fetch`, `switch_mode`, `other`) or a status (`pending`, `in_progress`, `paused`, `completed`, `failed`,
+`execute`, `think`, `fetch`, `switch_mode`, `other`, `subagent`) or a status (`pending`, `in_progress`, `paused`, `completed`, `failed`,
 `cancelled`, `rejected`, `unfinished`) to a character or two, like `{ read = "R" }`.]],
   },
   option("ui.conceal", "boolean", true)([[
