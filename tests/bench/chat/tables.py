@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tests.bench.chat import calls, memory, paced, permission, replay, streams
+from tests.bench.chat import calls, memory, paced, permission, replay, streams, subagents
 from tests.bench.chat.stage import WHO, Stalls, Who
 from tests.bench.printing import ROUNDS, fresh, held, line
 
@@ -50,14 +50,14 @@ def against(what: str, pair: Pair[T], name: str, most: float | None, unit: str =
     line(what, figure, "" if most is None else held(ours / floor, most, "x the floor"))
 
 
-def print_stalls(what: str, pair: Pair[Stalls]) -> None:
-    """Both measures of stalls, and what the floor has."""
+def print_stalls(what: str, pair: Pair[Stalls], beside: str = "the floor") -> None:
+    """Both measures of stalls, and what the floor has, or what the second ones are."""
     for name, words in (("pings", "a request every 5 ms"), ("gaps", "a timer of 1 ms inside")):
         p99, worst = (median(pair[0], f"{name}.{one}") for one in ("p99", "max"))
         floor = ", ".join(f"{median(pair[1], f'{name}.{one}'):.1f}" for one in ("p99", "max"))
         very_worst = max(_get(one, f"{name}.max") for one in pair[0])
         line(f"{what}, {words}: p99", f"{p99:.1f} ms", held(p99, 8, "ms"))
-        line(f"  max, of all rounds; the floor's p99 and max: {floor}", f"{worst:.1f}, {very_worst:.1f} ms",
+        line(f"  max, of all rounds; p99 and max of {beside}: {floor}", f"{worst:.1f}, {very_worst:.1f} ms",
              held(worst, 16, "ms"))  # fmt: skip
 
 
@@ -104,6 +104,22 @@ def bench_paced() -> None:
     ours, floor = (median(found, "latency.p50") for found in pair)
     line(f"chat: {paced.RARE_A_SECOND} chunks/s, from write to buffer: p50", f"{ours:.1f} ms, floor {floor:.1f} ms",
          held(ours, 5, "ms"))  # fmt: skip
+
+
+def bench_subagents() -> None:
+    """Twenty subagents at work: the parent's chat stays within the budgets that it has alone."""
+    alone, found = ([fresh(partial(subagents.measure, who="ours", children=one)) for _ in range(ROUNDS)]
+                    for one in (False, True))  # fmt: skip
+    for name, most in (("p50", 10), ("p99", 17)):
+        ours, without = (median(one, f"latency.{name}") for one in (found, alone))
+        what = f"chat: 200 chunks/s beside {subagents.CHILDREN} subagents, from write to buffer: {name}"
+        line(what, f"{ours:.1f} ms, without them {without:.1f} ms", held(ours, most, "ms"))
+    for name, words in (("cpu", "Neovim's"), ("host_cpu", "the host's")):
+        ours, without = (median(one, name) * 1000 for one in (found, alone))
+        line(f"  {words} processor in {subagents.SECONDS} s", f"{ours:.0f} ms, without them {without:.0f} ms", "")
+    with_, without_ = ([fresh(partial(subagents.stalls, who="ours", children=one)) for _ in range(ROUNDS)]
+                       for one in (True, False))  # fmt: skip
+    print_stalls(f"chat: 200 chunks/s beside {subagents.CHILDREN} subagents", (with_, without_), "without them")
 
 
 def bench_calls() -> None:
@@ -166,6 +182,7 @@ BENCHES = {
     "chat-streams": bench_streams,
     "chat-stalls": bench_stalls,
     "chat-paced": bench_paced,
+    "chat-subagents": bench_subagents,
     "chat-calls": bench_calls,
     "chat-permission": bench_permission,
     "chat-replay": bench_replay,
