@@ -15,6 +15,7 @@ from acp_nvim.acp.decoding import convert, salvage
 from acp_nvim.acp.field_limits import ID_CHARS, NAME_CHARS, TEXT_CHARS, URI_CHARS, WORD_CHARS, WORDS_CHARS
 from acp_nvim.acp.fields import Unknown, Wire, given, lacks, lacks_inside, left, shortened
 from acp_nvim.acp.schema_v1 import Plan
+from acp_nvim.acp.suggestions import suggested
 from acp_nvim.acp.tool_call import Item, Location, SessionShown, ToolCallPatch, UnknownItem
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.limits import LEFT_OUT
@@ -119,7 +120,7 @@ def common_update(update: Any) -> updates.Update:
             cost = updates.Cost(said.amount, said.currency) if isinstance(said, wire.Cost) else said
             return updates.UsageChanged(update.used, update.size, cost)
         case wire.SessionInfoUpdate():
-            return updates.SessionInfoChanged(update.title)
+            return updates.SessionInfoChanged(update.title, suggested(update.meta))
         case wire.Notice():
             return updates.NoticeGiven(update.severity, update.title, given(update.description))
         case wire.CompactionUpdate():

@@ -132,9 +132,10 @@ class ConfigReplaced(msgspec.Struct, frozen=True):
 
 
 class SessionInfoChanged(msgspec.Struct, frozen=True):
-    """The session has a new title, or none any more (None)."""
+    """The session has a new title, or none any more (None); `suggestion` is the prompt that the agent suggests."""
 
     title: str | UnsetType | None = UNSET
+    suggestion: str | UnsetType | None = UNSET
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -158,6 +159,12 @@ class NoticeGiven(msgspec.Struct, frozen=True):
     severity: str
     title: str
     description: str | None = None
+
+
+class Retrying(msgspec.Struct, frozen=True):
+    """The agent repeats a failed request to its provider (an extension); `reason` in a few words."""
+
+    reason: str | None = None
 
 
 class Compaction(msgspec.Struct, frozen=True):
@@ -223,6 +230,7 @@ Update = (
     | SessionInfoChanged
     | UsageChanged
     | NoticeGiven
+    | Retrying
     | SessionMessage
     | SessionMessageChunk
     | SubagentChanged

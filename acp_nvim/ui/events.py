@@ -285,6 +285,12 @@ class Commands(SessionEvent):
     commands: list[CommandView]
 
 
+class PromptSuggestion(SessionEvent):
+    """The agent suggests the next prompt. It is offered until a turn begins, and is no part of the conversation."""
+
+    text: str  #: one line; empty: the suggestion is withdrawn
+
+
 class ValueView(msgspec.Struct, omit_defaults=True):
     """One of the possible values of an option."""
 

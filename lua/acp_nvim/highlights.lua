@@ -39,6 +39,7 @@ M.links = {
   AcpFormKey = "Special",
   AcpFormHost = "DiagnosticOk",
   AcpPlaceholder = "NonText",
+  AcpSuggestion = "NonText",
   AcpMention = "Special",
   AcpMentionRefused = "DiagnosticWarn",
   AcpFollowLine = "Visual",

@@ -104,6 +104,7 @@
 ---@field last_text? string[] lines of a chat buffer that was wiped out
 ---@field draft? string[] lines of a prompt buffer that was wiped out
 ---@field commands acp.SlashCommand[]
+---@field suggestion? string the prompt that the agent suggests
 ---@field options? acp.ConfigOption[] nil until the agent has sent them
 ---@field calls table<string, string> tool call id -> last state for which AcpToolCall was fired
 ---@field call_blocks table<string, integer> tool call id -> block

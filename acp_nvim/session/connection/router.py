@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, Protocol
 
 import anyio
@@ -15,14 +15,15 @@ from acp_nvim.acp import elicitation
 from acp_nvim.acp.answers import Asked
 from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.elicitation import ElicitationAsked
-from acp_nvim.acp.updates import MessageChunk, ToolCallChanged, ToolCallContentAdded, Update
+from acp_nvim.acp.extensions import ReadUpdate, notifications
+from acp_nvim.acp.updates import MessageChunk, Update
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.elicitation.pending import OpenUrls
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.session import failures
 from acp_nvim.session.connection.early_requests import EarlyRequest, EarlyRequests
-from acp_nvim.session.connection.update_run import UpdateRun
+from acp_nvim.session.connection.update_run import UpdateRun, measured
 from acp_nvim.tasks import OnFailure, contained, failed
 
 log = logging.getLogger(__name__)
@@ -36,10 +37,6 @@ UNANSWERED_REQUESTS: Final = 1000
 """Requests of one agent that are served at once; further ones are refused. A fast agent reads 100 files at once."""
 UNANSWERED_BYTES: Final = 16 * 1024 * 1024
 """Size of all these together, unless there is only one: each takes a multiple of it in memory until it is answered."""
-CONTAINER_BYTES: Final = 150
-"""Memory of an object or array without its contents: 56 to 232 bytes."""
-VALUE_BYTES: Final = 50
-"""Memory of a value in it: 24 to 100 bytes."""
 EARLY_BYTES: Final = 32 * 1024 * 1024
 """Size of all updates kept for sessions whose ids are unknown: a replayed conversation has 10 MB."""
 
@@ -84,21 +81,6 @@ class _Envelope(msgspec.Struct, rename="camel"):
     session_id: str
 
 
-def _measured(update: Update, params: msgspec.Raw) -> Update:
-    """Set the memory size of an update of a tool call, which may be large."""
-    if type(update) is ToolCallChanged:
-        update.patch.size = _memory(params)
-    elif type(update) is ToolCallContentAdded:
-        return msgspec.structs.replace(update, size=_memory(params))
-    return update
-
-
-def _memory(params: msgspec.Raw) -> int:
-    """Estimate the bytes that `params` take when decoded: many small values take far more than their JSON."""
-    text = bytes(params)
-    return len(text) + CONTAINER_BYTES * (text.count(b"{") + text.count(b"[")) + VALUE_BYTES * text.count(b",")
-
-
 class MessageRouter:
     """The handler of an agent's connection (`acp_nvim.jsonrpc.dispatcher.Handler`), with the agent's sessions."""
 
@@ -113,6 +95,7 @@ class MessageRouter:
         self.early_requests = EarlyRequests()
         self._early_count = self._early_bytes = 0
         self._unanswered = self._unanswered_bytes = 0
+        self._extensions: dict[str, ReadUpdate] = {}
         self.open_urls = OpenUrls()
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
         """Serves a question to the user that names no session."""
@@ -121,6 +104,10 @@ class MessageRouter:
         self._run = UpdateRun()
         self.noise: deque[str] = deque(maxlen=ODD_LINES)
         """The last lines that `odd` has logged, which may be what the agent wrote instead of messages."""
+
+    def take_quirks(self, quirks: Iterable[str]) -> None:
+        """Take the notifications that an agent with these quirks sends beside the protocol."""
+        self._extensions = notifications(quirks)
 
     @property
     def chats(self) -> int:
@@ -191,6 +178,9 @@ class MessageRouter:
             except msgspec.DecodeError as error:
                 self.odd(f"elicitation/complete: {error}")
             return
+        if method in self._extensions:
+            self._extension(method, params)
+            return
         if method != "session/update":
             log.info("%s: notification %s passed over", self._name, method)
             return
@@ -203,12 +193,22 @@ class MessageRouter:
             failed(f"taking {method}", error, self._owner(params))
             return
         if type(update) is not MessageChunk:
-            update = _measured(update, params)
+            update = measured(update, params)
         has_room = session_id in self.sessions or self._has_room_for(session_id, len(params))
         if has_room and not self._run.takes(session_id, update):
             self.flush()
             if not self._run.takes(session_id, update):
                 self.flush((session_id, update))
+
+    def _extension(self, method: str, params: msgspec.Raw) -> None:
+        """Route a notification that the protocol does not have; a malformed one is only logged."""
+        try:
+            session_id, update = self._extensions[method](params)
+        except msgspec.DecodeError as error:
+            self.odd(f"{method}: {error}")
+            return
+        if self._has_room_for(session_id, len(params)):
+            self.flush((session_id, update))
 
     def _has_room_for(self, session_id: str, size: int) -> bool:
         """Whether an update of `size` bytes may be kept; those of unknown sessions are limited."""
@@ -239,7 +239,7 @@ class MessageRouter:
         try:
             session_id, rest = self.dialect.rest_of_update(params)
             if self._has_room_for(session_id, len(params)):
-                self.flush((session_id, _measured(rest, params)))
+                self.flush((session_id, measured(rest, params)))
         except msgspec.DecodeError:
             return
 

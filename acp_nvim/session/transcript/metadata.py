@@ -28,6 +28,7 @@ class Activity:
     def __init__(self) -> None:
         self.voice: Role | None = None
         self._running = False
+        self._retrying: str | None = None
         self._open: dict[str, str] = {}  # tool call -> its title
 
     @property
@@ -35,6 +36,8 @@ class Activity:
         """The activity in words for the status; None if no turn runs, or nothing is going on."""
         if not self._running:
             return None
+        if self._retrying is not None:
+            return self._retrying
         if self.voice is not None:
             return WORDS.get(self.voice)
         return next(reversed(self._open.values()), None)
@@ -46,12 +49,18 @@ class Activity:
 
     def end(self) -> None:
         """End the turn: forget the growing message and the open calls."""
-        self.voice, self._running = None, False
+        self.voice, self._running, self._retrying = None, False, None
         self._open.clear()
 
     def speak(self, role: Role) -> bool:
         """Note that a message of that role grows; return whether the status has changed."""
-        before, self.voice = self.words, role
+        before, self.voice, self._retrying = self.words, role, None
+        return self.words != before
+
+    def retry(self, reason: str | None) -> bool:
+        """Note that the agent repeats a failed request; return whether the status has changed."""
+        before, self.voice = self.words, None
+        self._retrying = f"retrying ({reason})" if reason else "retrying"
         return self.words != before
 
     def call(self, call: ToolCall, was_open: bool = False) -> bool:
@@ -59,7 +68,7 @@ class Activity:
 
         `was_open`: the call was open before the end of the update, which is several in one.
         """
-        before = self.words
+        before, self._retrying = self.words, None
         if call.finished:
             if was_open and call.tool_call_id not in self._open:
                 self.voice = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from msgspec import UNSET
+
 from acp_nvim.acp import updates
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
@@ -46,6 +48,7 @@ class Presenter:
         self.on_turn_end: Callable[[], None] = lambda: None
         self.on_told: Callable[[events.Event], None] = lambda event: None
         self._commands: events.Commands | None = None
+        self._suggestion: events.PromptSuggestion | None = None
         self._unknown_kinds: set[str] = set()
         self._told: set[str] = set()
         self._status_changed = False  # published once for all updates that arrive together
@@ -111,6 +114,9 @@ class Presenter:
     def _status_or_notice(self, update: updates.Update) -> None:
         if isinstance(update, updates.ConfigReplaced):
             self._warn_left("configuration options, or values of them,", update.left)
+        if isinstance(update, updates.SessionInfoChanged) and update.suggestion is not UNSET:
+            self._suggestion = events.PromptSuggestion(session=self._key, text=update.suggestion or "")
+            self._editor.publish(self._suggestion)  # it is no part of the conversation
         if self.metadata.take(update):
             self.publish_status()
         else:
@@ -147,6 +153,8 @@ class Presenter:
         for event in self.transcript.replay(after):
             self._editor.publish(event)
         self.publish(self._commands)
+        if self._suggestion is not None:
+            self._editor.publish(self._suggestion)
 
     def forget(self) -> None:
         """Clear the transcript, which the agent replays."""
@@ -159,6 +167,8 @@ class Presenter:
         self._publish_stale()
         if isinstance(event, events.TurnEnd):
             self.on_turn_end()
+        if isinstance(event, events.TurnStart):
+            self._suggestion = None
         if event is not None:
             self.on_told(event)
             self._editor.publish(event)
@@ -228,6 +238,8 @@ class Presenter:
                 if update.severity in ("warning", "error"):
                     level = "error" if update.severity == "error" else "warn"
                 self.notice(level, "\n".join(filter(None, (update.title, update.description))))
+            case updates.Retrying():
+                self._status_changed |= self._activity.retry(update.reason)
             case updates.Compaction():
                 reason = f": {update.error}" if update.error else ""
                 self.notice("info", f"Compaction of the conversation: {update.status.replace('_', ' ')}{reason}")

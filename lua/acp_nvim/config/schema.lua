@@ -152,6 +152,8 @@ Whether the terminal's bell rings with these messages. A graphical Neovim has no
   option("prompt.autocomplete", "boolean", true)([[
 Whether the prompt is completed while you type, where no plugin does it (nvim-cmp, blink.cmp, mini.completion,
 coq_nvim, 'autocomplete'). See |acp_nvim-completion|.]]),
+  option("prompt.suggestions", "boolean", true)([[
+Whether the empty prompt shows the prompt that an agent suggests. See |acp_nvim-suggestions|.]]),
   option("protocol.v2", "boolean", false)([[
 Speak version 2 of the protocol, a draft, with agents that can. All others get version 1. It counts for agents
 that are started from now on. See |acp_nvim-protocol|.]]),
@@ -184,6 +186,7 @@ stopped. Only when all sessions can be resumed: the next prompt starts the agent
 `agents.<name>.idle_seconds` is for one agent. See |acp_nvim-ends|.]]),
   key("send", "<CR>", "Prompt, normal mode: send."),
   key("send_insert", "<C-s>", "Prompt, normal and insert mode: send."),
+  key("take_suggestion", "<Right>", "Prompt, empty: take the prompt that the agent suggests, to edit or send it."),
   key("history_previous", "<M-p>", "Prompt: the prompt sent before."),
   key("history_next", "<M-n>", "Prompt: the prompt sent after, or your draft."),
   key("paste_image", "<M-v>", "Prompt: attach the image in the clipboard."),

@@ -72,6 +72,9 @@ return {
       plans.end_turn(session)
     end
     winbar.update(session)
+    if session.suggestion then
+      prompt.refresh(session)
+    end
   end,
   append = function(session, event)
     transcript.append(session, event.block, event.kind, event.text)
@@ -136,6 +139,7 @@ return {
   turn_start = function(session, event)
     plans.end_turn(session)
     follow.turn_began(session.key)
+    prompt.suggest(session, "")
     autocmds.fire("AcpTurnStart", { session = session.key, background = event.background == true })
   end,
   turn_end = function(session, event)
@@ -148,6 +152,9 @@ return {
   end,
   commands = function(session, event)
     session.commands = event.commands
+  end,
+  prompt_suggestion = function(session, event)
+    prompt.suggest(session, event.text)
   end,
   reset = function(session, event)
     transcript.reset(session)

@@ -11,6 +11,7 @@ local named = require("acp_nvim.buffers.named")
 local queue = require("acp_nvim.prompt.queue")
 local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
+local suggestion = require("acp_nvim.prompt.suggestion")
 local winbar = require("acp_nvim.chat.winbar")
 
 local M = {}
@@ -33,13 +34,30 @@ end
 
 local function show_placeholder(session, bufnr)
   api.nvim_buf_clear_namespace(bufnr, PLACEHOLDER, 0, -1)
-  if is_empty(bufnr) then
+  local empty = is_empty(bufnr)
+  local chunks = suggestion.show(session, bufnr, empty)
+  if empty then
     local send = config.keys("send")[1] or config.keys("send_insert")[1] or ":AcpPrompt"
     local help = config.keys("help")[1] or ":help acp_nvim-keys"
     local words = ("Ask %s … (%s sends, %s: keys)"):format(session.agent or "the agent", send, help)
-    local placeholder = { virt_text = { { words, "AcpPlaceholder" } }, virt_text_pos = "overlay" }
+    local placeholder = { virt_text = chunks or { { words, "AcpPlaceholder" } }, virt_text_pos = "overlay" }
     api.nvim_buf_set_extmark(bufnr, PLACEHOLDER, 0, 0, placeholder)
   end
+end
+
+---Shows again what an empty prompt says: the agent's suggestion, or how to prompt it.
+function M.refresh(session)
+  local bufnr = session.prompt_bufnr
+  if bufnr and api.nvim_buf_is_loaded(bufnr) then
+    show_placeholder(session, bufnr)
+  end
+end
+
+---Offers a prompt that the agent suggests.
+---@param text string one line; "" withdraws it
+function M.suggest(session, text)
+  session.suggestion = text ~= "" and text or nil
+  M.refresh(session)
 end
 
 local function watch(session, buffer)
@@ -210,5 +228,16 @@ function M.ensure(session)
   M.adopt(session, bufnr)
   return true
 end
+
+api.nvim_create_autocmd({ "VimResized", "WinResized" }, {
+  group = api.nvim_create_augroup("acp_nvim.suggestion", {}),
+  callback = function()
+    for _, session in ipairs(sessions.all()) do
+      if session.suggestion then
+        M.refresh(session)
+      end
+    end
+  end,
+})
 
 return M

@@ -569,6 +569,12 @@
 ---@field session integer its key
 ---@field commands acp.SlashCommand[]
 
+---The agent suggests the next prompt. It is offered until a turn begins, and is no part of the conversation.
+---@class acp.event.PromptSuggestion: acp.Event
+---@field type "prompt_suggestion"
+---@field session integer its key
+---@field text string one line; empty: the suggestion is withdrawn
+
 ---The options of the agent, or their values, have changed.
 ---@class acp.event.Config: acp.Event
 ---@field type "config"
