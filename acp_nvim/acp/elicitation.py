@@ -123,18 +123,23 @@ def completed(params: msgspec.Raw) -> str:
 
 def _form(schema: Any) -> Form:
     properties = given(schema.properties) or {}
-    if len(properties) > FIELDS:
-        raise msgspec.ValidationError(f"{len(properties)} fields are too many - at `$.requestedSchema.properties`")
     required = set(given(schema.required) or ())
     missing = sorted(required - properties.keys())
     if missing:
         raise msgspec.ValidationError(f"no property is called {missing[0]!r} - at `$.requestedSchema.required`")
     fields = tuple(_field(name, one, name in required) for name, one in properties.items())
+    return form(fields, given(schema.title), given(schema.description))
+
+
+def form(fields: tuple[AnyField, ...], title: str | None = None, description: str | None = None) -> Form:
+    """Make a form. Raises `msgspec.ValidationError` if it is too large, or cannot be answered."""
+    if len(fields) > FIELDS:
+        raise msgspec.ValidationError(f"{len(fields)} fields are too many - at `$.requestedSchema.properties`")
     if sum(len(one.choices or ()) for one in fields if isinstance(one, TextField | ChoicesField)) > CHOICES:
         raise msgspec.ValidationError(f"more than {CHOICES} values to choose from - at `$.requestedSchema.properties`")
     for field in fields:
         _require_answerable(field)
-    return Form(fields, given(schema.title), given(schema.description))
+    return Form(fields, title, description)
 
 
 def _require_answerable(field: AnyField) -> None:

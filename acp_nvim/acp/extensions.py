@@ -1,19 +1,19 @@
-"""Notifications that single agents send beside the protocol; the quirks of an agent name those that it has."""
+"""What single agents send beside the protocol; the quirks of an agent name the methods that it has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable
 
 import msgspec
 
+from acp_nvim.acp.cursor import Cursor, Extended
 from acp_nvim.acp.decoding import decode
 from acp_nvim.acp.fields import Id, Maybe, Text, Wire, Word, given
 from acp_nvim.acp.suggestions import cleaned
 from acp_nvim.acp.updates import Retrying, SessionInfoChanged, Update
 
-ReadUpdate = Callable[[msgspec.Raw], tuple[str, Update]]
-"""Decodes a notification into the id of its session and an update. Raises `DecodeError`."""
+Read = Callable[[msgspec.Raw], Extended]
+"""Decodes a notification or a request. Raises `DecodeError`."""
 
 
 class _Suggestion(Wire, kw_only=True):
@@ -26,22 +26,31 @@ class _Retrying(Wire, kw_only=True):
     category: Maybe[Word] = msgspec.UNSET
 
 
-def _suggestion(params: msgspec.Raw) -> tuple[str, Update]:
+def _suggestion(params: msgspec.Raw) -> Extended:
     said = decode(params, _Suggestion)
-    return said.session_id, SessionInfoChanged(suggestion=cleaned(said.suggestion))
+    return _update(said.session_id, SessionInfoChanged(suggestion=cleaned(said.suggestion)))
 
 
-def _retrying(params: msgspec.Raw) -> tuple[str, Update]:
+def _retrying(params: msgspec.Raw) -> Extended:
     said = decode(params, _Retrying)
-    return said.session_id, Retrying(cleaned((given(said.category) or "").replace("_", " ")))
+    return _update(said.session_id, Retrying(cleaned((given(said.category) or "").replace("_", " "))))
 
 
-_NOTIFICATIONS: Final[Mapping[str, Mapping[str, ReadUpdate]]] = {
-    "suggestion_notification": {"qwen/notify/session/prompt-suggestion": _suggestion},
-    "retrying_notification": {"_session/retrying": _retrying},
-}
+def _update(session_id: str, update: Update) -> Extended:
+    return Extended(session_id=session_id, tool_call_id=None, updates=lambda _: [update])
 
 
-def notifications(quirks: Iterable[str]) -> dict[str, ReadUpdate]:
-    """Return the notifications of an agent with these quirks, by their methods."""
-    return {method: read for quirk in quirks for method, read in _NOTIFICATIONS.get(quirk, {}).items()}
+def extensions(quirks: Iterable[str]) -> tuple[dict[str, Read], dict[str, Read]]:
+    """Return the notifications, and the requests, of an agent process with these quirks, by their methods."""
+    notifications: dict[str, Read] = {}
+    requests: dict[str, Read] = {}
+    for quirk in quirks:
+        match quirk:
+            case "suggestion_notification":
+                notifications["qwen/notify/session/prompt-suggestion"] = _suggestion
+            case "retrying_notification":
+                notifications["_session/retrying"] = _retrying
+            case "cursor_methods":  # some versions send as a request what others send as a notification
+                requests = Cursor().methods
+                notifications["cursor/update_todos"] = requests["cursor/update_todos"]
+    return notifications, requests

@@ -112,6 +112,7 @@ QUIRKS = {
     "api_key_is_text": "Takes a key in the `_meta` of `authenticate` as a text, where others take an object.",
     "command_in_content": "Names a command only in the text of its permission request, behind fixed words.",
     "cd_before_command": "Begins each line that it runs in a terminal with `cd '<the terminal's cwd>' && `.",
+    "cursor_methods": "Has methods of its own for questions, plans that need approval, and to-do lists.",
     "suggestion_notification": "Suggests the next prompt in a notification of its own.",
     "retrying_notification": "Tells in a notification of its own that it repeats a failed request to its provider.",
     "words_for_line": "Asks for a line, and runs its words as a program where it thinks that no shell is needed.",

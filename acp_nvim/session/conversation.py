@@ -79,6 +79,10 @@ class Conversation(PeerSession):
         """Whether the conversation is open at an agent."""
         return self.peer is not None
 
+    def has_call(self, tool_call_id: str) -> bool:
+        """Whether the agent has reported that tool call in this conversation."""
+        return self.presenter.transcript.call(tool_call_id) is not None
+
     def redraw(self, after: bool) -> None:
         """Publish everything again that the editor shows of it; `after`: only the part after another host's."""
         self.presenter.redraw(after)

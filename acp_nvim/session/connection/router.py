@@ -13,9 +13,10 @@ import msgspec
 from acp_nvim import decoders
 from acp_nvim.acp import elicitation
 from acp_nvim.acp.answers import Asked
+from acp_nvim.acp.cursor import Extended
 from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.elicitation import ElicitationAsked
-from acp_nvim.acp.extensions import ReadUpdate, notifications
+from acp_nvim.acp.extensions import Read, extensions
 from acp_nvim.acp.updates import MessageChunk, Update
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.elicitation.pending import OpenUrls
@@ -69,6 +70,9 @@ class PeerSession(Protocol):
     def is_open(self) -> bool:
         """Whether the agent has opened the session, so that its requests can be served."""
 
+    def has_call(self, tool_call_id: str) -> bool:
+        """Whether the agent has reported that tool call in the session."""
+
     @property
     def is_busy(self) -> bool:
         """Whether the session needs the process at the moment."""
@@ -79,6 +83,10 @@ class PeerSession(Protocol):
 
 class _Envelope(msgspec.Struct, rename="camel"):
     session_id: str
+
+
+async def _answered(said: Extended, work: Awaitable[Any] | None) -> Any:
+    return said.answer(None if work is None else await work)
 
 
 class MessageRouter:
@@ -95,7 +103,8 @@ class MessageRouter:
         self.early_requests = EarlyRequests()
         self._early_count = self._early_bytes = 0
         self._unanswered = self._unanswered_bytes = 0
-        self._extensions: dict[str, ReadUpdate] = {}
+        self._extensions: dict[str, Read] = {}
+        self._extra_requests: dict[str, Read] = {}
         self.open_urls = OpenUrls()
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
         """Serves a question to the user that names no session."""
@@ -106,8 +115,8 @@ class MessageRouter:
         """The last lines that `odd` has logged, which may be what the agent wrote instead of messages."""
 
     def take_quirks(self, quirks: Iterable[str]) -> None:
-        """Take the notifications that an agent with these quirks sends beside the protocol."""
-        self._extensions = notifications(quirks)
+        """Take what an agent with these quirks sends beside the protocol."""
+        self._extensions, self._extra_requests = extensions(quirks)
 
     @property
     def chats(self) -> int:
@@ -203,12 +212,25 @@ class MessageRouter:
     def _extension(self, method: str, params: msgspec.Raw) -> None:
         """Route a notification that the protocol does not have; a malformed one is only logged."""
         try:
-            session_id, update = self._extensions[method](params)
+            said = self._extensions[method](params)
         except msgspec.DecodeError as error:
             self.odd(f"{method}: {error}")
             return
-        if self._has_room_for(session_id, len(params)):
-            self.flush((session_id, update))
+        session_id = self._session_with(said)
+        if session_id is None:
+            self.odd(f"{method}: it is not clear to which session this belongs")
+        elif self._has_room_for(session_id, len(params)):
+            self.flush(*((session_id, update) for update in said.updates(session_id)))
+
+    def _session_with(self, said: Extended) -> str | None:
+        """Return the id of the session that a message names, or whose tool call it names, or that alone is busy."""
+        if said.session_id is not None:
+            return said.session_id
+        call = said.tool_call_id
+        busy = [one for one, session in self.sessions.items() if session.is_busy]
+        with_call = [one for one, session in self.sessions.items() if call is not None and session.has_call(call)]
+        found = with_call or busy or list(self.sessions)
+        return found[0] if len(found) == 1 else None
 
     def _has_room_for(self, session_id: str, size: int) -> bool:
         """Whether an update of `size` bytes may be kept; those of unknown sessions are limited."""
@@ -261,6 +283,8 @@ class MessageRouter:
         reported to the session, too.
         """
         self.flush()
+        if method in self._extra_requests:
+            return self._serve_extension(method, params)
         if method not in self.dialect.requests:
             raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}", {"method": method})
         self._require_room(params)
@@ -284,6 +308,31 @@ class MessageRouter:
         self._unanswered += 1
         self._unanswered_bytes += len(params)
         return self._watched(method, owner, work, len(params))
+
+    def _serve_extension(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
+        """Serve a request that the protocol does not have."""
+        self._require_room(params)
+        try:
+            said = self._extra_requests[method](params)
+        except msgspec.DecodeError as error:
+            raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
+        session_id = self._session_with(said)
+        session = self.sessions.get(session_id or "")
+        if session_id is None or session is None or not session.is_open:
+            raise RpcError(INVALID_PARAMS, f"{method}: it is not clear to which session this belongs")
+        self.flush(*((session_id, update) for update in said.updates(session_id)))
+        asked = said.asked
+        if isinstance(asked, ElicitationAsked):
+            asked = msgspec.structs.replace(asked, session_id=session_id)
+        try:
+            work = None if asked is None else session.on_request(method, asked)
+        except RpcError:
+            raise
+        except Exception as error:
+            raise self._failed(method, session.on_bug, error) from error
+        self._unanswered += 1
+        self._unanswered_bytes += len(params)
+        return self._watched(method, session.on_bug, _answered(said, work), len(params))
 
     def _held(self, method: str, session_id: str, asked: Asked) -> tuple[OnFailure, Awaitable[Any]]:
         """Hold a request for a session that may be open soon. Raises `RpcError` if there is none."""

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from acp_nvim.acp.extensions import notifications
+from acp_nvim.acp.extensions import extensions
 from acp_nvim.acp.suggestions import SUGGESTION_CHARS, cleaned, suggested
-from acp_nvim.acp.updates import Retrying, SessionInfoChanged
+from acp_nvim.acp.updates import Retrying, SessionInfoChanged, Update
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.agents.definition import QUIRKS
 
@@ -71,11 +71,16 @@ def test_a_session_update_carries_title_and_suggestion() -> None:
     assert DialectV1().update(params) == ("s", SessionInfoChanged("T", "Go on"))
 
 
+def read(method: str, said: dict[str, Any]) -> tuple[str | None, list[Update]]:
+    notifications, _ = extensions(QUIRKS)
+    found = notifications[method](msgspec.Raw(msgspec.json.encode(said)))
+    return found.session_id, found.updates("s")
+
+
 def test_notifications_are_those_of_the_quirks() -> None:
-    assert notifications([]) == notifications(["words_for_line"]) == {}
-    known = notifications(QUIRKS)
+    assert extensions([]) == extensions(["words_for_line"]) == ({}, {})
     said = {"v": 1, "sessionId": "s", "suggestion": "Go\non", "promptId": "p"}
-    read = known["qwen/notify/session/prompt-suggestion"]
-    assert read(msgspec.Raw(msgspec.json.encode(said))) == ("s", SessionInfoChanged(suggestion="Go on"))
+    suggestion = [SessionInfoChanged(suggestion="Go on")]
+    assert read("qwen/notify/session/prompt-suggestion", said) == ("s", suggestion)
     said = {"sessionId": "s", "category": "rate_limited", "detail": "api_key=secret"}
-    assert known["_session/retrying"](msgspec.Raw(msgspec.json.encode(said))) == ("s", Retrying("rate limited"))
+    assert read("_session/retrying", said) == ("s", [Retrying("rate limited")])
