@@ -14,6 +14,7 @@ from acp_nvim.acp.terminal import Terminal
 from acp_nvim.acp.tool_call import Item, Location, SessionShown, Shown, TerminalShown, UnknownItem
 from acp_nvim.limits import TERMINAL_LINES
 from acp_nvim.session.transcript.blocks import Block, CallBlock
+from acp_nvim.session.transcript.repetition import without_repetition
 from acp_nvim.session.transcript.truncation import IN_CHAT, WHOLE, CutHunk, TextLimits, beginning, hunks
 from acp_nvim.ui import views
 
@@ -80,12 +81,14 @@ def _depth(block: CallBlock, find: Find) -> int:
 def _content(block: CallBlock, limits: TextLimits) -> list[views.Item]:
     """Return the items to show. The chat shows only the first and the last of many, as each update redraws them."""
     shown: list[views.Item] = []
-    items = block.items()
+    items = list(enumerate(block.items()))
+    if block.terminals and limits is not WHOLE:
+        items = without_repetition(block.items(), block.terminals)
     hidden = len(items) - 2 * CALL_ITEMS if limits is IN_CHAT else 0
-    for place, one in enumerate(items):
-        if hidden > 0 and place == CALL_ITEMS:
+    for number, (place, one) in enumerate(items):
+        if hidden > 0 and number == CALL_ITEMS:
             shown.append(views.OtherItem(f"… {hidden} more items …"))
-        if hidden <= 0 or not CALL_ITEMS <= place < CALL_ITEMS + hidden:
+        if hidden <= 0 or not CALL_ITEMS <= number < CALL_ITEMS + hidden:
             shown += _items(block, place, one, limits)
     if block.call.content_left:
         shown.append(views.OtherItem(f"… and {block.call.content_left:,} more items"))
