@@ -24,6 +24,7 @@ from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.process.guarding import Guard
 from acp_nvim.rpc.settings import Config
 from acp_nvim.session import failures
+from acp_nvim.session.auth.account import account
 from acp_nvim.session.connection.command_forms import start_known_form
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.startup import PeerSettings
@@ -84,6 +85,7 @@ class Report(msgspec.Struct, kw_only=True):
     can: list[str] = []
     methods: list[str] = []
     signed_in: bool | None = None
+    account: str | None = None
     why: str | None = None
     hint: str | None = None
     remark: str | None = None
@@ -138,6 +140,7 @@ async def _talk(report: Report, definition: AgentDefinition, cwd: str, config: C
             report.seconds = anyio.current_time() - begun
             _describe(report, peer)
             await _try_session(report, peer)
+            report.account = await account(peer)
         except FailureError as error:
             _failed(report, error.failure)
         finally:

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from acp_nvim.acp import schema_common as wire
 from acp_nvim.acp import schema_v1
 from acp_nvim.acp.answers import Asked, ConfigOption, Initialized, Opened, PromptAnswer, SessionPage, Steered
+from acp_nvim.acp.auth_status import auth_status_words
 from acp_nvim.acp.decoding import decode, salvage
 from acp_nvim.acp.elicitation import REQUEST_BYTES
 from acp_nvim.acp.fields import given
@@ -127,6 +128,10 @@ class Dialect(ABC):
     def logout(self) -> Call[None]:
         """Sign out of the agent: `logout`, or `auth/logout` in version 2."""
         return Call(self._logout, schema_v1.LogoutRequest(), read_nothing, "sign_out")
+
+    def auth_status(self) -> Call[str]:
+        """Ask for the state of the sign-in, `auth/status`; the answer is described for the user."""
+        return Call("auth/status", wire.AuthStatusRequest(), auth_status_words, "auth_status")
 
     @abstractmethod
     def open_session(self, place: Place, way: Way | None = None, session_id: str = "") -> Call[Opened]:

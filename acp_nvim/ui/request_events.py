@@ -177,6 +177,7 @@ class SignIn(Event, omit_defaults=False):
     session: int | None = None  #: it waits for the sign-in
     reason: str | None = None
     hint: str | None = None  #: how to sign in, for an agent without methods
+    account: str | None = None  #: which the agent uses at present, in words, as far as it says
 
 
 class SignInTerminal(Event, omit_defaults=False):

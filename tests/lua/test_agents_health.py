@@ -146,3 +146,22 @@ def test_without_a_python_agents_are_not_started_and_it_is_said(editor, tmp_path
 def test_a_default_that_is_no_agent_is_an_error(editor):
     configure(editor, {}, default_agent="nobody")
     assert 'ERROR default_agent: there is no agent called "nobody"' in section(editor)
+
+
+def test_the_account_is_named(editor, tmp_path):
+    asked = """
+    INITIALIZE = {"agentCapabilities": {"auth": {"status": {}}}}
+    def auth_status(agent, request):
+        return {"state": "authenticated", "accounts": [{"label": "Work", "email": "me@example.org"}]}
+    """
+    told = """
+    def session_new(agent, request):
+        agent.notify("_auth/status_update", {"authStatus": {"kind": "none", "label": "Not logged in"}})
+        return {"sessionId": "s"}
+    """
+    known = scripts(tmp_path, asked=asked, told=told, plain=PLAIN)
+    configure(editor, {name: {"command": script.argv} for name, script in known.items()})
+    report = section(editor)
+    assert "asked: account: Work (me@example.org)" in report
+    assert "told: account: not signed in" in report
+    assert "plain: account" not in report

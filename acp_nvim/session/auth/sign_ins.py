@@ -12,6 +12,7 @@ from acp_nvim.acp.answers import AuthMethod
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.session import failures
+from acp_nvim.session.auth.account import account
 from acp_nvim.session.auth.sign_in_attempt import (
     Attempt,
     Credentials,
@@ -204,8 +205,13 @@ class SignIns:
         except FailureError as error:
             self._publish_done(agent, None, "failed", str(error.failure))
             return
-        self._show(peer, asked=True)
-        peer.release(self)
+        holder = object()
+        peer.hold(holder)
+        try:
+            await account(peer)
+            self._show(peer, asked=True)
+        finally:
+            peer.release(holder)
 
     async def _run(self, attempt: Attempt) -> None:
         sessions = self._participants[attempt.agent]
@@ -286,6 +292,7 @@ class SignIns:
             session=session,
             reason=reason,
             hint=hint,
+            account=without_secrets(peer.router.account) if peer.router.account else None,
         )
         self._editor.publish(event)
 

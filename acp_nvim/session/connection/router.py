@@ -13,6 +13,7 @@ import msgspec
 from acp_nvim import decoders
 from acp_nvim.acp import elicitation
 from acp_nvim.acp.answers import Asked
+from acp_nvim.acp.auth_status import STATUS_UPDATES, status_update_words
 from acp_nvim.acp.cursor import Extended
 from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.elicitation import ElicitationAsked
@@ -106,6 +107,8 @@ class MessageRouter:
         self._extensions: dict[str, Read] = {}
         self._extra_requests: dict[str, Read] = {}
         self.open_urls = OpenUrls()
+        self.account: str | None = None
+        """The account that the agent uses, in the latest words about it."""
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
         """Serves a question to the user that names no session."""
         self.beside: OnFailure = lambda _: None
@@ -179,19 +182,9 @@ class MessageRouter:
         self._early_count += 1
 
     def notification(self, method: str, params: msgspec.Raw) -> None:
-        """Route `session/update` and `elicitation/complete` to their session; log other notifications."""
-        if method == "elicitation/complete":  # ACP "Elicitation", URL completion
-            self.flush()
-            try:
-                self.open_urls.complete(elicitation.completed(params))
-            except msgspec.DecodeError as error:
-                self.odd(f"elicitation/complete: {error}")
-            return
-        if method in self._extensions:
-            self._extension(method, params)
-            return
+        """Route `session/update` and `elicitation/complete` to their session, note the account; log all others."""
         if method != "session/update":
-            log.info("%s: notification %s passed over", self._name, method)
+            self._take_other(method, params)
             return
         try:
             session_id, update = self.dialect.update(params)
@@ -209,17 +202,27 @@ class MessageRouter:
             if not self._run.takes(session_id, update):
                 self.flush((session_id, update))
 
-    def _extension(self, method: str, params: msgspec.Raw) -> None:
-        """Route a notification that the protocol does not have; a malformed one is only logged."""
+    def _take_other(self, method: str, params: msgspec.Raw) -> None:
+        """Take a notification that is no update; a malformed one is only logged."""
         try:
-            said = self._extensions[method](params)
+            if method == "elicitation/complete":  # ACP "Elicitation", URL completion
+                self.flush()
+                self.open_urls.complete(elicitation.completed(params))
+            elif method in STATUS_UPDATES:
+                self.account = status_update_words(method, params)
+            elif method in self._extensions:
+                self._take_extension(method, self._extensions[method](params), len(params))
+            else:
+                log.info("%s: notification %s passed over", self._name, method)
         except msgspec.DecodeError as error:
             self.odd(f"{method}: {error}")
-            return
+
+    def _take_extension(self, method: str, said: Extended, size: int) -> None:
+        """Route a notification of `size` bytes that the protocol does not have."""
         session_id = self._session_with(said)
         if session_id is None:
             self.odd(f"{method}: it is not clear to which session this belongs")
-        elif self._has_room_for(session_id, len(params)):
+        elif self._has_room_for(session_id, size):
             self.flush(*((session_id, update) for update in said.updates(session_id)))
 
     def _session_with(self, said: Extended) -> str | None:

@@ -21,6 +21,7 @@ local health = vim.health
 ---@field can string[]
 ---@field methods string[]
 ---@field signed_in? boolean
+---@field account? string in words
 ---@field why? string
 ---@field hint? string how to sign in
 ---@field remark? string what the chat would say of the process
@@ -88,6 +89,9 @@ local function report(name, one)
     end
     if #one.can > 0 then
       health.info(("%s can: %s"):format(name, table.concat(one.can, ", ")))
+    end
+    if one.account then
+      health.info(("%s: account: %s"):format(name, one.account))
     end
     if one.signed_in then
       health.ok(("%s: signed in, or needs no sign-in: it opens a session"):format(name))

@@ -52,8 +52,9 @@ function M.open(need, use)
     return
   end
   is_open = true
+  local account = need.account and (" (now: %s)"):format(Lines.one_line(need.account)) or ""
   local ok, problem = pcall(vim.ui.select, need.methods, {
-    prompt = ("Sign in to %s:"):format(need.agent),
+    prompt = ("Sign in to %s%s:"):format(need.agent, account),
     kind = "acp_sign_in",
     format_item = function(method)
       local words, description = Lines.one_line(method.name), Lines.one_line(method.description or "")

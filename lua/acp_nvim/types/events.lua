@@ -667,6 +667,7 @@
 ---@field session? integer it waits for the sign-in
 ---@field reason? string
 ---@field hint? string how to sign in, for an agent without methods
+---@field account? string which the agent uses at present, in words, as far as it says
 
 ---Run a program in a terminal for the user, and send `login_ended` when it has exited.
 ---@class acp.event.SignInTerminal: acp.Event
