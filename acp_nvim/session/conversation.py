@@ -14,7 +14,7 @@ from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.session import failures
 from acp_nvim.session.block_cancelling import BlockCancelling
 from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.connection.router import PeerSession
+from acp_nvim.session.connection.peer_session import PeerSession
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.services import Services
 from acp_nvim.session.transcript.presenter import Presenter

@@ -17,7 +17,7 @@ from acp_nvim.session import failures
 from acp_nvim.session.auth.sign_ins import SignIn
 from acp_nvim.session.connection.calls import KeptSession, ResumeWay, offers, send, usable_servers
 from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.connection.router import PeerSession
+from acp_nvim.session.connection.peer_session import PeerSession
 from acp_nvim.session.services import Services
 from acp_nvim.session.state import CrashLoopGuard
 from acp_nvim.session.transcript.presenter import Presenter

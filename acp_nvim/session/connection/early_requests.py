@@ -21,7 +21,7 @@ class Opened(Protocol):
     """What is needed of a session to serve a request."""
 
     def on_request(self, method: str, asked: Asked) -> Awaitable[Any]:
-        """Serve a request of the agent, as `router.PeerSession`."""
+        """Serve a request of the agent, as `PeerSession`."""
 
     def on_bug(self, error: Exception) -> None:
         """Report a bug of this plugin that concerns the session."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import anyio
 import msgspec
@@ -21,10 +21,11 @@ from acp_nvim.acp.extensions import Read, extensions
 from acp_nvim.acp.updates import MessageChunk, Update
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.elicitation.pending import OpenUrls
-from acp_nvim.errors import Failure, FailureError
+from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.session import failures
 from acp_nvim.session.connection.early_requests import EarlyRequest, EarlyRequests
+from acp_nvim.session.connection.peer_session import PeerSession
 from acp_nvim.session.connection.update_run import UpdateRun, measured
 from acp_nvim.tasks import OnFailure, contained, failed
 
@@ -41,45 +42,6 @@ UNANSWERED_BYTES: Final = 16 * 1024 * 1024
 """Size of all these together, unless there is only one: each takes a multiple of it in memory until it is answered."""
 EARLY_BYTES: Final = 32 * 1024 * 1024
 """Size of all updates kept for sessions whose ids are unknown: a replayed conversation has 10 MB."""
-
-
-class PeerSession(Protocol):
-    """What the router and the agent's process need of a session."""
-
-    def on_update(self, update: Update) -> None:
-        """Take the content of a `session/update` of the agent."""
-
-    def on_request(self, method: str, asked: Asked) -> Awaitable[Any]:
-        """Serve a request of the agent; raise `RpcError`, now or when awaited, to refuse it."""
-
-    def on_crowd(self, what: str, most: int) -> RpcError:
-        """Return the error for a request beyond the limit: `most` of the kind `what` (plural) wait already."""
-
-    def on_caught_up(self) -> None:
-        """All messages of the agent so far were handed over."""
-
-    def on_trouble(self, failure: Failure) -> None:
-        """Report a message of the agent that was malformed or lost."""
-
-    def on_bug(self, error: Exception) -> None:
-        """Report a bug of this plugin that concerns the session."""
-
-    def on_idle(self) -> None:
-        """The idle process is being stopped; the next prompt starts it again."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the agent has opened the session, so that its requests can be served."""
-
-    def has_call(self, tool_call_id: str) -> bool:
-        """Whether the agent has reported that tool call in the session."""
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether the session needs the process at the moment."""
-
-    def on_gone(self, failure: Failure | None) -> None:
-        """The process has ended; `failure` is None if we ended it."""
 
 
 class _Envelope(msgspec.Struct, rename="camel"):
