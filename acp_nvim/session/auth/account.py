@@ -19,7 +19,7 @@ async def account(peer: AgentPeer) -> str | None:
     if peer.abilities.auth_status:
         with anyio.move_on_after(ACCOUNT_SECONDS):
             try:
-                peer.router.account = await send(peer, peer.dialect.auth_status())
+                peer.router.others.account = await send(peer, peer.dialect.auth_status())
             except FailureError as error:
                 peer.router.odd(f"its account is not known: {error.failure}")
-    return peer.router.account
+    return peer.router.others.account

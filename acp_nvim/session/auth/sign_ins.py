@@ -292,7 +292,7 @@ class SignIns:
             session=session,
             reason=reason,
             hint=hint,
-            account=without_secrets(peer.router.account) if peer.router.account else None,
+            account=without_secrets(peer.router.others.account) if peer.router.others.account else None,
         )
         self._editor.publish(event)
 

@@ -135,7 +135,7 @@ class AgentPeer:
             self.router.dialect, self.info = await handshake
             self._began_to_work = True
             self.remark = "" if self.info.name else hint_without_name(definition)
-            self.router.take_quirks(self.quirks)
+            self.router.others.take_quirks(self.quirks)
             self._tasks.spawn(prepare)
         except BaseException:
             self._stopping = True

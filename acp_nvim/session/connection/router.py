@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import anyio
 import msgspec
 
 from acp_nvim import decoders
-from acp_nvim.acp import elicitation
 from acp_nvim.acp.answers import Asked
-from acp_nvim.acp.auth_status import STATUS_UPDATES, status_update_words
-from acp_nvim.acp.cursor import Extended
 from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.elicitation import ElicitationAsked
-from acp_nvim.acp.extensions import Read, extensions
 from acp_nvim.acp.updates import MessageChunk, Update
 from acp_nvim.acp.v1 import DialectV1
-from acp_nvim.elicitation.pending import OpenUrls
 from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.session import failures
 from acp_nvim.session.connection.early_requests import EarlyRequest, EarlyRequests
+from acp_nvim.session.connection.other_messages import OtherMessages, answered, session_with
 from acp_nvim.session.connection.peer_session import PeerSession
 from acp_nvim.session.connection.update_run import UpdateRun, measured
 from acp_nvim.tasks import OnFailure, contained, failed
@@ -48,10 +44,6 @@ class _Envelope(msgspec.Struct, rename="camel"):
     session_id: str
 
 
-async def _answered(said: Extended, work: Awaitable[Any] | None) -> Any:
-    return said.answer(None if work is None else await work)
-
-
 class MessageRouter:
     """The handler of an agent's connection (`acp_nvim.jsonrpc.dispatcher.Handler`), with the agent's sessions."""
 
@@ -66,11 +58,7 @@ class MessageRouter:
         self.early_requests = EarlyRequests()
         self._early_count = self._early_bytes = 0
         self._unanswered = self._unanswered_bytes = 0
-        self._extensions: dict[str, Read] = {}
-        self._extra_requests: dict[str, Read] = {}
-        self.open_urls = OpenUrls()
-        self.account: str | None = None
-        """The account that the agent uses, in the latest words about it."""
+        self.others = OtherMessages(name)
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
         """Serves a question to the user that names no session."""
         self.beside: OnFailure = lambda _: None
@@ -78,10 +66,6 @@ class MessageRouter:
         self._run = UpdateRun()
         self.noise: deque[str] = deque(maxlen=ODD_LINES)
         """The last lines that `odd` has logged, which may be what the agent wrote instead of messages."""
-
-    def take_quirks(self, quirks: Iterable[str]) -> None:
-        """Take what an agent with these quirks sends beside the protocol."""
-        self._extensions, self._extra_requests = extensions(quirks)
 
     @property
     def chats(self) -> int:
@@ -166,36 +150,13 @@ class MessageRouter:
 
     def _take_other(self, method: str, params: msgspec.Raw) -> None:
         """Take a notification that is no update; a malformed one is only logged."""
+        self.flush()
         try:
-            if method == "elicitation/complete":  # ACP "Elicitation", URL completion
-                self.flush()
-                self.open_urls.complete(elicitation.completed(params))
-            elif method in STATUS_UPDATES:
-                self.account = status_update_words(method, params)
-            elif method in self._extensions:
-                self._take_extension(method, self._extensions[method](params), len(params))
-            else:
-                log.info("%s: notification %s passed over", self._name, method)
-        except msgspec.DecodeError as error:
+            for session_id, update in self.others.take(method, params, self.sessions):
+                if self._has_room_for(session_id, len(params)):
+                    self.flush((session_id, update))
+        except (msgspec.DecodeError, LookupError) as error:
             self.odd(f"{method}: {error}")
-
-    def _take_extension(self, method: str, said: Extended, size: int) -> None:
-        """Route a notification of `size` bytes that the protocol does not have."""
-        session_id = self._session_with(said)
-        if session_id is None:
-            self.odd(f"{method}: it is not clear to which session this belongs")
-        elif self._has_room_for(session_id, size):
-            self.flush(*((session_id, update) for update in said.updates(session_id)))
-
-    def _session_with(self, said: Extended) -> str | None:
-        """Return the id of the session that a message names, or whose tool call it names, or that alone is busy."""
-        if said.session_id is not None:
-            return said.session_id
-        call = said.tool_call_id
-        busy = [one for one, session in self.sessions.items() if session.is_busy]
-        with_call = [one for one, session in self.sessions.items() if call is not None and session.has_call(call)]
-        found = with_call or busy or list(self.sessions)
-        return found[0] if len(found) == 1 else None
 
     def _has_room_for(self, session_id: str, size: int) -> bool:
         """Whether an update of `size` bytes may be kept; those of unknown sessions are limited."""
@@ -248,7 +209,7 @@ class MessageRouter:
         reported to the session, too.
         """
         self.flush()
-        if method in self._extra_requests:
+        if method in self.others.requests:
             return self._serve_extension(method, params)
         if method not in self.dialect.requests:
             raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}", {"method": method})
@@ -278,13 +239,13 @@ class MessageRouter:
         """Serve a request that the protocol does not have."""
         self._require_room(params)
         try:
-            said = self._extra_requests[method](params)
-        except msgspec.DecodeError as error:
+            said = self.others.requests[method](params)
+            session_id = session_with(said, self.sessions)
+        except (msgspec.DecodeError, LookupError) as error:
             raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
-        session_id = self._session_with(said)
-        session = self.sessions.get(session_id or "")
-        if session_id is None or session is None or not session.is_open:
-            raise RpcError(INVALID_PARAMS, f"{method}: it is not clear to which session this belongs")
+        session = self.sessions.get(session_id)
+        if session is None or not session.is_open:
+            raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
         self.flush(*((session_id, update) for update in said.updates(session_id)))
         asked = said.asked
         if isinstance(asked, ElicitationAsked):
@@ -297,7 +258,7 @@ class MessageRouter:
             raise self._failed(method, session.on_bug, error) from error
         self._unanswered += 1
         self._unanswered_bytes += len(params)
-        return self._watched(method, session.on_bug, _answered(said, work), len(params))
+        return self._watched(method, session.on_bug, answered(said, work), len(params))
 
     def _held(self, method: str, session_id: str, asked: Asked) -> tuple[OnFailure, Awaitable[Any]]:
         """Hold a request for a session that may be open soon. Raises `RpcError` if there is none."""

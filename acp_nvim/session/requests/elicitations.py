@@ -68,7 +68,7 @@ class Elicitations:
         if self._broker.refusing and asked.session_id is not None:
             pending.cancel()
         if isinstance(asked.what, Address):
-            peer.router.open_urls.wait(asked.what.elicitation_id, lambda: self._complete(pending))
+            peer.router.others.open_urls.wait(asked.what.elicitation_id, lambda: self._complete(pending))
         self._on_change()
         return self._answer(pending, peer)
 
@@ -91,7 +91,7 @@ class Elicitations:
 
     def _close(self, pending: PendingElicitation, peer: AgentPeer) -> None:
         if isinstance(pending.asked.what, Address) and pending.action != "accept":
-            peer.router.open_urls.forget(pending.asked.what.elicitation_id)
+            peer.router.others.open_urls.forget(pending.asked.what.elicitation_id)
         self._show(pending)
         done = ElicitationDone(
             session=pending.session,
