@@ -16,6 +16,7 @@ import msgspec
 
 from acp_nvim import decoders
 from acp_nvim.acp.dialect import Place
+from acp_nvim.agents.address import Address
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure, FailureError
@@ -62,7 +63,7 @@ _WORDS = {
 
 
 class Wanted(msgspec.Struct):
-    """The agents to check. Those with a prefix are started in `cwd`, the others in a temporary directory."""
+    """The agents to check. Those that are remote are to work in `cwd`, the others in a temporary directory."""
 
     names: list[str]
     cwd: str
@@ -72,7 +73,8 @@ class Wanted(msgspec.Struct):
 class Report(msgspec.Struct, kw_only=True):
     """The result for one agent. `signed_in`: None if it is not known; `why` explains a failure.
 
-    `hint` is how to sign in, `remark` what the chat would say of the process.
+    `hint` is how to sign in. `place` is where it listens, None for a command. `remark` is what the chat would say of
+    the process, or something that the user should know of the place.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Report(msgspec.Struct, kw_only=True):
     account: str | None = None
     why: str | None = None
     hint: str | None = None
+    place: str | None = None
     remark: str | None = None
 
 
@@ -113,8 +116,9 @@ async def _report(catalogue: Catalogue, name: str, wanted: Wanted, guard: Guard)
     try:
         definition = catalogue.find(name)
         report.hint = definition.sign_in
+        _describe_address(report, definition.address)
         with tempfile.TemporaryDirectory(prefix="acp_nvim-checkup-", ignore_cleanup_errors=True) as directory:
-            await _talk(report, definition, wanted.cwd if definition.prefix else directory, wanted.config, guard)
+            await _talk(report, definition, wanted.cwd if definition.is_remote else directory, wanted.config, guard)
     except FailureError as error:
         _failed(report, error.failure)
     except Exception as error:  # must not affect the other agents
@@ -122,9 +126,19 @@ async def _report(catalogue: Catalogue, name: str, wanted: Wanted, guard: Guard)
     return report
 
 
+def _describe_address(report: Report, address: Address | None) -> None:
+    if address is None:
+        return
+    report.place = f"at {address}, {'encrypted' if address.tls else 'not encrypted'}"
+    if not (address.tls or address.is_local):
+        report.remark = "its connection is not encrypted: others on the way can read and change what is said"
+
+
 def _failed(report: Report, failure: Failure) -> None:
     report.problem, report.detail = failure.what, list(failure.detail)
-    step = failure.next_step.removeprefix("Your next prompt starts it again. ")  # there are no prompts here, and no log
+    step = failure.next_step  # there are no prompts here, and no log
+    for words in (failures.STARTS_AGAIN, failures.CONNECTS_AGAIN):
+        step = step.removeprefix(f"{words} ")
     report.next_step = step.replace(failures.LOG, "Check that its command starts an ACP agent.")
 
 

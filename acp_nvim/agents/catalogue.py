@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from acp_nvim import decoders
+from acp_nvim.agents.address import Address, parse_address
 from acp_nvim.agents.definition import QUIRKS, AgentDefinition, AgentInfo, AgentSettings, BuiltinAgent
 from acp_nvim.errors import Failure, FailureError, configured
 
@@ -127,18 +128,52 @@ def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefi
         raise FailureError(_bad_settings(name, f"there is no quirk {strange[0]!r} (known: {', '.join(QUIRKS)})"))
     given = {field: value for field, value in msgspec.structs.asdict(wanted).items() if value is not None}
     known: dict[str, Any] = {}
-    if builtin is not None:
+    if (reason := _bad_connection(wanted)) is not None:
+        raise FailureError(_bad_settings(name, reason))
+    if wanted.address is not None:
+        given["address"] = _address(name, wanted)
+        known = {field: getattr(builtin, field) for field in AgentInfo.__struct_fields__ if builtin and field != "env"}
+    elif builtin is not None:
         known = {field: getattr(builtin, field) for field in AgentInfo.__struct_fields__}
         env = {**builtin.env, **(wanted.env or {})}
         known["command"] = chosen_command(builtin.commands, env, wanted.prefix)
         given["env"] = env
     members = {**known, **given}
-    if builtin is not None and wanted.command is None:
+    if builtin is not None and wanted.command is None and wanted.address is None:
         members["other_commands"] = _other_forms(builtin.commands, members["command"])
-    if not members.get("command"):
-        reason = "there is no `command`" if wanted.command is None else "`command` is empty"
+    if not members.get("command") and wanted.address is None:
+        reason = "there is no `command`, and no `address`" if wanted.command is None else "`command` is empty"
         raise FailureError(_bad_settings(name, reason))
     return AgentDefinition(name=name, **members)
+
+
+def _bad_connection(wanted: AgentSettings) -> str | None:
+    """Return what is wrong with the settings of where the agent runs, apart from the address itself."""
+    if wanted.address is None:
+        alone = [field for field in ("tls", "token_env") if getattr(wanted, field) is not None]
+        return f"`{alone[0]}` is for an `address`, and there is none" if alone else None
+    if wanted.command is not None:
+        return "it has a `command` and an `address`, and needs one of them"
+    beside = [field for field in ("prefix", "env") if getattr(wanted, field)]
+    if beside:
+        return f"`{beside[0]}` is for a `command`: the agent at an `address` was started by others"
+    return None
+
+
+def _address(name: str, wanted: AgentSettings) -> Address:
+    """Return the checked address of an agent. Raises `FailureError`."""
+    try:
+        address = parse_address(wanted.address or "")
+        if address.url and wanted.tls and not address.tls:
+            raise ValueError("`tls` needs an address that begins with wss://")
+        if wanted.token_env is not None and not address.url:
+            raise ValueError("`token_env` is for wss://: plain TCP has no place for a token")
+        if wanted.token_env is not None and not (address.tls or address.is_local):
+            raise ValueError("`token_env` needs wss://: with ws:// others could read the token on the way")
+    except ValueError as error:
+        raise FailureError(_bad_settings(name, str(error), 'address = "localhost:3000"')) from error
+    tls = address.tls or bool(wanted.tls)
+    return msgspec.structs.replace(address, tls=tls)
 
 
 def chosen_command(commands: list[list[str]], env: Mapping[str, str], prefix: list[str] | None) -> list[str]:
@@ -153,10 +188,10 @@ def _other_forms(commands: list[list[str]], chosen: list[str]) -> list[list[str]
     return [command for command in commands if command != chosen and command[0] == chosen[0]]
 
 
-def _bad_settings(name: str, reason: str) -> Failure:
+def _bad_settings(name: str, reason: str, example: str = 'command = { "program", "argument" }') -> Failure:
     return Failure(
         "agent_misconfigured",
         f"The configuration of agent {name!r} cannot be used: {reason}.",
-        'It should look like agents = { ["' + name + '"] = { command = { "program", "argument" } } }.',
+        f'It should look like agents = {{ ["{name}"] = {{ {example} }} }}.',
         name,
     )

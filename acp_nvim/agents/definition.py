@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from acp_nvim.agents.address import Address
+
 
 class PathPair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A directory of this machine, and its path on the agent's machine; both absolute."""
@@ -48,18 +50,23 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
-    """An agent that can be started.
+    """An agent that can be started, or that others have started at `address`.
 
-    `command` is an argument list, run with `prefix` before it; `other_commands` are forms of it that other versions of
-    the program know, best first; a command that the user configured has none. `mcp_servers` are in the form of the
-    protocol; missing members are added, and servers of a kind that the agent does not support are skipped. `paths` map
+    `command` is an argument list, run with `prefix` before it, and empty with an address; `other_commands` are forms of
+    it that other versions of the program know, best first; a command that the user configured has none. The connection
+    to an address is encrypted with `tls`, either True, or the path of a file with the certificates that are accepted;
+    its token is in the environment variable `token_env`, if that is set. `mcp_servers` are in the form of the protocol;
+    missing members are added, and servers of a kind that the agent does not support are skipped. `paths` map
     directories if the agent runs on another machine. `terminal`: it may run commands on this machine; None: unless it
     has a prefix. Its process is stopped after `idle_seconds` without a turn; None: after the common time.
     """
 
     name: str
-    command: list[str]
+    command: list[str] = []
     other_commands: list[list[str]] = []
+    address: Address | None = None
+    tls: bool | str = False
+    token_env: str | None = None
     mcp_servers: list[dict[str, Any]] = []
     prefix: list[str] = []
     paths: list[PathPair] = []
@@ -69,15 +76,23 @@ class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
     system_prompt: SystemPrompt | None = None
 
     @property
+    def is_remote(self) -> bool:
+        """Whether it runs elsewhere, or may do so."""
+        return bool(self.prefix) or self.address is not None
+
+    @property
     def offers_terminal(self) -> bool:
         """Whether it may run commands on this machine."""
-        return not self.prefix if self.terminal is None else self.terminal
+        return not self.is_remote if self.terminal is None else self.terminal
 
 
 class AgentSettings(msgspec.Struct, forbid_unknown_fields=True):
     """The user's settings of an agent: `agents.<name>` of the configuration; None stands for a missing member."""
 
     command: list[str] | None = None
+    address: str | None = None
+    tls: bool | str | None = None
+    token_env: str | None = None
     env: dict[str, str] | None = None
     mcp_servers: list[dict[str, Any]] | None = None
     title: str | None = None

@@ -41,7 +41,7 @@ async def start_first(early: Sequence[tuple[str, Any]], guard: Guard) -> FirstAg
         config, cwd = hello["config"], opened["cwd"]
         agents = config["agents"] if isinstance(config.get("agents"), dict) else {}  # Lua's empty table is a list
         definition = Catalogue(agents, config.get("default_agent")).find(opened.get("agent"))
-        if definition.prefix or definition.paths:
+        if definition.is_remote or definition.paths:
             return None
         guard.ends = ends_directory(hello["state_path"])
         child = await Child.spawn(definition.name, definition.command, cwd, definition.env, guard)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import logging
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
 import anyio
 import anyio.abc
@@ -26,6 +27,10 @@ STDERR_LINES: Final = 20
 """Lines of stderr kept for the report about an agent that died."""
 STDERR_LINE_CHARS: Final = 400
 """Characters kept of one such line."""
+LAST_WORDS_SECONDS: Final = 2.0
+"""Time before its end in which an agent explains it: some write a traceback, answer with an error, and exit then."""
+PIPES_SECONDS: Final = 0.1
+"""Time by which stderr may be read after a message that was written later: the two are separate pipes."""
 STDERR_READ_LINES: Final = 500
 """Lines kept of one read of stderr, the last ones: cleaning all of 16 kB of empty lines would take 0.1 s."""
 
@@ -72,6 +77,13 @@ def _clean(line: str) -> str:
 log = logging.getLogger(__name__)
 
 
+class Exited(NamedTuple):
+    """How a process ended, with its last lines on stderr. `returncode`: None while it runs, or if unknown."""
+
+    returncode: int | None
+    last_words: tuple[str, ...]
+
+
 class Child:
     """A running process with stdout `source` and stdin `sink`, started at `began` (nanoseconds since 1970)."""
 
@@ -107,7 +119,23 @@ class Child:
         """The exit code; the negative signal number after a kill; None while the process runs."""
         return self._process.returncode
 
-    async def read_stderr(self) -> None:
+    def ending(self, heard: float | None = None) -> Exited:
+        """Return how the process ended, with its last words."""
+        return Exited(self.returncode, self.last_words(heard))
+
+    def last_words(self, heard: float | None = None) -> tuple[str, ...]:
+        """Return the lines of stderr that can explain why the process ended, or does not start; oldest first.
+
+        Agents write to stderr all the time, so lines from before the last message, at the time `heard`, say nothing
+        about the end; None: there was no message yet. Except for those of its last `LAST_WORDS_SECONDS`: it may have
+        written them before it sent an error. A process that was killed by SIGKILL did not know of that.
+        """
+        since = 0.0 if heard is None else heard + PIPES_SECONDS
+        if self.returncode != -signal.SIGKILL:
+            since = min(since, (self.ended or anyio.current_time()) - LAST_WORDS_SECONDS)
+        return self.stderr.lines(since)
+
+    async def read_aside(self) -> None:
         """Log all of stderr and keep its tail, until it ends."""
         assert self._process.stderr is not None
         with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -29,6 +29,9 @@ RUNGS: dict[Rung, str] = {
 }
 
 
+CLOSED: Final = "The connection to the agent is closed. What it still does there is not known."
+
+
 class Patience(msgspec.Struct, frozen=True):
     """Seconds for the agent to stop by itself, and for each of the stronger measures."""
 
@@ -71,7 +74,7 @@ class Cancelling:
                 self._presenter.notice(
                     "info",
                     f"The agent was asked to stop {seconds:.0f} s ago. :AcpCancel! insists: it asks again, then closes "
-                    "the session, then ends the agent's process.",
+                    f"the session, then {failures.last_measure(peer.definition)}.",
                 )
             case "remind" | "insist" if self._asked:
                 self._insist(peer, session_id, effect == "insist")
@@ -102,7 +105,7 @@ class Cancelling:
             await over.wait()
         if self._asked and self._turns.turn.over is over and self._impatience is None:
             self._overdue = True
-            self._presenter.failure(failures.hangs(peer.name, self.patience.agent, _others(peer)))
+            self._presenter.failure(failures.hangs(peer.definition, self.patience.agent, _others(peer)))
             self.make_way(peer, session_id)
 
     def _insist(self, peer: AgentPeer, session_id: str, force: bool) -> None:
@@ -162,12 +165,15 @@ class Cancelling:
             return
         others = _others(peer)
         if others:
-            self._presenter.notice("warn", failures.others_end(others))
+            self._presenter.notice("warn", failures.others_end(peer.definition, others))
         what = f"Agent {peer.name!r} was ended, because it did not stop what it did in another chat (:AcpCancel there)."
-        reason = Failure("agent_ended", what, "Your next prompt starts it again.", peer.name)
+        is_process = peer.definition.address is None
+        step = failures.STARTS_AGAIN if is_process else failures.CONNECTS_AGAIN
+        reason = Failure("agent_ended", what, step, peer.name)
         await peer.end(reason, session_id, lambda rung: self._presenter.notice("info", RUNGS[rung]))
         if peer.gone.is_set():
-            self._presenter.notice("info", "The agent's process has ended. Your next prompt starts it again.")
+            done = "The agent's process has ended." if is_process else CLOSED
+            self._presenter.notice("info", f"{done} {step}")
         else:
             self._presenter.notice("warn", "The agent's process cannot be ended; it is left alone.")
         self._leave(peer)

@@ -21,6 +21,7 @@ from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSIO
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import LOGGED_LINE_CHARS, TROUBLES
 from acp_nvim.session.plain_words import plain, reason, task
+from acp_nvim.transports.interface import Disconnected, Ending
 
 UNAUTHORIZED: Final = 401
 """The HTTP status of a provider, which some agents use as error code."""
@@ -68,6 +69,40 @@ def _note_error(name: str, method: str, error: RpcError) -> None:
     _note(name, f"{method} was refused: {error.message!r:.{LOGGED_LINE_CHARS}} (code {error.code}){data}")
 
 
+STARTS_AGAIN = "Your next prompt starts it again."
+CONNECTS_AGAIN = "Your next prompt connects again."
+
+NEXT_STEPS: Final = {
+    "name": "Correct agents.{name}.address, or check the network of this machine.",
+    "refused": "Start the agent there, or correct agents.{name}.address in your configuration.",
+    "network": "Check agents.{name}.address, the network, and that no firewall is in between.",
+    "not_tls": "Remove agents.{name}.tls, or correct agents.{name}.address in your configuration.",
+    "certificate": "If its certificate comes from an authority of your own, or is one: agents.{name}.tls = "
+    '"/path/of/its/certificate.pem".',
+    "wrong_name": "Use a name in agents.{name}.address that its certificate is for.",
+    "tls": "Correct agents.{name}.tls in your configuration.",
+}
+"""What to do about an agent that cannot be reached, by cause (`transports.reaching.Cause`)."""
+
+
+def cannot_reach(definition: AgentDefinition, cause: str, reason: str) -> Failure:
+    """Return the failure for an agent to which no connection can be opened; `reason` ends the sentence."""
+    step = NEXT_STEPS[cause].format(name=definition.name)
+    what = f"Agent {definition.name!r} cannot be reached: {reason}."
+    return Failure("agent_not_found", what, step, definition.name)
+
+
+def ended(name: str, ending: Ending) -> Failure:
+    """Return the failure for an agent that has ended by itself, or whose connection has."""
+    if isinstance(ending, Disconnected):
+        what = f"The connection to agent {name!r} at {ending.address} {ending.how}."
+        step = f"{CONNECTS_AGAIN} What the agent still does there is not known."
+        if not ending.has_heard:
+            step = f"Check that an ACP agent listens there; if it wants TLS, set agents.{name}.tls = true."
+        return Failure("agent_exited", what, step, name)
+    return exited(name, ending.returncode, ending.last_words)
+
+
 def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Failure:
     """Return the failure for a process that has ended by itself.
 
@@ -78,25 +113,34 @@ def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Fa
         known = {one.value: one.name for one in signal.Signals}
         how = f"by signal {known.get(-returncode, -returncode)}"
     said = "Its last words on stderr:" if last_words else "It did not say why; :AcpLog has all that it said."
-    step = f"Your next prompt starts it again. {said}"
+    step = f"{STARTS_AGAIN} {said}"
     return Failure("agent_exited", f"Agent {name!r} ended {how}.", step, name, last_words)
 
 
-def hangs(name: str, seconds: float, others: int) -> Failure:
+def hangs(definition: AgentDefinition, seconds: float, others: int) -> Failure:
     """Return the failure for an agent that ignores a cancel for `seconds`; `others` counts its other chats."""
-    what = f"Agent {name!r} has not stopped {seconds:g} s after it was asked to."
+    what = f"Agent {definition.name!r} has not stopped {seconds:g} s after it was asked to."
     who = (
-        f":AcpCancel restarts it. {others_end(others)} It"
+        f":AcpCancel restarts it. {others_end(definition, others)} It"
         if others
         else "Your next prompt, or :AcpCancel, restarts it: it"
     )
-    step = f"{who} is asked again, then its session is closed, then its process is ended. The chat stays."
-    return Failure("agent_hangs", what, step, name)
+    if definition.address is None:
+        step = f"{who} is asked again, then its session is closed, then its process is ended. The chat stays."
+    else:
+        step = f"{who} is asked again, then its session is closed, then the connection. The chat stays."
+    return Failure("agent_hangs", what, step, definition.name)
 
 
-def others_end(others: int) -> str:
-    """Return a warning that the end of the process ends the turns of `others`, a number of other chats."""
-    return f"The process serves {others} other {'chat' if others == 1 else 'chats'}, whose turns would end with it."
+def last_measure(definition: AgentDefinition) -> str:
+    """Return what is done to an agent that does not stop otherwise, in words that end a sentence."""
+    return "ends the agent's process" if definition.address is None else "closes the connection to the agent"
+
+
+def others_end(definition: AgentDefinition, others: int) -> str:
+    """Return a warning that the last measure ends the turns of `others`, a number of other chats."""
+    what = "process" if definition.address is None else "connection"
+    return f"The {what} serves {others} other {'chat' if others == 1 else 'chats'}, whose turns would end with it."
 
 
 def not_cancelled(name: str, title: str, is_over: bool) -> Failure:
@@ -113,12 +157,16 @@ def too_many_subagents(name: str, most: int) -> Failure:
     return Failure("bad_message", what, "What the others do is not shown.", name)
 
 
-def silent(name: str, seconds: float, last_words: tuple[str, ...]) -> Failure:
+def silent(definition: AgentDefinition, seconds: float, last_words: tuple[str, ...]) -> Failure:
     """Return the failure for an agent that has not answered `initialize` within that many seconds."""
+    name, limit = definition.name, "timeouts.initialize sets the limit."
     _note(name, f"initialize was not answered within {seconds:g} s")
+    if definition.address is not None:
+        what = f"Agent {name!r} at {definition.address} did not answer within {seconds:g} s; the connection was closed."
+        tls = "" if definition.address.tls else f", and whether it wants TLS (agents.{name}.tls = true)"
+        return Failure("agent_silent", what, f"Check that an ACP agent listens there{tls}; {limit}", name)
     what = f"Agent {name!r} was started, did not answer within {seconds:g} s, and was stopped."
-    step = "Check that its command starts an ACP agent; timeouts.initialize sets the limit."
-    return Failure("agent_silent", what, step, name, last_words)
+    return Failure("agent_silent", what, f"Check that its command starts an ACP agent; {limit}", name, last_words)
 
 
 def refused(name: str, method: str, error: RpcError) -> Failure:

@@ -19,6 +19,11 @@ local function sorted_names(agents)
   return names
 end
 
+---@return string? address of a configured agent that others have started
+function M.address(name)
+  return (config.get().agents[name] or {}).address
+end
+
 ---@param command string[]
 local function is_installed(command)
   return vim.fn.executable(command[1]) == 1
@@ -26,6 +31,9 @@ end
 
 ---@return string[]? command the first whose program is installed
 function M.command_here(name)
+  if M.address(name) then
+    return nil
+  end
   local configured, bundled = config.get().agents[name] or {}, catalogue()[name]
   local own = configured.prefix and configured.prefix[1] and configured.prefix or configured.command
   return vim.iter(own and { own } or bundled and bundled.commands or {}):find(is_installed)
@@ -47,7 +55,7 @@ function M.names()
     end
   end
   for _, name in ipairs(names) do
-    table.insert((name == "demo" or M.command_here(name)) and here or elsewhere, name)
+    table.insert((name == "demo" or M.address(name) or M.command_here(name)) and here or elsewhere, name)
   end
   if not vim.list_contains(here, "demo") then
     here[#here + 1] = "demo"

@@ -26,6 +26,7 @@ LAYERS = [
     "terminals",
     "acp",
     "agents",
+    "transports",
     "ui",
     "workspace",
     "snapshots",

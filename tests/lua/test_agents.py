@@ -50,8 +50,9 @@ BUNDLED = sorted(file.stem for file in agent_catalogue.DATA.glob("*.toml"))
 
 def test_completion_offers_what_is_on_this_machine_first(editor, programs):
     programs("opencode", "gemini", "mine")
-    configure(editor, agents={"other": {"command": ["gone"]}, "mine": {"command": ["mine"]}, "box": BOX})
-    here = ["box", "mine", "gemini", "opencode", "demo"]
+    far = {"address": "devbox:3000"}
+    configure(editor, agents={"other": {"command": ["gone"]}, "mine": {"command": ["mine"]}, "box": BOX, "far": far})
+    here = ["box", "far", "mine", "gemini", "opencode", "demo"]
     rest = [name for name in BUNDLED if name not in here]
     assert completions(editor, "AcpChat ") == [*here, "other", *rest]
     assert completions(editor, "AcpToggle ge") == ["gemini"]
@@ -175,6 +176,8 @@ PROBLEMS = [
     ({"idle_seconds": 0}, "agents.x.idle_seconds: must be a number above 0"),
     ({"title": 1}, "agents.x.title: must be a string, not a number"),
     ({"quirks": "missing"}, "agents.x.quirks: must be a list of strings"),
+    ({"tls": 1}, "agents.x.tls: must be true, or the path of a file with certificates"),
+    ({"token_env": 1}, "agents.x.token_env: must be a string, not a number"),
 ]
 
 
@@ -185,6 +188,24 @@ def test_a_field_that_cannot_be_used_is_told_and_left_out(editor):
         assert good == {"agents": {"x": {"command": ["x"]}}}
         assert len(problems) == 1
         assert problem in problems[0]
+
+
+def test_an_agent_needs_a_command_or_an_address(editor):
+    agents = {
+        "both": {"command": ["x"], "address": "box:1"},
+        "far": {"address": "box:1", "tls": "~/ca.pem"},
+        "gemini": {"address": "box:2"},
+        "none": {"title": "None"},
+        "number": {"address": 3000},
+    }
+    good, problems = editor.lua("return { require('acp_nvim.config').checked(...) }", {"agents": agents}, "here")
+    home = editor.lua("return vim.fs.normalize('~')")
+    assert good == {"agents": {"far": {"address": "box:1", "tls": f"{home}/ca.pem"}, "gemini": {"address": "box:2"}}}
+    assert [problem.partition("agents.")[2] for problem in problems] == [
+        "both: has a command and an address, and needs one of them",
+        'none: has no command, like { command = { "program" } }, and no address',
+        "number.address: must be a string, not a number",
+    ]
 
 
 def test_good_fields_are_taken_as_the_host_wants_them(editor):

@@ -8,6 +8,8 @@ from typing import Any
 
 from tests.lua.conftest import LuaEditor
 from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.certificates import certificate
+from tests.support.listening import free_port, listening
 from tests.support.processes import look_at
 
 GOOD = """
@@ -91,6 +93,35 @@ def test_every_agent_is_asked_who_it_is_and_what_fails_is_said_in_words(editor, 
     started = [pid for script in known.values() for pid in script.notes("started")]
     assert len(started) == len(known)
     assert [pid for pid in started if look_at(pid)] == []
+
+
+def test_one_at_an_address_is_asked_there_and_its_way_is_described(editor, tmp_path):
+    known = scripts(tmp_path, good=GOOD, secure=GOOD)
+    made, port = certificate(tmp_path, "localhost"), free_port()
+    with listening(known["good"].argv) as good, listening(known["secure"].argv, tls=made) as secure:
+        agents = {
+            "good": {"address": good.address},
+            "secure": {"address": secure.address, "tls": str(made.file)},
+            "unknown": {"address": secure.address, "tls": True},
+            "gone": {"address": f"127.0.0.1:{port}"},
+            "odd": {"address": "127.0.0.1"},
+        }
+        configure(editor, agents)
+        report = section(editor)
+    for words in (
+        "OK good: Good Agent 1.2.3, ACP version 1, answered in ",
+        f"(at {good.address}, not encrypted)",
+        "OK good: signed in, or needs no sign-in",
+        f"(at {secure.address}, encrypted)",
+        f"ERROR unknown: Agent 'unknown' cannot be reached: the certificate of {secure.address} is not accepted",
+        f"ERROR gone: Agent 'gone' cannot be reached: nothing listens at 127.0.0.1:{port}.",
+        "Start the agent there, or correct agents.gone.address",
+        "ERROR odd: The configuration of agent 'odd' cannot be used: `address` has no port",
+    ):
+        assert words in report
+    assert [line["params"]["cwd"] for line in known["good"].received("session/new")] == [
+        editor.lua("return vim.fn.getcwd()")
+    ]
 
 
 def test_a_session_is_opened_by_each_and_goes_again_where_it_can(editor, tmp_path):

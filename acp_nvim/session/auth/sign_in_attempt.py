@@ -68,7 +68,7 @@ def sign_in_methods(
     variables = [
         AuthVariable(name, what, is_secret_variable(name), optional=True)  # any of them may be enough
         for name, what in definition.env_needed.items()
-        if name not in known
+        if name not in known and definition.address is None  # the environment of others is not ours to set
     ]
     if variables:
         own = AuthMethod(method_id=OWN, name="A key in the environment", kind="env_var", variables=variables)
@@ -153,9 +153,13 @@ class Attempt:
         raise FailureError(failed(self.agent, f"it names no way to sign in with the id {self.method.method_id!r}."))
 
     async def _sign_in(self, peer: AgentPeer) -> None:
+        address = peer.definition.address
         match self.method.kind:
             case "agent":
                 await self._authenticate(peer)
+            case "terminal" | "env_var" if address is not None:
+                said = self.method.description or "see the agent's own documentation"
+                self._fail(f"{self.method.name!r} is done where the agent runs ({address}): {said.rstrip('.')}.")
             case "api_key":
                 await self._authenticate(peer, self._values.get(API_KEY))
             case "terminal":

@@ -91,8 +91,8 @@ class Replaying:
 SLOW_SECONDS: Final = 30.0
 """Time after which a notice says that the session is not open yet: most agents take less than 10."""
 
-ANEW = "The agent was started anew: it does not know what was said above."
-GOES_ON = "The agent runs again, and goes on with this session."
+ANEW = "The agent begins a new session: it does not know what was said above."
+GOES_ON = "The agent is there again, and goes on with this session."
 
 REOPENING: tuple[Way, ...] = ("resume", "load")
 """Ways to reopen a session, the best first."""

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class OtherMessages:
-    """The other messages of one agent process, of the agent `name`. `account` is the one that it uses, in the latest words about it.
+    """The other messages of the agent `name`. `account` is the one that it uses, in the latest words about it.
 
     `requests` are the methods that it may call beside those of the protocol, with what decodes them.
     """

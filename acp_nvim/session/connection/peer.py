@@ -1,9 +1,8 @@
-"""One agent process and its connection, which serves all sessions of this agent in this directory."""
+"""One agent and its connection, which serves all sessions of this agent in this directory."""
 
 from __future__ import annotations
 
 import logging
-import signal
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -19,29 +18,16 @@ from acp_nvim.errors import Failure, FailureError
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.jsonrpc.messages import PeerGoneError
 from acp_nvim.jsonrpc.requests import Answer
-from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import Guard
-from acp_nvim.process.stopping import Rung
 from acp_nvim.session import failures
+from acp_nvim.session.connection.opening import open_transport
 from acp_nvim.session.connection.router import MessageRouter
-from acp_nvim.session.connection.startup import (
-    Launch,
-    PeerSettings,
-    Recording,
-    initialize,
-    launch,
-    path_map,
-    prepare,
-    recording,
-)
+from acp_nvim.session.connection.startup import PeerSettings, Recording, initialize, path_map, prepare, recording
 from acp_nvim.tasks import Tasks, contained, failed
+from acp_nvim.transports.interface import OnRung, Transport
 
 EXIT_SECONDS: Final = 1.0
 """Time for an agent to exit after closing its stdout, before it is stopped."""
-LAST_WORDS_SECONDS: Final = 2.0
-"""Time before its end in which an agent explains it: some write a traceback, answer with an error, and exit then."""
-PIPES_SECONDS: Final = 0.1
-"""Time by which stderr may be read after a message that was written later: the two are separate pipes."""
 IDLE_LOOK_SECONDS: Final = 60.0
 """Longest time between two checks for idleness: the process may have become idle, or the limit may have changed."""
 
@@ -49,14 +35,17 @@ log = logging.getLogger(__name__)
 
 
 class AgentPeer:
-    """An agent process. `start` starts it in the task group of `tasks`; it ends with its last session."""
+    """An agent that runs somewhere (`Transport`). `start` serves it in the task group of `tasks`, until its end.
+
+    It is ended with its last session.
+    """
 
     def __init__(self, definition: AgentDefinition, cwd: str, settings: PeerSettings) -> None:
         self.definition = definition
         self.name = definition.name
         self.cwd = cwd
-        self.mark = ""  # in the environment of all its processes
-        self.began = 0  # start of the process in nanoseconds since 1970
+        self.mark = ""  # see `Transport`, as `began`
+        self.began = 0
         self.settings = settings
         self.info = Initialized()
         self.paths = path_map(definition)
@@ -65,7 +54,7 @@ class AgentPeer:
         self.remark = ""
         """What the next session is to say of the process, once."""
         self._tasks: Tasks | None = None
-        self._child: Child | None = None
+        self._transport: Transport | None = None
         self._connection: Connection | None = None
         self._recording: Recording | None = None
         self._holders: set[object] = set()
@@ -77,7 +66,7 @@ class AgentPeer:
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs and is not being stopped."""
+        """Whether it runs and is not being stopped."""
         return not self.gone.is_set() and not self._stopping
 
     @property
@@ -93,7 +82,7 @@ class AgentPeer:
     @property
     def said_so_far(self) -> str:
         """What a process that was just started has written to stderr, and to stdout instead of messages."""
-        said = self._child.stderr.lines() if self._child else ()
+        said = self._transport.last_words() if self._transport else ()
         return "\n".join((*said, *self.router.noise))
 
     @property
@@ -116,22 +105,30 @@ class AgentPeer:
         """The abilities that the agent declared in `initialize`."""
         return self.info.abilities
 
-    async def start(self, tasks: Tasks, guard: Guard, started: Child | None = None) -> None:
-        """Start the process, unless it is `started`, and `initialize` it.
+    async def start(self, tasks: Tasks, guard: Guard, started: Transport | None = None) -> None:
+        """Start the process, unless it is `started`, or connect to its address; then `initialize` it.
 
-        Raises `FailureError`; then the process is gone.
+        Raises `FailureError`; then it is gone.
         """
         definition, self._tasks, self.router.beside = self.definition, tasks.owned_by(self.router.bug), tasks.on_failure
-        run = await self._spawn(guard, started)
-        assert self._child is not None
+        try:
+            if started is None:
+                transport, first = await open_transport(definition, self.cwd, self.paths, self.settings, guard)
+            else:
+                transport, first = started, b""
+        except BaseException:
+            self.gone.set()
+            raise
+        log.info("%s: in %s: %r", self.name, self.cwd, transport)
+        self._transport, self.mark, self.began = transport, transport.mark, transport.began
         self._recording = recording(definition, self.cwd, self.settings)
-        self._connection = Connection(self._child.source, self._child.sink, self.router, self._recording)
+        self._connection = Connection(transport.source, transport.sink, self.router, self._recording)
         self._tasks.spawn(self._live)
         try:
-            if run.first:
+            if first:
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the reader will see the end
-                    await self._child.sink.send(run.first)
-            handshake = initialize(definition, self.paths, self.settings, self.request, self._last_words)
+                    await transport.sink.send(first)
+            handshake = initialize(definition, self.paths, self.settings, self.request, transport.last_words)
             self.router.dialect, self.info = await handshake
             self._began_to_work = True
             self.remark = "" if self.info.name else hint_without_name(definition)
@@ -139,23 +136,8 @@ class AgentPeer:
             self._tasks.spawn(prepare)
         except BaseException:
             self._stopping = True
-            await self._child.stop()
+            await transport.stop()
             raise
-
-    async def _spawn(self, guard: Guard, started: Child | None) -> Launch:
-        definition = self.definition
-        try:
-            run = launch(definition, self.cwd, self.paths)
-            child = started or await Child.spawn(self.name, run.argv, self.cwd, run.env, guard)
-        except FailureError:
-            self.gone.set()
-            raise
-        except (OSError, ValueError) as error:  # ValueError: a NUL in the command or its environment
-            self.gone.set()
-            raise FailureError(failures.cannot_start(definition, self.cwd, error)) from error
-        self._child, self.mark, self.began = child, child.mark, child.began
-        log.info("%s: started %s as %d in %s", self.name, run.argv, child.pid, self.cwd)
-        return run
 
     async def request(
         self,
@@ -215,19 +197,19 @@ class AgentPeer:
             self._stop()
 
     def _stop(self) -> None:
-        if self._child is not None and self._tasks is not None and not self._stopping:
+        if self._transport is not None and self._tasks is not None and not self._stopping:
             self._stopping = True
-            self._tasks.spawn(self._child.stop)
+            self._tasks.spawn(self._transport.stop)
 
-    async def end(self, reason: Failure, by: str, on_rung: Callable[[Rung], None]) -> None:
+    async def end(self, reason: Failure, by: str, on_rung: OnRung) -> None:
         """End the process for the session `by`, and wait until it is gone; report `reason` to its other sessions.
 
         A process that hangs in the kernel is not waited for.
         """
         self._stopping, self._reason = True, reason
         self._ended_by.add(by)
-        if self._child is not None:
-            await self._child.stop(on_rung)
+        if self._transport is not None:
+            await self._transport.stop(on_rung)
         await self.wait_gone(2 * EXIT_SECONDS)
 
     async def wait_gone(self, seconds: float) -> None:
@@ -252,61 +234,51 @@ class AgentPeer:
             await self.wait_gone(min(left if left > 0 else limit, IDLE_LOOK_SECONDS))
 
     async def _live(self) -> None:
-        """Serve the connection until the process ends, then tell its sessions."""
-        assert self._child is not None
+        """Serve the connection until the agent ends, then tell its sessions."""
+        assert self._transport is not None
         failure: Failure | None = None
         try:
-            await self._serve_until_end(self._child)
+            await self._serve_until_end(self._transport)
             failure = None if self._stopping else self._death()
-        except Exception as error:  # the process ends, and all calls to it fail
+        except Exception as error:  # the agent is ended, and all calls to it fail
             failed(f"serving {self.name}", error, lambda bug: None if self.router.sessions else self.router.beside(bug))
             failure = failures.bug(self.name, error)
         finally:
             with contained(f"ending {self.name}", self.router.bug):
-                await self._child.stop()
+                await self._transport.stop()
             self.gone.set()
             if self._recording is not None:
                 with contained("closing a recording", self.router.bug):
                     self._recording.close()
-        log.info("%s: ended with %s", self.name, self._child.returncode)
+        log.info("%s: ended: %s", self.name, self._transport.ending(self._heard))
         for session_id, session in list(self.router.sessions.items()):
             with contained(f"telling of the end of {self.name}", session.on_bug):
                 session.on_gone(failure if session_id in self._ended_by else failure or self._reason)
         self.router.sessions.clear()
 
-    async def _serve_until_end(self, child: Child) -> None:
+    async def _serve_until_end(self, transport: Transport) -> None:
         assert self._connection is not None
         with anyio.CancelScope() as scope:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(child.read_stderr)
-                tasks.start_soon(self._end_with, child, scope)
+                tasks.start_soon(transport.read_aside)
+                tasks.start_soon(self._end_with, transport, scope)
                 await self._connection.run()
                 with anyio.move_on_after(EXIT_SECONDS):
-                    await child.wait()
-                await child.stop()
+                    await transport.wait()
+                await transport.stop()
 
     @staticmethod
-    async def _end_with(child: Child, scope: anyio.CancelScope) -> None:
-        """After the process, end other holders of its pipes; those out of our reach are not waited for."""
-        await child.wait()
-        await child.stop()
+    async def _end_with(transport: Transport, scope: anyio.CancelScope) -> None:
+        """After a process, end other holders of its pipes; those out of our reach are not waited for."""
+        await transport.wait()
+        await transport.stop()
         scope.deadline = anyio.current_time() + EXIT_SECONDS
 
     def _death(self) -> Failure:
-        assert self._child is not None
-        return failures.exited(self.name, self._child.returncode, self._last_words())
+        assert self._transport is not None
+        return failures.ended(self.name, self._transport.ending(self._heard))
 
-    def _last_words(self) -> tuple[str, ...]:
-        """Return the lines of stderr that can explain why the agent ended, or does not start.
-
-        Agents write to stderr all the time, so lines from before the last message say nothing about the end. Except for
-        those of its last `LAST_WORDS_SECONDS`: it may have written them before it sent an error. A process that was
-        killed by SIGKILL did not know of that.
-        """
-        child = self._child
-        if child is None:
-            return ()
-        since = self.last_word + PIPES_SECONDS if self._began_to_work else 0.0
-        if child.returncode != -signal.SIGKILL:
-            since = min(since, (child.ended or anyio.current_time()) - LAST_WORDS_SECONDS)
-        return child.stderr.lines(since)
+    @property
+    def _heard(self) -> float | None:
+        """The time of the last message, once it has answered `initialize`."""
+        return self.last_word if self._began_to_work else None

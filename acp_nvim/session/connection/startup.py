@@ -127,7 +127,8 @@ def recording(definition: AgentDefinition, cwd: str, settings: PeerSettings) -> 
         return None
     from acp_nvim.traffic.log import TrafficLog  # 15 ms, rarely needed
 
-    return TrafficLog.open(settings.traffic, definition.name, definition.command, cwd, definition.env)
+    command = definition.command if definition.address is None else [definition.address.text]
+    return TrafficLog.open(settings.traffic, definition.name, command, cwd, definition.env)
 
 
 async def initialize(
@@ -143,7 +144,7 @@ async def initialize(
         with anyio.fail_after(settings.initialize_seconds):
             answer = await _answer(definition, settings.v2, request)
     except TimeoutError as error:
-        raise FailureError(failures.silent(name, settings.initialize_seconds, last_words())) from error
+        raise FailureError(failures.silent(definition, settings.initialize_seconds, last_words())) from error
     except RpcError as error:
         raise FailureError(failures.not_initialized(name, error, NEWEST)) from error
     try:

@@ -24,14 +24,15 @@ local health = vim.health
 ---@field account? string in words
 ---@field why? string
 ---@field hint? string how to sign in
----@field remark? string what the chat would say of the process
+---@field place? string where it listens
+---@field remark? string what the chat would say of the process, or what to know of the place
 
 ---@return boolean the agent can be started; else the problem is reported
 local function is_installed(name)
   local configured, bundled = config.get().agents[name] or {}, catalogue[name]
   local prefix = configured.prefix and configured.prefix[1]
   local program = prefix or (configured.command or bundled and bundled.commands[1] or {})[1]
-  if not program and name == "demo" then
+  if agents.address(name) or (not program and name == "demo") then
     return true
   elseif not program then
     health.error(("default_agent: there is no agent called %q"):format(name))
@@ -83,8 +84,11 @@ local function report(name, one)
     place = prefix and prefix[1] and "behind " .. table.concat(prefix, " ") or place
     local program = one.program ~= "" and one.program or "no name"
     local words = "%s: %s, ACP version %d, answered in %.1f s (%s)"
-    health.ok(words:format(name, program, one.protocol, one.seconds, place))
-    if one.remark then
+    health.ok(words:format(name, program, one.protocol, one.seconds, one.place or place))
+    if one.remark and one.place then
+      local advice = { "Set agents." .. name .. ".tls, or use an ssh tunnel." }
+      health.warn(("%s: %s"):format(name, (one.remark:gsub("\n", " "))), advice)
+    elseif one.remark then
       health.info(("%s: %s"):format(name, (one.remark:gsub("\n", " "))))
     end
     if #one.can > 0 then

@@ -14,6 +14,8 @@ local FIELDS = {
   url = "string",
   install = "string",
   sign_in = "string",
+  address = "string",
+  token_env = "string",
 }
 
 function FIELDS.command(value)
@@ -44,6 +46,12 @@ function FIELDS.system_prompt(value)
   end
   local is_known = prompt.mode == nil or prompt.mode == "append" or prompt.mode == "override"
   return (not is_known or vim.tbl_count(prompt) > (prompt.mode and 2 or 1)) and example or nil
+end
+
+function FIELDS.tls(value)
+  if type(value) ~= "boolean" and type(value) ~= "string" then
+    return "must be true, or the path of a file with certificates"
+  end
 end
 
 function FIELDS.paths(value)
@@ -83,6 +91,8 @@ end
 local function normalized(field, value)
   if field == "env" then
     return next(value) and vim.tbl_map(tostring, value) or nil
+  elseif field == "tls" and type(value) == "string" then
+    return vim.fs.normalize(value) -- its `~`
   elseif field == "paths" then
     return vim.tbl_map(function(pair)
       return { here = vim.fs.normalize(pair.here), there = pair.there }
@@ -132,10 +142,13 @@ local function agent_checked(name, agent, problems)
     end
   end
   local is_bundled = name == "demo" or require("acp_nvim.agents.catalogue")[name] ~= nil
-  if good.command or (agent.command == nil and is_bundled) then
+  if agent.command ~= nil and agent.address ~= nil then
+    problems[#problems + 1] = ("agents.%s: has a command and an address, and needs one of them"):format(name)
+  elseif good.command or good.address or (agent.command == nil and agent.address == nil and is_bundled) then
     return good
-  elseif agent.command == nil then
-    problems[#problems + 1] = ('agents.%s: has no command, like { command = { "program" } }'):format(name)
+  elseif agent.command == nil and agent.address == nil then
+    local example = 'agents.%s: has no command, like { command = { "program" } }, and no address'
+    problems[#problems + 1] = example:format(name)
   end
 end
 

@@ -41,7 +41,9 @@ return {
     check = check_agents,
     default = {},
     doc = [[Your agents: a map from names to settings. The agents of |acp_nvim-known-agents| need no settings; yours
-override theirs. Other agents need a `command`. `command`: a list, the program and its arguments. `env`: a map, added to
+override theirs. Other agents need a `command` or an `address`. `command`: a list, the program and its arguments.
+`address`: a string like `"localhost:3000"`, where an agent listens that others have started, with `tls`: true or the
+path of a file with certificates, see |acp_nvim-address|. `env`: a map, added to
 Neovim's environment. `mcp_servers`: a list of MCP servers for the agent, as the protocol defines them. `defaults`:
 `{ mode = "id", model = "id", options = { id = "value" } }`, set in new sessions. `idle_seconds`: a number, after which
 an idle process is stopped. `system_prompt`: a text that is added to the agent's own instructions, or

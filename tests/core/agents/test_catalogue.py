@@ -112,6 +112,54 @@ def test_settings_that_cannot_be_used_are_told_in_words_with_an_example(settings
     assert 'agents = { ["mine"] = { command =' in told.next_step
 
 
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"address": "nowhere"}, "`address` has no port"),
+        ({"address": "a:1", "command": ["mine"]}, "it has a `command` and an `address`, and needs one of them"),
+        ({"address": "a:1", "prefix": ["ssh", "a"]}, "`prefix` is for a `command`"),
+        ({"address": "a:1", "env": {"A": "1"}}, "`env` is for a `command`"),
+        ({"command": ["mine"], "tls": True}, "`tls` is for an `address`, and there is none"),
+        ({"command": ["mine"], "token_env": "A"}, "`token_env` is for an `address`, and there is none"),
+        ({"address": "a:1", "token_env": "A"}, "plain TCP has no place for a token"),
+        ({"address": "a:1", "tls": True, "token_env": "A"}, "plain TCP has no place for a token"),
+        ({"address": "ws://a/acp", "token_env": "A"}, "with ws:// others could read the token on the way"),
+        ({"address": "ws://a/acp", "tls": True}, "`tls` needs an address that begins with wss://"),
+        ({"address": 5}, "address"),
+    ],
+)
+def test_settings_of_an_address_that_cannot_be_used_are_told(settings: Any, reason: str) -> None:
+    told = failure(Catalogue({"mine": settings}), "mine")
+    assert told.code == "agent_misconfigured"
+    assert reason in told.what
+
+
+def test_an_address_takes_the_place_of_a_known_command() -> None:
+    found = Catalogue({"copilot": {"address": "localhost:3000"}}).find("copilot")
+    assert (found.command, found.env, str(found.address)) == ([], {}, "localhost:3000")
+    assert found.title == "GitHub Copilot CLI"
+    assert found.is_remote
+    assert not found.offers_terminal
+
+
+@pytest.mark.parametrize(
+    ("settings", "tls"),
+    [
+        ({"address": "a:1"}, False),
+        ({"address": "a:1", "tls": False}, False),
+        ({"address": "a:1", "tls": True}, True),
+        ({"address": "a:1", "tls": "/ca.pem"}, True),
+        ({"address": "ws://a/acp"}, False),
+        ({"address": "ws://localhost/acp", "token_env": "A"}, False),
+        ({"address": "wss://a/acp", "token_env": "A", "tls": "/ca.pem"}, True),
+    ],
+)
+def test_whether_an_address_is_encrypted_is_known(settings: Any, tls: bool) -> None:
+    found = Catalogue({"mine": settings}).find("mine")
+    assert found.address is not None
+    assert found.address.tls is tls
+
+
 def test_one_agent_with_bad_settings_does_not_harm_the_others() -> None:
     assert Catalogue({"bad": 5, "good": MINE}).find("good").name == "good"
 

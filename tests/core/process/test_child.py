@@ -119,7 +119,7 @@ async def test_its_stderr_is_read_to_the_end_and_the_tail_kept(start: Start) -> 
     script = 'i=0; while [ $i -lt 5000 ]; do echo "line $i" >&2; i=$((i+1)); done; printf "last words" >&2'
     child = await start(["sh", "-c", script], "/", {})
     with anyio.fail_after(60):
-        await child.read_stderr()
+        await child.read_aside()
     assert child.stderr.lines()[-3:] == ("line 4998", "line 4999", "last words")
     await child.stop()
 

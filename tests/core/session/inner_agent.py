@@ -12,7 +12,7 @@ from unittest.mock import patch
 import anyio
 
 from acp_nvim.app import App
-from acp_nvim.process.child import Child, StderrTail
+from acp_nvim.process.child import Child, Exited, StderrTail
 from acp_nvim.process.stopping import Rung, ignore_rung
 from acp_nvim.session.turn_changes import TurnChanges
 from tests.core.guards import close_guard, close_log
@@ -97,7 +97,16 @@ class InnerAgent:
                 self.say({"id": message["id"], "result": {"messageId": f"p{message['id']}"}})
                 self.update(sessionUpdate="state_update", state="running")
 
-    async def read_stderr(self) -> None:
+    @property
+    def ending(self) -> Exited:
+        """How it ended."""
+        return Exited(self.returncode, ())
+
+    def last_words(self) -> tuple[str, ...]:
+        """It says nothing there."""
+        return ()
+
+    async def read_aside(self) -> None:
         """It says nothing there."""
         await self._ended.wait()
 

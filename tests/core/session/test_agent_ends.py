@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from acp_nvim.session.connection import peer
+from acp_nvim.process import child
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.waiting import LIMIT
@@ -81,7 +81,7 @@ NOISY = """
 async def test_what_it_said_before_the_last_message_does_not_explain_a_kill(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(peer, "PIPES_SECONDS", LIMIT)
+    monkeypatch.setattr(child, "PIPES_SECONDS", LIMIT)
     script = host.script(NOISY)
     await host.turn("talk")
     await host.until("the line in the log", lambda: "request 1 is served" in host.log_path.read_text())
@@ -94,7 +94,7 @@ async def test_what_it_said_before_the_last_message_does_not_explain_a_kill(
 async def test_what_it_said_since_its_last_message_is_told_after_a_kill(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(peer, "PIPES_SECONDS", 0.0)
+    monkeypatch.setattr(child, "PIPES_SECONDS", 0.0)
     script = host.script("""
         def turn(agent, prompt):
             agent.stderr("before\\n")
@@ -118,7 +118,7 @@ async def test_what_it_said_since_its_last_message_is_told_after_a_kill(
 async def test_what_it_wrote_before_it_answered_with_an_error_counts_for_a_while(
     host: Host, monkeypatch: pytest.MonkeyPatch, seconds: float, told: list[str]
 ) -> None:
-    monkeypatch.setattr(peer, "LAST_WORDS_SECONDS", seconds)
+    monkeypatch.setattr(child, "LAST_WORDS_SECONDS", seconds)
     host.script("""
         def leave(agent, request):
             agent.exit(70)
@@ -163,7 +163,7 @@ async def test_the_next_prompt_starts_it_again_and_says_what_it_does_not_know(ho
     await host.turn("die")
     await host.until_state("failed")
     assert await host.turn("again") == "end_turn"
-    assert host.notices()[-1] == "The agent was started anew: it does not know what was said above."
+    assert host.notices()[-1] == "The agent begins a new session: it does not know what was said above."
     assert host.text() == "<hello><again>"
     assert [one["params"]["prompt"][0]["text"] for one in script.received("session/prompt")] == [
         "hello",

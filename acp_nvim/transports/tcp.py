@@ -1,0 +1,66 @@
+"""Agents that listen on a TCP port: lines of JSON as over stdio, with TLS or without."""
+
+from __future__ import annotations
+
+import ssl
+
+import anyio
+import anyio.abc
+import anyio.lowlevel
+from anyio.streams.tls import TLSStream
+
+from acp_nvim.agents.address import Address
+from acp_nvim.process.guarding import Guard
+from acp_nvim.transports.link import Link
+from acp_nvim.transports.reaching import open_stream, reached_within, tls_context, words_of
+
+
+class TcpLink(Link):
+    """A TCP connection to an agent, encrypted or not."""
+
+    def __init__(self, address: Address, guard: Guard, stream: anyio.abc.ByteStream) -> None:
+        super().__init__(address, guard)
+        self._stream = stream
+
+    async def receive(self, max_bytes: int) -> bytes:
+        """Return between 1 and `max_bytes` bytes; other tasks run meanwhile. Raises `anyio.EndOfStream`."""
+        try:
+            data = await self._stream.receive(max_bytes)
+        except anyio.EndOfStream:
+            self._ended("was closed by the other side")
+            raise
+        except (anyio.BrokenResourceError, ssl.SSLError) as error:
+            self._ended(f"was lost ({words_of(error.__cause__ or error)})")
+            raise anyio.EndOfStream from error
+        self._has_heard = True
+        if self.address.tls:
+            await anyio.lowlevel.checkpoint()  # reading what is decrypted already does not yield to other tasks
+        return data
+
+    async def send(self, item: bytes) -> None:
+        """Write all bytes. Raises `anyio.BrokenResourceError` when the other side is closed."""
+        try:
+            await self._stream.send(item)
+        except ssl.SSLError as error:
+            raise anyio.BrokenResourceError from error
+
+    async def close(self) -> None:
+        """Close the connection at once, without the farewell of TLS."""
+        await self._stream.aclose()
+
+
+async def connect_tcp(address: Address, tls: bool | str, guard: Guard, seconds: float) -> TcpLink:
+    """Connect to an agent within `seconds`. Raises `UnreachableError`."""
+    async with reached_within(address, seconds):
+        context = await tls_context(tls) if tls else None
+        stream: anyio.abc.ByteStream = await open_stream(address)
+        if context is not None:
+            # the end of each message is in it, so that nobody can shorten one: an end without a farewell is one
+            try:
+                stream = await TLSStream.wrap(
+                    stream, server_side=False, hostname=address.host, ssl_context=context, standard_compatible=False
+                )
+            except BaseException:
+                await anyio.aclose_forcefully(stream)
+                raise
+    return TcpLink(address, guard, stream)

@@ -1,0 +1,63 @@
+"""A chat with an agent at a TCP port, in a real Neovim: it works, its end is told, and the next prompt reconnects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.support.agent_scripts import agent_script
+from tests.support.certificates import certificate
+from tests.support.editor import HeadlessEditor
+from tests.support.listening import listening
+
+Open = Callable[..., HeadlessEditor]
+
+WRITES = """
+    def turn(agent, prompt):
+        if prompt.text == "die":
+            agent.exit(3)
+        path, _, text = prompt.text.partition(" ")
+        prompt.write(path, prompt.read(path) + text + "\\n")
+        prompt.say(f"wrote {text}")
+"""
+
+
+def ask(nvim: HeadlessEditor, text: str) -> None:
+    nvim.lua('require("acp_nvim").prompt(...)', text)
+
+
+def test_it_writes_into_a_buffer_and_its_end_is_told(editor: Open, tmp_path: Path) -> None:
+    script, made = agent_script(tmp_path, WRITES), certificate(tmp_path, "localhost")
+    with listening(script.argv, "--piece", "5", tls=made) as server:
+        nvim = editor(agents={"far": {"address": server.address, "tls": str(made.file)}})
+        file = nvim.project / "file"
+        file.write_text("one\n")
+        nvim.command(f"edit {file}")
+        nvim.command("AcpChat far")
+        nvim.wait_until('require("acp_nvim").status().state == "idle"')
+        ask(nvim, f"{file} two")
+        nvim.wait_until(lambda: "wrote two" in nvim.chat_text(), what="the answer")
+        nvim.wait_until(lambda: file.read_text() == "one\ntwo\n", what="the file")
+        assert nvim.lua("return vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, -1, false)", str(file)) == [
+            "one",
+            "two",
+        ]
+        ask(nvim, "die")
+        nvim.wait_until('require("acp_nvim").status().state == "failed"')
+        assert f"The connection to agent 'far' at {server.address} was closed" in " ".join(nvim.chat_text().split())
+        ask(nvim, f"{file} three")
+        nvim.wait_until(lambda: "wrote three" in nvim.chat_text(), what="the answer after the end")
+        nvim.command("AcpStop")
+        nvim.wait_until('require("acp_nvim").status().state == "stopped"')
+        assert server.process.poll() is None
+    assert len(script.notes("started")) == 2
+
+
+def test_an_address_where_nobody_listens_is_told_in_the_chat(editor: Open) -> None:
+    with listening(["true"]) as server:
+        gone = server.address
+    nvim = editor(agents={"far": {"address": gone}})
+    nvim.command("AcpChat far")
+    nvim.wait_until('require("acp_nvim").status().state == "failed"')
+    shown = " ".join(nvim.chat_text().split())
+    assert shown.count(f"Agent 'far' cannot be reached: nothing listens at {gone}.") == 1

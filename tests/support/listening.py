@@ -1,0 +1,134 @@
+"""Agents that listen on a TCP port, as real processes: `python -m tests.support.listening [options] -- AGENT ...`.
+
+Each connection gets an agent of its own, whose stdin and stdout it is. Options: `--port N` (0: any), `--tls CERTIFICATE
+KEY`, `--piece BYTES` (what the agent says goes out in such pieces), `--reset` (the connection is reset with the agent's
+end). The first line on stdout is the port.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from tests.support.certificates import Certificate
+from tests.support.places import ROOT
+from tests.support.waiting import LIMIT
+
+
+class Listener:
+    """A running server; `host` is the name by which the client is to call it."""
+
+    def __init__(self, agent: Sequence[str], *options: str, tls: Certificate | None = None, port: int = 0) -> None:
+        self.host = "localhost" if tls else "127.0.0.1"
+        more = ["--tls", str(tls.file), str(tls.key)] if tls else []
+        argv = [sys.executable, "-m", "tests.support.listening", "--port", str(port), *more, *options, "--", *agent]
+        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline())
+
+    @property
+    def address(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    def kill(self) -> None:
+        """As the system does when it is out of memory; its agents see the end of their input."""
+        self.process.kill()
+        self.process.wait(LIMIT)
+
+    def close(self) -> None:
+        """With all of its agents."""
+        self.process.terminate()
+        self.process.wait(LIMIT)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@contextmanager
+def listening(agent: Sequence[str], *options: str, tls: Certificate | None = None, port: int = 0) -> Iterator[Listener]:
+    """A server for the time of a test."""
+    listener = Listener(agent, *options, tls=tls, port=port)
+    try:
+        yield listener
+    finally:
+        listener.close()
+
+
+def free_port() -> int:
+    """A port at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        return int(sock.getsockname()[1])
+
+
+async def _serve(options: argparse.Namespace) -> None:
+    context = None
+    if options.tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*options.tls)
+    agents: list[subprocess.Popen[bytes]] = []
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        agent = _start(options.agent)
+        agents.append(agent)
+        hears = asyncio.create_task(_to_agent(reader, agent))
+        with contextlib.suppress(OSError):
+            while data := await asyncio.to_thread(_read, agent, options.piece):
+                writer.write(data)
+                await writer.drain()
+        hears.cancel()
+        await asyncio.to_thread(agent.wait)
+        if options.reset:
+            linger = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.transport.abort()
+        writer.close()
+
+    def stop() -> None:
+        for agent in agents:
+            agent.kill()
+            agent.wait()
+        os._exit(0)  # threads may still read
+
+    server = await asyncio.start_server(connected, "127.0.0.1", options.port, ssl=context)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+def _start(argv: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+
+
+def _read(agent: subprocess.Popen[bytes], size: int) -> bytes:
+    assert agent.stdout is not None
+    return agent.stdout.read(size) or b""
+
+
+async def _to_agent(reader: asyncio.StreamReader, agent: subprocess.Popen[bytes]) -> None:
+    assert agent.stdin is not None
+    with contextlib.suppress(OSError), agent.stdin:
+        while data := await reader.read(65536):
+            await asyncio.to_thread(agent.stdin.write, data)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--tls", nargs=2)
+    parser.add_argument("--piece", type=int, default=65536)
+    parser.add_argument("--reset", action="store_true")
+    parser.add_argument("agent", nargs="+")
+    asyncio.run(_serve(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()
