@@ -183,6 +183,7 @@ class App:
         self.peers.settings = PeerSettings(
             config.timeouts.initialize / 1000,
             config.protocol.v2,
+            config.protocol.draft_transports,
             traffic if config.log.traffic else None,
             config.timeouts.idle / 1000,
         )

@@ -144,7 +144,7 @@ def _failed(report: Report, failure: Failure) -> None:
 
 async def _talk(report: Report, definition: AgentDefinition, cwd: str, config: Config, guard: Guard) -> None:
     seconds = min(config.timeouts.initialize / 1000, CHECKUP_INITIALIZE_SECONDS)
-    settings = PeerSettings(seconds, config.protocol.v2)
+    settings = PeerSettings(seconds, config.protocol.v2, config.protocol.draft_transports)
     peer: AgentPeer | None = None
     async with anyio.create_task_group() as group:
         tasks = Tasks(group, lambda error: _failed(report, failures.bug(report.name, error)))

@@ -36,9 +36,10 @@ class Timeouts(msgspec.Struct):
 
 
 class Protocol(msgspec.Struct):
-    """Which protocol versions are offered: section `protocol` of `setup()`."""
+    """Which drafts of the protocol are used: section `protocol` of `setup()`."""
 
     v2: bool = False
+    draft_transports: bool = False
 
 
 class Permissions(msgspec.Struct):

@@ -81,6 +81,12 @@ NEXT_STEPS: Final = {
     '"/path/of/its/certificate.pem".',
     "wrong_name": "Use a name in agents.{name}.address that its certificate is for.",
     "tls": "Correct agents.{name}.tls in your configuration.",
+    "token": "Check the token, which the environment variable named by agents.{name}.token_env contains.",
+    "no_token": "Set it in the shell that starts Neovim, or correct agents.{name}.token_env in your configuration.",
+    "status": "Correct agents.{name}.address in your configuration: it has the path of the agent, such as /acp.",
+    "no_websocket": "Correct agents.{name}.address in your configuration; for plain TCP it is only host:port.",
+    "no_package": "Install it with that Python: -m pip install websockets",
+    "draft": "Set protocol.draft_transports = true to use it all the same; it may change.",
 }
 """What to do about an agent that cannot be reached, by cause (`transports.reaching.Cause`)."""
 

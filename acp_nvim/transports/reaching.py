@@ -24,7 +24,9 @@ UNANSWERED_MS: Final = 90_000
 _WRONG_NAME: Final = (62, 64)
 """OpenSSL's codes for a certificate of another host name or IP address (`X509_V_ERR_HOSTNAME_MISMATCH`, ...)."""
 
-Cause = Literal["name", "refused", "network", "not_tls", "certificate", "wrong_name", "tls", "refused_token", "other"]
+Connecting = Literal["name", "refused", "network", "not_tls", "certificate", "wrong_name", "tls"]
+Agreeing = Literal["token", "no_token", "status", "no_websocket", "no_package", "draft"]
+Cause = Connecting | Agreeing
 """What is wrong, for the choice of the next step that the user is told."""
 
 
@@ -71,8 +73,31 @@ async def reached_within(address: Address, seconds: float) -> AsyncIterator[None
         raise UnreachableError("network", f"{address} cannot be reached: {words_of(error)}") from error
 
 
-async def open_stream(address: Address) -> anyio.abc.SocketStream:
-    """Return a plain TCP connection: the first of the host's addresses that accepts one. Raises `UnreachableError`.
+async def open_stream(address: Address, tls: bool | str) -> anyio.abc.ByteStream:
+    """Return a connection, encrypted if the address says so; `tls` as for `tls_context`.
+
+    Raises `UnreachableError`, and, for `reached_within`, what TLS raises.
+    """
+    context = await tls_context(tls) if address.tls else None
+    stream = await _open_plain(address)
+    if context is None:
+        return stream
+    from anyio.streams.tls import TLSStream  # rarely needed
+
+    if address.url:
+        context.set_alpn_protocols(["http/1.1"])
+    try:
+        # a message that was cut off is noticed without the farewell of TLS, which many leave out
+        return await TLSStream.wrap(
+            stream, server_side=False, hostname=address.host, ssl_context=context, standard_compatible=False
+        )
+    except BaseException:
+        await anyio.aclose_forcefully(stream)
+        raise
+
+
+async def _open_plain(address: Address) -> anyio.abc.SocketStream:
+    """Connect to the first of the host's addresses that accepts it.
 
     The name is looked up in a thread, which is left behind when the caller is cancelled.
     """

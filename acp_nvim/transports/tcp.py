@@ -7,12 +7,11 @@ import ssl
 import anyio
 import anyio.abc
 import anyio.lowlevel
-from anyio.streams.tls import TLSStream
 
 from acp_nvim.agents.address import Address
 from acp_nvim.process.guarding import Guard
 from acp_nvim.transports.link import Link
-from acp_nvim.transports.reaching import open_stream, reached_within, tls_context, words_of
+from acp_nvim.transports.reaching import open_stream, reached_within, words_of
 
 
 class TcpLink(Link):
@@ -52,15 +51,4 @@ class TcpLink(Link):
 async def connect_tcp(address: Address, tls: bool | str, guard: Guard, seconds: float) -> TcpLink:
     """Connect to an agent within `seconds`. Raises `UnreachableError`."""
     async with reached_within(address, seconds):
-        context = await tls_context(tls) if tls else None
-        stream: anyio.abc.ByteStream = await open_stream(address)
-        if context is not None:
-            # the end of each message is in it, so that nobody can shorten one: an end without a farewell is one
-            try:
-                stream = await TLSStream.wrap(
-                    stream, server_side=False, hostname=address.host, ssl_context=context, standard_compatible=False
-                )
-            except BaseException:
-                await anyio.aclose_forcefully(stream)
-                raise
-    return TcpLink(address, guard, stream)
+        return TcpLink(address, guard, await open_stream(address, tls))

@@ -101,8 +101,8 @@ def test_a_complaint_is_made_once(editor):
     assert len(editor.messages()) == 1
 
 
-def test_version_2_and_recordings_are_off_until_they_are_wanted(editor):
-    assert editor.lua(GET)["protocol"] == {"v2": False}
+def test_drafts_and_recordings_are_off_until_they_are_wanted(editor):
+    assert editor.lua(GET)["protocol"] == {"v2": False, "draft_transports": False}
     assert editor.lua(GET)["log"] == {"traffic": False}
     editor.lua('require("acp_nvim").setup({ protocol = { v2 = true }, log = { traffic = true } })')
     assert editor.lua(GET)["protocol"] == {"v2": True}

@@ -2,7 +2,8 @@
 
 Each connection gets an agent of its own, whose stdin and stdout it is. Options: `--port N` (0: any), `--tls CERTIFICATE
 KEY`, `--piece BYTES` (what the agent says goes out in such pieces), `--reset` (the connection is reset with the agent's
-end). The first line on stdout is the port.
+end), `--websocket` (each line is a frame, at the path /acp), `--token TOKEN` (which that wants, and says that it got).
+The first line on stdout is the port.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import io
 import os
 import signal
 import socket
@@ -19,6 +21,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, cast
 
 from tests.support.certificates import Certificate
 from tests.support.places import ROOT
@@ -30,6 +33,7 @@ class Listener:
 
     def __init__(self, agent: Sequence[str], *options: str, tls: Certificate | None = None, port: int = 0) -> None:
         self.host = "localhost" if tls else "127.0.0.1"
+        self._scheme = ("wss" if tls else "ws") if "--websocket" in options else ""
         more = ["--tls", str(tls.file), str(tls.key)] if tls else []
         argv = [sys.executable, "-m", "tests.support.listening", "--port", str(port), *more, *options, "--", *agent]
         self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, cwd=ROOT)
@@ -38,7 +42,8 @@ class Listener:
 
     @property
     def address(self) -> str:
-        return f"{self.host}:{self.port}"
+        place = f"{self.host}:{self.port}"
+        return f"{self._scheme}://{place}/acp" if self._scheme else place
 
     def kill(self) -> None:
         """As the system does when it is out of memory; its agents see the end of their input."""
@@ -98,10 +103,46 @@ async def _serve(options: argparse.Namespace) -> None:
             agent.wait()
         os._exit(0)  # threads may still read
 
-    server = await asyncio.start_server(connected, "127.0.0.1", options.port, ssl=context)
+    if options.websocket:
+        server: Any = await _websocket_server(options, context, agents)
+    else:
+        server = await asyncio.start_server(connected, "127.0.0.1", options.port, ssl=context)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
+
+
+async def _websocket_server(
+    options: argparse.Namespace, context: ssl.SSLContext | None, agents: list[subprocess.Popen[bytes]]
+) -> Any:
+    from websockets.asyncio.server import serve
+
+    def check(connection: Any, request: Any) -> Any:
+        if request.path != "/acp":
+            return connection.respond(404, "not here")
+        wanted = f"Bearer {options.token}" if options.token else None
+        return None if request.headers.get("Authorization") == wanted else connection.respond(401, "who is it?")
+
+    async def framed(connection: Any) -> None:
+        agent = _start(options.agent)
+        agents.append(agent)
+        assert agent.stdin is not None
+        assert agent.stdout is not None
+        says = asyncio.create_task(_to_frames(agent, connection))
+        with contextlib.suppress(OSError), agent.stdin:
+            async for message in connection:
+                await asyncio.to_thread(agent.stdin.write, message.encode() + b"\n")
+        await says
+
+    return await serve(framed, "127.0.0.1", options.port, ssl=context, process_request=check, max_size=None)
+
+
+async def _to_frames(agent: subprocess.Popen[bytes], connection: Any) -> None:
+    assert agent.stdout is not None
+    with contextlib.suppress(OSError), io.BufferedReader(cast(io.RawIOBase, agent.stdout)) as lines:
+        while line := await asyncio.to_thread(lines.readline):
+            await connection.send(line.rstrip(b"\n"), text=True)
+    await connection.close(1001, "the agent has left")
 
 
 def _start(argv: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -126,6 +167,8 @@ def main() -> None:
     parser.add_argument("--tls", nargs=2)
     parser.add_argument("--piece", type=int, default=65536)
     parser.add_argument("--reset", action="store_true")
+    parser.add_argument("--websocket", action="store_true")
+    parser.add_argument("--token")
     parser.add_argument("agent", nargs="+")
     asyncio.run(_serve(parser.parse_args()))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from typing import NamedTuple
 
 from acp_nvim.acp.remote_paths import PathMap, unmapped
@@ -49,7 +51,42 @@ async def _connect(
     from acp_nvim.transports.tcp import connect_tcp
 
     try:
-        link = await connect_tcp(address, definition.tls, guard, settings.initialize_seconds)
+        if address.url:
+            return await _connect_websocket(definition, address, settings, guard)
+        return await connect_tcp(address, definition.tls, guard, settings.initialize_seconds)
     except UnreachableError as error:
         raise FailureError(failures.cannot_reach(definition, error.cause, str(error))) from error
-    return link
+
+
+async def _connect_websocket(
+    definition: AgentDefinition, address: Address, settings: PeerSettings, guard: Guard
+) -> Transport:
+    from acp_nvim.transports.reaching import UnreachableError
+
+    if not settings.draft_transports:
+        raise UnreachableError("draft", f"{address} is for WebSocket, which is a draft of the protocol")
+    try:
+        from acp_nvim.transports.websocket import connect_websocket
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("websockets"):
+            raise
+        words = f"the host's Python has no package `websockets` ({sys.executable})"
+        raise UnreachableError("no_package", words) from error
+    token = _token(definition)
+    return await connect_websocket(address, definition.tls, token, guard, settings.initialize_seconds)
+
+
+def _token(definition: AgentDefinition) -> str | None:
+    """Return the value of `token_env`, which is masked from then on."""
+    from acp_nvim.traffic.masking import LEARNED  # 15 ms, rarely needed
+    from acp_nvim.transports.reaching import UnreachableError
+
+    name = definition.token_env
+    if name is None:
+        return None
+    token = os.environ.get(name, "").strip()
+    if not token or not (token.isascii() and token.isprintable()):
+        reason = "is not set" if not token else "contains characters that no token has"
+        raise UnreachableError("no_token", f"the environment variable {name} {reason}")
+    LEARNED.learn([token])
+    return token

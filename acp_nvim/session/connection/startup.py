@@ -105,11 +105,13 @@ Request = Callable[[str, Any], Awaitable[msgspec.Raw]]
 class PeerSettings(msgspec.Struct, frozen=True):
     """Settings for all agents; `traffic` is the directory for recordings, None for no recordings.
 
-    A process is stopped after `idle_seconds` without a turn, never if 0; an agent's definition may override it.
+    `draft_transports`: WebSocket may be used. A process is stopped after `idle_seconds` without a turn, never if 0; an
+    agent's definition may override it.
     """
 
     initialize_seconds: float
     v2: bool = False
+    draft_transports: bool = False
     traffic: Path | None = None
     idle_seconds: float = IDLE_SECONDS
 

@@ -43,7 +43,7 @@ return {
     doc = [[Your agents: a map from names to settings. The agents of |acp_nvim-known-agents| need no settings; yours
 override theirs. Other agents need a `command` or an `address`. `command`: a list, the program and its arguments.
 `address`: a string like `"localhost:3000"`, where an agent listens that others have started, with `tls`: true or the
-path of a file with certificates, see |acp_nvim-address|. `env`: a map, added to
+path of a file with certificates, and `token_env`, see |acp_nvim-address|. `env`: a map, added to
 Neovim's environment. `mcp_servers`: a list of MCP servers for the agent, as the protocol defines them. `defaults`:
 `{ mode = "id", model = "id", options = { id = "value" } }`, set in new sessions. `idle_seconds`: a number, after which
 an idle process is stopped. `system_prompt`: a text that is added to the agent's own instructions, or
@@ -159,6 +159,9 @@ Whether the empty prompt shows the prompt that an agent suggests. See |acp_nvim-
   option("protocol.v2", "boolean", false)([[
 Speak version 2 of the protocol, a draft, with agents that can. All others get version 1. It counts for agents
 that are started from now on. See |acp_nvim-protocol|.]]),
+  option("protocol.draft_transports", "boolean", false)([[
+Use agents whose `address` begins with `wss://` or `ws://`: WebSocket is a draft of the protocol, and may change. See
+|acp_nvim-websocket|.]]),
   option("history.transcripts", "boolean", true)([[
 Keep conversations in the state directory, so that |:AcpSessions| finds them. Secrets are masked where they are
 recognized. See |acp_nvim-history|.]]),

@@ -41,9 +41,10 @@
 ---@field path? string
 ---@field command? string
 
----Which protocol versions are offered: section `protocol` of `setup()`.
+---Which drafts of the protocol are used: section `protocol` of `setup()`.
 ---@class acp.host.Protocol
 ---@field v2? boolean
+---@field draft_transports? boolean
 
 ---The configuration `history`: whether transcripts are kept, for how long, and how many of them.
 ---@class acp.host.HistorySettings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -343,3 +344,86 @@ async def test_a_recording_names_the_address(host: Host, listen: Listen) -> None
     [file] = (host.log_path.with_suffix("") / "traffic").glob("*.jsonl")
     assert f'"command":["{server.address}"]' in file.read_text().replace(" ", "")
     assert server.address in host.log_path.read_text()
+
+
+# --- WebSocket, a draft ----------------------------------------------------------------------------------------------
+
+DRAFTS = {"draft_transports": True}
+
+
+async def test_a_websocket_serves_a_chat_as_well(host: Host, listen: Listen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_ACCESS", "s3cret-of-mine")
+    made = certificate(host.directory, "localhost")
+    options = ("--websocket", "--token", "s3cret-of-mine")
+    says = """
+        def turn(agent, prompt):
+            if prompt.text == "leave":
+                agent.exit(0)
+            prompt.say("s3cret-of-mine " + "wörds " * 2000)
+    """
+    _, server = listen(says, *options, certificate=made, tls=str(made.file), token_env="MY_ACCESS")
+    host.hello(protocol=DRAFTS, log={"traffic": True})
+    assert await host.turn("hello") == "end_turn"
+    assert host.text() == "s3cret-of-mine " + "wörds " * 2000
+    assert await host.turn("leave") == "error"
+    error = await host.editor.until_event(events.Error)
+    assert f"The connection to agent 'it' at {server.address} was closed by the other side" in error.text
+    assert await host.turn("again") == "end_turn"
+    host.stop()
+    await host.until_state("stopped")
+    written = [path for path in host.log_path.parent.parent.rglob("*") if path.is_file() and path.suffix != ".py"]
+    kept = [path for path in written if b"s3cret-of-mine" in path.read_bytes() and "traffic.jsonl" not in path.name]
+    assert kept == []
+
+
+async def test_a_draft_is_used_only_if_the_user_wants_it(host: Host, listen: Listen) -> None:
+    script, server = listen(TALKS, "--websocket")
+    host.open()
+    error = await host.editor.until_event(events.Error)
+    assert f"{server.address} is for WebSocket, which is a draft of the protocol." in error.text
+    assert "Set protocol.draft_transports = true to use it all the same; it may change." in error.text
+    assert script.notes("started") == []
+
+
+async def test_the_package_for_it_may_be_missing(host: Host, listen: Listen, monkeypatch: pytest.MonkeyPatch) -> None:
+    listen(TALKS, "--websocket")
+    host.hello(protocol=DRAFTS)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "websockets"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "acp_nvim.transports.websocket", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [NoWebsockets(), *sys.meta_path])
+    host.open()
+    error = await host.editor.until_event(events.Error)
+    assert f"the host's Python has no package `websockets` ({sys.executable})." in error.text
+    assert "Install it with that Python: -m pip install websockets" in error.text
+
+
+class NoWebsockets:
+    """Finds no package `websockets`."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        if name.partition(".")[0] == "websockets":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (None, "the environment variable MY_ACCESS is not set."),
+        (" \n", "the environment variable MY_ACCESS is not set."),
+        ("a\r\nX-Header: b", "the environment variable MY_ACCESS contains characters that no token has."),
+        ("schlüssel", "the environment variable MY_ACCESS contains characters that no token has."),
+        ("another", "answers with the HTTP status 401. Check the token, which the environment variable named by"),
+    ],
+)
+async def test_a_token_that_cannot_be_used_is_told(
+    host: Host, listen: Listen, monkeypatch: pytest.MonkeyPatch, value: str | None, reason: str
+) -> None:
+    if value is not None:
+        monkeypatch.setenv("MY_ACCESS", value)
+    script, _ = listen(TALKS, "--websocket", "--token", "right", token_env="MY_ACCESS")
+    host.hello(protocol=DRAFTS)
+    host.open()
+    assert reason in (await host.editor.until_event(events.Error)).text
+    assert script.notes("started") == []

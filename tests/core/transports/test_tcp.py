@@ -287,7 +287,8 @@ async def test_a_server_that_is_killed_ends_the_connection(connect: Connect, tmp
         link = await connect(server.address, str(made.file))
         server.kill()
         ending = await ends(link)
-    assert (ending.how, ending.has_heard) == ("was closed by the other side", False)
+    assert ending.how in ("was closed by the other side", "was lost (Connection reset by peer)")  # unread data resets
+    assert not ending.has_heard
 
 
 async def test_garbage_instead_of_tls_records_ends_the_connection(connect: Connect, tmp_path: Path) -> None:
