@@ -105,10 +105,10 @@ def test_drafts_and_recordings_are_off_until_they_are_wanted(editor):
     assert editor.lua(GET)["protocol"] == {"v2": False, "draft_transports": False}
     assert editor.lua(GET)["log"] == {"traffic": False}
     editor.lua('require("acp_nvim").setup({ protocol = { v2 = true }, log = { traffic = true } })')
-    assert editor.lua(GET)["protocol"] == {"v2": True}
+    assert editor.lua(GET)["protocol"] == {"v2": True, "draft_transports": False}
     assert editor.lua(GET)["log"] == {"traffic": True}
     editor.lua('require("acp_nvim").setup({ protocol = { v2 = false } })')
-    assert editor.lua(GET)["protocol"] == {"v2": False}
+    assert editor.lua(GET)["protocol"] == {"v2": False, "draft_transports": False}
     assert editor.messages() == []
 
 
