@@ -21,7 +21,8 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     `from_` is npm, pypi, pypi-source (with the files of its source) or here (an agent of tests/peers); `python` is the
     oldest that it runs with; `needs_scripts` says that npm has to run scripts to install it. In `command`, `env` and
     `files` (by path below its home) stand `@port@` of the model server, `@home@`, `@installed@` (a directory),
-    `@node@`, `@bin@` (an npm package's program) and `@root@`. `offers` names the steps beyond the first ones that it is
+    `@node@`, `@bin@` (an npm package's program) and `@root@`. With `listens` it is not started by Neovim, which reaches
+    it at the TCP port `@listens@`. `offers` names the steps beyond the first ones that it is
     known to offer; `sign_in` a method that works without an account, `choose` the mode and the model to change to.
     `answers` is what an example says, by scene (or `prompts`, by scene, where it wants other words), with `|` between
     texts; `reads_buffers` says that it reads through the editor, `forgets` that its sessions end with it,
@@ -50,6 +51,7 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     reads_buffers: bool = False
     forgets: bool = False
     background: bool = False
+    listens: bool = False
     records: str | None = None
     next_minute: bool = False
     sign_in: str | None = None

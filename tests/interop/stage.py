@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.interop.model.server import ModelServer
 from tests.interop.offers import Offers
 from tests.interop.wire import Wire
 from tests.support.editor import HeadlessEditor
+from tests.support.listening import free_port
 from tests.support.places import ROOT
 from tests.support.waiting import wait_until
 
@@ -66,6 +68,8 @@ class Stage:
             place.mkdir(parents=True)
         self._directory = directory
         self._editor: HeadlessEditor | None = None
+        self._server: subprocess.Popen[bytes] | None = None
+        self._port = free_port()
         self.wire = Wire(self.state)
         self.failed: list[str] = []
         self.session_id = ""
@@ -90,12 +94,25 @@ class Stage:
             "NO_PROXY": "127.0.0.1",
             "no_proxy": "127.0.0.1",
         }
-        return {"command": self._filled(self.agent.command), "env": {**env, **self._filled(self.agent.env)}}
+        command, env = self._filled(self.agent.command), {**env, **self._filled(self.agent.env)}
+        if not self.agent.listens:
+            return {"command": command, "env": env}
+        if self._server is None:
+            self._server = subprocess.Popen(command, env={**os.environ, **env}, cwd=self.home)
+            wait_until(self._accepts, LIMIT, "the agent to listen")
+        return {"address": f"127.0.0.1:{self._port}"}
+
+    def _accepts(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self._port)).close()
+        except OSError:
+            return False
+        return True
 
     def _filled(self, value: Any) -> Any:
         places = {"port": str(self.model.port), "home": str(self.home), "root": str(ROOT)}
         places |= {"installed": str(installing.directory(self.agent)), "bin": installing.program(self.agent)}
-        return filled(value, places | {"node": installing.node()})
+        return filled(value, places | {"node": installing.node(), "listens": str(self._port)})
 
     @property
     def offers(self) -> Offers:
@@ -135,6 +152,9 @@ class Stage:
         """Ends Neovim, whatever is left."""
         with contextlib.suppress(AssertionError):
             self.close()
+        if self._server is not None:
+            self._server.kill()
+            self._server.wait(LIMIT)
 
     # What a user does
 
