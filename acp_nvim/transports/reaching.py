@@ -71,6 +71,8 @@ async def reached_within(address: Address, seconds: float) -> AsyncIterator[None
         raise UnreachableError("not_tls", f"{address} closed the connection before TLS was set up") from error
     except OSError as error:
         raise UnreachableError("network", f"{address} cannot be reached: {words_of(error)}") from error
+    except ValueError as error:  # of TLS, about names that no certificate can have
+        raise UnreachableError("name", f"{address.host!r} cannot be the name of a machine") from error
 
 
 async def open_stream(address: Address, tls: bool | str) -> anyio.abc.ByteStream:

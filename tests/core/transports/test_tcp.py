@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,6 +26,7 @@ from acp_nvim.transports.reaching import UnreachableError
 from acp_nvim.transports.tcp import TcpLink, connect_tcp
 from tests.support.certificates import Certificate, certificate
 from tests.support.listening import free_port, listening
+from tests.support.places import ROOT
 from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
@@ -181,6 +183,21 @@ async def test_a_name_that_nobody_knows_is_told(
 
     looked_up(monkeypatch, unknown)
     assert await why_not(connect, "far.example:1") == ("name", "no machine is called 'far.example'")
+
+
+async def test_a_name_that_no_certificate_can_have_is_told(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *more, **named: real("127.0.0.1", *more, **named))
+    with listening(SILENT) as server:
+        cause, words = await why_not(connect, f".:{server.port}", tls=True)
+    assert (cause, words) == ("name", "'.' cannot be the name of a machine")
+
+
+def test_who_has_no_such_agent_does_not_load_what_it_needs() -> None:
+    program = "import sys, acp_nvim.app; print([name for name in sys.modules if name in sys.argv])"
+    names = ["acp_nvim.transports.tcp", "acp_nvim.transports.websocket", "websockets", "anyio.streams.tls"]
+    told = subprocess.run([sys.executable, "-c", program, *names], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout == "[]\n"
 
 
 async def test_a_name_without_an_address_is_told(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
