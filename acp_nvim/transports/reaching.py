@@ -150,6 +150,6 @@ def _watch_other_side(sock: socket.socket) -> None:
 
 
 def words_of(error: BaseException) -> str:
-    """Return what the system says of an error, without its number."""
-    said = getattr(error, "strerror", None) if isinstance(error, OSError) else None
-    return str(said or error or type(error).__name__)
+    """Return what the system says of an error, without its number; or only its kind."""
+    said = error.strerror if isinstance(error, OSError) else None
+    return said or str(error) or type(error).__name__

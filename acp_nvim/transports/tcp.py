@@ -29,7 +29,8 @@ class TcpLink(Link):
             self._ended("was closed by the other side")
             raise
         except (anyio.BrokenResourceError, ssl.SSLError) as error:
-            self._ended(f"was lost ({words_of(error.__cause__ or error)})")
+            cause = error.__cause__ or error.__context__ or error
+            self._ended("was lost" if cause is error and not str(error) else f"was lost ({words_of(cause)})")
             raise anyio.EndOfStream from error
         self._has_heard = True
         if self.address.tls:

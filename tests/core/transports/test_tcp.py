@@ -195,7 +195,7 @@ async def test_a_name_that_no_certificate_can_have_is_told(connect: Connect, mon
 
 def test_who_has_no_such_agent_does_not_load_what_it_needs() -> None:
     program = "import sys, acp_nvim.app; print([name for name in sys.modules if name in sys.argv])"
-    names = ["acp_nvim.transports.tcp", "acp_nvim.transports.websocket", "websockets", "anyio.streams.tls"]
+    names = ["acp_nvim.transports.tcp", "acp_nvim.transports.websocket", "acp_nvim.transports.reaching", "websockets"]
     told = subprocess.run([sys.executable, "-c", program, *names], cwd=ROOT, capture_output=True, text=True, check=True)
     assert told.stdout == "[]\n"
 
