@@ -30,6 +30,7 @@ SLOW: Final = frozenset(
         # many processes, or waits for the clock of a file system
         "core/acp/test_tool_call",
         "core/replay/test_recordings_live",
+        "core/session/test_at_address",
         "core/session/test_command_permissions",
         "core/session/test_context",
         "core/session/test_elicitations",
@@ -57,6 +58,8 @@ SLOW: Final = frozenset(
         "core/snapshots/test_users_index",
         "core/terminals/test_terminal",
         "core/test_file_time",
+        "core/transports/test_tcp",
+        "core/transports/test_websocket",
         "core/workspace/test_disk_killed",
         # screens
         "lua/test_markdown_screen",

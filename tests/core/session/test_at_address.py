@@ -269,11 +269,11 @@ async def test_who_wants_tls_and_gets_none_is_told(host: Host, listen: Listen) -
 
 async def test_who_says_nothing_is_not_waited_for(host: Host, listen: Listen) -> None:
     _, server = listen("    def initialize(agent, request): return NO_ANSWER")
-    host.hello(timeouts={"initialize": 500})
+    host.hello(timeouts={"initialize": 2000})
     host.open()
     error = await host.editor.until_event(events.Error)
     assert error.code == "agent_silent"
-    assert f"Agent 'it' at {server.address} did not answer within 0.5 s; the connection was closed." in error.text
+    assert f"Agent 'it' at {server.address} did not answer within 2 s; the connection was closed." in error.text
 
 
 async def test_what_is_no_protocol_is_survived(host: Host, listen: Listen) -> None:
