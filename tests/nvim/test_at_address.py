@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from tests.support.agent_scripts import agent_script
 from tests.support.certificates import certificate
@@ -61,3 +65,21 @@ def test_an_address_where_nobody_listens_is_told_in_the_chat(editor: Open) -> No
     nvim.wait_until('require("acp_nvim").status().state == "failed"')
     shown = " ".join(nvim.chat_text().split())
     assert shown.count(f"Agent 'far' cannot be reached: nothing listens at {gone}.") == 1
+
+
+@pytest.mark.parametrize("how", ["left", "killed"])
+def test_the_agent_sees_the_end_of_the_editor(editor: Open, tmp_path: Path, how: str) -> None:
+    script = agent_script(tmp_path, "    def at_eof(agent):\n        agent.note(eof=True)\n        agent.exit(0)\n")
+    with listening(script.argv) as server:
+        nvim = editor(agents={"far": {"address": server.address}})
+        nvim.command("AcpChat far")
+        nvim.wait_until('require("acp_nvim").status().state == "idle"')
+        assert script.notes("eof") == []
+        if how == "killed":
+            host = nvim.host()
+            assert host is not None
+            os.kill(host.pid, signal.SIGKILL)
+        else:
+            nvim.close()
+        script.wait_note("eof")
+        assert server.process.poll() is None
