@@ -316,6 +316,39 @@ class PlanEntry(Wire, kw_only=True):
     status: Word
 
 
+class PlanFile(Wire, kw_only=True, tag_field="type", tag="file"):
+    """The definition `PlanFile` of the official schema."""
+
+    plan_id: Id
+    uri: Uri
+
+
+class PlanItems(Wire, kw_only=True, tag_field="type", tag="items"):
+    """The definition `PlanItems` of the official schema."""
+
+    plan_id: Id
+    entries: Annotated[list[PlanEntry], cut(limits.PLAN_ENTRIES)]
+
+
+class PlanMarkdown(Wire, kw_only=True, tag_field="type", tag="markdown"):
+    """The definition `PlanMarkdown` of the official schema."""
+
+    plan_id: Id
+    content: Text
+
+
+class PlanRemoved(Wire, kw_only=True, tag_field="sessionUpdate", tag="plan_removed"):
+    """The definition `PlanRemoved` of the official schema."""
+
+    plan_id: Id
+
+
+class PlanUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="plan_update"):
+    """The definition `PlanUpdate` of the official schema."""
+
+    plan: PlanUpdateContent
+
+
 class PromptRequest(Sent, kw_only=True):
     """The definition `PromptRequest` of the official schema."""
 
@@ -582,5 +615,12 @@ class UnknownMultiSelectItems(Unknown):
 
 
 MultiSelectItems: TypeAlias = StringMultiSelectItems | TitledMultiSelectItems | UnknownMultiSelectItems
+
+
+class UnknownPlanUpdateContent(Unknown):
+    """A `PlanUpdateContent` of a kind that the schema does not have."""
+
+
+PlanUpdateContent: TypeAlias = PlanItems | PlanFile | PlanMarkdown | UnknownPlanUpdateContent
 
 RequestPermissionOutcome: TypeAlias = CancelledPermissionOutcome | SelectedPermissionOutcome

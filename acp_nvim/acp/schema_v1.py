@@ -610,6 +610,8 @@ SessionUpdate: TypeAlias = (
     | Notice
     | CompactionUpdate
     | CompactionSummaryChunk
+    | PlanUpdate
+    | PlanRemoved
     | SubagentUpdate
     | SessionMessage
     | SessionMessageChunk

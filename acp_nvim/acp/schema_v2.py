@@ -274,19 +274,6 @@ class NewSessionResponse(Wire, kw_only=True):
     available_commands: Omittable[Annotated[list[AvailableCommand], cut(limits.COMMANDS)]] = UNSET
 
 
-class PlanItems(Wire, kw_only=True, tag_field="type", tag="items"):
-    """The definition `PlanItems` of the official schema."""
-
-    plan_id: Id
-    entries: Annotated[list[PlanEntry], cut(limits.PLAN_ENTRIES)]
-
-
-class PlanUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="plan_update"):
-    """The definition `PlanUpdate` of the official schema."""
-
-    plan: PlanUpdateContent
-
-
 class PromptAudioCapabilities(Wire, kw_only=True):
     """The definition `PromptAudioCapabilities` of the official schema."""
 
@@ -621,13 +608,6 @@ DiffChange: TypeAlias = (
 
 McpServer: TypeAlias = McpServerHttp | McpServerStdio
 
-
-class UnknownPlanUpdateContent(Unknown):
-    """A `PlanUpdateContent` of a kind that the schema does not have."""
-
-
-PlanUpdateContent: TypeAlias = PlanItems | UnknownPlanUpdateContent
-
 ReplayFrom: TypeAlias = ReplayFromStart
 
 
@@ -671,6 +651,7 @@ SessionUpdate: TypeAlias = (
     | Notice
     | CompactionUpdate
     | CompactionSummaryChunk
+    | PlanRemoved
     | SubagentUpdate
     | SessionMessage
     | SessionMessageChunk

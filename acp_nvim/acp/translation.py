@@ -11,14 +11,12 @@ from msgspec import UNSET, UnsetType
 
 from acp_nvim.acp import answers, updates
 from acp_nvim.acp import schema_common as wire
-from acp_nvim.acp.decoding import convert, salvage
+from acp_nvim.acp.decoding import salvage
 from acp_nvim.acp.field_limits import ID_CHARS, NAME_CHARS, TEXT_CHARS, URI_CHARS, WORD_CHARS, WORDS_CHARS
 from acp_nvim.acp.fields import Unknown, Wire, given, lacks, lacks_inside, left, shortened
-from acp_nvim.acp.schema_v1 import Plan
 from acp_nvim.acp.suggestions import suggested
 from acp_nvim.acp.tool_call import Item, Location, SessionShown, ToolCallPatch, UnknownItem
 from acp_nvim.jsonrpc.messages import RpcError
-from acp_nvim.limits import LEFT_OUT
 
 log = logging.getLogger(__name__)
 
@@ -127,15 +125,23 @@ def common_update(update: Any) -> updates.Update:
             return updates.Compaction(update.compaction_id, update.status, given(update.error), update.summary)
         case wire.CompactionSummaryChunk():
             return updates.MessageChunk("thought", update.content, compaction_message(update.compaction_id))
-        case wire.SessionMessage():
-            sender, recipient = update.sender_session_id, update.recipient_session_id
-            return updates.SessionMessage(update.message_id, update.content, sender, recipient)
-        case wire.SessionMessageChunk():
-            return updates.SessionMessageChunk(update.message_id, update.content)
+        case wire.SessionMessage() | wire.SessionMessageChunk():
+            return _session_message(update)
+        case wire.PlanUpdate():
+            return _plan(update.plan)
+        case wire.PlanRemoved():
+            return updates.PlanRemoved(update.plan_id)
         case Unknown():
-            return _unstable(update.original)
+            return updates.UnknownUpdate(str(update.original.get("sessionUpdate")), update.original)
         case _:
             raise AssertionError(f"untranslated update {update!r}")
+
+
+def _session_message(update: wire.SessionMessage | wire.SessionMessageChunk) -> updates.Update:
+    if isinstance(update, wire.SessionMessageChunk):
+        return updates.SessionMessageChunk(update.message_id, update.content)
+    sender, recipient = update.sender_session_id, update.recipient_session_id
+    return updates.SessionMessage(update.message_id, update.content, sender, recipient)
 
 
 def state_changed(
@@ -170,28 +176,22 @@ def other_item(said: dict[str, Any]) -> Item:
     return UnknownItem(said)
 
 
-def _unstable(said: dict[str, Any]) -> updates.Update:
-    """Translate a plan of the unstable schema (RFD "Plan Operations"), or an unknown update."""
-    kind, plan, plan_id = said.get("sessionUpdate"), said.get("plan"), said.get("planId")
-    if kind == "plan_removed" and isinstance(plan_id, str):
-        return updates.PlanRemoved(plan_id)
-    if kind == "plan_update" and isinstance(plan, dict):
-        return plan_of_another_kind(plan)
-    return updates.UnknownUpdate(str(kind), said)
-
-
-def plan_of_another_kind(said: dict[str, Any]) -> updates.Update:
-    """Translate a plan of an unknown or unstable kind, with the steps, the text or the URI that it has."""
-    plan_id, text, uri = said.get("planId"), said.get("content"), said.get("uri")
+def _plan(plan: wire.PlanUpdateContent) -> updates.PlanReplaced:
+    """Translate a plan with an id; one of an unknown kind is shown with its text or URI, if it has any."""
+    match plan:
+        case wire.PlanItems():
+            return updates.PlanReplaced(plan_entries(plan.entries), plan.plan_id, left=left(plan, "entries"))
+        case wire.PlanMarkdown():
+            return updates.PlanReplaced([], plan.plan_id, plan.content)
+        case wire.PlanFile():
+            return updates.PlanReplaced([], plan.plan_id, None, plan.uri)
+    plan_id, text, uri = (plan.original.get(name) for name in ("planId", "content", "uri"))
     known_id = shortened(plan_id, ID_CHARS) if isinstance(plan_id, str) else None
-    if said.get("type") == "items":
-        steps = convert({"entries": said.get("entries"), LEFT_OUT: said.get(LEFT_OUT)}, Plan)
-        return updates.PlanReplaced(plan_entries(steps.entries), known_id, left=left(steps, "entries"))
     if isinstance(text, str):
         return updates.PlanReplaced([], known_id, shortened(text, TEXT_CHARS))
     if isinstance(uri, str):
         return updates.PlanReplaced([], known_id, None, shortened(uri, URI_CHARS))
-    kind = shortened(repr(said.get("type")), WORD_CHARS)
+    kind = shortened(repr(plan.original.get("type")), WORD_CHARS)
     return updates.PlanReplaced([], known_id, f"a plan of an unknown kind ({kind})")
 
 

@@ -31,8 +31,6 @@ from acp_nvim.acp.translation import (
     options_left,
     other_item,
     permission_options,
-    plan_entries,
-    plan_of_another_kind,
     read_nothing,
     read_opened,
     state_changed,
@@ -176,13 +174,6 @@ def _state(update: wire.StateUpdate) -> updates.Update:
     return state_changed(update, None if work is None else frozenset(calls), tokens)
 
 
-def _plan(update: wire.PlanUpdate) -> updates.Update:
-    plan = update.plan
-    if isinstance(plan, wire.PlanItems):
-        return updates.PlanReplaced(plan_entries(plan.entries), plan.plan_id, left=left(plan, "entries"))
-    return plan_of_another_kind(plan.original)
-
-
 def _terminal(update: wire.TerminalUpdate) -> updates.Update:
     output, ended = update.output, update.exit_status
     patch = TerminalPatch(terminal_id=update.terminal_id, command=update.command, cwd=update.cwd)
@@ -217,7 +208,6 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
     ),
     wire.TerminalUpdate: _terminal,
     wire.TerminalOutputChunk: lambda one: updates.TerminalPrinted(one.terminal_id, _bytes(one.data, "data")),
-    wire.PlanUpdate: _plan,
     wire.AvailableCommandsUpdate: lambda one: updates.CommandsReplaced(
         list(map(_command, one.available_commands)), left(one, "availableCommands")
     ),

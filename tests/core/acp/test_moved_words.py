@@ -136,8 +136,8 @@ SAID_V2 = [
         {"sessionUpdate": "terminal_update", "terminalId": "x", "cwd": "/home/me/lib"},
     ),
     (
-        {"sessionUpdate": "plan_update", "plan": {"type": "file", "id": "p", "uri": "file:///work/plan.md"}},
-        {"sessionUpdate": "plan_update", "plan": {"type": "file", "id": "p", "uri": "file:///home/me/p/plan.md"}},
+        {"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": "p", "uri": "file:///work/plan.md"}},
+        {"sessionUpdate": "plan_update", "plan": {"type": "file", "planId": "p", "uri": "file:///home/me/p/plan.md"}},
     ),
 ]
 

@@ -178,7 +178,7 @@ def test_every_kind_is_understood(wire: dict[str, Any], update: updates.Update) 
 
 def test_no_kind_of_the_wire_is_left_out_here() -> None:
     tested = {wire["sessionUpdate"] for wire, _ in KNOWN}
-    assert tested | {"tool_call", "tool_call_update"} == KINDS
+    assert tested | {"tool_call", "tool_call_update", "plan_update", "plan_removed"} == KINDS
 
 
 def test_an_update_keeps_absent_null_and_value_apart() -> None:
@@ -353,6 +353,9 @@ UNSTABLE: list[tuple[dict[str, Any], updates.Update]] = [
     ),
     ({"type": "markdown", "planId": "p", "content": "- [ ] a"}, updates.PlanReplaced([], "p", "- [ ] a")),
     ({"type": "file", "planId": "p", "uri": "file:///p"}, updates.PlanReplaced([], "p", None, "file:///p")),
+    ({"type": "_verse", "planId": "p", "content": "one"}, updates.PlanReplaced([], "p", "one")),
+    ({"type": "_link", "uri": "file:///p"}, updates.PlanReplaced([], None, None, "file:///p")),
+    ({"type": "_map", "planId": 7}, updates.PlanReplaced([], None, "a plan of an unknown kind ('_map')")),
 ]
 
 
@@ -369,7 +372,23 @@ def test_such_a_plan_with_malformed_steps_raises(entries: Any) -> None:
 
 def test_plans_are_taken_back() -> None:
     assert decode({"sessionUpdate": "plan_removed", "planId": "p"}) == updates.PlanRemoved("p")
-    odd = {"sessionUpdate": "plan_removed", "id": "p"}
-    assert decode(odd) == updates.UnknownUpdate("plan_removed", odd)
-    odd = {"sessionUpdate": "plan_update", "plan": "p"}
-    assert decode(odd) == updates.UnknownUpdate("plan_update", odd)
+    for odd in ({"sessionUpdate": "plan_removed", "id": "p"}, {"sessionUpdate": "plan_update", "plan": "p"}):
+        with pytest.raises(msgspec.ValidationError):
+            decode(odd)
+
+
+def test_a_malformed_step_costs_only_itself_and_long_plans_are_cut() -> None:
+    good = {"content": "a", "priority": "low", "status": "pending"}
+
+    def rest(plan: dict[str, Any]) -> updates.Update:
+        params = {"sessionId": "s", "update": {"sessionUpdate": "plan_update", "plan": {"planId": "p", **plan}}}
+        return DialectV1().rest_of_update(msgspec.Raw(json.dumps(params).encode()))[1]
+
+    steps = [updates.PlanEntry("a", "pending", "low")]
+    assert rest({"type": "items", "entries": [good, {"content": 7}, good]}) == updates.PlanReplaced(steps * 2, "p")
+    cut = rest({"type": "items", "entries": [good] * 501})
+    assert cut == updates.PlanReplaced(steps * 500, "p", left=1)
+    long = rest({"type": "markdown", "content": "x" * 9_000_000})
+    assert isinstance(long, updates.PlanReplaced)
+    assert long.text is not None
+    assert len(long.text) < 9_000_000

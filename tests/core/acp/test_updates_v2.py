@@ -195,6 +195,7 @@ KNOWN: list[tuple[dict[str, Any], updates.Update]] = [
             ]
         ),
     ),
+    ({"sessionUpdate": "plan_removed", "planId": "p"}, updates.PlanRemoved("p")),
     ({"sessionUpdate": "session_info_update", "title": None}, updates.SessionInfoChanged(None)),
     ({"sessionUpdate": "usage_update", "used": 5, "size": 9}, updates.UsageChanged(5, 9)),
     ({"sessionUpdate": "notice", "severity": "info", "title": "T"}, updates.NoticeGiven("info", "T")),
@@ -335,7 +336,3 @@ members = st.sampled_from(["content", "toolCallId", "plan", "messageId", "state"
 def test_any_json_is_an_update_or_a_validation_error(kind: str, rest: dict[str, Any]) -> None:
     with suppress(msgspec.ValidationError):
         assert isinstance(decode({"sessionUpdate": kind, **rest}), updates.Update)
-
-
-def test_plans_are_taken_back() -> None:
-    assert decode({"sessionUpdate": "plan_removed", "planId": "p"}) == updates.PlanRemoved("p")

@@ -140,8 +140,19 @@ UNSTABLE_MEMBERS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
 """Members that only the unstable schema gives to a definition of the stable one."""
 
 UNSTABLE_VARIANTS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
-    "v1": {"SessionUpdate": ("session_message", "session_message_chunk", "subagent_update")},
-    "v2": {"SessionUpdate": ("session_message", "session_message_chunk", "subagent_update")},
+    "v1": {
+        "SessionUpdate": (
+            "session_message",
+            "session_message_chunk",
+            "subagent_update",
+            "plan_update",
+            "plan_removed",
+        ),
+    },
+    "v2": {
+        "SessionUpdate": ("session_message", "session_message_chunk", "subagent_update", "plan_removed"),
+        "PlanUpdateContent": ("file", "markdown"),
+    },
 }
 """Alternatives, by tag, that only the unstable schema gives to a union of the stable one."""
 
@@ -216,6 +227,7 @@ TEXTS: Final[dict[str, str]] = {
     **dict.fromkeys(("data", "blob"), "Data"),
     **dict.fromkeys(("oldText", "newText", "DiffPatch.text"), "DiffText"),
     "WriteTextFileRequest.content": "FileText",
+    "PlanMarkdown.content": "Text",
     "pattern": "Pattern",
     "text": "Text",
     "title": "Title",
