@@ -30,6 +30,7 @@ from acp_nvim.rpc import messages
 from acp_nvim.rpc.chat import ChatHandlers
 from acp_nvim.rpc.history import HistoryHandlers
 from acp_nvim.rpc.messages import MESSAGES, Handlers
+from acp_nvim.rpc.providers import ProviderHandlers
 from acp_nvim.rpc.requests import ElicitationHandlers, permission_handlers, sign_in_handlers
 from acp_nvim.rpc.resume import ResumeHandlers
 from acp_nvim.rpc.review import review_handlers
@@ -116,6 +117,7 @@ class App:
             **HistoryHandlers(
                 self.transcripts, self.conversations, editor, partial(self._trouble, "no_history")
             ).handlers,
+            **ProviderHandlers(agents, editor).handlers,
             **SessionListHandlers(self.transcripts, agents, self.peers, editor, tasks).handlers,
             **SessionHandlers(
                 self.sessions, self.transcripts, self._journal, agents, self._resume.worktree_at, editor

@@ -133,6 +133,11 @@ command(
   body("logout", "acp_nvim.login"),
   { nargs = "?", complete = login_words, desc = "Sign out of an agent" }
 )
+command("AcpProviders", body("command", "acp_nvim.providers"), {
+  nargs = "?",
+  complete = agents,
+  desc = "Choose the providers of models that an agent uses",
+})
 command(
   "AcpExport",
   body("command", "acp_nvim.sessions.export"),

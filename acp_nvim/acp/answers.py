@@ -149,6 +149,20 @@ class SessionPage(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
 
 
+class Provider(msgspec.Struct, frozen=True, kw_only=True):
+    """A provider of models that an agent can be configured with; without `base_url` it is disabled.
+
+    `supported` are the APIs that the agent can speak with it, `api_type` is the present one. `required`: it cannot be
+    disabled.
+    """
+
+    provider_id: str
+    supported: list[str]
+    required: bool
+    api_type: str | None = None
+    base_url: str | None = None
+
+
 class PermissionOption(msgspec.Struct, frozen=True):
     """An option of a permission request; its `kind` defines its meaning, never its id."""
 

@@ -11,13 +11,13 @@ from msgspec import UNSET, UnsetType
 
 from acp_nvim.acp import schema_common as wire
 from acp_nvim.acp import schema_v1
-from acp_nvim.acp.answers import Asked, ConfigOption, Initialized, Opened, PromptAnswer, SessionPage, Steered
+from acp_nvim.acp.answers import Asked, ConfigOption, Initialized, Opened, PromptAnswer, Provider, SessionPage, Steered
 from acp_nvim.acp.auth_status import auth_status_words
 from acp_nvim.acp.decoding import decode, salvage
 from acp_nvim.acp.elicitation import REQUEST_BYTES
 from acp_nvim.acp.fields import given
 from acp_nvim.acp.schema_common import ContentBlock
-from acp_nvim.acp.translation import config_options, read_most, read_nothing, read_page, read_title
+from acp_nvim.acp.translation import config_options, read_most, read_nothing, read_page, read_providers, read_title
 from acp_nvim.acp.updates import Update
 
 T = TypeVar("T")
@@ -215,3 +215,20 @@ class Dialect(ABC):
             params = wire.ArchiveSessionRequest(session_id=session_id)
             return Call("session/archive", params, read_nothing, "archive")
         return Call("session/unarchive", wire.UnarchiveSessionRequest(session_id=session_id), read_nothing, "archive")
+
+    def list_providers(self) -> Call[list[Provider]]:
+        """Request the providers that the agent can be configured with: `providers/list`."""
+        return Call("providers/list", wire.ListProvidersRequest(), read_providers, "providers")
+
+    def set_provider(self, provider_id: str, api_type: str, base_url: str, headers: dict[str, str]) -> Call[None]:
+        """Replace the whole configuration of a provider: `providers/set`. `headers` may contain secrets."""
+        params = wire.SetProviderRequest(
+            provider_id=provider_id, api_type=api_type, base_url=base_url, headers=headers or UNSET
+        )
+        return Call("providers/set", params, read_nothing, "providers")
+
+    def disable_provider(self, provider_id: str) -> Call[None]:
+        """Disable a provider that is not required: `providers/disable`."""
+        return Call(
+            "providers/disable", wire.DisableProviderRequest(provider_id=provider_id), read_nothing, "providers"
+        )

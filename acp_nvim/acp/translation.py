@@ -51,6 +51,20 @@ def read_title(raw: msgspec.Raw) -> str:
     return read_most(wire.SetSessionTitleResponse, raw).title
 
 
+def read_providers(raw: msgspec.Raw) -> list[answers.Provider]:
+    """Decode the answer to `providers/list`; malformed providers are left out."""
+    return [
+        answers.Provider(
+            provider_id=one.provider_id,
+            supported=one.supported,
+            required=one.required,
+            api_type=now.api_type if (now := given(one.current)) is not None else None,
+            base_url=now.base_url if now is not None else None,
+        )
+        for one in read_most(wire.ListProvidersResponse, raw).providers
+    ]
+
+
 def read_page(raw: msgspec.Raw) -> answers.SessionPage:
     """Decode the answer to `session/list`; `next_cursor` is None for the last page."""
     page = read_most(wire.ListSessionsResponse, raw)

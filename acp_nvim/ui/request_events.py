@@ -199,3 +199,21 @@ class SignInDone(Event):
     outcome: SignInOutcome
     text: str  #: describes the outcome
     method: str | None = None
+
+
+class ProviderView(msgspec.Struct, omit_defaults=True):
+    """A provider of models that an agent can be configured with."""
+
+    id: str
+    supported: list[str]  #: APIs that the agent can speak with it
+    required: bool  #: it cannot be disabled
+    api_type: str | None = None  #: None: it is disabled
+    base_url: str | None = None  #: None: it is disabled
+
+
+class ProvidersListed(Event, omit_defaults=False):
+    """The providers of an agent; the answer to `providers_list`."""
+
+    id: int  #: of the request
+    providers: list[ProviderView]
+    problem: str | None = None  #: why they are not known

@@ -42,6 +42,7 @@ return {
   sessions_listed = session_question.answer,
   session_done = session_question.answer,
   worktree_seen = session_question.answer,
+  providers_listed = session_question.answer,
   review = review_files.received,
   review_loaded = loading.received,
   sign_in = login.wanted,

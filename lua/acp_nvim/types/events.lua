@@ -267,6 +267,14 @@
 ---@field optional? boolean
 ---@field is_set? boolean it already has a value, which is not sent
 
+---A provider of models that an agent can be configured with.
+---@class acp.Provider
+---@field id string
+---@field supported string[] APIs that the agent can speak with it
+---@field required boolean it cannot be disabled
+---@field api_type? string nil: it is disabled
+---@field base_url? string nil: it is disabled
+
 ---Changed rows of a buffer, and the old lines.
 ---@class acp.ReviewHunk
 ---@field id integer stable while the old and new lines are the same
@@ -687,6 +695,13 @@
 ---@field outcome acp.SignInOutcome
 ---@field text string describes the outcome
 ---@field method? string
+
+---The providers of an agent; the answer to `providers_list`.
+---@class acp.event.ProvidersListed: acp.Event
+---@field type "providers_listed"
+---@field id integer of the request
+---@field providers acp.Provider[]
+---@field problem? string why they are not known
 
 ---The changes to review in a file have changed. With `none` and `hunks` nothing is left to review, but the buffer is
 ---still tracked, in case of an undo.

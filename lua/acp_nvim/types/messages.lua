@@ -377,3 +377,26 @@
 ---@field session_id string
 ---@field archived? boolean
 ---@field session? integer its key if it is open; it is closed first
+
+---Request the providers of models that an agent can be configured with; `providers_listed` answers.
+---@class acp.message.ProvidersList
+---@field id integer of the request
+---@field agent string
+---@field cwd string
+
+---Replace the whole configuration of a provider; `session_done` answers.
+---@class acp.message.ProviderSet
+---@field id integer of the request
+---@field agent string
+---@field cwd string
+---@field provider string its id
+---@field api_type string
+---@field base_url string
+---@field headers? any by name; they are never logged
+
+---Disable a provider that is not required; `session_done` answers.
+---@class acp.message.ProviderDisable
+---@field id integer of the request
+---@field agent string
+---@field cwd string
+---@field provider string its id
