@@ -182,6 +182,10 @@ on({ "BufWritePost", "FileWritePost", "FileAppendPost" }, {
   end,
 })
 
+if (vim.g.acp_nvim or {}).prewarm == true then
+  require("acp_nvim.host.prewarm").schedule()
+end
+
 local map = vim.keymap.set
 map("n", "<Plug>(AcpChat)", "<Cmd>AcpChat<CR>", { desc = "Open the chat with an agent" })
 map("n", "<Plug>(AcpToggle)", "<Cmd>AcpToggle<CR>", { desc = "Close the chat, or open it" })

@@ -163,6 +163,13 @@ class AgentsKnown(Message):
     id: int  #: of the request
 
 
+class Prewarm(Message):
+    """Start an agent that will probably be used soon, without a session. A failure is only logged."""
+
+    agent: str
+    cwd: str
+
+
 class OpenSession(msgspec.Struct):
     """An open session in the editor, for `sessions_list`."""
 

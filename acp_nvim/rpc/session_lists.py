@@ -13,7 +13,7 @@ import msgspec
 from acp_nvim.acp.answers import Abilities, SessionPage
 from acp_nvim.errors import FailureError
 from acp_nvim.history.store import TranscriptStore
-from acp_nvim.rpc.messages import AgentsKnown, Handlers, OpenSession, SessionsList, SessionsMore
+from acp_nvim.rpc.messages import AgentsKnown, Handlers, OpenSession, Prewarm, SessionsList, SessionsMore
 from acp_nvim.session.connection.calls import send
 from acp_nvim.session.connection.peers import AgentLeases, Peers
 from acp_nvim.tasks import Tasks
@@ -72,6 +72,7 @@ class SessionListHandlers:
             AgentsKnown: lambda wanted: editor.publish(
                 session_events.AgentsKnown(id=wanted.id, agents=list(self._known().values()))
             ),
+            Prewarm: lambda wanted: agents.prewarm(wanted.agent, wanted.cwd),
             SessionsList: self._list,
             SessionsMore: self._more,
         }

@@ -21,7 +21,11 @@ end
 ---Sets the options. Optional; see :help acp_nvim-options.
 ---@param opts? table
 function M.setup(opts)
-  require("acp_nvim.config").setup(opts)
+  local config = require("acp_nvim.config")
+  config.setup(opts)
+  if config.get().prewarm then
+    require("acp_nvim.host.prewarm").schedule()
+  end
 end
 
 ---Returns the status of a session. Cheap enough for a statusline.

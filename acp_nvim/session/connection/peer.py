@@ -58,6 +58,7 @@ class AgentPeer:
         self._connection: Connection | None = None
         self._recording: Recording | None = None
         self._holders: set[object] = set()
+        self._until_used: set[object] = set()
         self._stopping = False
         self._began_to_work = False  # it has answered `initialize`
         self._last_call = 0.0
@@ -68,6 +69,11 @@ class AgentPeer:
     def alive(self) -> bool:
         """Whether it runs and is not being stopped."""
         return not self.gone.is_set() and not self._stopping
+
+    @property
+    def is_used(self) -> bool:
+        """Whether it has a session, or somebody holds it."""
+        return bool(self.router.sessions or self._holders)
 
     @property
     def last_word(self) -> float:
@@ -180,8 +186,13 @@ class AgentPeer:
         assert self._connection is not None
         await self._connection.room()
 
-    def hold(self, holder: object) -> None:
-        """Keep the process running without sessions until `release`, as while the user signs in."""
+    def hold(self, holder: object, until_used: bool = False) -> None:
+        """Keep the process running without sessions until `release`, as while the user signs in.
+
+        With `until_used` only until somebody else holds it.
+        """
+        self._holders -= self._until_used
+        self._until_used = {holder} if until_used else set()
         self._holders.add(holder)
 
     def release(self, holder: object) -> None:
@@ -193,7 +204,7 @@ class AgentPeer:
         """Remove a session; without sessions and holders the process is stopped."""
         if session_id is not None:
             self.router.forget(session_id)
-        if not (self.router.sessions or self._holders):
+        if not self.is_used:
             self._stop()
 
     def _stop(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
@@ -12,6 +13,7 @@ from acp_nvim.acp.elicitation import ElicitationAsked
 from acp_nvim.acp.schema_common import CreateElicitationResponse
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.agents.first_agent import FirstAgent
+from acp_nvim.errors import FailureError
 from acp_nvim.limits import INITIALIZE_SECONDS
 from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import guard_of_host
@@ -20,8 +22,12 @@ from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.startup import PeerSettings
 from acp_nvim.tasks import Tasks
 
+log = logging.getLogger(__name__)
+
 GONE_SECONDS: Final = 10.0
 """Time for a process to end before another reopens its sessions: it may still be writing them."""
+PREWARMED_SECONDS: Final = 1800.0
+"""Time that an agent is kept which was started ahead, and which nobody has used."""
 ASKED_SECONDS: Final = 60.0
 """Time that an agent without sessions is kept after it has listed its sessions: the user may choose one."""
 
@@ -119,17 +125,30 @@ class AgentLeases:
         peer = next((one for one in running if one.cwd == cwd), running[0] if running else None)
         if peer is None:
             peer = await self._peers.obtain(self._find(agent), cwd)
+        self._hold(peer, ASKED_SECONDS)
+        return peer
+
+    async def prewarm(self, agent: str, cwd: str) -> None:
+        """Start the agent in `cwd` for a session that the user will probably open; a failure is logged."""
+        try:
+            peer = await self._peers.obtain(self._find(agent), cwd)
+        except FailureError as error:
+            log.info("%s: was not started ahead: %s", agent, error.failure)
+        else:
+            if not peer.is_used:
+                self._hold(peer, PREWARMED_SECONDS, until_used=True)
+
+    def _hold(self, peer: AgentPeer, seconds: float, until_used: bool = False) -> None:
         holder = object()
-        peer.hold(holder)
+        peer.hold(holder, until_used)
 
         def failed(error: Exception) -> None:
             peer.release(holder)  # the task may not have begun
             self._tasks.on_failure(error)
 
-        self._tasks.owned_by(failed).spawn(self._release, peer, holder)
-        return peer
+        self._tasks.owned_by(failed).spawn(self._release, peer, holder, seconds)
 
     @staticmethod
-    async def _release(peer: AgentPeer, holder: object) -> None:
-        await peer.wait_gone(ASKED_SECONDS)
+    async def _release(peer: AgentPeer, holder: object, seconds: float) -> None:
+        await peer.wait_gone(seconds)
         peer.release(holder)

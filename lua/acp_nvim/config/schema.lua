@@ -59,6 +59,11 @@ lists them apart, and rejects them only one by one. `title`, `url`, `install`, `
 The agent that `:AcpChat` starts when none is named. Without it: the first of `agents` by name; without these the
 installed one of |acp_nvim-known-agents|. When several are installed, you choose one, once in each Neovim; without a UI
 the first is used. When none is installed: `demo`.]]),
+  option("prewarm", "boolean", false)([[
+Whether the host and the agent that `:AcpChat` would start are started a second after Neovim, in the current
+directory, so that the first chat need not wait for them. The agent uses memory, but no session is opened and nothing is
+sent to its model. It is not done without a UI, nor when you would have to choose an agent; an agent that nobody uses
+for 30 minutes is ended.]]),
   option("python", "string")([[
 The Python that runs the host (3.11 or newer, with the packages of the plugin). Without it: `.venv` in the
 plugin's directory, then |g:python3_host_prog|.]]),

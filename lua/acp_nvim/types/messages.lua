@@ -201,6 +201,11 @@
 ---@class acp.message.AgentsKnown
 ---@field id integer of the request
 
+---Start an agent that will probably be used soon, without a session. A failure is only logged.
+---@class acp.message.Prewarm
+---@field agent string
+---@field cwd string
+
 ---List all sessions and stored conversations; `sessions_listed` answers, again for each agent that is late.
 ---@class acp.message.SessionsList
 ---@field id integer of the request
