@@ -71,8 +71,12 @@ class Switches:
         return self._current(self._models)
 
     def of_category(self, category: str) -> Switch | None:
-        """Return the first switch of a category, by the agent's order the most important."""
-        return next((one for one in self.all if one.category == category), None)
+        """Return the switch of a category with its name as id, else the first: agents list the most important first.
+
+        Some agents put the provider before the model, and both into the category `model`.
+        """
+        found = [one for one in self.all if one.category == category]
+        return next((one for one in found if one.switch_id == category), found[0] if found else None)
 
     def name_of(self, category: str, value: str | bool | None) -> str | None:
         """Return the agent's name for that mode or model, if it is not the id: some ids are addresses."""

@@ -142,6 +142,18 @@ def test_ids_categories_and_names_are_understood(what, found):
     assert find_switch(switches, what).switch_id == found
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_several_of_a_category_the_one_of_its_name_counts(order):
+    switches = Switches()
+    options = [select("provider", "p", "p", category="model"), select("model", "m", "m", "n", category="model")]
+    switches.begin(Opened(options=options[::order]))
+    assert (switches.model, switches.name_of("model", "n")) == ("m", "N")
+    switches.take_model("n")
+    assert switches.model == "n"
+    switches.take(ConfigReplaced(options[:1]))
+    assert switches.model == "p"
+
+
 def test_a_name_of_several_values_is_not_guessed():
     switch = Switch(
         switch_id="m",
