@@ -26,9 +26,11 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     known to offer; `sign_in` a method that works without an account, `choose` the mode and the model to change to.
     `answers` is what an example says, by scene (or `prompts`, by scene, where it wants other words), with `|` between
     texts; `reads_buffers` says that it reads through the editor, `forgets` that its sessions end with it,
-    `background` that it goes on when a command ends after its turn, `records` is the directory in a project in which it
-    keeps its own records, `next_minute` says that one cannot be loaded in the minute in which it began. `notes` are
-    deviations.
+    `background` that it goes on when a command ends after its turn, `records` is the directory or file in a project in
+    which it keeps its own records, `settings` what a user adds to its entry in `agents`. `whole_answers` says that it
+    sends an answer when all of it is there, `next_minute` that a session cannot be loaded in the minute in which it
+    began, `loads_once` that one process cannot load it twice. `broken` are steps that it says it offers and cannot do,
+    with the reason: who can do them after all fails. `notes` are deviations.
     """
 
     name: str = ""
@@ -53,7 +55,11 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     background: bool = False
     listens: bool = False
     records: str | None = None
+    settings: dict[str, Any] = {}
+    whole_answers: bool = False
     next_minute: bool = False
+    loads_once: bool = False
+    broken: dict[str, str] = {}
     sign_in: str | None = None
     notes: list[str] = []
 

@@ -48,17 +48,13 @@ class Offers:
 
     def choices(self, category: str) -> list[str]:
         """The values of a mode or a model that can be chosen."""
-        for option in self._opened.get("configOptions") or []:
-            if option.get("category") == category and option.get("type") == "select":
-                return [value["value"] for one in option["options"] for value in one.get("options", [one])]
-        if category == "mode":
-            return [one["id"] for one in (self._opened.get("modes") or {}).get("availableModes", [])]
-        return [one["modelId"] for one in (self._opened.get("models") or {}).get("availableModels", [])]
+        return list(self.names(category))
 
     def names(self, category: str) -> dict[str, str]:
-        """What the values are called, for who reads."""
-        for option in self._opened.get("configOptions") or []:
-            if option.get("category") == category and option.get("type") == "select":
+        """The same, and what they are called, for who reads."""
+        options = [one for one in self._opened.get("configOptions") or [] if one.get("category") == category]
+        for option in sorted(options, key=lambda one: one["id"] != category):
+            if option.get("type") == "select":
                 return {
                     value["value"]: value["name"] for one in option["options"] for value in one.get("options", [one])
                 }

@@ -135,18 +135,26 @@ def restart(stage: Stage) -> None:
 
 
 def load(stage: Stage) -> str:
-    """The agent tells the whole conversation itself: in a third Neovim, unless the second has shown that already."""
+    """The agent tells the whole conversation itself: in a third Neovim, unless the second has shown that already.
+
+    Until the agent has run in a Neovim, nobody knows that it can.
+    """
     offered(stage, "load")
     if stage.agent.forgets:
         raise NotOfferedError("its sessions end with it")
-    if "resume" in stage.offers.steps():
+    if stage.agent.loads_once:
+        restart(stage)
+        stage.nvim.command(f"AcpChat {stage.agent.name}")
+        stage.wait(lambda: stage.status()["state"] == "idle", "another session of it")
+        stage.nvim.command("AcpClose")
+    elif "resume" in stage.offers.steps():
         restart(stage)
     else:
         stage.nvim.command("AcpClose")
         next_minute(stage)
     find(stage, stage.session_id)
     if not stage.nvim.lua(WAYS, "load"):
-        go(stage, "go_on")  # until the agent has run in this Neovim, nobody knows that it can
+        go(stage, "go_on")
         assert stage.status()["session_id"] == stage.session_id
         stage.nvim.command("AcpClose")
         find(stage, stage.session_id)

@@ -96,7 +96,7 @@ class Stage:
         }
         command, env = self._filled(self.agent.command), {**env, **self._filled(self.agent.env)}
         if not self.agent.listens:
-            return {"command": command, "env": env}
+            return {"command": command, "env": env, **self.agent.settings}
         if self._server is None:
             self._server = subprocess.Popen(command, env={**os.environ, **env}, cwd=self.home)
             wait_until(self._accepts, LIMIT, "the agent to listen")

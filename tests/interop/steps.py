@@ -114,7 +114,10 @@ def cancel(stage: Stage) -> str:
     first = stage.agent.answers.get("slow", "word number 5,")
     stage.say("slow")
     said = stage.agent.prompts.get("slow", "scene:slow")
-    stage.wait(lambda: first in stage.text().partition(said)[2], "the beginning of a long answer")
+    if stage.agent.whole_answers:
+        stage.wait(lambda: stage.model.turns[-1][0] == "slow", "the model to be asked")
+    else:
+        stage.wait(lambda: first in stage.text().partition(said)[2], "the beginning of a long answer")
     stage.nvim.command("AcpCancel")
     stage.wait(lambda: len(stage.ends()) > before, "the end of the cancelled turn")
     assert stage.ends()[-1]["stop_reason"] == "cancelled", stage.ends()[-1]

@@ -9,13 +9,33 @@ from tests.interop.model.reply import Call, Say
 
 NAMES = {
     "read": ("read", "readfile", "readtextfile", "readfiles", "view", "viewfile"),
-    "edit": ("edit", "replace", "searchreplace", "strreplace", "strreplacefile", "editfile", "replaceinfile", "editor"),
+    "edit": (
+        "edit",
+        "replace",
+        "searchreplace",
+        "strreplace",
+        "strreplacefile",
+        "editfile",
+        "replaceinfile",
+        "stringreplace",
+        "editor",
+    ),
     "write": ("write", "writefile", "writetextfile", "create", "createfile", "writetofile"),
-    "run": ("bash", "shell", "runshellcommand", "shellcommand", "execcommand", "execute", "executecommand", "terminal"),
+    "run": (
+        "bash",
+        "shell",
+        "runshellcommand",
+        "shellcommand",
+        "execcommand",
+        "execute",
+        "executecommand",
+        "executebash",
+        "terminal",
+    ),
 }
 PATCH = "applypatch"
 ROLES = {
-    "path": ("file_path", "absolute_path", "filePath", "path", "target_file"),
+    "path": ("file_path", "absolute_path", "abs_path", "filePath", "path", "target_file"),
     "old": ("old_string", "oldString", "old_str", "old_text", "oldText", "old"),
     "new": ("new_string", "newString", "new_str", "new_text", "newText", "new"),
     "content": ("content", "file_text", "contents", "new_text"),
