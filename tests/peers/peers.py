@@ -21,6 +21,7 @@ class Peer:
     script: str
     version: int
     v2: bool
+    schema: str = "schema.json"  # what we say to it follows this one
 
     def command(self, record: Path) -> list[str]:
         """What starts it, recorded in `record`.client, `record`.agent and `record`.stderr."""
@@ -33,6 +34,7 @@ PYTHON = Peer("python", "agent_v1.py", 1, v2=False)
 V2 = Peer("v2", "agent_v2.mjs", 2, v2=True)
 BOTH_AS_V1 = Peer("both-as-v1", "agent_both.mjs", 1, v2=False)
 BOTH_AS_V2 = Peer("both-as-v2", "agent_both.mjs", 2, v2=True)
+UNSTABLE = Peer("unstable", "agent_unstable.mjs", 1, v2=False, schema="schema.unstable.json")
 V1_OFFERED_V2 = Peer("v1-offered-v2", "agent_v1.mjs", 1, v2=True)
 PYTHON_OFFERED_V2 = Peer("python-offered-v2", "agent_v1.py", 1, v2=True)
 V2_NOT_OFFERED = Peer("v2-not-offered", "agent_v2.mjs", 1, v2=False)

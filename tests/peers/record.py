@@ -46,41 +46,42 @@ class Record:
             if "error" in one and "method" not in one
         ]
 
-    def complaints(self, version: int) -> list[str]:
-        """What the schema of a protocol version has against the client's messages."""
+    def complaints(self, version: int, schema: str = "schema.json") -> list[str]:
+        """What a schema of a protocol version has against the client's messages."""
         asked = {one["id"]: one["method"] for one in self.agent() if "method" in one and "id" in one}
-        return [words for one in self.client() for words in complaints(version, one, asked)]
+        return [words for one in self.client() for words in complaints(version, one, asked, schema)]
 
 
-def complaints(version: int, message: Json, asked: dict[Any, str]) -> Iterator[str]:
+def complaints(version: int, message: Json, asked: dict[Any, str], schema: str = "schema.json") -> Iterator[str]:
     """What is wrong with one message of the client; `asked` are the methods of the agent's requests, by id."""
+    root = load(f"v{version}", schema)["$defs"]
+
+    def judge(name: str | None, value: Any) -> Iterator[str]:
+        if name is None:
+            yield f"version {version} does not know this: {json.dumps(value)}"
+            return
+        for error in _validator(version, schema, name).iter_errors(value):
+            yield f"{name}: {error.message[:300]}"
+
     if "method" in message:
         kind = "Request" if "id" in message else "Notification"
-        yield from _judge(version, f"Client{kind}", message)
-        yield from _judge(version, _definition(version, message["method"], kind), message.get("params"))
+        yield from judge(f"Client{kind}", message)
+        yield from judge(_definition(root, message["method"], kind), message.get("params"))
         return
-    yield from _judge(version, "ClientResponse", message)
+    yield from judge("ClientResponse", message)
     if "error" not in message:
-        yield from _judge(version, _definition(version, asked[message["id"]], "Response"), message["result"])
-
-
-def _judge(version: int, name: str | None, value: Any) -> Iterator[str]:
-    if name is None:
-        yield f"version {version} does not know this: {json.dumps(value)}"
-        return
-    for error in _validator(version, name).iter_errors(value):
-        yield f"{name}: {error.message[:300]}"
+        yield from judge(_definition(root, asked[message["id"]], "Response"), message["result"])
 
 
 @functools.cache
-def _validator(version: int, name: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": load(f"v{version}")["$defs"]})
+def _validator(version: int, schema: str, name: str) -> jsonschema.Draft202012Validator:
+    definitions = load(f"v{version}", schema)["$defs"]
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions})
 
 
-@functools.cache
-def _definition(version: int, method: str, kind: str) -> str | None:
+def _definition(root: Json, method: str, kind: str) -> str | None:
     """The name of what a method's messages of a kind must be."""
-    for name, definition in load(f"v{version}")["$defs"].items():
+    for name, definition in root.items():
         if definition.get("x-method") == method and name.endswith(kind):
             return name
     return None

@@ -130,4 +130,4 @@ async def talking(directory: Path, peer: Peer) -> AsyncIterator[Talk]:
     assert [str(one) for one in processes() if str(directory) in " ".join(one.command)] == []
     assert talk.record.stderr() == ""
     assert talk.record.refusals() == talk.refusals
-    assert talk.record.complaints(peer.version) == []
+    assert talk.record.complaints(peer.version, peer.schema) == []
