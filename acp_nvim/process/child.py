@@ -120,15 +120,16 @@ class Child:
         return self._process.returncode
 
     def ending(self, heard: float | None = None) -> Exited:
-        """Return how the process ended, with its last words."""
+        """Return how the process ended, with its last words; `heard` is a time in seconds, as in `last_words`."""
         return Exited(self.returncode, self.last_words(heard))
 
     def last_words(self, heard: float | None = None) -> tuple[str, ...]:
         """Return the lines of stderr that can explain why the process ended, or does not start; oldest first.
 
-        Agents write to stderr all the time, so lines from before the last message, at the time `heard`, say nothing
-        about the end; None: there was no message yet. Except for those of its last `LAST_WORDS_SECONDS`: it may have
-        written them before it sent an error. A process that was killed by SIGKILL did not know of that.
+        Agents write to stderr all the time, so lines from before the last message say nothing about the end. `heard` is
+        when it came (seconds of `anyio.current_time`), None if there was none yet. Except for those of its last
+        `LAST_WORDS_SECONDS`: it may have written them before it sent an error. A process that was killed by SIGKILL did
+        not know of that.
         """
         since = 0.0 if heard is None else heard + PIPES_SECONDS
         if self.returncode != -signal.SIGKILL:

@@ -47,7 +47,7 @@ class Transport(Protocol):
     def last_words(self, heard: float | None = None) -> tuple[str, ...]:
         """Return lines beside the messages that can explain its end; none if there is no such channel.
 
-        `heard` is the time of its last message (`anyio.current_time`); None: there was none yet.
+        `heard` is the time of its last message (seconds of `anyio.current_time`); None: there was none yet.
         """
 
     async def read_aside(self) -> None:

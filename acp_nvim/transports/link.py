@@ -43,8 +43,8 @@ class Link(ABC):
         """Takes the messages to the agent: the connection itself."""
         return self
 
-    def ending(self, _heard: float | None = None) -> Disconnected:
-        """Return how the connection ended, or that it is open."""
+    def ending(self, heard: float | None = None) -> Disconnected:
+        """Return how the connection ended, or that it is open, whenever (in seconds) the agent was heard last."""
         return Disconnected(str(self.address), self._how or "is open", self._has_heard)
 
     @abstractmethod
@@ -59,8 +59,8 @@ class Link(ABC):
     async def close(self) -> None:
         """Close the connection at once, whatever waits to be sent."""
 
-    def last_words(self, _heard: float | None = None) -> tuple[str, ...]:
-        """Return nothing: a connection has no second channel."""
+    def last_words(self, heard: float | None = None) -> tuple[str, ...]:
+        """Return nothing, whenever (in seconds) the agent was heard last: a connection has no second channel."""
         return ()
 
     async def read_aside(self) -> None:
