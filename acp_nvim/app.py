@@ -269,9 +269,12 @@ class App:
     async def _tell_of_review(self) -> None:
         await anyio.sleep(FRAME_SECONDS)
         self._telling = None
+        changed = {key for entry in self.reviews.ledger.open() for key in entry.sessions}
         for session in list(self.conversations.values()):
-            with session.tasks.contained("telling of a review"):
-                session.publish_status()
+            if session.key in self.sessions or session.key in changed or session.had_changes:
+                session.had_changes = session.key in changed
+                with session.tasks.contained("telling of a review"):
+                    session.publish_status()
 
     def _directories(self) -> list[str]:
         """Return the real paths of all directories in which agents work."""

@@ -41,6 +41,8 @@ class Conversation(PeerSession):
         self.changes = TurnChanges(key, author, roots, services.reviews, presenter, self.tasks)
         self.requests = AgentRequests(agent, presenter, services, self.publish_status, self.changes)
         self.blocks = BlockCancelling(presenter, self.requests.terminals, self.at_work)
+        self.had_changes = False
+        """Whether the editor was told of changes of it that are to be reviewed."""
         self.messages = SessionMessages(presenter, self.name_of)
         self._warnings = failures.WarningDeduplicator()
 

@@ -384,6 +384,5 @@ class Session(ParentConversation):
             directories=self.roots.directories if self.states.now.wanted else [],
             asleep=self.states.now.base == "asleep",
             takes=PromptTypes(takes.image, takes.audio, takes.embedded_context) if takes else None,
-            subagents=self.subagents.views,
         )
         self.presenter.publish(events.Status(session=self.key, status=self.presenter.metadata.added_to(status)))

@@ -22,7 +22,7 @@ from acp_nvim.session.transcript.child_presenter import ChildPresenter
 from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
 
-SUBAGENTS: Final = 200
+SUBAGENTS: Final = 100
 """Child sessions kept for one session; the oldest that has nothing to do makes room for a new one."""
 NESTING: Final = 8
 """Maximum depth of child sessions in each other."""
@@ -276,7 +276,6 @@ class Subagent(ParentConversation):
             stop_reason=self.work.stop_reason,
             review=self.changes.counts,
             directories=self.roots.directories if self.peer is not None else [],
-            subagents=self.subagents.views,
         )
         status = msgspec.structs.replace(self.presenter.metadata.added_to(status), title=self.name)
         self.presenter.publish(events.Status(session=self.key, status=status))
@@ -299,11 +298,6 @@ class Subagents:
     def is_busy(self) -> bool:
         """Whether one of them needs the process at the moment."""
         return any(child.is_busy for child in self._children.values())
-
-    @property
-    def views(self) -> list[events.SubagentView]:
-        """What the editor is told of them, in the order of their creation."""
-        return [child.view for child in self._children.values()]
 
     def take(self, said: updates.SubagentChanged) -> None:
         """Create the child that the agent announces, or apply what it says of a known one."""
@@ -341,11 +335,14 @@ class Subagents:
         child.discard()
 
     def show(self, child: Subagent) -> None:
-        """Show a child in the transcript of the parent, and in its status."""
+        """Show a child to the editor, and in the transcript of the parent if it has a block there."""
         if self._children.get(child.session_id) is child:
+            presenter = self._parent.presenter
+            told = events.Subagent(session=self._parent.key, block=0, subagent=child.view)
             if child.has_block:
-                child.block = self._parent.presenter.subagent(child.view, child.block)
-            self._parent.publish_status()
+                told = presenter.transcript.subagent(child.view, child.block)
+                child.block = told.block
+            presenter.publish(told)
 
     def at_block(self, block: int) -> Subagent | None:
         """Return the child that the transcript of the parent shows at that block."""

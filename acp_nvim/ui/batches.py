@@ -30,7 +30,6 @@ _OF_BLOCKS: dict[type, type] = {
     events.Replace: events.Append,
     events.ToolCall: events.ToolCall,
     events.Plan: events.Plan,
-    events.Subagent: events.Subagent,
 }
 """Events that are coalesced with those of the same group and block, and their groups."""
 _GROUPS = frozenset(_OF_BLOCKS.values())
@@ -247,6 +246,8 @@ def _key(event: Any) -> Key | None:
         return (group, event.session, event.block)
     if kind is events.Notice:
         return (kind, event.session, event.block)
+    if kind is events.Subagent:
+        return (kind, event.session, event.subagent.session)
     return (kind, event.session) if kind in _STATES else None
 
 

@@ -192,4 +192,3 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     directories: list[str] = []  #: real paths of the directories in which the agent works
     takes: PromptTypes | None = None  #: None while no agent runs
     asleep: bool = False  #: the agent was stopped because it was idle; the next prompt starts it again
-    subagents: list[SubagentView] = []  #: the child sessions that the agent has created in this session

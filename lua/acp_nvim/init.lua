@@ -34,9 +34,11 @@ end
 function M.status(session)
   local found = find(session)
   local status = found and found.status or { state = "stopped", pending_permissions = 0, queue = 0 }
+  local subagents = package.loaded["acp_nvim.chat.subagents"] -- loaded when there is one
   return vim.tbl_extend("force", status, {
     follow = follow_state(),
     unread = found and found.unread or 0,
+    subagents = found and subagents and subagents.of(found) or {},
   })
 end
 

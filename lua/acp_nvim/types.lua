@@ -67,6 +67,7 @@
 ---@class acp.PublicStatus: acp.Status
 ---@field unread integer unread messages of the agent
 ---@field follow? "on"|"off"|"paused" nil until an agent was used
+---@field subagents acp.Subagent[]
 
 ---@class acp.Transcript
 ---@field bufnr integer

@@ -71,12 +71,6 @@ class Presenter:
         self.publish(shown)
         return shown.block
 
-    def subagent(self, view: events.SubagentView, block: int) -> int:
-        """Show a child session at `block`, or at a new block if that is 0; return it: 0 if the turn has no room."""
-        shown = self.transcript.subagent(view, block)
-        self.publish(shown)
-        return shown.block
-
     def failure(self, failure: Failure, more: str = "") -> None:
         """Report a failure in the transcript, as a message, and in the log."""
         text = without_secrets(f"{failure}\n{more}".rstrip())

@@ -76,14 +76,28 @@ end
 ---Shows the subagents of the host that has ended as over.
 local function end_all()
   for _, parent in ipairs(sessions.all()) do
-    for _, view in ipairs(parent.status.subagents or {}) do
-      local event = last[view.session]
-      if event and view.state ~= "idle" then
-        view.state, view.activity = "stopped", nil
+    for _, child in ipairs(sessions.children(parent)) do
+      local event = last[child.key]
+      if event and event.subagent.state ~= "idle" then
+        local view = vim.tbl_extend("force", event.subagent, { state = "stopped" })
+        view.activity = nil
         M.changed(parent, vim.tbl_extend("force", event, { subagent = view }))
       end
     end
   end
+end
+
+---@return acp.Subagent[] what is known of the subagents that the present host knows, in the order of their creation
+function M.of(parent)
+  local children = vim.tbl_filter(function(child)
+    return child.host == parent.host
+  end, sessions.children(parent))
+  table.sort(children, function(one, other)
+    return one.key < other.key
+  end)
+  return vim.tbl_map(function(child)
+    return last[child.key].subagent
+  end, children)
 end
 
 targets.set_open_subagent(M.open)

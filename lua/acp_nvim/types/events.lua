@@ -128,7 +128,6 @@
 ---@field directories? string[] real paths of the directories in which the agent works
 ---@field takes? acp.PromptTypes nil while no agent runs
 ---@field asleep? boolean the agent was stopped because it was idle; the next prompt starts it again
----@field subagents? acp.Subagent[] the child sessions that the agent has created in this session
 
 ---The tokens in the context window, and the cost of the session.
 ---@class acp.Usage

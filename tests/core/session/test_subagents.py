@@ -68,9 +68,8 @@ TWO_AT_ONCE = (
 
 
 def views(host: Host, key: int = 1) -> dict[str, events.SubagentView]:
-    """The children in the status of a session, by the agent's ids."""
-    status = host.status(key)
-    return {one.session_id: one for one in status.subagents} if status else {}
+    """What was told last of the children of a session, by the agent's ids."""
+    return {one.subagent.session_id: one.subagent for one in host.of(events.Subagent, key)}
 
 
 def shown(host: Host, key: int = 1) -> list[events.Subagent]:
@@ -280,7 +279,8 @@ async def test_idle_children_make_room_and_none_is_kept_after_the_session(host: 
 """
     )
     assert await host.turn() == "end_turn"
-    assert list(views(host)) == ["c2", "c3", "c4"]
+    kept = [one.session_id for one in host.app.conversations.values()]
+    assert sorted(filter(None, kept)) == ["c2", "c3", "c4", "session-1"]
     assert [one.subagent.title for one in shown(host)] == [f"C{number}" for number in range(5)]
     assert len(host.app.conversations) == 4
     host.app.receive("session_close", {"id": 1, "session": 1})

@@ -25,7 +25,7 @@ local function icon(name)
   return config.get().ui.icons[name] or icons[name]
 end
 
----@param view acp.SubagentView
+---@param view acp.Subagent
 ---@return string since when, or how long it has worked
 local function time_of(view)
   if not view.started then
@@ -34,7 +34,7 @@ local function time_of(view)
   return view.ended and duration(view.ended - view.started) or "since " .. os.date("%H:%M:%S", math.floor(view.started))
 end
 
----@param view acp.SubagentView
+---@param view acp.Subagent
 ---@return acp.Rendered
 return function(view)
   local out = Lines.new()
