@@ -191,7 +191,7 @@ async def test_who_does_not_stop_is_left_by_closing_the_connection(host: Host, l
     host.app.sessions[1].cancelling.patience = Patience(0, 0)
     host.cancel()
     await host.until("impatience", lambda: any("has not stopped" in text for text in host.notices()))
-    assert "then closes the connection to the agent." in host.notices()[-1]
+    assert "then its session is closed, then the connection. The chat stays." in host.notices()[-1]
     host.cancel(force=True)
     await host.until("the end", lambda: host.of(events.TurnEnd))
     await host.until("the words", lambda: f"{CLOSED} Your next prompt connects again." in host.notices())

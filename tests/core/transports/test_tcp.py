@@ -270,7 +270,7 @@ async def ends(link: TcpLink) -> Disconnected:
                 await link.receive(4096)
         except anyio.EndOfStream:
             await link.wait()
-    return link.ending
+    return link.ending()
 
 
 ONCE = [sys.executable, "-c", "print('bye', flush=True); input()"]
@@ -373,7 +373,7 @@ async def test_stopping_closes_it_and_notes_the_time(connect: Connect, tmp_path:
                 await link.stop(rungs.append)
                 await link.stop(rungs.append)
                 await link.wait()
-    assert (rungs, link.ending.how) == ([], "was closed here")
+    assert (rungs, link.ending().how) == ([], "was closed here")
     end = ended_at(str(tmp_path), link.mark)
     assert end is not None
     assert end >= link.began
