@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 from collections.abc import Callable
@@ -98,7 +99,8 @@ class Stage:
         if not self.agent.listens:
             return {"command": command, "env": env, **self.agent.settings}
         if self._server is None:
-            self._server = subprocess.Popen(command, env={**os.environ, **env}, cwd=self.home)
+            everything = {**os.environ, **env}
+            self._server = subprocess.Popen(command, env=everything, cwd=self.home, start_new_session=True)
             wait_until(self._accepts, LIMIT, "the agent to listen")
         return {"address": f"127.0.0.1:{self._port}"}
 
@@ -153,7 +155,7 @@ class Stage:
         with contextlib.suppress(AssertionError):
             self.close()
         if self._server is not None:
-            self._server.kill()
+            os.killpg(self._server.pid, signal.SIGKILL)  # with the program that a loader has started
             self._server.wait(LIMIT)
 
     # What a user does
