@@ -78,11 +78,11 @@ class BlockCancelling:
     async def cancel(self, item: Item) -> None:
         """Cancel an item that `find` has returned. A refusal is shown in the chat, unless the item has ended."""
         subject, at_work = item.subject, self._at_work()
+        self._asked.append(item)
         if isinstance(subject, Terminal) and subject.ours:
             self._terminals.end(subject.terminal_id)
-        elif at_work is not None and (call := _call(at_work[0], at_work[1], subject)) is not None:
+        elif at_work is not None and (call := _call(*at_work, subject)) is not None:
             peer = at_work[0]
-            self._asked.append(item)
             try:
                 await send(peer, call)
             except FailureError as error:
@@ -98,10 +98,11 @@ class BlockCancelling:
         block = self._presenter.transcript.call_block(number)
         if block is None:
             return
-        terminals = [Item(one, one.command or title(block)) for one in block.terminals.values()]
-        yield from (one for one in terminals if isinstance(one.subject, Terminal) and one.subject.number == terminal)
+        under_cursor = [one for one in block.terminals.values() if one.number == terminal != 0]
+        others = [one for one in block.terminals.values() if one not in under_cursor]
+        yield from (Item(one, one.command or title(block)) for one in under_cursor)
         yield Item(block.call, title(block))
-        yield from (one for one in terminals if isinstance(one.subject, Terminal) and one.subject.number != terminal)
+        yield from (Item(one, one.command or title(block)) for one in others)
 
     def _can_cancel(self, subject: ToolCall | Terminal, ours: bool) -> bool:
         """Whether that can be cancelled alone; a later agent process may use its id for something else."""

@@ -195,6 +195,8 @@ async def test_a_command_that_we_run_is_ended(free_host: Host) -> None:
     await free_host.until("its output", lambda: any(one.content and one.content[0].output for one in calls(free_host)))
     block = next(iter(free_host.calls()))
     cancel(free_host, block)
+    cancel(free_host, block, 2)
+    assert "is being cancelled already" in str((await answer(free_host, 2)).problem)
     assert (await answer(free_host)).words.startswith("Cancelling only 'echo one; while [ ")
     assert (await free_host.editor.until_event(events.TurnEnd)).stop_reason == "end_turn"
     assert [one["signal"] for one in free_host.scripts["it"].notes("exit")] == ["SIGTERM"]

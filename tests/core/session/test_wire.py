@@ -231,7 +231,7 @@ async def test_a_sign_in_that_is_needed_in_the_middle_is_told(host: Host) -> Non
 
 
 async def test_a_result_without_a_stop_reason_ends_the_turn_in_words(host: Host) -> None:
-    host.script('def turn(agent, prompt): return {"usage": {}}')
+    host.script('def turn(agent, prompt): return {"usage": None}')
     assert await host.turn() == "error"
     error = await host.editor.until_event(events.Error)
     assert "was asked to take the prompt, and answered something that acp_nvim does not understand" in error.text
