@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import stat
 import uuid
@@ -14,6 +15,8 @@ from typing import Generic, TypeVar
 import msgspec
 
 from acp_nvim import decoders
+
+log = logging.getLogger(__name__)
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -138,7 +141,8 @@ class SharedJson(Generic[T]):
         except msgspec.MsgspecError as error:
             aside = self.path.with_name(f"{self.path.stem}.broken-{uuid.uuid4().hex[:6]}")
             self.path.rename(aside)
-            raise OSError(0, f"it was not written by acp_nvim ({error}), and is {aside} now") from error
+            log.warning("%s is renamed to %s: %s", self.path, aside.name, error)
+            raise OSError(0, f"it was not written by acp_nvim, and is {aside} now") from error
 
     def change(self, change: Callable[[T | None], T]) -> None:
         """Replace the content by the result of `change`, atomically and under the lock."""

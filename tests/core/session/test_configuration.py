@@ -330,6 +330,7 @@ async def test_a_file_that_others_wrote_is_put_aside_and_told(host: Host) -> Non
     host.script(AGENT)
     await host.turn()
     assert any("cannot be read or written" in text and "broken" in text for text in host.notices())
+    assert "Expected `object`, got `int` - at `$.agents`" in host.log_path.read_text()
     put(host, "mode", "plan", keep=True)
     await host.until("it is kept", lambda: (state / "defaults.json").exists())
     assert json.loads((state / "defaults.json").read_bytes()) == {"agents": {"it": {"mode": "plan"}}}
