@@ -322,7 +322,7 @@ class Turns:
         self.background.ended()
         if stop_reason not in ("end_turn", "error"):
             level: Severity = "info" if stop_reason == "cancelled" else "warn"
-            self.presenter.notice(level, f"Stopped: {STOPPED.get(stop_reason, stop_reason.replace('_', ' '))}")
+            self.presenter.notice(level, f"Stopped: {STOPPED.get(stop_reason, stop_reason.replace('_', ' ').strip())}")
 
     def lose_agent(self, stop_reason: str) -> None:
         """End what the agent did, also in the background and in terminals: its process is gone."""

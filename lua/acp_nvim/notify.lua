@@ -59,7 +59,7 @@ function M.turn_end(session, stop_reason)
     local is_good = stop_reason == "end_turn"
     local words = is_good and "is done"
       or ENDS[stop_reason]
-      or ("stopped: %s"):format(cells.plain((stop_reason:gsub("_", " "))))
+      or ("stopped: %s"):format(cells.plain((stop_reason:gsub("(%w)_(%w)", "%1 %2"))))
     local about = title ~= "" and (": %s"):format(title) or ""
     show(session, ("%s (:AcpChat)%s"):format(words, about), vim.log.levels[is_good and "INFO" or "WARN"])
   end
