@@ -125,7 +125,7 @@ async def test_options_are_set(talk: Talk) -> None:
     assert await talk.say("state") == "mode=ask model=big verbose=true"
     assert len(await talk.until_sent("session/set_config_option", 2)) == 2
     talk.refusals = [("session/set_config_option", -32602)]
-    with pytest.raises(FailureError, match="Invalid params"):
+    with pytest.raises(FailureError, match="refused to change the option"):
         await configuration.change(model, "huge")
     assert await talk.say("state") == "mode=ask model=big verbose=true"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.session.transcript.presenter import UNKNOWN_UPDATE
 from acp_nvim.ui import events
 from acp_nvim.ui.views import Usage
 from tests.peers.peers import PYTHON, V2
@@ -94,7 +95,7 @@ REMARKS: list[Shown] = [
     ("info", "Compaction of the conversation: in_progress"),
     ("thought", "They spoke of notes."),
     ("info", "Compaction of the conversation: completed"),
-    ("info", "The agent sent an update that acp_nvim does not know: _peer_mood"),
+    ("info", UNKNOWN_UPDATE),
 ]
 READ = 'It says "first\\nsecond\\nthird\\n", line 2 "second\\n". Written.'
 
