@@ -92,7 +92,7 @@ def watch() -> Shown:
 
 REMARKS: list[Shown] = [
     ("warn", "Slow today\nThe provider is busy."),
-    ("info", "Compaction of the conversation: in_progress"),
+    ("info", "Compaction of the conversation: in progress"),
     ("thought", "They spoke of notes."),
     ("info", "Compaction of the conversation: completed"),
     ("info", UNKNOWN_UPDATE),

@@ -155,7 +155,8 @@ def _change(change: FileChange, cuts: bool = True) -> Iterable[views.DiffItem]:
 
 def _terminal(terminal_id: str, block: CallBlock, limits: TextLimits) -> views.TerminalItem:
     """Return the view of a terminal. Agents' own ones often have no command: then the title of the call names it."""
-    terminal, title = block.terminals.get(terminal_id), block.call.title.strip("` \n")
+    terminal = block.terminals.get(terminal_id)
+    title = block.call.title.strip("` \n") if block.call.kind == "execute" else ""
     if terminal is None:
         return views.TerminalItem(terminal_id, command=title or None)
     ended = terminal.exit

@@ -303,3 +303,12 @@ async def test_the_title_that_a_call_has_now_counts_until_its_command_is_known(h
     """)
     await host.turn()
     assert [one.command for one in items(host)] == ["ls"]
+
+
+async def test_the_title_of_a_call_that_runs_nothing_is_no_command(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.tool("c", "Edited a file", kind="edit", content=[{"type": "terminal", "terminalId": "c"}])
+    """)
+    await host.turn()
+    assert [one.command for one in items(host)] == [None]

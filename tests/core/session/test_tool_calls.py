@@ -106,7 +106,7 @@ async def test_content_of_every_kind_is_shown_or_described(host: Host) -> None:
         events.TextItem("words"),
         events.MediaItem("image", "image/png", 3, 1),
         events.DiffItem("main.py", "b", "a"),
-        events.TerminalItem("never created", command="All", number=1),
+        events.TerminalItem("never created", number=1),
         events.OtherItem("content of an unknown kind ('chart')"),
     ]
 
