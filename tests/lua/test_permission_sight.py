@@ -104,6 +104,15 @@ def test_a_long_request_is_shown_page_by_page_before_it_is_allowed(screen, colum
     assert editor.messages() == []
 
 
+def test_it_is_read_and_allowed_though_the_screen_is_drawn_while_its_window_opens(screen):
+    editor = start(screen)
+    ask(editor, large())
+    editor.lua("vim.api.nvim_create_autocmd('WinEnter', { command = 'redraw' })")
+    editor.type("a")
+    page_through(editor)
+    answered(editor, "x1")
+
+
 def test_only_the_title_was_out_of_sight(screen):
     editor = start(screen)
     height = editor.lua("return vim.fn.getwininfo(vim.api.nvim_get_current_win())[1].height")

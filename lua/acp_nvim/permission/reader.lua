@@ -196,8 +196,8 @@ function M.show(one, answer, option_id)
     vim.bo[bufnr].undolevels = -1
     local key = answer_keys.key_of(one.request, option_id)
     now = { one = one, answer = answer, bufnr = bufnr, from = from, rows = {}, key = key, win = from }
-    open = now
     now.win = api.nvim_open_win(bufnr, true, fill(now))
+    open = now -- only now: without its window it counts as closed
     local options = { wrap = true, foldenable = false, scrolloff = 0, list = false }
     for option, value in pairs(vim.tbl_extend("force", stack.PLAIN, options)) do
       vim.wo[now.win][0][option] = value
