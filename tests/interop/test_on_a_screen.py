@@ -76,12 +76,20 @@ def converse(nvim: ScreenEditor, project: Path, more: str = "") -> None:
                 in_chat = True
             if asked["kind"] == "edit":
                 record(nvim, project, "asking")
-            nvim.type("a")
-            nvim.wait_until(lambda asked=asked: asked["id"] in done(nvim), LIMIT)
+            allow(nvim, asked["id"])
         nvim.wait_until(
             lambda: nvim.events("AcpTurnEnd") or nvim.lua('return #require("acp_nvim").permissions()'), LIMIT
         )
     assert nvim.events("AcpTurnEnd")[0]["stop_reason"] == "end_turn"
+
+
+def allow(nvim: ScreenEditor, permission: int) -> None:
+    """Press the key that allows; if something of it was out of sight, it is shown first, for a second press."""
+    nvim.type("a")
+    nvim.wait_until(lambda: permission in done(nvim) or nvim.find("press a to allow"), LIMIT, "an answer, or all of it")
+    if permission not in done(nvim):
+        nvim.type("a")
+        nvim.wait_until(lambda: permission in done(nvim), LIMIT, "the answer")
 
 
 def done(nvim: ScreenEditor) -> list[int]:
