@@ -387,16 +387,11 @@ class SetSessionConfigOptionResponse(Wire, kw_only=True):
 class StateUpdateFields(Wire, kw_only=True):
     """The definition `StateUpdate` of the official schema."""
 
-    open_members: ClassVar[dict[str, frozenset[str]]] = {"state": frozenset({"idle", "requires_action", "running"})}
-
     state: Word
     background: Maybe[Annotated[list[BackgroundWork], exact(limits.BACKGROUND)]] = UNSET
     stop_reason: Maybe[Word] = UNSET
     usage: Maybe[Usage] = UNSET
     error: Maybe[Error] = UNSET
-
-    def __post_init__(self) -> None:
-        self.require_known()
 
 
 class SubagentUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="subagent_update"):
@@ -549,7 +544,9 @@ class DiffChangeMove(DiffPathPairChange, kw_only=True, tag_field="operation", ta
 class StateUpdate(StateUpdateFields, kw_only=True, tag_field="sessionUpdate", tag="state_update"):
     """The definition `StateUpdate` of the official schema."""
 
-    open_members: ClassVar[dict[str, frozenset[str]]] = {"state": frozenset({"idle", "requires_action", "running"})}
+    open_members: ClassVar[dict[str, frozenset[str]]] = {
+        "state": frozenset({"idle", "requires_action", "running", "unknown"})
+    }
 
     def __post_init__(self) -> None:
         self.require_known()

@@ -80,3 +80,26 @@ async def test_what_goes_on_in_the_background_ends_with_the_agent(host: Host, di
         assert call.status == "in_progress"
         host.stop()
     await host.until("the call to be closed", lambda: [one.status for one in host.calls().values()] == ["unfinished"])
+
+
+@pytest.mark.parametrize("word", ["unknown", "_paused"])
+async def test_a_state_that_says_nothing_of_the_work_ends_no_turn(host: Host, word: str) -> None:
+    turn = f"""
+    def turn(agent, prompt):
+        state(prompt, "running")
+        prompt.update("subagent_update", sessionId="child", title="Child", state={{"state": "running"}})
+        prompt.update("subagent_update", sessionId="child", state={{"state": "{word}", "background": []}})
+        state(prompt, "{word}")
+        prompt.say("still here", messageId=f"m{{prompt.id}}")
+        prompt.until_heard()
+        state(prompt, "idle", stopReason="end_turn")
+        return {{}}
+    """
+    assert await three_prompts(host, turn) == ["end_turn"] * 3
+    assert host.text() == "still here" * 3
+    status = host.status()
+    assert status is not None
+    [child] = status.subagents
+    assert child.title == "Child"
+    assert child.state == ("unknown" if word == "unknown" else "idle")
+    assert len(host.notices()) == (0 if word == "unknown" else 1)

@@ -152,6 +152,7 @@ UNSTABLE_VARIANTS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "v2": {
         "SessionUpdate": ("session_message", "session_message_chunk", "subagent_update", "plan_removed"),
         "PlanUpdateContent": ("file", "markdown"),
+        "StateUpdate": ("unknown",),
     },
 }
 """Alternatives, by tag, that only the unstable schema gives to a union of the stable one."""

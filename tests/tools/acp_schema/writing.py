@@ -110,8 +110,9 @@ def _class(struct: Struct) -> Iterator[str]:
         options += [f'tag_field="{name}"', f"tag={UNTAGGED if value == UNTAGGED else repr(value)}"]
     yield f"class {struct.name}({struct.base}, {', '.join(options)}):"
     yield f'    """{struct.doc}"""\n'
-    if struct.known is not None:
-        name, values = struct.known
+    known = struct.known if struct.tag is not None else None  # without a tag there is no unknown variant to become
+    if known is not None:
+        name, values = known
         words = ", ".join(map(repr, values))
         yield f"    open_members: ClassVar[dict[str, frozenset[str]]] = {{{name!r}: frozenset({{{words}}})}}\n"
     for field in struct.fields:
@@ -121,7 +122,7 @@ def _class(struct: Struct) -> Iterator[str]:
         if struct.choices
         else []
     )
-    checks += ["self.require_known()"] if struct.known else []
+    checks += ["self.require_known()"] if known else []
     if checks:
         yield "\n    def __post_init__(self) -> None:"
         yield from (f"        {one}" for one in checks)
