@@ -35,6 +35,15 @@ _TASKS: Final = {
     "session/set_mode": "change the mode",
     "session/set_model": "change the model",
     "session/set_config_option": "change the option",
+    "session/set_title": "rename the session",
+    "session/archive": "archive the session",
+    "session/unarchive": "take the session out of the archive",
+    "tool_call/cancel": "cancel the tool call",
+    "terminal/cancel": "cancel the command",
+    "auth/status": "say which account it uses",
+    "providers/list": "list its providers",
+    "providers/set": "use the provider",
+    "providers/disable": "stop using the provider",
 }
 
 _METHOD = pattern(

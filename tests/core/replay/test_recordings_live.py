@@ -43,7 +43,7 @@ async def play(path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> str:
         client.peer._stop()
         await client.peer.gone.wait()
         tasks.cancel_scope.cancel()
-    child = client.peer._child
+    child = client.peer._transport
     assert child is not None
     assert (child.returncode, look_at(child.pid)) == (0, None), child.stderr.lines()
     assert [one for one in host.editor.all(events.Error) if one.code == "host_bug"] == []

@@ -300,7 +300,7 @@ async def test_the_end_of_the_agent_ends_it(tmp_path: Path, how: str) -> None:
         await begin(host)
         if how == "asking":
             await host.editor.until_event(events.Permission)
-            host.app.sessions[1].peer._child._process.kill()
+            host.app.sessions[1].peer._transport._process.kill()
         assert (await ended(host))[1] == ("error", True)
         assert all(one.status == "unfinished" for one in host.calls().values())
         assert [error.code for error in host.of(events.Error)] == ["agent_exited"]

@@ -5,18 +5,25 @@ from __future__ import annotations
 import inspect
 import itertools
 import logging
-from typing import Any, Final
+import re
+from pathlib import Path
+from typing import Any, Final, get_args
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim import acp
+from acp_nvim.agents.address import parse_address
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.process.child import Exited
 from acp_nvim.session import failures
 from acp_nvim.session.plain_words import SAID_CHARS, SAID_LINES, plain, task
+from acp_nvim.transports.interface import Disconnected
+from acp_nvim.transports.reaching import Cause
 from tests.support.contract import terms_of_the_protocol
 
 METHODS: Final = ["initialize", "session/load", "session/prompt", "authenticate", "_vendor/x"]
@@ -58,7 +65,12 @@ VALUES: Final[dict[str, list[Any]]] = {
     "returncode": [None, 0, 3, -9, -200],
     "last_words": [(), ("session/load failed",)],
     "cwd": ["/nowhere", "/"],
-    "definition": [AgentDefinition(name="it", command=["it"], install="get it", url="u")],
+    "definition": [
+        AgentDefinition(name="it", command=["it"], install="get it", url="u"),
+        AgentDefinition(name="it", address=parse_address("box:3000")),
+    ],
+    "cause": [one for part in get_args(Cause) for one in get_args(part)],
+    "ending": [Exited(1, ("session/load failed",)), Disconnected("box:3000", "was lost", False)],
 }
 ERROR_TYPES: Final[dict[str, list[Any]]] = {
     "RpcError": ERRORS,
@@ -112,7 +124,7 @@ LOGGED: Final = [
     (failures.bad_mcp_servers, ("it", MALFORMED), ["$.update.locations[0].path"]),
     (failures.left_out, ("it", str(MALFORMED)), ["$.update.locations[0].path"]),
     (failures.lost_message, ("it", "an integer of 65 bits"), ["65 bits"]),
-    (failures.silent, ("it", 3.0, ()), ["initialize"]),
+    (failures.silent, (AgentDefinition(name="it", command=["it"]), 3.0, ()), ["initialize"]),
 ]
 
 
@@ -162,3 +174,10 @@ def test_whatever_an_agent_says_is_plain_and_short(pieces: list[str]) -> None:
 
 def test_a_request_without_words_of_its_own_has_some() -> None:
     assert task("_vendor/x") == "do what it was asked"
+
+
+def test_each_request_that_we_send_has_words_for_the_user() -> None:
+    modules = [Path(*acp.__path__, name).read_text() for name in ("dialect.py", "v1.py", "v2.py")]
+    methods = {method for module in modules for method in re.findall(r'Call\(\s*f?"([a-z_]+/[a-z_]+)"', module)}
+    assert len(methods) > 10
+    assert {method for method in methods if task(method) == task("unknown")} == set()

@@ -79,8 +79,8 @@ async def test_a_title_of_another_session_does_not_become_that_of_the_open_one(h
     ("answer", "why"),
     [
         ('raise Error(-32602, "a title has letters")', "a title has letters"),
-        ('return {"title": 7}', "something that is not ACP"),
-        ("return None", "something that is not ACP"),
+        ('return {"title": 7}', "something that acp_nvim does not understand"),
+        ("return None", "something that acp_nvim does not understand"),
         ("os._exit(1)", "ended with exit code 1"),
     ],
 )
