@@ -53,7 +53,7 @@ class Offers:
     def names(self, category: str) -> dict[str, str]:
         """The same, and what they are called, for who reads."""
         options = [one for one in self._opened.get("configOptions") or [] if one.get("category") == category]
-        for option in sorted(options, key=lambda one: one["id"] != category):
+        for option in sorted(options, key=lambda one: category not in (one.get("id"), one.get("configId"))):
             if option.get("type") == "select":
                 return {
                     value["value"]: value["name"] for one in option["options"] for value in one.get("options", [one])
