@@ -26,11 +26,11 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     known to offer; `sign_in` a method that works without an account, `choose` the mode and the model to change to.
     `answers` is what an example says, by scene (or `prompts`, by scene, where it wants other words), with `|` between
     texts; `reads_buffers` says that it reads through the editor, `forgets` that its sessions end with it,
-    `background` that it goes on when a command ends after its turn, `records` is the directory or file in a project in
-    which it keeps its own records, `settings` what a user adds to its entry in `agents`. `whole_answers` says that it
-    sends an answer when all of it is there, `next_minute` that a session cannot be loaded in the minute in which it
-    began, `loads_once` that one process cannot load it twice. `broken` are steps that it says it offers and cannot do,
-    with the reason: who can do them after all fails. `notes` are deviations.
+    `background` that it goes on when a command ends after its turn, `records` are the directories and files in a
+    project in which it keeps its own records, `settings` what a user adds to its entry in `agents`. `whole_answers`
+    says that it sends an answer when all of it is there, `next_minute` that a session cannot be loaded in the minute
+    in which it began, `loads_once` that one process cannot load it twice. `broken` are steps that it says it offers
+    and cannot do, with the reason: who can do them after all fails. `notes` are deviations.
     """
 
     name: str = ""
@@ -54,7 +54,7 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     forgets: bool = False
     background: bool = False
     listens: bool = False
-    records: str | None = None
+    records: list[str] = []
     settings: dict[str, Any] = {}
     whole_answers: bool = False
     next_minute: bool = False

@@ -127,7 +127,7 @@ def test_a_whole_turn(screen: Callable[..., ScreenEditor], stage: Stage, project
 
 def without_records(stage: Stage, tree: Tree) -> Tree:
     """What is in a project, but for the agent's own records."""
-    return {path: data for path, data in tree.items() if Path(path).parts[0] != stage.agent.records}
+    return {path: data for path, data in tree.items() if Path(path).parts[0] not in stage.agent.records}
 
 
 @pytest.mark.timeout(600)

@@ -52,13 +52,15 @@ def records(stage: Stage) -> str:
     """Its own records in the project are listed apart, and outlive the rejection of everything."""
     if not stage.agent.records:
         raise NotOfferedError
-    place = stage.project / stage.agent.records
+    places = [stage.project / name for name in stage.agent.records]
     stage.turn("recall", "before all is rejected")
-    before = {path: path.read_bytes() for path in [place, *place.rglob("*")] if path.is_file()}
-    assert before, f"there is nothing in {place}"
+    before = {path: path.read_bytes() for place in places for path in [place, *place.rglob("*")] if path.is_file()}
+    assert before, f"there is nothing in {places}"
     known = {str(path) for path in before}
     stage.wait(lambda: known <= {one["path"] for one in listed(stage) if one["by"] == "state"}, "them to be listed")
     stage.nvim.command("AcpReview! rejectall")
     stage.wait(lambda: all(one["by"] == "state" for one in listed(stage)), "the rest to be rejected")
-    assert {path: path.read_bytes() for path in [place, *place.rglob("*")] if path.is_file()} == before
-    return f"`{stage.agent.records}` stays"
+    assert {
+        path: path.read_bytes() for place in places for path in [place, *place.rglob("*")] if path.is_file()
+    } == before
+    return f"`{'`, `'.join(stage.agent.records)}` stays"
