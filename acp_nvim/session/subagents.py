@@ -231,6 +231,7 @@ class Subagent(ParentConversation):
         elif self.peer is not None:
             self.refuse()
             self.peer.notify(*self.peer.dialect.cancel(self.session_id))
+            self.presenter.notice("info", "The agent was asked to stop this subagent.")
 
     @property
     def why_not_cancelled(self) -> Failure | None:

@@ -26,6 +26,7 @@ def test_status_without_a_session(editor):
         "pending_permissions": 0,
         "queue": 0,
         "unread": 0,
+        "subagents": [],
     }
 
 

@@ -20,7 +20,7 @@ def test_loading_starts_nothing(editor: Callable[..., HeadlessEditor]) -> None:
 def test_asking_for_the_status_starts_nothing(editor: Callable[..., HeadlessEditor]) -> None:
     nvim = editor(agents={})
     status = nvim.lua('return require("acp_nvim").status()')
-    assert status == {"state": "stopped", "pending_permissions": 0, "queue": 0, "unread": 0}
+    assert status == {"state": "stopped", "pending_permissions": 0, "queue": 0, "unread": 0, "subagents": []}
     assert nvim.children() == []
 
 

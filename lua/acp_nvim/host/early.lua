@@ -44,6 +44,7 @@ M.MODULES = {
   "acp_nvim.review.preview",
   "acp_nvim.prompt.queue_buffer",
   "acp_nvim.chat.targets",
+  "acp_nvim.sessions.kept",
   "acp_nvim.events",
   "acp_nvim.chat.windows.frame",
   "acp_nvim.chat.windows.pin",

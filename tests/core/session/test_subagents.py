@@ -148,6 +148,7 @@ async def test_only_where_it_is_allowed_a_child_is_cancelled_alone(host: Host) -
     await host.until("a request", lambda: host.of(events.Permission, can))
     host.cancel(can)
     await host.until_note("asked")
+    assert host.notices(can)[-1] == "The agent was asked to stop this subagent."
     assert script.notes("asked") == ["cancelled"]
     await host.until("the end of its work", lambda: views(host)["can"].stop_reason == "cancelled")
     assert [one["params"] for one in script.received("session/cancel")] == [{"sessionId": "can"}]
