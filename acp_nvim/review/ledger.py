@@ -110,10 +110,13 @@ class Ledger:
         found = (entry for entry in self.entries.values() if not entry.is_over)
         return sorted((one for one in found if session is None or session in one.sessions), key=lambda one: one.path)
 
-    def counts(self, session: int, roots: Roots) -> events.ReviewCounts | None:
-        """Count what there is to review for a session at `roots`, including what dead hosts left; None if nothing."""
-        found = [one for one in self.open() if one.verdict.by != "state"]
-        found = [one for one in found if session in one.sessions or (not one.sessions and roots.contains(one.path))]
+    def counts(self, session: int, roots: Roots | None) -> events.ReviewCounts | None:
+        """Count what there is to review for a session, and what dead hosts left below `roots`; None if nothing."""
+
+        def counts(entry: Entry) -> bool:
+            return session in entry.sessions if entry.sessions else roots is not None and roots.contains(entry.path)
+
+        found = [one for one in self.open() if one.verdict.by != "state" and counts(one)]
         if not found:
             return None
         return events.ReviewCounts(len(found), sum(one.added for one in found), sum(one.removed for one in found))

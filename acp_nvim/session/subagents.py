@@ -154,6 +154,7 @@ class Subagent(ParentConversation):
             peer.router.odd(f"it announces the session {self.session_id!r} as a subagent, which is another session")
             return
         self.peer = peer
+        self.changes.work.process_started(peer.mark, peer.began)
         self.requests.begin_agent(peer, fresh=True)
         peer.router.adopt(self.session_id, self, parent=self.parent.session_id)
         self.subagents.attach(peer)
@@ -225,8 +226,7 @@ class Subagent(ParentConversation):
 
     def cancel(self, force: bool = False) -> None:
         """Cancel its work, if the agent allows it for this child (its `capabilities.cancel`)."""
-        why = self.why_not_cancelled
-        if why is not None:
+        if (why := self.why_not_cancelled) is not None:
             self.presenter.failure(why)
         elif self.peer is not None:
             self.refuse()

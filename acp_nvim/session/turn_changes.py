@@ -63,8 +63,8 @@ class TurnChanges:
 
     @property
     def counts(self) -> events.ReviewCounts | None:
-        """The number of changes to review of this session's agent, also from the previous host."""
-        return self.reviews.ledger.counts(self.log.session, self._roots)
+        """The number of changes to review of this session, and from the previous host unless it is a child session."""
+        return self.reviews.ledger.counts(self.log.session, None if self.log.parent else self._roots)
 
     def prepare(self) -> None:
         """Load the kept review state and take a snapshot, before the first prompt."""

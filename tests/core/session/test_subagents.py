@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation
 from acp_nvim.ui.review_events import Summary
 from tests.core.session.host import Host
+from tests.core.session.test_review_kept import load, next_host
 
 pytestmark = pytest.mark.anyio
 
@@ -122,6 +124,42 @@ async def test_what_two_children_do_at_once_lands_at_each_of_them(free_host: Hos
         ("Child one", "idle"),
         ("Child two", "idle"),
     ]
+
+
+BY_ITSELF = (
+    CHILDREN
+    + """
+    def turn(agent, prompt):
+        child(agent, prompt, "one", title="One", state={"state": "running"})
+        for name, kind in (("edited.txt", "edit"), ("made.txt", "execute")) if prompt.text == "write" else ():
+            more = {"locations": [{"path": path(name)}]} if kind == "edit" else {}
+            tool(agent, "one", name, kind=kind, status="in_progress", **more)
+            with open(path(name), "w") as file:
+                file.write("new\\n")
+            agent.update("one", {"sessionUpdate": "tool_call_update", "toolCallId": name, "status": "completed"})
+        child(agent, prompt, "one", state={"state": "idle", "stopReason": "end_turn"})
+"""
+)
+
+
+async def test_what_a_child_changes_by_itself_is_its_work_until_the_next_host(host: Host, tmp_path: Path) -> None:
+    host.script(BY_ITSELF)
+    assert await host.turn("write") == "end_turn"
+    one = await key_of(host, "one")
+    await host.until("its changes", lambda: (review := views(host)["one"].review) and review.files == 2)
+    changed = {Path(each.path).name: each for each in host.of(events.FileChanged, one)}
+    assert {name: (each.by, each.why) for name, each in changed.items()} == {
+        "edited.txt": ("agent", "by `Tool of one`"),
+        "made.txt": ("agent", "by `Tool of one`"),
+    }
+    async with next_host(host, tmp_path / "next") as other:
+        await load(other, host.cwd)
+        other.script(BY_ITSELF)
+        other.open(cwd=str(host.cwd))
+        assert await other.turn() == "end_turn"
+        await key_of(other, "one")
+        await other.until("what is left", lambda: (status := other.status()) and status.review is not None)
+        assert views(other)["one"].review is None
 
 
 async def test_only_where_it_is_allowed_a_child_is_cancelled_alone(host: Host) -> None:
