@@ -13,6 +13,7 @@ class Offers:
     """Read from the answers to `initialize` and `session/new`, in version 1 or 2."""
 
     def __init__(self, wire: Wire) -> None:
+        self._wire = wire
         self._hello = wire.result("initialize")
         self._opened = next((found for method in OPENED if (found := wire.result(method))), {})
         self.v2 = self._hello.get("protocolVersion") == 2
@@ -42,9 +43,16 @@ class Offers:
         found = {
             name for name in ("list", "resume", "close", "delete", "fork") if session.get(name) is not None
         } | always
+        if session.get("subagents") is not None or self.subagents():
+            found.add("subagents")
         if self._capabilities().get("loadSession") or (self.v2 and "resume" in found):
             found.add("load")
         return found | {name for name in ("mode", "model") if len(self.choices(name)) > 1}
+
+    def subagents(self) -> list[dict[str, Any]]:
+        """All that it has said of subagents; some agents offer them without a word before they create one."""
+        said = [(one.get("params") or {}).get("update") or {} for one in self._wire.received("session/update")]
+        return [one for one in said if one.get("sessionUpdate") == "subagent_update"]
 
     def choices(self, category: str) -> list[str]:
         """The values of a mode or a model that can be chosen."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from tests.interop import subagent_steps
 from tests.interop.stage import NotOfferedError, Stage
 
 TOLD = "Unicode: héllo 世界 😀 café. That is all of it."
@@ -162,6 +163,7 @@ def load(stage: Stage) -> str:
     go(stage, "load")
     assert len(stage.wire.answers("session/load")) > count, stage.wire.answers("session/load")
     stage.wait(lambda: TOLD in stage.text(), "the conversation, as the agent tells it")
+    subagent_steps.are_told_again(stage)
     remembers(stage)
     times = stage.text().count(TOLD)
     assert times == 1, f"the answer is told {times} times:\n{stage.text()}"

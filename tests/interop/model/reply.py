@@ -13,13 +13,15 @@ class Asked:
 
     The messages behind the one with the last scene begin at number `scene`.
 
-    `tools` are JSON schemas of arguments by name; None stands for a tool that takes any text.
+    `tools` are JSON schemas of arguments by name; None stands for a tool that takes any text. `subagent` is the id of
+    one that works beside the model, which has to wait for it; where a tool answers when it is done there is none.
     """
 
     model: str
     said: list[str] = field(default_factory=list)
     results: int = 0
     scene: int = 0
+    subagent: str = ""
     tools: dict[str, Any] = field(default_factory=dict)
 
     def user(self, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Iterator
@@ -19,6 +20,16 @@ USAGE = {
     "total_tokens": 1500,
 }
 Event = tuple[str, dict[str, Any]]
+SUBAGENTS = "multi_agent_v1"
+SEARCHED: dict[str, Any] = {
+    "spawn_agent": {"properties": {"message": {}}},
+    "wait_agent": {
+        "properties": {"targets": {"type": "array"}, "timeout_ms": {"enum": [10_000]}},
+        "required": ["timeout_ms"],
+    },
+}
+"""Codex's tools for subagents: who has a tool to search for tools finds them, in the namespace `SUBAGENTS`."""
+SUBAGENT = re.compile(r'"agent_id" *: *"([^"]+)"')
 
 
 def parse(body: dict[str, Any]) -> Asked:
@@ -30,8 +41,11 @@ def parse(body: dict[str, Any]) -> Asked:
             asked.user(text_of(item.get("content")))
         elif str(item.get("type")).endswith("_output"):
             asked.results += 1
+            asked.subagent = next(iter(SUBAGENT.findall(str(item.get("output")))), asked.subagent)
     more = [tool for item in given if isinstance(item, dict) for tool in item.get("tools") or []]
     for tool in [*(body.get("tools") or []), *more]:
+        if tool.get("type") == "tool_search":
+            asked.tools |= SEARCHED
         for one in tool.get("tools") or [tool]:
             if one.get("type") in ("function", "custom"):
                 asked.tools[one["name"]] = (one.get("parameters") or {}) if one["type"] == "function" else None
@@ -52,6 +66,8 @@ def _item(part: Part) -> dict[str, Any]:
         return {"id": _name("msg"), "type": "message", "role": "assistant", "status": "completed", "content": content}
     kind, key = ("custom_tool_call", "input") if isinstance(part.arguments, str) else ("function_call", "arguments")
     head = {"id": _name("fc"), "type": kind, "status": "completed", "call_id": _name("call"), "name": part.name}
+    if part.name in SEARCHED:
+        head["namespace"] = SUBAGENTS
     return {**head, key: as_json(part.arguments)}
 
 

@@ -14,6 +14,8 @@ ABOVE = re.compile(r"above:(\S+)")
 """What stands above the line that is edited, quoted as in an URL: for who can only write whole files."""
 OLD, NEW = 'print("hello")', 'print("hello, world")'
 ADDED = "# sums"
+DELEGATED = "look into it"
+CHILD_FILE = "CHILD.md"
 AWAITED = "task-notification"
 """In what an agent says in the user's name when a command in the background has ended."""
 GREETING = (
@@ -25,7 +27,14 @@ SIDE = Reply([Say("A short title", 1)])
 """The answer to what an agent asks on its own account, such as a title for the conversation."""
 
 
-def scene(name: str, directory: str, above: str = "") -> list[tuple[list[Part], Work | None]]:
+def delegating(task: str, subagent: str) -> list[tuple[list[Part], Work | None]]:
+    """The steps of who has a subagent do the task, and waits for it."""
+    work = Work("delegate", title=DELEGATED, task=task, who="general-purpose", behind="no")
+    waits: list[tuple[list[Part], Work | None]] = [([], Work("wait", subagent=subagent))] if subagent else []
+    return [([Say("I delegate it.\n", 1)], work), *waits, ([Say("The subagent is over.\n")], None)]
+
+
+def scene(name: str, directory: str, above: str = "", subagent: str = "") -> list[tuple[list[Part], Work | None]]:
     """The steps: what is said, and then the work for a tool, if any."""
     main, notes = f"{directory}/main.py", f"{directory}/NOTES.md"
     read = Work("read", path=main)
@@ -47,6 +56,13 @@ def scene(name: str, directory: str, above: str = "") -> list[tuple[list[Part], 
         "slow": [([Say(SLOW, 1500)], None)],
         "later": [*waits, ([], add), ([Say("Added it.\n")], None)],
         "later_slow": [*waits, ([Say(SLOW, 1500)], None)],
+        "delegate": delegating(f"scene:child in:{directory}", subagent),
+        "delegate_slow": delegating(f"scene:slow in:{directory}", subagent),
+        "child": [
+            ([Say("The child reads.\n", 2)], read),
+            ([], Work("write", path=f"{directory}/{CHILD_FILE}", content="made by a child\n")),
+            ([Say("The child is done.\n", 2)], None),
+        ],
     }
     return steps.get(name, [([Say(f"There is no scene {name}.\n")], None)])
 
@@ -61,7 +77,7 @@ def reply(asked: Asked) -> tuple[str, Reply]:
         words = list(dict.fromkeys(word for text in asked.said for word in WORD.findall(text)))
         return name, Reply([Say(f"You told me: {', '.join(words) or 'nothing'}.\n")])
     above = ABOVE.findall(found[-1].string)
-    steps = scene(name, directory, f"{unquote(above[-1])}\n" if above else "")
+    steps = scene(name, directory, f"{unquote(above[-1])}\n" if above else "", asked.subagent)
     heard = any(AWAITED in text for text in asked.said[asked.scene :])
     said, work = steps[min(asked.results + heard, len(steps) - 1)]
     parts = [*said, call(work, asked.tools)] if work else said

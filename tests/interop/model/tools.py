@@ -32,6 +32,8 @@ NAMES = {
         "executebash",
         "terminal",
     ),
+    "delegate": ("agent", "spawnagent"),
+    "wait": ("waitagent",),
 }
 PATCH = "applypatch"
 ROLES = {
@@ -41,12 +43,16 @@ ROLES = {
     "content": ("content", "file_text", "contents", "new_text"),
     "command": ("command", "cmd", "script", "commands"),
     "behind": ("run_in_background",),
+    "task": ("prompt", "message"),
+    "title": ("description",),
+    "who": ("subagent_type",),
+    "subagent": ("targets",),
 }
 EMPTY = {"boolean": False, "integer": 60_000, "number": 60_000, "array": [], "object": {}}
 
 
 class Work:
-    """What is to be done: `kind` is read, edit, write or run; an edit may say the `whole` text that it makes."""
+    """What is to be done: `kind` is one of `NAMES`; an edit may say the `whole` text that it makes."""
 
     def __init__(self, kind: str, **given: str) -> None:
         self.kind = kind
@@ -84,7 +90,7 @@ def call(work: Work, tools: dict[str, Any]) -> Call | Say:
         return Call(known[PATCH], work.patch() if schema is None else fill(schema, {"patch": work.patch()}))
     if work.kind == "edit" and "whole" in work.given:
         return call(Work("write", path=work.given["path"], content=work.given["whole"]), tools)
-    if work.kind == "run":
+    if work.kind not in ("read", "edit", "write"):
         return Say(f"There is no tool to {work.kind}: {', '.join(tools)}.\n")
     return call(Work("run", command=work.shell()), tools)
 
@@ -98,7 +104,7 @@ def fill(schema: dict[str, Any], given: dict[str, str]) -> dict[str, Any]:
         if name:
             is_list = known[name].get("type") == "array"
             if role == "behind":
-                arguments[name] = True
+                arguments[name] = value == "yes"
                 continue
             arguments[name] = (["bash", "-lc", value] if role == "command" else [value]) if is_list else value
         elif role == "patch":
