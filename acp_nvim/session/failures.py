@@ -157,6 +157,13 @@ def not_cancelled(name: str, title: str, is_over: bool) -> Failure:
     return Failure("not_cancelled", f"Agent {name!r} cannot cancel the subagent {title!r} alone.", step, name)
 
 
+def subagent_failed(name: str, title: str, words: str) -> Failure:
+    """Return the failure for the subagent `title`, whose work the agent ended with an error, in those `words` of it."""
+    _note(name, f"the work of {title!r} failed: {words}")
+    why = plain(words)
+    return Failure("turn_failed", f"The subagent {title!r} has failed{': ' if why else ''}{why}.", LOG, name)
+
+
 def too_many_subagents(name: str, most: int) -> Failure:
     """Return the failure for a subagent beyond `most`, of which nothing is shown."""
     what = f"Agent {name!r} has more than {most} subagents at work, or they are nested too deeply."

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from acp_nvim.acp.updates import StateChanged, ToolCallChanged, Update
+from acp_nvim.session import failures
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn_changes import TurnChanges
@@ -24,8 +25,14 @@ class SubagentWork:
     """
 
     def __init__(
-        self, presenter: Presenter, requests: AgentRequests, changes: TurnChanges, on_change: Callable[[], None]
+        self,
+        agent: str,
+        presenter: Presenter,
+        requests: AgentRequests,
+        changes: TurnChanges,
+        on_change: Callable[[], None],
     ) -> None:
+        self._agent = agent
         self.reported: StateChanged | None = None
         """The state as the agent has reported it last."""
         self.runs = False
@@ -67,7 +74,7 @@ class SubagentWork:
         elif state.state == "idle":
             self.end(state.stop_reason or "end_turn")
             if state.error is not None:
-                self._presenter.notice("error", f"{name} has failed: {state.error}")
+                self._presenter.notice("error", str(failures.subagent_failed(self._agent, name, state.error)))
 
     def heard(self, update: Update, name: str) -> None:
         """Note an update that shows that the child works, unless that was cancelled.

@@ -60,7 +60,7 @@ class Subagent(ParentConversation):
         self.changes.snapshot_wait = parent.changes.snapshot_wait
         self.requests.take_settings_of(parent.requests)
         self.requests.followed.is_quiet = True
-        self.work = SubagentWork(presenter, self.requests, self.changes, self._work_changed)
+        self.work = SubagentWork(self.agent, presenter, self.requests, self.changes, self._work_changed)
         self.subagents = Subagents(self, services)
 
     def __repr__(self) -> str:

@@ -357,3 +357,20 @@ async def test_late_news_of_an_idle_child_is_shown_and_begins_no_work(host: Host
     await host.until("its work", lambda: views(host)["one"].state == "running")
     (host.cwd / "done").touch()
     await host.until("the end of its work", lambda: views(host)["one"].state == "idle")
+
+
+async def test_why_a_subagent_has_failed_is_told_in_plain_words(host: Host) -> None:
+    host.script(
+        CHILDREN
+        + """
+    def turn(agent, prompt):
+        child(agent, prompt, "one", title="One", state={"state": "running"})
+        error = {"code": -32603, "message": "the model is gone (code -32603)"}
+        child(agent, prompt, "one", state={"state": "idle", "stopReason": "error", "error": error})
+"""
+    )
+    assert await host.turn() == "end_turn"
+    one = await key_of(host, "one")
+    assert views(host)["one"].stop_reason == "error"
+    words = "The subagent 'One' has failed: the model is gone. :AcpLog shows what it said."
+    assert host.notices(one) == [words]
