@@ -71,7 +71,9 @@ class NamedFiles:
     async def _look_at(self, path: str, change: FileChange | None) -> None:
         await self._tracker.before_change(path)
         if path not in self._was:
-            self._was.setdefault(path, await self._tracker.disk.blob(path))
+            blob = await self._tracker.disk.blob(path)
+            if blob is not None or not await self._is_in_snapshot(path):  # deleted since: the next snapshot tells
+                self._was.setdefault(path, blob)
         if change is not None and not await self._is_in_snapshot(path):
             await self._note_before(path, change)
 

@@ -61,6 +61,21 @@ async def test_what_a_command_removed_just_before_the_agent_writes_the_file(tmp_
         assert desk.look() == {"f": b"one\ntwo\nthree\n"}
 
 
+async def test_what_a_command_removed_just_before_a_tool_call_names_the_file(tmp_path: Path) -> None:
+    async with running_desk(tmp_path) as desk:
+        desk.put("f", b"one\ntwo\nthree\n")
+        await desk.begin_turn()
+        (desk.cwd / "f").unlink()
+        desk.changes.named.add([(str(desk.cwd / "f"), None)])
+        await desk.changes.named.known()
+        desk.put("f", b"ONE\n")
+        await desk.changes.named.scan()  # what a scan does last; its snapshot was older than all this
+        await desk.end_turn()
+        assert desk.shown() == {"f": ("modify", 1, 3, None)}
+        await desk.judge("reject")
+        assert desk.look() == {"f": b"one\ntwo\nthree\n"}
+
+
 async def test_unsaved_edits_of_an_opened_file_stay_the_users(tmp_path: Path) -> None:
     async with running_desk(tmp_path) as desk:
         desk.put("f", b"one\ntwo\nthree\n")
