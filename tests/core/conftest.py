@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from acp_nvim.traffic.masking import LEARNED
 from tests.support import contract
 
 settings.register_profile("core", deadline=None, derandomize=True, database=None)
@@ -25,3 +26,10 @@ def only_events_of_the_contract() -> Iterator[None]:
     contract.problems.clear()
     yield
     assert contract.problems == []
+
+
+@pytest.fixture(autouse=True)
+def no_secrets_of_others() -> Iterator[None]:
+    """What one test enters as a secret is not masked in another, which may be about such a word."""
+    yield
+    LEARNED.secrets = frozenset()

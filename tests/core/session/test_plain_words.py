@@ -67,7 +67,7 @@ VALUES: Final[dict[str, list[Any]]] = {
     "cwd": ["/nowhere", "/"],
     "definition": [
         AgentDefinition(name="it", command=["it"], install="get it", url="u"),
-        AgentDefinition(name="it", address=parse_address("box:3000")),
+        AgentDefinition(name="it", command=["it"], address=parse_address("box:3000")),
     ],
     "cause": [one for part in get_args(Cause) for one in get_args(part)],
     "ending": [Exited(1, ("session/load failed",)), Disconnected("box:3000", "was lost", False)],

@@ -97,9 +97,7 @@ async def test_a_state_that_says_nothing_of_the_work_ends_no_turn(host: Host, wo
     """
     assert await three_prompts(host, turn) == ["end_turn"] * 3
     assert host.text() == "still here" * 3
-    status = host.status()
-    assert status is not None
-    [child] = status.subagents
+    child = host.of(events.Subagent)[-1].subagent
     assert child.title == "Child"
     assert child.state == ("unknown" if word == "unknown" else "idle")
     assert len(host.notices()) == (0 if word == "unknown" else 1)
