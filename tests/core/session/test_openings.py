@@ -93,9 +93,9 @@ async def play(host: Host, keys: Any, number: int, steps: list[Step]) -> None:
         return [one for one in host.editor.all(events.Permission) if one.session in chats]
 
     def ended() -> bool:
-        states = [host.status(key) for key in chats]
-        wanted = sorted(["failed"] * (CHATS - len(opened)) + ["open"] * len(opened))
-        return wanted == sorted("failed" if one and one.state == "failed" else "open" for one in states)
+        states = [one.state for one in map(host.status, chats) if one is not None]
+        is_open = [state in ("idle", "background") for state in states]
+        return sum(is_open) == len(opened) and states.count("failed") == CHATS - len(opened)
 
     await host.until("the questions", lambda: len(new_permissions()) == len(titles))
     for one in new_permissions():
