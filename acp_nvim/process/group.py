@@ -9,12 +9,24 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from typing import NamedTuple
 
 MARK_VARIABLE = "ACP_NVIM_AGENT_MARK"
 """The environment variable that marks a process which we start (`Guard.start`); its descendants inherit it."""
 NO_PID = -1
 """Stands for a process id that is not known, or that another process may have by now."""
+EXEC_SECONDS = 0.5
+"""How long to wait for the environment of a process that starts a program: usually microseconds, more under load."""
+EXEC_PAUSE_SECONDS = 0.001
+ENVIRONMENT_BYTES = 6 * 1024 * 1024
+"""Upper limit of arguments and environment on Linux (execve(2))."""
+ZOMBIES = (b"Z", b"X")
+"""The states of ended processes in `/proc/<pid>/stat` (proc_pid_stat(5))."""
+FLAGS, START_CODE, ENV_START, ENV_END = 6, 23, 47, 48
+"""Where `_stat_fields` has these fields of `/proc/<pid>/stat`."""
+KERNEL_THREAD = 0x00200000
+"""The flag `PF_KTHREAD` of Linux."""
 
 
 class ProcessInfo(NamedTuple):
@@ -78,20 +90,43 @@ def process_table() -> list[ProcessInfo]:
 def read_proc(pid: int) -> ProcessInfo | None:
     """Return one process from `/proc` (Linux); None when it is gone, or a zombie."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            state, parent, group, session = file.read().rpartition(b")")[2].split()[:4]
+        state, parent, group, session = _stat_fields(pid)[:4]
     except OSError:
         return None
-    return None if state in (b"Z", b"X") else ProcessInfo(pid, int(parent), int(group), int(session))
+    return None if state in ZOMBIES else ProcessInfo(pid, int(parent), int(group), int(session))
 
 
 def has_mark(pid: int, mark: str) -> bool:
-    """Whether the process was started with `mark` in its environment; False when that cannot be read."""
+    """Whether the process was started with `mark` in its environment; False when that cannot be read.
+
+    Linux shows an empty environment while a process starts a program: wait until it has one, at most `EXEC_SECONDS`.
+    """
+    entry = f"{MARK_VARIABLE}={mark}".encode()
+    deadline = time.monotonic() + EXEC_SECONDS
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return f"{MARK_VARIABLE}={mark}".encode() in file.read().split(b"\0")
+        while True:
+            with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+                environment = file.read(ENVIRONMENT_BYTES)  # at once: between two reads it may start a program
+            if environment or time.monotonic() > deadline or _has_no_environment(pid):
+                return entry in environment.split(b"\0")
+            time.sleep(EXEC_PAUSE_SECONDS)
     except OSError:
         return False
+
+
+def _has_no_environment(pid: int) -> bool:
+    """Whether a process without a visible environment has none. False while it starts a program. Raise `OSError`."""
+    fields = _stat_fields(pid)
+    if len(fields) <= ENV_END or fields[0] in ZOMBIES or int(fields[FLAGS]) & KERNEL_THREAD:
+        return True
+    # the kernel sets the start of the code last, when the environment is complete
+    return fields[START_CODE] != b"0" and fields[ENV_START] == fields[ENV_END]
+
+
+def _stat_fields(pid: int) -> list[bytes]:
+    """Return the fields of `/proc/<pid>/stat` from the third one on, the state. Raise `OSError` when it is gone."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()
 
 
 def ask_ps() -> list[ProcessInfo]:

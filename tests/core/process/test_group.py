@@ -11,6 +11,7 @@ import pytest
 
 from acp_nvim.process import group
 from acp_nvim.process.group import ProcessInfo
+from tests.support.waiting import wait_until
 
 
 def members_of(pid: int, table: list[ProcessInfo], monkeypatch: pytest.MonkeyPatch, marked: frozenset[int]) -> set[int]:
@@ -62,6 +63,41 @@ def test_we_never_belong_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_parents_in_a_circle_end(monkeypatch: pytest.MonkeyPatch) -> None:
     table = [ProcessInfo(10, 11, 10, 10), ProcessInfo(11, 10, 11, 11)]
     assert members_of(10, table, monkeypatch, frozenset()) == {10, 11}
+
+
+def test_one_that_is_just_starting_a_program_is_found(tmp_path: Path) -> None:
+    """Linux shows an empty environment then: about one look in fifty meets that moment."""
+    script, starts = tmp_path / "again.sh", tmp_path / "starts"
+    script.write_text('printf . >>"$1"; exec sh "$0" "$1"\n')
+    environment = {**os.environ, "LONG": "x" * 50_000, group.MARK_VARIABLE: "m"}
+    process = subprocess.Popen(["sh", script, starts], env=environment, start_new_session=True)
+    try:
+        wait_until(starts.exists, what="the first start")
+        while starts.stat().st_size < 1000:
+            assert group.has_mark(process.pid, "m")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_one_without_an_environment_is_no_reason_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_pause(_seconds: float) -> None:
+        pytest.fail("waits for an environment that never comes")
+
+    process = subprocess.Popen(["cat"], env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None and process.stdout is not None
+    ended = subprocess.Popen(["true"], env={})
+    try:
+        process.stdin.write(b"started\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"started\n"
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        monkeypatch.setattr("acp_nvim.process.group.time.sleep", no_pause)
+        kernel_thread = 2
+        assert not any(group.has_mark(pid, "m") for pid in (process.pid, ended.pid, kernel_thread))
+    finally:
+        process.communicate()
+        ended.wait()
 
 
 def test_a_zombie_does_not_count() -> None:
