@@ -1,6 +1,8 @@
 -- Finds agents: which are installed, and which one to start when none is named. Starts none.
 local config = require("acp_nvim.config")
 local hint = require("acp_nvim.config.hint")
+local lazy = require("acp_nvim.lazy")
+local dialog = lazy("acp_nvim.dialog")
 
 local M = {}
 
@@ -89,7 +91,7 @@ function M.choose(use)
     end
     return ("%s (%s)"):format(bundled.title, table.concat(M.command_here(name) or bundled.commands[1], " "))
   end
-  vim.ui.select(vim.list_extend(found, { "demo" }), { prompt = "Agent:", format_item = in_words }, function(name)
+  dialog.select(vim.list_extend(found, { "demo" }), { prompt = "Agent:", format_item = in_words }, function(name)
     if name then
       chosen = name
       use(name)

@@ -1,5 +1,6 @@
 -- Applies the batches of events that the host sends. An error in one event does not affect the others.
 local autocmds = require("acp_nvim.autocmds")
+local dialog = require("acp_nvim.dialog")
 local float = require("acp_nvim.permission.float")
 local folds = require("acp_nvim.chat.folds")
 local follow = require("acp_nvim.follow")
@@ -60,10 +61,12 @@ end
 ---@param batch acp.Event[]
 local function apply_all(batch)
   autocmds.batch(true)
+  dialog.batch(true)
   for _, event in ipairs(batch) do
     guarded(apply_one, event)
   end
   guarded(permission.flush)
+  dialog.batch(false)
   autocmds.batch(false)
   guarded(transcript.flush)
   guarded(review_watch.refresh_keys)

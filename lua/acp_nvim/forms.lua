@@ -2,6 +2,7 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local command_line_window = require("acp_nvim.windows.command_line")
 local config = require("acp_nvim.config")
+local dialog = require("acp_nvim.dialog")
 local editing = require("acp_nvim.forms.editing")
 local fields = require("acp_nvim.forms.fields")
 local help = require("acp_nvim.chat.help")
@@ -222,7 +223,7 @@ function M.choose()
   elseif #waiting == 1 then
     M.open(waiting[1].id)
   else
-    vim.ui.select(waiting, {
+    dialog.select(waiting, {
       prompt = ("%d questions wait"):format(#waiting),
       kind = "acp_forms",
       format_item = function(one)

@@ -1,6 +1,7 @@
 -- Lets the user choose the providers of models that an agent uses: their API, their address, and their headers.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local agents = require("acp_nvim.agents")
+local dialog = require("acp_nvim.dialog")
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
@@ -14,7 +15,7 @@ local one_line = Lines.one_line
 ---@param words fun(item: any): string
 ---@param use fun(item: any) called unless the user cancels
 local function choose(prompt, items, words, use)
-  vim.ui.select(items, { prompt = prompt, kind = "acp_provider", format_item = words }, function(item)
+  dialog.select(items, { prompt = prompt, kind = "acp_provider", format_item = words }, function(item)
     if item then
       use(item)
     end
@@ -36,13 +37,13 @@ local function headers(provider, use, given)
   given = given or {}
   local prompt = "Header for %s, like Authorization (empty: %s): "
   prompt = prompt:format(one_line(provider.id), next(given) and "no more" or "none; those set before are removed")
-  vim.ui.input({ prompt = prompt }, function(name)
+  dialog.input({ prompt = prompt }, function(name)
     name = name and vim.trim(name)
     if name == "" then
       use(given)
     elseif name then
-      local ok, value = pcall(vim.fn.inputsecret, name .. ": ")
-      if ok and value ~= "" then
+      local value = dialog.read(name .. ": ", true)
+      if value and value ~= "" then
         given[name] = value
         headers(provider, use, given)
       end
@@ -54,7 +55,7 @@ end
 ---@param provider acp.Provider
 local function change(target, provider)
   local function with_type(api_type)
-    vim.ui.input({ prompt = "Address of its API: ", default = provider.base_url or "https://" }, function(url)
+    dialog.input({ prompt = "Address of its API: ", default = provider.base_url or "https://" }, function(url)
       url = vim.trim(url or "")
       if url == "" or url == "https://" then
         return

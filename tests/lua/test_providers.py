@@ -18,7 +18,7 @@ vim.ui.input = function(opts, on_input)
   local typed = take()
   on_input(type(typed) == "string" and typed or nil)
 end
-vim.fn.inputsecret = function(prompt) table.insert(_G.asked, { prompt }) return take() end
+vim.fn.inputsecret = function(opts) table.insert(_G.asked, { opts.prompt }) return take() end
 """
 MAIN = {
     "id": "main",

@@ -166,19 +166,23 @@ class Editor:
         return next((process for process in self.children() if "acp_nvim.start" in " ".join(process.command)), None)
 
     def close(self, limit: float = LIMIT) -> None:
-        """Leaves Neovim, and fails when something that it started is still there after the limit.
+        """Leaves Neovim, and fails when that, or something that it started, is still there after the limit.
 
         Fails, too, when others may use what the plugin has written, whatever that was. Neovim runs under a umask that
         hides nothing; what tests have made themselves is not for others to write. And it fails when Neovim and the host
         told each other what their contract does not have.
         """
         patience = LIMIT
+        is_blocked = False
         try:
             with contextlib.suppress(OSError, AssertionError):
-                patience = BLOCKED_LIMIT if self.api("get_mode")["blocking"] else LIMIT
+                is_blocked = self.api("get_mode")["blocking"]
+                patience = BLOCKED_LIMIT if is_blocked else LIMIT
+                if self.lua("return vim.fn.getcmdwintype() ~= ''", limit=patience):
+                    self.keys(r"<C-\><C-n>:quit<CR>")
                 self.rpc.request("nvim_command", "qall!", limit=patience)
             self.rpc.close()
-            self._end_process(patience)
+            assert self._end_process(patience) or is_blocked, f"Neovim could not be left\n{self._last_words()}"
             wait_gone(self.family, limit, "all processes of this Neovim to end")
             assert self.places.open_to_others(0o002) == []
             assert self.places.contract_problems() == []
@@ -186,12 +190,15 @@ class Editor:
             kill(self.family())
             self.places.remove()
 
-    def _end_process(self, patience: float = BLOCKED_LIMIT) -> None:
+    def _end_process(self, patience: float = BLOCKED_LIMIT) -> bool:
+        """Waits for the end of Neovim; False when it had to be killed."""
         try:
             self._process.wait(patience)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait(LIMIT)
+            return False
+        return True
 
     def _last_words(self) -> str:
         stderr = self.places.stderr
@@ -213,7 +220,8 @@ class HeadlessEditor(Editor):
                 umask=0,
             )
 
-    def _end_process(self, patience: float = BLOCKED_LIMIT) -> None:
-        super()._end_process(patience)
+    def _end_process(self, patience: float = BLOCKED_LIMIT) -> bool:
+        has_ended = super()._end_process(patience)
         if self._process.stdin:
             self._process.stdin.close()
+        return has_ended

@@ -1,5 +1,6 @@
 -- Edits the fields of a form: types, toggles, chooses and clears values, and moves from field to field.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local dialog = require("acp_nvim.dialog")
 local editing = require("acp_nvim.forms.editing")
 local questions = require("acp_nvim.forms.questions")
 local window = require("acp_nvim.forms.window")
@@ -81,7 +82,7 @@ end
 local function choose(question, index)
   local field = question.request.fields[index]
   local from = api.nvim_get_current_win()
-  vim.ui.select(field.choices or {}, {
+  dialog.select(field.choices or {}, {
     prompt = Lines.one_line(field.title),
     kind = "acp_form",
     format_item = function(choice)

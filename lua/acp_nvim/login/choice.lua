@@ -1,13 +1,13 @@
 -- Lets the user choose a method to sign in, and asks for the variables that it needs. Shows one list at a time, and none
 -- while the user types. Values of variables go to the host only.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local dialog = require("acp_nvim.dialog")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
 local api = vim.api
-local CANCELLED = "\1" -- cannot be typed
 local is_open = false
 
 ---@return string? what the method does; nil when the agent does all
@@ -53,7 +53,7 @@ function M.open(need, use)
   end
   is_open = true
   local account = need.account and (" (now: %s)"):format(Lines.one_line(need.account)) or ""
-  local ok, problem = pcall(vim.ui.select, need.methods, {
+  dialog.select(need.methods, {
     prompt = ("Sign in to %s%s:"):format(need.agent, account),
     kind = "acp_sign_in",
     format_item = function(method)
@@ -71,10 +71,6 @@ function M.open(need, use)
       use(method)
     end
   end)
-  if not ok then
-    is_open = false
-    error(problem, 0)
-  end
 end
 
 ---Asks for all variables of a method.
@@ -86,9 +82,8 @@ local function enter(method, use)
     label = label ~= "" and label ~= variable.name and (" (%s)"):format(label) or ""
     local empty = variable.is_set and ", empty: as it is set" or variable.optional and ", empty: none" or ""
     local prompt = ("%s%s%s: "):format(Lines.one_line(variable.name), label, empty)
-    local read = variable.secret and vim.fn.inputsecret or vim.fn.input
-    local ok, value = pcall(read, { prompt = prompt, cancelreturn = CANCELLED })
-    if not ok or value == CANCELLED then
+    local value = dialog.read(prompt, variable.secret)
+    if not value then
       values = nil
       break
     end
@@ -118,7 +113,7 @@ function M.variables(agent, method, use)
     return enter(method, use)
   end
   local now, for_good = "Enter now: kept in memory only, until Neovim ends", "How to set it for good"
-  vim.ui.select({ now, for_good }, {
+  dialog.select({ now, for_good }, {
     prompt = ("%s%s"):format(Lines.one_line(method.name), method.link and " <" .. method.link .. ">" or ""),
     kind = "acp_sign_in_variables",
   }, function(way)

@@ -1,5 +1,6 @@
 -- Lets the user choose a config option of a session, and a value for it.
 local cells = require("acp_nvim.chat.cells")
+local dialog = require("acp_nvim.dialog")
 local message = require("acp_nvim.message")
 local session_config = require("acp_nvim.options")
 
@@ -35,7 +36,7 @@ local function choose(session, option, keep)
   end
   local about = option.description and cells.plain(option.description) or ""
   local title = cells.plain(option.name) .. (about ~= "" and " (" .. about .. ")" or "")
-  vim.ui.select(option.values, {
+  dialog.select(option.values, {
     prompt = title .. (keep and ", also for new sessions" or ""),
     kind = "acp_config_value",
     format_item = function(one) -- "● Group: Name - description"
@@ -81,7 +82,7 @@ function M.all(session, keep)
     if keep then
       table.insert(list, FORGET)
     end
-    vim.ui.select(list, {
+    dialog.select(list, {
       prompt = keep and ("What is set for this session and new ones of %s"):format(who)
         or ("Settings of %s"):format(who),
       kind = "acp_config",

@@ -1,5 +1,6 @@
 -- Lets the user choose one of the waiting permission requests, and an answer to it.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local dialog = require("acp_nvim.dialog")
 local message = require("acp_nvim.message")
 local paths = require("acp_nvim.chat.blocks.paths")
 local permission = require("acp_nvim.permission")
@@ -30,7 +31,7 @@ end
 ---Lets the user choose an answer.
 ---@param one acp.Pending
 function M.options(one)
-  vim.ui.select(one.request.options or {}, {
+  dialog.select(one.request.options or {}, {
     prompt = question(one.request),
     kind = "acp_permission",
     format_item = function(option)
@@ -51,7 +52,7 @@ function M.choose(list)
   if #list == 1 then
     return M.options(list[1])
   end
-  vim.ui.select(list, {
+  dialog.select(list, {
     prompt = ("%d permissions wait"):format(#list),
     kind = "acp_permissions",
     format_item = function(one)

@@ -1,5 +1,6 @@
 -- Shows the rules that answer permission requests in a project, and forgets stored ones.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local dialog = require("acp_nvim.dialog")
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
@@ -23,7 +24,7 @@ end
 local function forget(cwd, rule)
   local yes = "Forget it: requests like that are asked again"
   local prompt = ("Forget %s?"):format(Lines.one_line(rule.words))
-  vim.ui.select({ yes, "Cancel" }, { prompt = prompt, kind = "acp_permission_forget" }, function(choice)
+  dialog.select({ yes, "Cancel" }, { prompt = prompt, kind = "acp_permission_forget" }, function(choice)
     vim.cmd.redraw() -- a message below the list would ask for a key
     if choice == yes then
       asked = { cwd = cwd, forgotten = rule.id }
@@ -39,7 +40,7 @@ local function choose(cwd, rules)
     return message.info(("there are no rules for %s: all permissions are asked"):format(name))
   end
   local prompt = "Rules for " .. name .. ": choose one to forget it"
-  vim.ui.select(rules, { prompt = prompt, kind = "acp_permission_rule", format_item = line_of }, function(rule)
+  dialog.select(rules, { prompt = prompt, kind = "acp_permission_rule", format_item = line_of }, function(rule)
     vim.cmd.redraw()
     if rule and rule.source == "stored" then
       forget(cwd, rule)
@@ -68,10 +69,7 @@ function M.received(event)
   end
   asked = nil
   if not wanted.forgotten then
-    vim.schedule(function() -- a dialog would make the host wait
-      choose(event.cwd, event.rules)
-    end)
-    return
+    return choose(event.cwd, event.rules)
   end
   local is_left = vim.iter(event.rules):any(function(rule)
     return rule.id == wanted.forgotten

@@ -1,4 +1,5 @@
 -- Steps through the prompts sent in a project, by any Neovim; the present draft comes after the newest one.
+local dialog = require("acp_nvim.dialog")
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
 local state_files = require("acp_nvim.health.state_files")
@@ -127,7 +128,7 @@ function M.pick(session)
   if #choices == 0 then
     return message.info("nothing was sent in this project yet")
   end
-  vim.ui.select(choices, {
+  dialog.select(choices, {
     prompt = "Prompts of this project",
     kind = "acp_prompt_history",
     format_item = function(index)

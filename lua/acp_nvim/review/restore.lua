@@ -1,6 +1,7 @@
 -- Restores files to their state before a turn: lets the user choose it, previews the changes, and reports the result.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local actions = require("acp_nvim.review.actions")
+local dialog = require("acp_nvim.dialog")
 local entry = require("acp_nvim.review.entry")
 local host = require("acp_nvim.host")
 local loading = require("acp_nvim.review.loading")
@@ -82,7 +83,7 @@ local function continue_with(asked, list)
   elseif #list == 0 then
     return message.info("there is no turn to go back to in " .. vim.fn.fnamemodify(asked.cwd, ":~"))
   end
-  vim.ui.select(list, { prompt = "Go back to before", kind = "acp_checkpoint", format_item = line_of }, function(one)
+  dialog.select(list, { prompt = "Go back to before", kind = "acp_checkpoint", format_item = line_of }, function(one)
     if one then
       M.to(one.id, asked.cwd, line_of(one), asked.force)
     end
@@ -171,15 +172,12 @@ local function confirm(asked, event)
     or ""
   local prompt = ("Restore %s?%s"):format(entry.plural(#files, "file"), warning)
   vim.cmd.redraw()
-  local ok = pcall(vim.ui.select, { yes, "Cancel" }, { prompt = prompt, kind = "acp_restore" }, function(choice)
+  dialog.select({ yes, "Cancel" }, { prompt = prompt, kind = "acp_restore" }, function(choice)
     close()
     if choice == yes then
       restore(asked.cwd, asked.id, asked.force)
     end
   end)
-  if not ok then -- interrupted
-    close()
-  end
 end
 
 ---Continues with the preview of a restore.

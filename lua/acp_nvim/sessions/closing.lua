@@ -1,6 +1,7 @@
 -- Closes, renames and archives sessions, deletes what is kept of them, and removes their worktrees. Asks before anything
 -- is lost.
 local client = require("acp_nvim.host.client")
+local dialog = require("acp_nvim.dialog")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
 local sessions = require("acp_nvim.sessions")
@@ -10,7 +11,7 @@ local M = {}
 
 ---@param answers { words: string, act?: fun() }[] the first one loses nothing
 local function ask(prompt, answers)
-  vim.ui.select(answers, {
+  dialog.select(answers, {
     prompt = prompt,
     kind = "acp_session_answer",
     format_item = function(answer)
@@ -94,7 +95,7 @@ end
 
 ---Lets the user type another title of a session, which its agent stores.
 function M.rename(entry)
-  vim.ui.input({ prompt = "New title: ", default = entry.title and question.title(entry) }, function(title)
+  dialog.input({ prompt = "New title: ", default = entry.title and question.title(entry) }, function(title)
     title = vim.trim(title or "")
     if title ~= "" then
       question.ask("session_rename", vim.tbl_extend("error", named(entry), { title = title }), report)

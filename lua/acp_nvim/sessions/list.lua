@@ -1,6 +1,7 @@
 -- Lists sessions, to choose one: open ones, those that agents keep, and the conversations kept here.
 local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.host.client")
+local dialog = require("acp_nvim.dialog")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
 local session_arguments = require("acp_nvim.sessions.arguments")
@@ -82,7 +83,7 @@ local function more_lines(list)
     local names = vim.tbl_filter(function(name)
       return not vim.list_contains(list.asked, name)
     end, startable())
-    vim.ui.select(names, { prompt = "Ask which agent for its sessions?", kind = "acp_agent" }, function(name)
+    dialog.select(names, { prompt = "Ask which agent for its sessions?", kind = "acp_agent" }, function(name)
       if name then
         ask(name)
       end
@@ -104,7 +105,7 @@ choose = function(list)
     local nothing = query == "" and "no conversations are kept yet" or ("%q was said in no conversation"):format(query)
     return message.info(nothing .. " (:AcpSessions agent:{name} asks an agent)")
   end
-  vim.ui.select(vim.list_extend(lines, more_lines(list)), {
+  dialog.select(vim.list_extend(lines, more_lines(list)), {
     prompt = query == "" and "Sessions" or ("Sessions with %q"):format(query),
     kind = "acp_session",
     format_item = function(line)

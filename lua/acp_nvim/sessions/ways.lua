@@ -1,6 +1,7 @@
 -- Lists the actions for a session, and runs them.
 local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.host.client")
+local dialog = require("acp_nvim.dialog")
 local kept_sessions = require("acp_nvim.sessions.kept")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
@@ -187,7 +188,7 @@ function M.choose(entry, query)
     if #ways == 0 then
       return message.warn(("nothing can be done with it: %s"):format(agents.problem(entry.agent) or "nothing is kept"))
     end
-    vim.ui.select(ways, {
+    dialog.select(ways, {
       prompt = question.title(entry),
       kind = "acp_session_way",
       format_item = function(way)

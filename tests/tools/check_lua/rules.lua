@@ -1,4 +1,4 @@
--- What only some files may do, or none: speak to the user, wait, start programs, open files that somebody else may have made.
+-- What only some files may do, or none: speak to the user, ask, wait, start programs, open files that somebody else may have made.
 local nodes = require("nodes")
 
 ---@class check.Rule
@@ -6,12 +6,22 @@ local nodes = require("nodes")
 ---@field why string
 
 local OPENED = "files are opened by windows/file_buffer.lua, which refuses what could not be read at once"
+local ASKS = "only dialog.lua asks the user: never within a batch of events, nor while Neovim exits"
 local OF_OURS = { "drafts.lua", "history.lua", "images.lua", "lsp_server.lua", "file_buffer.lua", "state_files.lua" }
 
 ---@type table<string, check.Rule> by the text of an expression
 local RULES = {
   ["vim.notify"] = { only = "message.lua", why = "only message.lua speaks to the user" },
   ["vim.notify_once"] = { only = "message.lua", why = "only message.lua speaks to the user" },
+  ["vim.ui.select"] = { only = "dialog.lua", why = ASKS },
+  ["vim.ui.input"] = { only = "dialog.lua", why = ASKS },
+  ["vim.fn.input"] = { only = "dialog.lua", why = ASKS },
+  ["vim.fn.inputsecret"] = { only = "dialog.lua", why = ASKS },
+  ["vim.fn.inputlist"] = { why = ASKS },
+  ["vim.fn.inputdialog"] = { why = ASKS },
+  ["vim.fn.confirm"] = { why = ASKS },
+  ["vim.fn.getchar"] = { why = ASKS },
+  ["vim.fn.getcharstr"] = { why = ASKS },
   ["vim.wait"] = { why = "the editor never waits" },
   ["vim.fn.wait"] = { why = "the editor never waits" },
   ["vim.fn.system"] = { only = "health.lua", why = "the editor never waits" },
