@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -31,6 +33,12 @@ class SystemPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mode: Literal["append", "override"] = "append"
 
 
+class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the user has set for an agent in one project."""
+
+    system_prompt: SystemPrompt | None = None
+
+
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The members that definitions and data files have in common.
 
@@ -57,7 +65,8 @@ class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
     to an address is encrypted with `tls`, either True, or the path of a file with the certificates that are accepted;
     its token is in the environment variable `token_env`, if that is set. `mcp_servers` are in the form of the protocol;
     missing members are added, and servers of a kind that the agent does not support are skipped. `paths` map
-    directories if the agent runs on another machine. `terminal`: it may run commands on this machine; None: unless it
+    directories if the agent runs on another machine. `projects` are settings for sessions in a directory and below it,
+    by its absolute path. `terminal`: it may run commands on this machine; None: unless it
     has a prefix. Its process is stopped after `idle_seconds` without a turn; None: after the common time.
     """
 
@@ -74,6 +83,14 @@ class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
     defaults: Defaults = Defaults()
     idle_seconds: float | None = None
     system_prompt: SystemPrompt | None = None
+    projects: dict[str, ProjectSettings] = {}
+
+    def system_prompt_in(self, cwd: str) -> SystemPrompt | None:
+        """Return the system prompt for sessions in `cwd`: that of the innermost project with one, else the general one."""
+        here = Path(os.path.realpath(cwd))
+        by_path = {os.path.realpath(path): project.system_prompt for path, project in self.projects.items()}
+        found = (by_path.get(str(directory)) for directory in (here, *here.parents))
+        return next((prompt for prompt in found if prompt is not None), self.system_prompt)
 
     @property
     def is_remote(self) -> bool:
@@ -106,6 +123,7 @@ class AgentSettings(msgspec.Struct, forbid_unknown_fields=True):
     defaults: Defaults | None = None
     idle_seconds: float | None = None
     system_prompt: SystemPrompt | None = None
+    projects: dict[str, ProjectSettings] | None = None
     state: list[str] | None = None
 
 

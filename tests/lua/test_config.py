@@ -50,6 +50,17 @@ GET = 'return require("acp_nvim.config").get()'
             )
             for prompt in ("3", "''", "{}", "{ text = ' ' }", "{ text = 'a', mode = 'new' }", "{ text = 'a', b = 1 }")
         ),
+        *(
+            (f"{{ agents = {{ claude = {{ projects = {projects} }} }} }}", f"agents.claude.projects: {words}")
+            for projects, words in (
+                ("3", "must be a map like"),
+                ("{ { system_prompt = 'a' } }", "must be a map like"),
+                ("{ ['src'] = { system_prompt = 'a' } }", "must be a map like"),
+                ("{ ['/src'] = 'a' }", "must be a map like"),
+                ("{ ['/src'] = { model = 'a' } }", "/src: must be a map like"),
+                ("{ ['/src'] = { system_prompt = '' } }", "/src: must be a text"),
+            )
+        ),
         ("{ agents = { 'x' } }", "agents: must be a map from a name to an agent"),
         ("{ 'x', [{}] = 1 }", "no such option"),
         ("3", "must be a table, not a number"),
@@ -83,6 +94,20 @@ def test_a_system_prompt_is_a_text_or_a_table(editor):
     agents = editor.lua(GET)["agents"]
     assert agents["claude"]["system_prompt"] == {"text": "a"}
     assert agents["codex"]["system_prompt"] == {"text": "b", "mode": "override"}
+    assert editor.messages() == []
+
+
+def test_projects_are_named_as_the_host_compares_them(editor):
+    editor.lua("""require("acp_nvim").setup({ agents = { claude = { projects = {
+      ["~/src/shop/"] = { system_prompt = "a" }, ["/"] = { system_prompt = { text = "b", mode = "override" } },
+      ["/none"] = {} } }, codex = { projects = {} } } })""")
+    agents = editor.lua(GET)["agents"]
+    home = editor.lua("return vim.uv.os_homedir()")
+    assert agents["claude"]["projects"] == {
+        f"{home}/src/shop": {"system_prompt": {"text": "a"}},
+        "/": {"system_prompt": {"text": "b", "mode": "override"}},
+    }
+    assert not agents["codex"]
     assert editor.messages() == []
 
 

@@ -201,7 +201,7 @@ class Connecting:
 
     def _with_system_prompt(self, peer: AgentPeer, place: Place, is_new: bool) -> Place:
         """Add the system prompt, as far as the agent takes one; tell the user of a new session if it does not."""
-        prompt = peer.definition.system_prompt
+        prompt = peer.definition.system_prompt_in(place.cwd)
         if prompt is None:
             return place
         is_override = prompt.mode == "override"
@@ -212,7 +212,7 @@ class Connecting:
             words = "takes no system prompt"
             if can.system_prompt:
                 words = 'can only add a system prompt to its own instructions (mode = "append")'
-            words = f"Agent {peer.name!r} {words}: agents.{peer.name}.system_prompt is left out."
+            words = f"Agent {peer.name!r} {words}: the one of your configuration (agents.{peer.name}) is left out."
             self._presenter.notice("warn", words)
         return place
 

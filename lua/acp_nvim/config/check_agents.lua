@@ -48,6 +48,22 @@ function FIELDS.system_prompt(value)
   return (not is_known or vim.tbl_count(prompt) > (prompt.mode and 2 or 1)) and example or nil
 end
 
+function FIELDS.projects(value)
+  local example = 'must be a map like { ["~/src/project"] = { system_prompt = "..." } }'
+  for path, project in pairs(type(value) == "table" and value or { false }) do
+    local is_path = type(path) == "string" and vim.startswith(vim.fs.normalize(path), "/")
+    if not is_path or type(project) ~= "table" then
+      return example
+    end
+    for name, setting in pairs(project) do
+      local problem = name == "system_prompt" and FIELDS.system_prompt(setting) or name ~= "system_prompt" and example
+      if problem then
+        return ("%s: %s"):format(path, problem)
+      end
+    end
+  end
+end
+
 function FIELDS.tls(value)
   if type(value) ~= "boolean" and type(value) ~= "string" then
     return "must be true, or the path of a file with certificates"
@@ -87,6 +103,12 @@ function FIELDS.defaults(value)
   return problem
 end
 
+---@param prompt? string|{ text: string, mode?: string }
+---@return { text: string, mode?: string }?
+local function system_prompt(prompt)
+  return type(prompt) == "string" and { text = prompt } or prompt --[[@as table?]]
+end
+
 ---@return any value as the host expects it; nil for an empty map, which msgpack would make a list
 local function normalized(field, value)
   if field == "env" then
@@ -97,8 +119,15 @@ local function normalized(field, value)
     return vim.tbl_map(function(pair)
       return { here = vim.fs.normalize(pair.here), there = pair.there }
     end, value)
-  elseif field == "system_prompt" and type(value) == "string" then
-    return { text = value }
+  elseif field == "system_prompt" then
+    return system_prompt(value)
+  elseif field == "projects" then
+    local projects = {}
+    for path, project in pairs(value) do
+      local prompt = system_prompt(project.system_prompt)
+      projects[vim.fs.normalize(path)] = prompt and { system_prompt = prompt }
+    end
+    return next(projects) and projects or nil
   elseif field == "defaults" then
     local options = value.options and next(value.options) and value.options or nil
     local said = { mode = value.mode, model = value.model, options = options }

@@ -47,7 +47,9 @@ path of a file with certificates, and `token_env`, see |acp_nvim-address|. `env`
 Neovim's environment. `mcp_servers`: a list of MCP servers for the agent, as the protocol defines them. `defaults`:
 `{ mode = "id", model = "id", options = { id = "value" } }`, set in new sessions. `idle_seconds`: a number, after which
 an idle process is stopped. `system_prompt`: a text that is added to the agent's own instructions, or
-`{ text = "...", mode = "override" }`, which replaces them, see |acp_nvim-system-prompt|. `prefix`, `paths` and `terminal`: for an agent that runs elsewhere, see |acp_nvim-remote|.
+`{ text = "...", mode = "override" }`, which replaces them; `projects`: a map from directories to
+`{ system_prompt = ... }`, see |acp_nvim-system-prompt|. `prefix`, `paths` and `terminal`: for an agent that runs
+elsewhere, see |acp_nvim-remote|.
 `quirks`: a list of known deviations; `"missing_file_reads_empty"`: the agent creates a file only when reading it gives
 an empty text, `"api_key_is_text"`: it takes the key to sign in as plain text; `"command_in_content"`,
 `"cd_before_command"` and `"words_for_line"` are about commands, see |acp_nvim-terminals|. `state`: a list of files in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import jsonschema
@@ -82,7 +83,7 @@ async def test_otherwise_the_user_is_told(
     host.open()
     await host.until_state("idle")
     assert sent(host, "session/new") == [None]
-    told = [one for one in host.notices() if "agents.it.system_prompt is left out" in one]
+    told = [one for one in host.notices() if "(agents.it) is left out" in one]
     assert len(told) == 1
     assert f"Agent 'it' {words}" in told[0]
 
@@ -95,6 +96,32 @@ async def test_without_one_nothing_is_said(host: Host) -> None:
     assert host.notices() == []
 
 
+@pytest.mark.parametrize(
+    ("projects", "text"),
+    [
+        ({}, TEXT),
+        ({"": "here"}, "here"),
+        ({"..": "above", "": "here"}, "here"),
+        ({"..": "above", "below": "below"}, "above"),
+        ({"../elsewhere": "elsewhere"}, TEXT),
+        ({"": None, "..": "above"}, "above"),
+        ({"../link": "by its other name"}, "by its other name"),
+    ],
+)
+async def test_a_project_may_have_another_one(host: Host, projects: dict[str, str | None], text: str) -> None:
+    agent(host, 1, TAKES, {"text": TEXT})
+    here = host.cwd
+    here.with_name("link").symlink_to(here)
+    host.config["agents"]["it"]["projects"] = {
+        os.path.normpath(here / name): {"system_prompt": {"text": prompt}} if prompt else {}
+        for name, prompt in projects.items()
+    }
+    host.hello(protocol={"v2": True})
+    host.open()
+    await host.until_state("idle")
+    assert [one["content"][0]["text"] for one in sent(host, "session/new")] == [text]
+
+
 @pytest.mark.parametrize("offers", [True, False])
 async def test_a_session_that_is_reopened_gets_the_same(host: Host, offers: bool) -> None:
     agent(host, 1, TAKES if offers else {}, {"text": TEXT})
@@ -102,7 +129,7 @@ async def test_a_session_that_is_reopened_gets_the_same(host: Host, offers: bool
     host.stop()
     await host.until_state("stopped")
     await host.turn("again")
-    told = [one for one in host.notices() if "system_prompt" in one]
+    told = [one for one in host.notices() if "system prompt" in one]
     prompt = {"mode": "append", "content": [{"type": "text", "text": TEXT}]} if offers else None
     assert sent(host, "session/resume") == [prompt]
     assert len(told) == (0 if offers else 1), "only a new session is told"
