@@ -224,3 +224,28 @@ def test_code_that_takes_too_long_is_not_parsed_for_ever(screen):
     editor.lua("vim.defer_fn(function() _G.later = true end, 200)")
     editor.wait_until("_G.later", what="the time of another try")
     assert editor.lua("return _G.parsed") == 3
+
+
+SLOW_CAPTURES = """
+local get, left = vim.treesitter.query.get, ...
+vim.treesitter.query.get = function(...)
+  local query = get(...)
+  return setmetatable({
+    iter_captures = function(_, ...)
+      left = left - 1
+      local stop = os.clock() + (left >= 0 and 0.01 or 0)
+      repeat until os.clock() >= stop
+      return query:iter_captures(...)
+    end,
+  }, { __index = query })
+end
+"""
+
+
+def test_code_has_its_colours_to_the_end_when_there_was_no_time_at_first(screen):
+    editor = opened(screen)
+    editor.lua(SLOW_CAPTURES, 2)
+    code = "".join(f'local n{row} = "word"\n' for row in range(18))
+    tell(editor, f"```lua\n{code}```\n")
+    wait_for_colour(editor, "local n17 =", "606060")
+    wait_for_colour(editor, "local n0 =", "606060")

@@ -8,7 +8,7 @@ local M = {}
 
 local PARSE_NS = 5e6 -- nanoseconds of one parse: twenty lines with context take 2e6; malformed code may take seconds
 local CODE_DEPTH = 100 -- of nested brackets: ten times as deep as in usual code
-local CODE_NS = 3e6 -- nanoseconds for the captures of one segment: the rest is plain
+local CAPTURE_SECONDS = 0.003 -- of processor time, for the captures of one segment
 local NAME_LENGTH = 30 -- characters of a language's name
 local LANGUAGES = 200 -- in the cache: agents may use any number of names
 local LABEL = "@label.markdown"
@@ -188,6 +188,7 @@ local function parse(code, lang)
   return (parser:parse(nil, code, false, PARSE_NS))
 end
 
+---@return boolean is_complete
 local function colour_tree(rows, text, lang)
   local code, first, cuts = source(text)
   local tree = not is_deep(code) and parse(code, lang)
@@ -195,15 +196,15 @@ local function colour_tree(rows, text, lang)
     return false
   end
   local at = { first = first, cuts = cuts, lines = text.lines, from = text.from }
-  local deadline, seen = vim.uv.hrtime() + CODE_NS, 0
+  local deadline, seen = os.clock() + CAPTURE_SECONDS, 0
   for id, node, metadata in lang.query:iter_captures(tree:root(), code, first, first + #text.lines) do
     local group = group_of(lang.name, lang.query.captures[id])
     if group then
       add(rows, node, group, math.min(math.max(tonumber(metadata.priority) or 100, 91), 199), at)
     end
     seen = seen + 1
-    if seen % 32 == 0 and vim.uv.hrtime() > deadline then
-      break
+    if seen % 32 == 0 and os.clock() > deadline then
+      return false
     end
   end
   return true
@@ -228,7 +229,7 @@ end
 ---@param rows table<integer, acp.Span[]> of the segment, from 1; gets the highlights
 ---@param text acp.CodeText
 ---@param lang? acp.Language|false
----@return boolean is_parsed
+---@return boolean is_complete false: there is no parser, or it took too long
 function M.colour(rows, text, lang)
   local last = text.from + #text.lines
   local ok, done = false, false
