@@ -54,12 +54,15 @@ def install(agent: AgentFile) -> None:
 
 
 def is_installed(agent: AgentFile) -> bool:
-    """Whether it is there in that version."""
+    """Whether it is there in that version, and not moved from elsewhere: the programs of Python's have their paths."""
     place = directory(agent)
     if agent.from_ == "npm":
         return _npm_version(place, agent) == agent.version
     name = agent.package.replace("-", "_")
     there = list(place.glob(f"lib/python*/site-packages/{name}-{agent.version}.dist-info"))
+    made = place / "pyvenv.cfg"
+    if not made.exists() or f" {place}\n" not in made.read_text():
+        return False
     return bool(there) and (agent.from_ != "pypi-source" or (place / "source").is_dir())
 
 

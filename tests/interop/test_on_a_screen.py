@@ -37,12 +37,13 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """An agent that is installed, and its model; no Neovim."""
     agent: AgentFile = request.param
     model = ModelServer()
+    stage = Stage(tmp_path / "stage", agent, model)
     try:
         installing.install(agent)
-        stage = Stage(tmp_path / "stage", agent, model)
         stage.lay_out()
         yield stage
     finally:
+        stage.abandon()
         model.close()
 
 
